@@ -1,0 +1,59 @@
+# Every verb does its own set-up: a virtual environment in .venv with the versions of constraints.txt.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: help setup demo test check lint types imports format docs bench soak tools wheel clean
+help:
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "mqvitals needs Python 3.11 or later; name one with: make PYTHON=python3.11 ...")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "pip>=25.1"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --group dev
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --no-build-isolation --editable .
+	@touch $@
+
+setup: $(STAMP) ## set up the virtual environment
+
+demo: $(STAMP) ## show a small group getting ill, from a recording the project makes itself
+	@$(BIN)/mqvitals demo
+
+test: $(STAMP) ## run the tests
+	@$(BIN)/python -m pytest -n auto
+
+check: lint types imports test ## everything that must hold before a change lands
+
+lint: $(STAMP) ## style
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+format: $(STAMP) ## put the style right
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+types: $(STAMP) ## types, strict
+	@$(BIN)/mypy
+
+imports: $(STAMP) ## the one-way imports
+	@$(BIN)/lint-imports
+
+docs: $(STAMP) ## write the generated pages
+	@$(BIN)/mqvitals metrics --markdown > docs/metrics.md
+
+bench: $(STAMP) ## benchmarks, each against a named peer
+	@$(BIN)/python benchmarks/run.py
+
+soak: $(STAMP) ## long runs
+	@$(BIN)/python -m pytest -m soak -n 0
+
+tools: ## real servers for opt-in tests
+	@echo "no test needs a real server yet"
+
+wheel: $(STAMP) ## test the installed wheel with the sources out of the way
+	@sh .ci/wheel
+
+clean:
+	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Ways to reach a queue manager, behind one Protocol; recordings of what was said."""

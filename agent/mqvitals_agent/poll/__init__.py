@@ -1,0 +1,1 @@
+"""Probes, counters, time zones: from exchanges to snapshots."""

@@ -1,0 +1,1 @@
+"""SQLite: objects, current state, history, alerts; queries over them."""

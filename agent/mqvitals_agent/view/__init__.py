@@ -1,0 +1,1 @@
+"""What a person sees, as pure text: view models, severity words, units, the braille chart."""

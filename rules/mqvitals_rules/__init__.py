@@ -1,0 +1,1 @@
+"""Judging, without input or output: the vocabulary, the rule language, the alert life cycle and the shipped packs."""

@@ -1,0 +1,92 @@
+"""An alert and its transitions, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from typing import NamedTuple
+
+from mqvitals_rules.snapshot import ObjectName
+
+
+class Severity(IntEnum):
+    """How bad, so that the worst is the greatest."""
+
+    INFO = 1
+    WARNING = 2
+    CRITICAL = 3
+
+
+class AlertState(Enum):
+    """Where an alert is in its life."""
+
+    PENDING = "pending"
+    FIRING = "firing"
+    RESOLVED = "resolved"
+
+
+class Why(Enum):
+    """The reason of a transition; shown to people and kept."""
+
+    CONDITION_HOLDS = "the condition holds; waiting for the hold"
+    HELD = "the condition has held long enough"
+    SEVERITY_CHANGED = "the severity changed"
+    CONDITION_BROKE = "the condition did not hold long enough"
+    CLEARED = "the clear condition held"
+    UNKNOWN = "nothing could be known for three polls"
+    GONE = "the object no longer exists"
+    RULE_REMOVED = "the rule is no longer in force"
+
+
+class AlertKey(NamedTuple):
+    """What makes two alerts the same one.
+
+    ``object`` is the object the alert is about; ``instance`` tells several apart that are about one object (for a
+    refused command, the command's form: ``INQUIRE_ARCHIVE``), else empty.
+    """
+
+    rule: str
+    object: ObjectName
+    instance: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """One alert from its first true poll to its end. Times are ms since 1970 UTC.
+
+    ``scope`` is the object the rule looks at (differs from ``key.object`` only where a rule's alert is about another object).
+    ``severity`` is now, ``worst`` the worst while it was firing (pending: as if). ``true_polls`` counts consecutive polls on
+    which the condition held, ``good_polls`` those on the clear side, ``unknown_polls`` those that could not be judged.
+    ``started`` is when it began firing, ``since`` when the condition first held.
+    """
+
+    key: AlertKey
+    scope: ObjectName
+    kind_of_rule: str
+    family: str
+    state: AlertState
+    severity: Severity
+    worst: Severity
+    since: int
+    updated: int
+    summary: str
+    started: int | None = None
+    ended: int | None = None
+    why: Why = Why.CONDITION_HOLDS
+    true_polls: int = 0
+    good_polls: int = 0
+    unknown_polls: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """An alert after something about it changed. ``visible`` is false for mere pending bookkeeping."""
+
+    after: Alert
+    before: Alert | None
+    why: Why
+
+    @property
+    def visible(self) -> bool:
+        """True when a person would care: it started firing, changed severity, or ended after firing."""
+        return self.after.started is not None

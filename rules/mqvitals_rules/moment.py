@@ -1,0 +1,23 @@
+"""Moments: milliseconds since 1970 UTC inside, ISO 8601 in UTC outside."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+
+def iso(moment: int) -> str:
+    """``1763640000007`` as ``2025-11-20T12:00:00.007Z``."""
+    whole, ms = divmod(moment, 1000)
+    return f"{datetime.fromtimestamp(whole, UTC):%Y-%m-%dT%H:%M:%S}.{ms:03d}Z"
+
+
+def parse(text: str) -> int:
+    """Read what ``iso`` writes, and any ISO 8601 moment that names its offset.
+
+    Raises ValueError when the text is no moment or names no offset.
+    """
+    when = datetime.fromisoformat(text)
+    if when.tzinfo is None:
+        raise ValueError(f"{text!r} names no offset from UTC; end it with Z")
+    whole = datetime(when.year, when.month, when.day, when.hour, when.minute, when.second, tzinfo=when.tzinfo)
+    return int(whole.timestamp()) * 1000 + when.microsecond // 1000

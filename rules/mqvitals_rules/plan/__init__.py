@@ -1,0 +1,1 @@
+"""The documents' capacity formulas, as pure functions. This room is still empty."""

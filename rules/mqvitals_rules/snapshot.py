@@ -1,0 +1,92 @@
+"""What was seen in one cycle: readings of objects and what became of each command. Immutable, passed down the house."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+from mqvitals_rules.vocabulary.metric import Reported
+
+
+class ObjectName(NamedTuple):
+    """An object's whole name: owner (queue manager or group), kind, and name (empty for kinds with one object an owner)."""
+
+    owner: str
+    kind: str
+    name: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.owner}/{self.kind}/{self.name}" if self.name else f"{self.owner}/{self.kind}"
+
+    @classmethod
+    def parse(cls, text: str) -> ObjectName:
+        """Read ``QM01/buffer_pool/3`` or ``QM01/log``. MQ names may themselves hold slashes: they belong to the name.
+
+        Raises ValueError when there are fewer than two parts.
+        """
+        parts = text.split("/", 2)
+        if len(parts) < 2 or not all(parts):
+            raise ValueError(f"an object is written owner/kind/name, such as QM01/buffer_pool/3, not {text!r}")
+        return cls(*parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one probe's answers say of one object in one cycle.
+
+    ``values`` holds metric name -> value or the reason of its absence; counters as increases since the object's
+    previous reading. A metric that this probe does not fill is not in it. ``poll`` is true when this reading counts as a poll of the
+    object (the answer of its kind's own probe, which selected it), also when no answer came: then ``answered`` is false and every
+    value is absent. ``gone`` is true when a complete answer that selected the object no longer holds it.
+    ``interval_ms`` is the time since the previous answered reading of the same probe, None at the first.
+    """
+
+    object: ObjectName
+    probe: str
+    ts: int
+    values: Mapping[str, Reported]
+    interval_ms: int | None = None
+    poll: bool = True
+    answered: bool = True
+    gone: bool = False
+
+
+class Outcome(Enum):
+    """What became of a command; the number is what history keeps."""
+
+    OK = 0
+    NOT_FOUND = 1        # a normal answer: nothing matches
+    UNKNOWN_COMMAND = 2  # this platform or level has no such command
+    REFUSED = 3          # 2035 or 3081: not authorised
+    INCOMPLETE = 4       # the answer stopped coming
+    FAILED = 5           # any other reason
+    DAMAGED = 6          # a message of the answer cannot be decoded
+    UNREACHABLE = 7      # the connection broke or could not be made
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One current instance of a channel that has several: current state only."""
+
+    object: ObjectName
+    key: str
+    values: Mapping[str, Reported]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All that one queue manager (or the group, ``group`` true) said in one cycle.
+
+    ``ts`` is when the cycle's first request for this owner was put, ms since 1970 UTC; ``cycle`` counts from 1 without gaps of its own: it is
+    the number of the interval. ``clock_ms`` is the queue manager's own clock at the last reply, UTC, None when unknown.
+    """
+
+    owner: str
+    group: bool
+    cycle: int
+    ts: int
+    readings: tuple[Reading, ...]
+    instances: tuple[Instance, ...] = ()
+    clock_ms: int | None = None

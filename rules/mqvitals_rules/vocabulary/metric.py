@@ -1,0 +1,105 @@
+"""What a metric and a kind of object are: the shape of the vocabulary's tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class MetricType(Enum):
+    """How a metric's values behave."""
+
+    GAUGE = "gauge"      # a number as it is now
+    COUNTER = "counter"  # a running total; stored as its increase in each interval
+    STATE = "state"      # one of a list of named numbers; stored as the number
+    TEXT = "text"        # kept in current state only, never in history
+
+
+class Absence(Enum):
+    """Why a value is absent. The word is shown to people; absent is never zero and never good."""
+
+    NOT_COLLECTED = "not collected"            # monitoring is switched off for it (MONQ, MONCHL)
+    NOT_ON_ZOS = "not on z/OS"
+    NOT_ON_DISTRIBUTED = "only on z/OS"
+    NOT_AUTHORISED = "not authorised"
+    NOT_ASKED = "not asked"                    # no answer selected it yet
+    NOT_RETURNED = "not in the answer"         # the answer has the object, not this attribute
+    NO_ANSWER = "no answer"                    # it was asked for and nothing, or only a part, came
+    UNREACHABLE = "queue manager unreachable"
+    STALE = "stale"
+    NEEDS_SMF = "needs SMF"
+    NOT_DECLARED = "not declared"              # a fact that only the configuration can tell
+    TIME_ZONE_UNKNOWN = "time zone unknown"
+    FIRST_READING = "first reading"            # a counter needs two
+    RESET = "counter was reset or wrapped"
+    SATURATED = "counter is saturated"         # it sticks at 999,999,999
+    INACTIVE = "inactive"                      # a channel without status has no figures
+    NOTHING_TO_TELL = "none"                   # a blank date, an empty queue's oldest message
+    WINDOW = "not enough history"              # a window function's window is not covered
+
+
+Value = int | float | str
+Reported = Value | Absence
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One thing MQ reports, or that is computed or declared.
+
+    ``pcf`` names the parameter (``MQIA_CURRENT_Q_DEPTH``), with ``[0]`` or ``[1]`` for the short-term and long-term
+    half of a pair as z/OS orders them. ``command`` names the answer that fills it (``INQUIRE_Q_STATUS``). ``smf`` names
+    the SMF field, ``mqsc`` the MQSC keyword. ``values`` are the names of a state. ``special`` maps reported numbers
+    that mean absence. A metric whose only source is ``smf`` is absent as "needs SMF" until records are read. ``computed``
+    says in words how the product derives it; ``declared`` is true when it comes from the configuration, with
+    ``default`` when undeclared (None: absent as "not declared").
+    """
+
+    name: str
+    unit: str
+    type: MetricType
+    meaning: str
+    pcf: str = ""
+    command: str = ""
+    smf: str = ""
+    mqsc: str = ""
+    since: int = 0
+    platform: str = "all"  # all, zos, distributed
+    values: Mapping[str, int] = field(default_factory=dict)
+    special: Mapping[int, Absence] = field(default_factory=dict)
+    computed: str = ""
+    declared: bool = False
+    default: Value | None = None
+
+    @property
+    def in_history(self) -> bool:
+        """True for numbers and states, which the store keeps over time."""
+        return self.type is not MetricType.TEXT
+
+    @property
+    def needs_smf(self) -> bool:
+        """True when nothing but an SMF record can fill it."""
+        return bool(self.smf) and not (self.pcf or self.computed or self.declared or self.command)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of object and its metrics.
+
+    ``poll`` names the answer whose arrival counts as one poll of an object of this kind: ``INQUIRE_...``,
+    ``CONNECTION`` for the attempt to reach a queue manager itself, or ``COMMAND`` for what became of one form of command (kind ``agent``).
+    A kind with ``single`` has one object per queue manager or group, whose name has two parts (``QM01/log``).
+    ``sets`` are named groups of one state metric's values, usable after ``in``: name -> (metric, value names).
+    """
+
+    name: str
+    meaning: str
+    poll: str
+    metrics: tuple[Metric, ...]
+    single: bool = False
+    of_group: bool = False  # belongs to the queue-sharing group rather than to one queue manager
+    sets: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+
+    def metric(self, name: str) -> Metric | None:
+        """The metric called ``name``, or None."""
+        return next((metric for metric in self.metrics if metric.name == name), None)

@@ -1,0 +1,28 @@
+"""The past that rules look at. The store implements it; nothing here reads or writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from mqvitals_rules.snapshot import ObjectName
+
+
+class Point(NamedTuple):
+    """One poll: when (ms UTC), the value (None: absent), and the ms since the poll before (None: unknown)."""
+
+    ts: int
+    value: float | None
+    interval_ms: int | None
+
+
+class Windows(Protocol):
+    """History of single metrics, as far back as the rules need."""
+
+    def points(self, object_name: ObjectName, metric: str, since: int) -> Sequence[Point]:
+        """Every poll of the object with ts > ``since``, oldest first, absent values included as None."""
+        ...
+
+    def last(self, object_name: ObjectName, metric: str, count: int) -> Sequence[Point]:
+        """The newest ``count`` polls, oldest first, absent values included as None."""
+        ...

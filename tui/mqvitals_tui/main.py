@@ -1,0 +1,20 @@
+"""The console script ``mqvitals``: the agent's commands, and those that need this top floor."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from mqvitals_agent.cli.main import COMMANDS, Command
+from mqvitals_agent.cli.main import run as run_command
+
+TOP_COMMANDS = (Command("demo", "show a small group getting ill; needs nothing", "mqvitals_tui.demo"),)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the whole command line; returns the exit code."""
+    return run_command("mqvitals", (*TOP_COMMANDS, *COMMANDS), sys.argv[1:] if arguments is None else arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
