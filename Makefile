@@ -46,8 +46,8 @@ docs: $(STAMP) ## write the generated pages
 bench: $(STAMP) ## benchmarks, each against a named peer
 	@$(BIN)/python benchmarks/run.py
 
-soak: $(STAMP) ## long runs
-	@$(BIN)/python -m pytest -m soak -n 0
+soak: $(STAMP) ## the property tests with many more examples
+	@$(BIN)/python -m pytest -n auto --hypothesis-profile soak --timeout 3600 tests
 
 tools: ## real servers for opt-in tests
 	@echo "no test needs a real server yet"

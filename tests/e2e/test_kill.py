@@ -1,0 +1,68 @@
+"""A replay that is killed loses nothing that it had committed."""
+
+from __future__ import annotations
+
+import random
+import signal
+import sqlite3
+import subprocess
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from .conftest import PROGRAM
+
+KILLS = 20
+
+
+def rows_by_cycle(store: Path) -> dict[tuple[str, int], tuple[int, int, int]]:
+    """(owner, cycle) -> rows of the snapshot in three tables of samples."""
+    with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        found = {}
+        for owner, cycle, ts in db.execute("SELECT owner, cycle, ts FROM snapshot"):
+            counts = tuple(
+                db.execute(
+                    f"SELECT count(*) FROM {table} JOIN object ON object.id = object_id WHERE ts = ? AND owner = ?", (ts, owner)
+                ).fetchone()[0]
+                for table in ("sample_queue", "sample_channel", "sample_agent")
+            )
+            found[owner, cycle] = counts
+        return found
+
+
+def test_kill(mqvitals: Callable[..., Any], recordings: Path, incident: Path, declared: Path, tmp_path: Path) -> None:
+    """At 20 random moments the store opens, every reported cycle is whole in it, and status can tell."""
+    whole = rows_by_cycle(incident)
+    dice = random.Random(20261120)
+    for attempt in range(KILLS):
+        store = tmp_path / f"killed-{attempt}.db"
+        after = dice.randrange(1, 56)
+        command = [
+            *PROGRAM, "replay", str(recordings / "recording-incident.jsonl.gz"), "--speed", "max", "--verbose",
+            "--store", str(store), "--config", str(declared),
+        ]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as player:
+            assert player.stderr is not None
+            reported = 0
+            for line in player.stderr:
+                if line.startswith("cycle "):
+                    reported = int(line.split()[1].rstrip(":,"))
+                    if reported >= after:
+                        break
+            # Somewhere within the next cycles' work, not at its edge.
+            for _ in range(dice.randrange(0, 20_000)):
+                pass
+            player.send_signal(signal.SIGKILL)
+            for line in player.stderr:
+                if line.startswith("cycle "):
+                    reported = int(line.split()[1].rstrip(":,"))
+        assert reported >= after
+        found = rows_by_cycle(store)
+        for (owner, cycle), counts in whole.items():
+            if cycle <= reported:
+                assert found[owner, cycle] == counts, (attempt, owner, cycle)
+        assert all(whole[key] == counts for key, counts in found.items())
+        mqvitals("status", "--store", store, "--json", code=None)
+        store.unlink()
