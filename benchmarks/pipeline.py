@@ -15,8 +15,8 @@ from pathlib import Path
 
 from mqvitals_agent.connection.recording import Exchange, Reply
 from mqvitals_agent.pcf import constants as c
-from mqvitals_agent.pcf.encoder import request
-from mqvitals_agent.simulator.answer import CCSID, answer, number, numbers, text
+from mqvitals_agent.pcf.encoder import integer, integers, request, string
+from mqvitals_agent.simulator.answer import CCSID, answer
 
 QUEUES, CHANNELS, CYCLES = 10_000, 2_000, 3
 BEGIN, INTERVAL_MS = 1_795_000_000_000, 30_000
@@ -25,54 +25,54 @@ BEGIN, INTERVAL_MS = 1_795_000_000_000, 30_000
 def queue(position: int, cycle: int) -> list[object]:
     """What QSTATUS says of one queue."""
     return [
-        text(c.MQCA_Q_NAME, f"APPL.{position % 97:02d}.REQUEST.{position:05d}".ljust(48)),
-        number(c.MQIACF_Q_STATUS_TYPE, c.MQIACF_Q_STATUS),
-        number(c.MQIA_CURRENT_Q_DEPTH, (position * 7 + cycle * 3) % 900),
-        number(c.MQIA_OPEN_INPUT_COUNT, position % 3),
-        number(c.MQIA_OPEN_OUTPUT_COUNT, position % 5),
-        number(c.MQIACF_UNCOMMITTED_MSGS, 0),
-        text(c.MQCACF_LAST_GET_DATE, "2026-11-18  "),
-        text(c.MQCACF_LAST_GET_TIME, f"09.{position % 60:02d}.{cycle:02d}"),
-        text(c.MQCACF_LAST_PUT_DATE, "2026-11-18  "),
-        text(c.MQCACF_LAST_PUT_TIME, f"09.{position % 60:02d}.{cycle:02d}"),
-        number(c.MQIACF_OLDEST_MSG_AGE, position % 300),
-        numbers(c.MQIACF_Q_TIME_INDICATOR, 2_000 + position, 1_900),
-        number(c.MQIA_MONITORING_Q, c.MQMON_MEDIUM),
-        number(c.MQIA_QSG_DISP, c.MQQSGD_Q_MGR),
+        string(c.MQCA_Q_NAME, f"APPL.{position % 97:02d}.REQUEST.{position:05d}".ljust(48)),
+        integer(c.MQIACF_Q_STATUS_TYPE, c.MQIACF_Q_STATUS),
+        integer(c.MQIA_CURRENT_Q_DEPTH, (position * 7 + cycle * 3) % 900),
+        integer(c.MQIA_OPEN_INPUT_COUNT, position % 3),
+        integer(c.MQIA_OPEN_OUTPUT_COUNT, position % 5),
+        integer(c.MQIACF_UNCOMMITTED_MSGS, 0),
+        string(c.MQCACF_LAST_GET_DATE, "2026-11-18  "),
+        string(c.MQCACF_LAST_GET_TIME, f"09.{position % 60:02d}.{cycle:02d}"),
+        string(c.MQCACF_LAST_PUT_DATE, "2026-11-18  "),
+        string(c.MQCACF_LAST_PUT_TIME, f"09.{position % 60:02d}.{cycle:02d}"),
+        integer(c.MQIACF_OLDEST_MSG_AGE, position % 300),
+        integers(c.MQIACF_Q_TIME_INDICATOR, (2_000 + position, 1_900)),
+        integer(c.MQIA_MONITORING_Q, c.MQMON_MEDIUM),
+        integer(c.MQIA_QSG_DISP, c.MQQSGD_Q_MGR),
     ]
 
 
 def channel(position: int, cycle: int) -> list[object]:
     """What CHSTATUS says of one channel."""
     return [
-        text(c.MQCACH_CHANNEL_NAME, f"TO.PARTNER.{position:05d}".ljust(20)),
-        number(c.MQIACH_CHANNEL_DISP, c.MQCHLD_PRIVATE),
-        number(c.MQIACH_CHANNEL_INSTANCE_TYPE, c.MQOT_CURRENT_CHANNEL),
-        number(c.MQIACH_CHANNEL_TYPE, c.MQCHT_SENDER),
-        text(c.MQCACH_CONNECTION_NAME, f"10.1.{position // 250}.{position % 250}(1414)".ljust(264)),
-        text(c.MQCACH_XMIT_Q_NAME, f"PARTNER.{position:05d}".ljust(48)),
-        text(c.MQCA_REMOTE_Q_MGR_NAME, f"PARTNER.{position:05d}".ljust(48)),
-        number(c.MQIACH_CHANNEL_STATUS, c.MQCHS_RUNNING),
-        number(c.MQIACH_CHANNEL_SUBSTATE, c.MQCHSSTATE_IN_MQGET),
-        number(c.MQIACH_INDOUBT_STATUS, 0),
-        text(c.MQCACH_CHANNEL_START_DATE, "2026-11-01  "),
-        text(c.MQCACH_CHANNEL_START_TIME, "04.15.30"),
-        text(c.MQCACH_LAST_MSG_DATE, "2026-11-18  "),
-        text(c.MQCACH_LAST_MSG_TIME, f"09.{position % 60:02d}.{cycle:02d}"),
-        number(c.MQIACH_MSGS, cycle * 1_000 + position),
-        number(c.MQIACH_BYTES_SENT, cycle * 1_000_000 + position),
-        number(c.MQIACH_BYTES_RCVD, cycle * 9_000 + position),
-        number(c.MQIACH_BUFFERS_SENT, cycle * 800 + position),
-        number(c.MQIACH_BUFFERS_RCVD, cycle * 80 + position),
-        number(c.MQIACH_BATCHES, cycle * 90 + position),
-        number(c.MQIACH_BATCH_SIZE, 50),
-        number(c.MQIACH_SHORT_RETRIES_LEFT, 10),
-        number(c.MQIACH_LONG_RETRIES_LEFT, 999_999_999),
-        numbers(c.MQIACH_NETWORK_TIME_INDICATOR, 140, 142),
-        numbers(c.MQIACH_XMITQ_TIME_INDICATOR, 900, 880),
-        numbers(c.MQIACH_BATCH_SIZE_INDICATOR, 11, 12),
-        numbers(c.MQIACH_EXIT_TIME_INDICATOR, 0, 0),
-        number(c.MQIACH_XMITQ_MSGS_AVAILABLE, position % 40),
+        string(c.MQCACH_CHANNEL_NAME, f"TO.PARTNER.{position:05d}".ljust(20)),
+        integer(c.MQIACH_CHANNEL_DISP, c.MQCHLD_PRIVATE),
+        integer(c.MQIACH_CHANNEL_INSTANCE_TYPE, c.MQOT_CURRENT_CHANNEL),
+        integer(c.MQIACH_CHANNEL_TYPE, c.MQCHT_SENDER),
+        string(c.MQCACH_CONNECTION_NAME, f"10.1.{position // 250}.{position % 250}(1414)".ljust(264)),
+        string(c.MQCACH_XMIT_Q_NAME, f"PARTNER.{position:05d}".ljust(48)),
+        string(c.MQCA_REMOTE_Q_MGR_NAME, f"PARTNER.{position:05d}".ljust(48)),
+        integer(c.MQIACH_CHANNEL_STATUS, c.MQCHS_RUNNING),
+        integer(c.MQIACH_CHANNEL_SUBSTATE, c.MQCHSSTATE_IN_MQGET),
+        integer(c.MQIACH_INDOUBT_STATUS, 0),
+        string(c.MQCACH_CHANNEL_START_DATE, "2026-11-01  "),
+        string(c.MQCACH_CHANNEL_START_TIME, "04.15.30"),
+        string(c.MQCACH_LAST_MSG_DATE, "2026-11-18  "),
+        string(c.MQCACH_LAST_MSG_TIME, f"09.{position % 60:02d}.{cycle:02d}"),
+        integer(c.MQIACH_MSGS, cycle * 1_000 + position),
+        integer(c.MQIACH_BYTES_SENT, cycle * 1_000_000 + position),
+        integer(c.MQIACH_BYTES_RCVD, cycle * 9_000 + position),
+        integer(c.MQIACH_BUFFERS_SENT, cycle * 800 + position),
+        integer(c.MQIACH_BUFFERS_RCVD, cycle * 80 + position),
+        integer(c.MQIACH_BATCHES, cycle * 90 + position),
+        integer(c.MQIACH_BATCH_SIZE, 50),
+        integer(c.MQIACH_SHORT_RETRIES_LEFT, 10),
+        integer(c.MQIACH_LONG_RETRIES_LEFT, 999_999_999),
+        integers(c.MQIACH_NETWORK_TIME_INDICATOR, (140, 142)),
+        integers(c.MQIACH_XMITQ_TIME_INDICATOR, (900, 880)),
+        integers(c.MQIACH_BATCH_SIZE_INDICATOR, (11, 12)),
+        integers(c.MQIACH_EXIT_TIME_INDICATOR, (0, 0)),
+        integer(c.MQIACH_XMITQ_MSGS_AVAILABLE, position % 40),
     ]
 
 
@@ -80,15 +80,33 @@ def exchanges(cycle: int) -> list[Exchange]:
     """One cycle's two answers."""
     at = BEGIN + (cycle - 1) * INTERVAL_MS
     asked = (
-        (c.MQCMD_INQUIRE_Q_STATUS, [text(c.MQCA_Q_NAME, "*"), number(c.MQIACF_Q_STATUS_TYPE, c.MQIACF_Q_STATUS), number(c.MQIA_QSG_DISP, c.MQQSGD_ALL)],
-         [queue(position, cycle) for position in range(QUEUES)]),
-        (c.MQCMD_INQUIRE_CHANNEL_STATUS, [text(c.MQCACH_CHANNEL_NAME, "*"), number(c.MQIACH_CHANNEL_INSTANCE_TYPE, c.MQOT_CURRENT_CHANNEL)],
-         [channel(position, cycle) for position in range(CHANNELS)]),
+        (
+            c.MQCMD_INQUIRE_Q_STATUS,
+            [
+                string(c.MQCA_Q_NAME, "*"),
+                integer(c.MQIACF_Q_STATUS_TYPE, c.MQIACF_Q_STATUS),
+                integer(c.MQIA_QSG_DISP, c.MQQSGD_ALL),
+            ],
+            [queue(position, cycle) for position in range(QUEUES)],
+        ),
+        (
+            c.MQCMD_INQUIRE_CHANNEL_STATUS,
+            [string(c.MQCACH_CHANNEL_NAME, "*"), integer(c.MQIACH_CHANNEL_INSTANCE_TYPE, c.MQOT_CURRENT_CHANNEL)],
+            [channel(position, cycle) for position in range(CHANNELS)],
+        ),
     )
     return [
         Exchange(
-            line=0, at=at, elapsed_ms=900, queue_manager="QM01", command=command, request=request(command, parameters),
-            replies=tuple(Reply(encoding=785, ccsid=CCSID, data=data, put=at) for data in answer("QM01", command, items, cycle * 10 + position)),
+            line=0,
+            at=at,
+            elapsed_ms=900,
+            queue_manager="QM01",
+            command=command,
+            request=request(command, parameters),
+            replies=tuple(
+                Reply(encoding=785, ccsid=CCSID, data=data, put=at)
+                for data in answer("QM01", command, items, cycle * 10 + position)
+            ),
             error=None,
         )
         for position, (command, parameters, items) in enumerate(asked)
@@ -123,7 +141,9 @@ def main() -> None:
     peer = time.process_time() - begin
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     with tempfile.TemporaryDirectory() as folder:
-        pipeline = build_pipeline(Path(folder) / "bench.db", name="BENCH", queue_managers=("QM01",), interval_s=INTERVAL_MS // 1000)
+        pipeline = build_pipeline(
+            Path(folder) / "bench.db", name="BENCH", queue_managers=("QM01",), interval_s=INTERVAL_MS // 1000
+        )
         for number_of, cycle in enumerate(cycles, start=1):
             begin = time.process_time()
             for exchange in cycle:

@@ -25,7 +25,9 @@ def main() -> None:
         milliseconds(command)
     pairs = [(milliseconds(bare), milliseconds(ours)) for _ in range(RUNS)]
     first, second = statistics.median(a for a, _ in pairs), statistics.median(b for _, b in pairs)
-    print(f"bare Python {first:.0f} ms, mqvitals --help {second:.0f} ms: {second - first:.0f} ms over it, {second / first:.1f} times")
+    print(
+        f"bare Python {first:.0f} ms, mqvitals --help {second:.0f} ms: {second - first:.0f} ms over it, {second / first:.1f} times"
+    )
 
 
 if __name__ == "__main__":

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+
+LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+"""What ends a line in a YAML file, and so what line numbers count."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -41,12 +45,45 @@ class ConfigError(Exception):
 
 
 class LocatedText(str):
-    """A text of a file that still knows its place, for those who judge its meaning later."""
+    """A text of a file that still knows its place, for those who judge its meaning later.
+
+    ``place`` is where its first character stands: inside the quotes of a quoted text, on the first line of a block.
+    ``source`` is the text as the file writes it from there on, empty where that is the same.
+    """
+
+    __slots__ = ("place", "source")
 
     place: Place
+    source: str
 
-    def __new__(cls, value: str, place: Place) -> LocatedText:
+    def __new__(cls, value: str, place: Place, source: str = "") -> LocatedText:
         """Wrap ``value``, which stands at ``place``."""
         text = super().__new__(cls, value)
         text.place = place
+        text.source = source
         return text
+
+    def __getnewargs__(self) -> tuple[str, Place, str]:  # type: ignore[override]
+        # Copying and pickling call __new__ again; a plain str would pass its value alone.
+        return str(self), self.place, self.source
+
+    def at(self, offset: int) -> Place:
+        """Where the character at ``offset`` of the text stands in the file, also when the text spans several lines.
+
+        Escapes of a double-quoted text are the one thing it may misjudge by a few columns.
+        """
+        if not self.source:
+            return Place(self.place.path, self.place.line, self.place.column + offset)
+        position = found = 0
+        for char in self[: offset + 1]:
+            if char.isspace():
+                found = position
+                position += self.source[position : position + 1].isspace()
+                continue
+            # What the file has more of is indentation, line ends and escapes: search on from the last character.
+            ahead = self.source.find(char, position)
+            if ahead >= 0:
+                found, position = ahead, ahead + 1
+        before = LINE_BREAK.split(self.source[:found])
+        column = len(before[-1]) + (self.place.column if len(before) == 1 else 1)
+        return Place(self.place.path, self.place.line + len(before) - 1, column)

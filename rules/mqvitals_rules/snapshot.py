@@ -57,13 +57,13 @@ class Outcome(Enum):
     """What became of a command; the number is what history keeps."""
 
     OK = 0
-    NOT_FOUND = 1        # a normal answer: nothing matches
+    NOT_FOUND = 1  # a normal answer: nothing matches
     UNKNOWN_COMMAND = 2  # this platform or level has no such command
-    REFUSED = 3          # 2035 or 3081: not authorised
-    INCOMPLETE = 4       # the answer stopped coming
-    FAILED = 5           # any other reason
-    DAMAGED = 6          # a message of the answer cannot be decoded
-    UNREACHABLE = 7      # the connection broke or could not be made
+    REFUSED = 3  # 2035 or 3081: not authorised
+    INCOMPLETE = 4  # the answer stopped coming
+    FAILED = 5  # any other reason
+    DAMAGED = 6  # a message of the answer cannot be decoded
+    UNREACHABLE = 7  # the connection broke or could not be made
 
 
 @dataclass(frozen=True, slots=True)

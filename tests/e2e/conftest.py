@@ -24,9 +24,16 @@ def mqvitals() -> Callable[..., subprocess.CompletedProcess[str]]:
         environment = {key: value for key, value in os.environ.items() if not key.startswith("MQVITALS_")}
         done = subprocess.run(
             [*PROGRAM, *map(str, arguments)],
-            capture_output=True, text=True, check=False, input=stdin, env=environment, timeout=110,
+            capture_output=True,
+            text=True,
+            check=False,
+            input=stdin,
+            env=environment,
+            timeout=110,
         )
-        assert code is None or done.returncode == code, f"exit {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+        assert code is None or done.returncode == code, (
+            f"exit {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+        )
         assert "Traceback" not in done.stderr, done.stderr
         return done
 
@@ -64,7 +71,9 @@ def incident(
 ) -> Path:
     """A store with the whole incident recording, BATCH.FEED declared as batch."""
     store = tmp_path_factory.mktemp("incident") / "incident.db"
-    mqvitals("replay", recordings / "recording-incident.jsonl.gz", "--speed", "max", "--store", store, "--config", declared)
+    mqvitals(
+        "replay", recordings / "recording-incident.jsonl.gz", "--speed", "max", "--store", store, "--config", declared
+    )
     return store
 
 

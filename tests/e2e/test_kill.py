@@ -24,7 +24,8 @@ def rows_by_cycle(store: Path) -> dict[tuple[str, int], tuple[int, int, int]]:
         for owner, cycle, ts in db.execute("SELECT owner, cycle, ts FROM snapshot"):
             counts = tuple(
                 db.execute(
-                    f"SELECT count(*) FROM {table} JOIN object ON object.id = object_id WHERE ts = ? AND owner = ?", (ts, owner)
+                    f"SELECT count(*) FROM {table} JOIN object ON object.id = object_id WHERE ts = ? AND owner = ?",
+                    (ts, owner),
                 ).fetchone()[0]
                 for table in ("sample_queue", "sample_channel", "sample_agent")
             )
@@ -40,8 +41,16 @@ def test_kill(mqvitals: Callable[..., Any], recordings: Path, incident: Path, de
         store = tmp_path / f"killed-{attempt}.db"
         after = dice.randrange(1, 56)
         command = [
-            *PROGRAM, "replay", str(recordings / "recording-incident.jsonl.gz"), "--speed", "max", "--verbose",
-            "--store", str(store), "--config", str(declared),
+            *PROGRAM,
+            "replay",
+            str(recordings / "recording-incident.jsonl.gz"),
+            "--speed",
+            "max",
+            "--verbose",
+            "--store",
+            str(store),
+            "--config",
+            str(declared),
         ]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as player:
             assert player.stderr is not None

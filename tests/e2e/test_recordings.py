@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,19 @@ Expected = Callable[[str], dict[str, Any]]
 
 # Consecutive polls before each rule fires.
 HOLD = {
-    "BP-01": 2, "BP-02": 2, "BP-03": 1, "PS-01": 2, "CHL-01": 3, "CHL-06": 3, "CHL-16": 2, "CF-03": 2, "Q-02": 2, "Q-03": 2,
-    "AGENT-01": 1, "AGENT-02": 1, "AGENT-03": 1,
+    "BP-01": 2,
+    "BP-02": 2,
+    "BP-03": 1,
+    "PS-01": 2,
+    "CHL-01": 3,
+    "CHL-06": 3,
+    "CHL-16": 2,
+    "CF-03": 2,
+    "Q-02": 2,
+    "Q-03": 2,
+    "AGENT-01": 1,
+    "AGENT-02": 1,
+    "AGENT-03": 1,
 }
 # Names that differ between the expectations and the product.
 METRICS = {"xmitq_msgs_available": "xmitq_msgs", "short_retries_left": "short_left"}
@@ -83,7 +95,8 @@ def test_incident_alerts(mqvitals: Run, incident: Path, expected: Expected) -> N
     assert found == Counter((rule, name) for rule, name, *_ in wanted)
     for rule, name, begin, over in wanted:
         fitting = [
-            alert for alert in alerts
+            alert
+            for alert in alerts
             if (alert["rule"], alert["object"]) == (rule, name)
             and begin <= cycle_of(alert["started"], expectation) <= begin + HOLD[rule]
             and (alert["ended"] is not None) is over
@@ -134,7 +147,7 @@ def test_series(mqvitals: Run, request: pytest.FixtureRequest, expected: Expecte
         trend = json.loads(mqvitals("trend", metric, object_name, "--store", store, "--json").stdout)
         assert set(trend) == {"metric", "object", "unit", "points"}
         if metric == "bytes_sent":
-            values = [None] + [b - a if b >= a else None for a, b in zip(values, values[1:], strict=False)]
+            values = [None] + [b - a if b >= a else None for a, b in pairwise(values)]
         points = [round(value, 2) if isinstance(value, float) else value for _, value in trend["points"]]
         assert points == values, title
 

@@ -23,8 +23,12 @@ CLEAR = "\x1b[H\x1b[J"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``mqvitals demo``."""
-    parser.add_argument("--speed", default=str(SPEED), metavar="N", help="times as fast as life, or max (default: %(default)s)")
-    parser.add_argument("--keep", metavar="FOLDER", help="keep the recording and the store in this folder, for status, trend and alerts")
+    parser.add_argument(
+        "--speed", default=str(SPEED), metavar="N", help="times as fast as life, or max (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--keep", metavar="FOLDER", help="keep the recording and the store in this folder, for status, trend and alerts"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -56,8 +60,20 @@ def _show(folder: Path, speed: str) -> int:
     from mqvitals_agent.simulator.demonstration import write_demonstration
 
     recording, store = folder / "demonstration.jsonl.gz", folder / "demonstration.db"
+    recording.unlink(missing_ok=True)
     write_demonstration(recording, time.time_ns() // 1_000_000)
-    command = [sys.executable, "-m", "mqvitals_tui.main", "replay", str(recording), "--store", str(store), "--speed", speed, "--replace"]
+    command = [
+        sys.executable,
+        "-m",
+        "mqvitals_tui.main",
+        "replay",
+        str(recording),
+        "--store",
+        str(store),
+        "--speed",
+        speed,
+        "--replace",
+    ]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as player:
         try:
             shown = ""
@@ -94,6 +110,10 @@ def _redraw(store: Path, shown: str) -> str:
 def _call(*arguments: str) -> str:
     colour = {"MQVITALS_COLOR": "always"} if sys.stdout.isatty() and "NO_COLOR" not in os.environ else {}
     done = subprocess.run(
-        [sys.executable, "-m", "mqvitals_tui.main", *arguments], capture_output=True, text=True, check=False, env={**os.environ, **colour}
+        [sys.executable, "-m", "mqvitals_tui.main", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **colour},
     )
     return done.stdout

@@ -26,7 +26,11 @@ class Command(NamedTuple):
 
 
 COMMANDS = (
-    Command("status", "how the group is, on one screen; exit code 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN", "mqvitals_agent.cli.status"),
+    Command(
+        "status",
+        "how the group is, on one screen; exit code 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN",
+        "mqvitals_agent.cli.status",
+    ),
     Command("trend", "a metric of an object over time", "mqvitals_agent.cli.trend"),
     Command("alerts", "alerts: list", "mqvitals_agent.cli.alerts"),
     Command("replay", "play a recording into a store", "mqvitals_agent.cli.replay"),

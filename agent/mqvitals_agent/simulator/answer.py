@@ -5,33 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from mqvitals_agent.pcf import constants as c
-from mqvitals_agent.pcf.encoder import encode_message
+from mqvitals_agent.pcf.encoder import byte_string, encode_message, string
 from mqvitals_agent.pcf.message import Parameter
 
 CCSID = 500
 RESPONSE_ID_LENGTH = 24
 
 
-def number(identifier: int, value: int) -> Parameter:
-    """A 32-bit integer parameter."""
-    return Parameter(identifier, c.MQCFT_INTEGER, value)
-
-
-def numbers(identifier: int, *values: int) -> Parameter:
-    """A list of 32-bit integers, such as a short-term and long-term pair."""
-    return Parameter(identifier, c.MQCFT_INTEGER_LIST, values)
-
-
-def text(identifier: int, value: str) -> Parameter:
-    """A character string."""
-    return Parameter(identifier, c.MQCFT_STRING, value)
-
-
-def answer(queue_manager: str, command: int, items: Iterable[Sequence[Parameter]], response_id: int) -> tuple[bytes, ...]:
+def answer(
+    queue_manager: str, command: int, items: Iterable[Sequence[Parameter]], response_id: int
+) -> tuple[bytes, ...]:
     """One complete response set: an XR_ITEM for each item, then the XR_SUMMARY that ends it."""
     common = (
-        Parameter(c.MQBACF_RESPONSE_ID, c.MQCFT_BYTE_STRING, response_id.to_bytes(RESPONSE_ID_LENGTH, "big")),
-        text(c.MQCACF_RESPONSE_Q_MGR_NAME, queue_manager),
+        byte_string(c.MQBACF_RESPONSE_ID, response_id.to_bytes(RESPONSE_ID_LENGTH, "big")),
+        string(c.MQCACF_RESPONSE_Q_MGR_NAME, queue_manager),
     )
     listed = [(c.MQCFT_XR_ITEM, (*common, *item)) for item in items]
     listed.append((c.MQCFT_XR_SUMMARY, common))

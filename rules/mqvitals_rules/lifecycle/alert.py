@@ -80,7 +80,7 @@ class Alert:
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """An alert after something about it changed. ``visible`` is false for mere pending bookkeeping."""
+    """An alert after something about it changed. ``visible`` is false for mere bookkeeping: a counter of polls, new words."""
 
     after: Alert
     before: Alert | None
@@ -89,4 +89,6 @@ class Transition:
     @property
     def visible(self) -> bool:
         """True when a person would care: it started firing, changed severity, or ended after firing."""
-        return self.after.started is not None
+        if self.after.started is None:
+            return False
+        return self.before is None or self.before.state is not self.after.state or self.before.severity is not self.after.severity

@@ -10,33 +10,33 @@ from enum import Enum
 class MetricType(Enum):
     """How a metric's values behave."""
 
-    GAUGE = "gauge"      # a number as it is now
+    GAUGE = "gauge"  # a number as it is now
     COUNTER = "counter"  # a running total; stored as its increase in each interval
-    STATE = "state"      # one of a list of named numbers; stored as the number
-    TEXT = "text"        # kept in current state only, never in history
+    STATE = "state"  # one of a list of named numbers; stored as the number
+    TEXT = "text"  # kept in current state only, never in history
 
 
 class Absence(Enum):
     """Why a value is absent. The word is shown to people; absent is never zero and never good."""
 
-    NOT_COLLECTED = "not collected"            # monitoring is switched off for it (MONQ, MONCHL)
+    NOT_COLLECTED = "not collected"  # monitoring is switched off for it (MONQ, MONCHL)
     NOT_ON_ZOS = "not on z/OS"
     NOT_ON_DISTRIBUTED = "only on z/OS"
     NOT_AUTHORISED = "not authorised"
-    NOT_ASKED = "not asked"                    # no answer selected it yet
-    NOT_RETURNED = "not in the answer"         # the answer has the object, not this attribute
-    NO_ANSWER = "no answer"                    # it was asked for and nothing, or only a part, came
+    NOT_ASKED = "not asked"  # no answer selected it yet
+    NOT_RETURNED = "not in the answer"  # the answer has the object, not this attribute
+    NO_ANSWER = "no answer"  # it was asked for and nothing, or only a part, came
     UNREACHABLE = "queue manager unreachable"
     STALE = "stale"
     NEEDS_SMF = "needs SMF"
-    NOT_DECLARED = "not declared"              # a fact that only the configuration can tell
+    NOT_DECLARED = "not declared"  # a fact that only the configuration can tell
     TIME_ZONE_UNKNOWN = "time zone unknown"
-    FIRST_READING = "first reading"            # a counter needs two
+    FIRST_READING = "first reading"  # a counter needs two
     RESET = "counter was reset or wrapped"
-    SATURATED = "counter is saturated"         # it sticks at 999,999,999
-    INACTIVE = "inactive"                      # a channel without status has no figures
-    NOTHING_TO_TELL = "none"                   # a blank date, an empty queue's oldest message
-    WINDOW = "not enough history"              # a window function's window is not covered
+    SATURATED = "counter is saturated"  # it sticks at 999,999,999
+    INACTIVE = "inactive"  # a channel without status has no figures
+    NOTHING_TO_TELL = "none"  # a blank date, an empty queue's oldest message
+    WINDOW = "not enough history"  # a window function's window is not covered
 
 
 Value = int | float | str
@@ -48,11 +48,13 @@ class Metric:
     """One thing MQ reports, or that is computed or declared.
 
     ``pcf`` names the parameter (``MQIA_CURRENT_Q_DEPTH``), with ``[0]`` or ``[1]`` for the short-term and long-term
-    half of a pair as z/OS orders them. ``command`` names the answer that fills it (``INQUIRE_Q_STATUS``). ``smf`` names
-    the SMF field, ``mqsc`` the MQSC keyword. ``values`` are the names of a state. ``special`` maps reported numbers
-    that mean absence. A metric whose only source is ``smf`` is absent as "needs SMF" until records are read. ``computed``
-    says in words how the product derives it; ``declared`` is true when it comes from the configuration, with
-    ``default`` when undeclared (None: absent as "not declared").
+    half of a pair as z/OS orders them, or a date's and its time's, separated by a blank. ``command`` names the answer
+    that fills it (``INQUIRE_Q_STATUS``). ``smf`` names the SMF field, or says with several how they combine
+    (``QPSTCBSL/QPSTNBUF``); ``mqsc`` the MQSC keyword; ``since`` the first command level, 0 when it always existed.
+    ``values`` are the names of a state. ``special`` maps reported numbers that mean absence. A metric whose only source
+    is ``smf`` is absent as "needs SMF" until records are read. ``computed`` says in words how the product derives it: a
+    probe has code of its own for it, and ``pcf`` then names what it starts from. ``declared`` is true when it comes
+    from the configuration, with ``default`` when undeclared (a state's number; None: absent as "not declared").
     """
 
     name: str
@@ -87,7 +89,8 @@ class Kind:
     """A kind of object and its metrics.
 
     ``poll`` names the answer whose arrival counts as one poll of an object of this kind: ``INQUIRE_...``,
-    ``CONNECTION`` for the attempt to reach a queue manager itself, or ``COMMAND`` for what became of one form of command (kind ``agent``).
+    ``CONNECTION`` for the attempt to reach a queue manager itself, or ``COMMAND`` for what became of one form of
+    command (kind ``agent``).
     A kind with ``single`` has one object per queue manager or group, whose name has two parts (``QM01/log``).
     ``sets`` are named groups of one state metric's values, usable after ``in``: name -> (metric, value names).
     """

@@ -1,0 +1,148 @@
+"""``mqvitals config check`` and ``show``: what is wrong with a configuration file, and what is in force.
+
+Also the way for other commands to their settings: ``settings_in_force``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from mqvitals_agent.cli.failure import ExitCode, Failure
+
+if TYPE_CHECKING:
+    from mqvitals_config.load import Loaded
+    from mqvitals_config.problem import Problem
+
+_CHECK = """\
+Every problem is printed as FILE:LINE:COLUMN: KEY: what is wrong, with the line and a caret under the spot: first of
+the file's form, then, when that is right, of the rules, objects and states it names. Exit code 0 when there is none, 1 when there is
+one, 2 when the file cannot be read.
+"""
+
+_SHOW = """\
+Prints every setting in force with where it came from: a flag, an environment variable, FILE:LINE:COLUMN, or the
+default. Flags beat the environment, which beats the file. Secrets are never shown.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare ``config check`` and ``config show``."""
+    subparsers = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    check = subparsers.add_parser("check", help="say what is wrong with a configuration file", description=_CHECK)
+    show = subparsers.add_parser("show", help="print the settings in force and their origins", description=_SHOW)
+    for command in (check, show):
+        command.add_argument(
+            "file", metavar="FILE", nargs="?", help="the file (default: the one MQVITALS_CONFIG names)"
+        )
+    show.add_argument("--json", action="store_true", help='print {"file", "settings": {KEY: {"value", "origin"}}}')
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the chosen action; returns the exit code."""
+    if arguments.action == "check":
+        return _check(arguments.file)
+    return _show(arguments.file, as_json=arguments.json)
+
+
+def settings_in_force(path: str | None, flags: Mapping[str, object]) -> Loaded:
+    """The settings for a command: ``path`` is its ``--config``, ``flags`` its arguments (``vars(arguments)`` will do).
+
+    Raises Failure with every problem.
+    """
+    from mqvitals_config.excerpt import explained
+    from mqvitals_config.load import load_settings
+    from mqvitals_config.problem import ConfigError
+    from mqvitals_config.source import UnreadableError
+
+    try:
+        return load_settings(path, os.environ, flags)
+    except UnreadableError as error:
+        raise Failure(str(error), hint="--config or MQVITALS_CONFIG names the file") from error
+    except ConfigError as error:
+        raise Failure(
+            f"the settings cannot be used:\n{explained(error.problems)}",
+            hint="'mqvitals config check' lists these; docs/configuration.md has every key",
+        ) from error
+
+
+def _check(path: str | None) -> int:
+    from mqvitals_config.excerpt import explained
+    from mqvitals_config.load import CONFIG_VARIABLE, load_settings
+    from mqvitals_config.problem import ConfigError
+    from mqvitals_config.source import UnreadableError
+
+    path = path or os.environ.get(CONFIG_VARIABLE)
+    if not path:
+        raise Failure("there is no file to check", hint=f"name one, or set {CONFIG_VARIABLE}")
+    problems: tuple[Problem, ...]
+    try:
+        loaded = load_settings(path, os.environ, {})
+    except UnreadableError as error:
+        raise Failure(str(error)) from error
+    except ConfigError as error:
+        problems = error.problems
+    else:
+        problems = _meaning(loaded)
+    if problems:
+        print(explained(problems))
+        return ExitCode.FOUND
+    print(f"{path}: no problems found")
+    return ExitCode.DONE
+
+
+def _meaning(loaded: Loaded) -> tuple[Problem, ...]:
+    """What is wrong with the names that well-formed settings hold."""
+    from mqvitals_rules.check import check_settings
+
+    from mqvitals_config.problem import ConfigError
+
+    try:
+        return tuple(sorted(check_settings(loaded.settings)))
+    except ConfigError as error:
+        return error.problems
+
+
+def _show(path: str | None, *, as_json: bool) -> int:
+    loaded = settings_in_force(path, {})
+    rows = shown(loaded.settings, loaded.origins)
+    if as_json:
+        import json
+
+        settings = {key: {"value": value, "origin": origin} for key, value, origin in rows}
+        print(json.dumps({"file": loaded.path, "settings": settings}, indent=2))
+        return ExitCode.DONE
+    from mqvitals_agent.view.text import cells, safe
+
+    written = [(safe(key), safe(_written(value)), safe(origin)) for key, value, origin in rows]
+    wide = max(len(key) for key, _, _ in written)
+    widest = max(cells(value) for _, value, _ in written)
+    for key, value, origin in written:
+        print(f"{key:<{wide}}  {value}{' ' * (widest - cells(value))}  {origin}")
+    return ExitCode.DONE
+
+
+def shown(settings: Any, origins: Mapping[str, str]) -> list[tuple[str, Any, str]]:
+    """Every setting as (dotted key, value that JSON can hold, origin). Of a secret only where it is kept."""
+    from mqvitals_config.walk import walk
+
+    return [(key, _plain(value), origins[key]) for key, value in walk(settings)]
+
+
+def _plain(value: Any) -> Any:
+    from mqvitals_config.file_mode import FileMode
+    from mqvitals_config.secret import Secret
+
+    if isinstance(value, Secret | FileMode):
+        return str(value)
+    return [] if value == () else value
+
+
+def _written(value: Any) -> str:
+    if value is None:
+        return "(none)"
+    if value == []:
+        return "[]"
+    return f"{value:g}" if isinstance(value, float) else str(value)

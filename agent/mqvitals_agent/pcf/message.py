@@ -1,0 +1,244 @@
+"""A decoded message: its header and its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias, Union
+
+from mqvitals_agent.pcf.constants import MQCFC_LAST
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """The value of a filter structure: an operator (``MQCFOP_...``) and what to compare with."""
+
+    operator: int
+    value: int | str | bytes
+
+
+Value: TypeAlias = Union[  # noqa: UP007 - it refers to itself, and a string has no "|"
+    int, str, bytes, tuple[int, ...], tuple[str, ...], Filter, tuple["Parameter", ...]
+]
+"""What a parameter can hold: a number, a text, bytes, a list of numbers or texts, a filter, or a group's members."""
+
+
+class Parameter(NamedTuple):
+    """One parameter structure: its identifier, its structure type (``MQCFT_...``) and its value."""
+
+    id: int
+    type: int
+    value: Value
+
+
+class Message:
+    """A whole message. Never changed after it was made; equal to another with the same header and parameters.
+
+    ``type`` is the header type (``MQCFT_XR_ITEM`` ...), ``sequence`` the position inside the response set from 1,
+    ``control`` whether it is the set's last. Parameters and values are built when they are first asked for: whoever
+    wants only some of 50 values does not pay for the objects of all.
+    """
+
+    __slots__ = ("_parameters", "_values", "command", "comp_code", "control", "reason", "sequence", "type")
+
+    def __init__(
+        self,
+        type: int,  # noqa: A002 - IBM's name of the field
+        command: int,
+        sequence: int = 1,
+        control: int = MQCFC_LAST,
+        comp_code: int = 0,
+        reason: int = 0,
+        parameters: Iterable[Parameter] = (),
+    ) -> None:
+        self.type = type
+        self.command = command
+        self.sequence = sequence
+        self.control = control
+        self.comp_code = comp_code
+        self.reason = reason
+        self._parameters: tuple[Parameter, ...] | None = tuple(parameters)
+        self._values: dict[int, Value] | None = None
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """All parameters in order, repeats kept, groups nested."""
+        parameters = self._parameters
+        if parameters is None:
+            parameters = self._parameters = self._make_parameters()
+        return parameters
+
+    @property
+    def values(self) -> dict[int, Value]:
+        """Identifier to value, for the parameters at top level; of a repeated one the first. Do not change it."""
+        values = self._values
+        if values is None:
+            values = self._values = self._make_values()
+        return values
+
+    def get(self, id: int) -> Value | None:  # noqa: A002 - IBM calls it the parameter identifier
+        """The first value at top level of that parameter, or None."""
+        return self.values.get(id)
+
+    def all(self, id: int) -> tuple[Value, ...]:  # noqa: A002
+        """Every value at top level of that parameter, in order."""
+        if id not in self.values:
+            return ()
+        return tuple(parameter.value for parameter in self.parameters if parameter.id == id)
+
+    @property
+    def last(self) -> bool:
+        """True for the last message of its response set."""
+        return self.control == MQCFC_LAST
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Message) and self._compared() == other._compared()
+
+    def __hash__(self) -> int:
+        return hash(self._compared())
+
+    def __repr__(self) -> str:
+        return (
+            f"Message(type={self.type}, command={self.command}, sequence={self.sequence}, control={self.control}, "
+            f"comp_code={self.comp_code}, reason={self.reason}, parameters={self.parameters!r})"
+        )
+
+    def _make_parameters(self) -> tuple[Parameter, ...]:
+        raise AssertionError("a message made from parameters has them")
+
+    def _make_values(self) -> dict[int, Value]:
+        values: dict[int, Value] = {}
+        for parameter in self.parameters:
+            values.setdefault(parameter.id, parameter.value)
+        return values
+
+    def _compared(self) -> tuple[object, ...]:
+        return (self.type, self.command, self.sequence, self.control, self.comp_code, self.reason, self.parameters)
+
+
+class Layout:
+    """Which parameters a column of values holds: identifiers and structure types in the order of the message.
+
+    The column itself may be in another order; ``arrange`` puts it into that of the message, ``ids_of_column`` are its
+    identifiers as it stands.
+    """
+
+    __slots__ = ("arrange", "ids", "ids_of_column", "repeats", "types")
+
+    def __init__(
+        self,
+        ids: Sequence[int],
+        types: Sequence[int],
+        ids_of_column: Sequence[int] | None = None,
+        arrange: Callable[[Sequence[Value]], Sequence[Value]] | None = None,
+    ) -> None:
+        self.ids = ids
+        self.types = types
+        self.ids_of_column = ids if ids_of_column is None else ids_of_column
+        self.arrange = arrange
+        self.repeats = len(set(ids)) != len(ids)
+
+    def in_order(self, column: Sequence[Value]) -> Sequence[Value]:
+        """The column in the order of the message."""
+        return column if self.arrange is None else self.arrange(column)
+
+
+class DecodedMessage(Message):
+    """A message as the decoder leaves it: a column of values, made into parameters on demand."""
+
+    __slots__ = ("_column", "_layout")
+
+    def __init__(
+        self,
+        type: int,  # noqa: A002
+        command: int,
+        sequence: int,
+        control: int,
+        comp_code: int,
+        reason: int,
+        layout: Layout,
+        column: Sequence[Value],
+    ) -> None:
+        self.type = type
+        self.command = command
+        self.sequence = sequence
+        self.control = control
+        self.comp_code = comp_code
+        self.reason = reason
+        self._parameters = None
+        self._values = None
+        self._layout = layout
+        self._column = column
+
+    def _make_parameters(self) -> tuple[Parameter, ...]:
+        layout = self._layout
+        return tuple(map(Parameter, layout.ids, layout.types, layout.in_order(self._column)))
+
+    def _make_values(self) -> dict[int, Value]:
+        layout = self._layout
+        if layout.repeats:
+            return first_and_repeated(layout.ids, layout.in_order(self._column))[0]
+        return dict(zip(layout.ids_of_column, self._column, strict=True))
+
+
+class Values:
+    """The wanted values of a message and its header; a lighter thing than a Message.
+
+    ``values`` holds those wanted parameters that are there, the first of each; ``repeated`` the further ones of a
+    parameter that stands there more than once, in order.
+    """
+
+    __slots__ = ("command", "comp_code", "control", "reason", "repeated", "sequence", "type", "values")
+
+    def __init__(
+        self,
+        type: int,  # noqa: A002 - IBM's name of the field
+        command: int,
+        sequence: int,
+        control: int,
+        comp_code: int,
+        reason: int,
+        values: dict[int, Value],
+        repeated: Sequence[tuple[int, Value]] = (),
+    ) -> None:
+        self.type = type
+        self.command = command
+        self.sequence = sequence
+        self.control = control
+        self.comp_code = comp_code
+        self.reason = reason
+        self.values = values
+        self.repeated = repeated
+
+    def get(self, id: int) -> Value | None:  # noqa: A002
+        """The first value of that parameter, or None when it is absent or was not wanted."""
+        return self.values.get(id)
+
+    def all(self, id: int) -> tuple[Value, ...]:  # noqa: A002
+        """Every value of that parameter, in order."""
+        if id not in self.values:
+            return ()
+        return (self.values[id], *(value for number, value in self.repeated if number == id))
+
+    @property
+    def last(self) -> bool:
+        """True for the last message of its response set."""
+        return self.control == MQCFC_LAST
+
+    def __repr__(self) -> str:
+        return (
+            f"Values(type={self.type}, command={self.command}, sequence={self.sequence}, control={self.control}, "
+            f"comp_code={self.comp_code}, reason={self.reason}, values={self.values!r})"
+        )
+
+
+def first_and_repeated(ids: Sequence[int], column: Sequence[Value]) -> tuple[dict[int, Value], list[tuple[int, Value]]]:
+    """The first value of every identifier, and all later ones in order."""
+    first: dict[int, Value] = {}
+    repeated: list[tuple[int, Value]] = []
+    for number, value in zip(ids, column, strict=True):
+        if number in first:
+            repeated.append((number, value))
+        else:
+            first[number] = value
+    return first, repeated

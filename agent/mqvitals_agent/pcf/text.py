@@ -1,0 +1,53 @@
+"""Texts already seen: the same names come back with every poll, so their bytes are decoded once."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mqvitals_agent.pcf.codepage import CodePage, codec
+
+MOST: Final = 60_000
+"""How many texts a pool remembers, shared evenly by its character sets: at most about 50 MB, usually a quarter."""
+LONGEST: Final = 300
+"""Longer texts are decoded each time: names and addresses are shorter, and a long one is hardly ever the same again."""
+
+
+class Texts(dict[bytes, str]):
+    """The texts of one character set: ``texts[data]`` is the text of those bytes."""
+
+    __slots__ = ("_decode", "_pool")
+
+    def __init__(self, page: CodePage, pool: TextPool) -> None:
+        super().__init__()
+        self._decode = page.decode
+        self._pool = pool
+
+    def __missing__(self, data: bytes) -> str:
+        text = self._decode(data)
+        if len(data) <= LONGEST:
+            # Past the bound everything is forgotten and learnt anew, which costs little: most texts come at every poll.
+            if len(self) >= self._pool.share:
+                self.clear()
+            self[data] = text
+        return text
+
+
+class TextPool:
+    """The texts of all character sets of one decoder, with a bound on their number."""
+
+    __slots__ = ("_sets", "share")
+
+    def __init__(self) -> None:
+        self._sets: dict[int, Texts] = {}
+        self.share = MOST
+
+    def of(self, ccsid: int, offset: int) -> Texts:
+        """The texts of a character set; PcfError, at ``offset``, when it is not known."""
+        texts = self._sets.get(ccsid)
+        if texts is None:
+            texts = self._sets[ccsid] = Texts(codec(ccsid, offset), self)
+            self.share = MOST // len(self._sets)
+            for others in self._sets.values():
+                if len(others) > self.share:
+                    others.clear()
+        return texts

@@ -1,0 +1,271 @@
+"""Exchanges in, snapshots out: one for each queue manager and cycle, and one for the group.
+
+What belongs to whom. A reply's items belong to the queue manager that names itself in it, whichever connection it came over.
+Structures, shared message data sets and the queue-sharing group belong to the group, as do queues of disposition SHARED.
+
+One reading an object, probe and cycle. When several answers of a cycle tell of one object, the queue manager's own (unscoped)
+answer goes before a scoped one, then the newest, metric by metric. For shared queues see ``queue``, for channels with
+several instances ``channel``, for counters ``counter``, for local times ``zone``.
+
+An answer speaks only of what its request selected, and only when it came whole:
+
+* an object known before, selected by a whole answer and not in it, is gone: one last reading that says so. "Not found"
+  is a whole answer without objects. A channel is not gone but inactive, as is one that is defined and has no status;
+* an object known before, selected by a question whose answer failed or came in part, and not told of by any message of the cycle,
+  gets an unanswered reading with the reason: no answer, not authorised, unreachable;
+* when a queue manager cannot be reached in a cycle, every object whose poll belongs to it and that was not told of gets such
+  a reading, whether its probe could still be asked or not; for the group's things that is the queue manager that answered
+  for them last. A probe that was not due gives nothing;
+* a question with a filter says nothing about objects that are not in its answer.
+
+Every queue manager, also one that is silent, has a snapshot with a reading of its connection. It is unreachable when the last
+exchange with it in the cycle failed for want of a connection; a wait that ended without a reply is no such failure.
+
+Every form of command, with or without a probe, has a reading of kind ``agent`` at each queue manager that answered it, or should
+have: what became of it, how much came back and how long it took.
+
+Pairs of short-term and long-term averages are read in the order of the platform that INQUIRE_Q_MGR told last, z/OS until then.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import tzinfo
+
+from mqvitals_agent.connection.exchange import Exchange
+from mqvitals_agent.pcf.answer import TRACKED, AnswerTracker, MemberAnswer, Reply
+from mqvitals_agent.pcf.constants import MQCACF_RESPONSE_Q_MGR_NAME
+from mqvitals_agent.pcf.decoder import Decoder
+from mqvitals_agent.pcf.error import PcfError
+from mqvitals_agent.poll import outcome as outcomes
+from mqvitals_agent.poll import queue
+from mqvitals_agent.poll.command import form
+from mqvitals_agent.poll.cycle import Asked, Contact, Cycle
+from mqvitals_agent.poll.ending import Ending
+from mqvitals_agent.poll.probe import GROUP, Answer, Part, Probe
+from mqvitals_agent.poll.probes import PROBES
+from mqvitals_agent.poll.selection import Selection, of_request
+from mqvitals_rules.snapshot import Outcome, Snapshot
+from mqvitals_rules.vocabulary.metric import Absence
+
+_REQUESTS_KEPT = 4096
+_REQUEST_CCSID = 1208
+
+_ABSENCE = {
+    Outcome.OK: None,
+    Outcome.NOT_FOUND: None,
+    Outcome.REFUSED: Absence.NOT_AUTHORISED,
+    Outcome.UNREACHABLE: Absence.UNREACHABLE,
+}
+"""What an outcome means for objects that were asked about and not told of; None: the answer is whole."""
+
+
+class Collector:
+    """Turns the exchanges of each cycle into snapshots, and keeps what must be known from one cycle to the next.
+
+    ``group`` is the site's name for the group, else the queue-sharing group's own name is used as soon as it is known.
+    ``queue_managers`` are those that have a snapshot even before they are heard of. ``zones`` are configured time zones by
+    queue manager; others are derived. Feed the exchanges in order and call ``end_cycle`` when a cycle is over.
+
+    ``exchanges``, ``replies``, ``damaged`` (messages that could not be decoded) and ``unprobed`` (commands without a probe,
+    by name) count everything fed.
+    """
+
+    def __init__(
+        self, group: str = "", queue_managers: Iterable[str] = (), zones: Mapping[str, tzinfo] | None = None
+    ) -> None:
+        self._decoder = Decoder()
+        self._selections: dict[bytes, Selection] = {}
+        self._ending = Ending(group, queue_managers, {} if zones is None else zones)
+        self._cycle = Cycle()
+        self._number = 0
+        self.exchanges = 0
+        self.replies = 0
+        self.damaged = 0
+        self.unprobed: Counter[str] = Counter()
+
+    def feed(self, exchange: Exchange) -> None:
+        """Take one exchange into account. Damaged messages and requests are counted, never raised."""
+        cycle = self._cycle
+        self.exchanges += 1
+        self.replies += len(exchange.replies)
+        if cycle.began is None:
+            cycle.began = exchange.at
+        asked = exchange.queue_manager
+        self._ending.meet(asked)
+        cycle.touch(asked, exchange.at)
+        self._note_contact(exchange)
+        if exchange.command is None:
+            return
+        selection = self._selection(exchange)
+        probe = PROBES.get(exchange.command)
+        name = form(exchange.command, selection.scope)
+        if probe is None:
+            self.unprobed[form(exchange.command)] += 1
+        tracker = AnswerTracker()
+        damaged = self._decode(exchange, TRACKED if probe is None else probe.wanted, tracker, name)
+        members = tracker.answers()
+        whole = tracker.complete and not damaged and exchange.error is None
+        told = {member.queue_manager or asked: member for member in members}
+        self._judge(exchange, name, told, damaged=damaged, whole=whole)
+        if probe is None:
+            return
+        for member_name, member in told.items():
+            self._read(exchange, probe, selection, member_name, member, damaged=damaged)
+        self._note_silent(exchange, probe, selection, told, whole=whole)
+
+    def end_cycle(self, number: int | None = None) -> tuple[Snapshot, ...]:
+        """The snapshots of the cycle ``number`` (by default the one after the last), the group's last; a new cycle begins."""
+        self._number = self._number + 1 if number is None else number
+        cycle, self._cycle = self._cycle, Cycle()
+        return self._ending.snapshots(cycle, self._number)
+
+    def _selection(self, exchange: Exchange) -> Selection:
+        command = exchange.command or 0
+        request = exchange.request
+        if request is None:
+            return Selection(command, partial=True)
+        found = self._selections.get(request)
+        if found is None:
+            try:
+                found = of_request(self._decoder.decode(request, _REQUEST_CCSID))
+            except PcfError:
+                found = Selection(command, partial=True)
+            if len(self._selections) >= _REQUESTS_KEPT:
+                self._selections.clear()
+            self._selections[request] = found
+        return found
+
+    def _note_contact(self, exchange: Exchange) -> None:
+        error = exchange.error
+        failed = error is not None and (exchange.command is None or error.reason in outcomes.CONNECTION_FAILURES)
+        self._cycle.contacts[exchange.queue_manager] = Contact(error.reason if failed and error else 0, exchange.at)
+
+    def _decode(self, exchange: Exchange, wanted: frozenset[int], tracker: AnswerTracker, name: str) -> int:
+        """Decode the replies into the tracker and count them for their senders; returns how many are damaged."""
+        damaged = 0
+        cycle = self._cycle
+        decode, add = self._decoder.decode_values, tracker.add
+        sizes: dict[str, list[int]] = {}
+        for reply in exchange.replies:
+            sender = exchange.queue_manager
+            try:
+                values = decode(reply.data, reply.ccsid, wanted)
+            except PcfError:
+                damaged += 1
+            else:
+                add(values)
+                said = values.values.get(MQCACF_RESPONSE_Q_MGR_NAME)
+                if said and type(said) is str:
+                    sender = said
+            size = sizes.get(sender)
+            if size is None:
+                sizes[sender] = [1, len(reply.data)]
+            else:
+                size[0] += 1
+                size[1] += len(reply.data)
+            if reply.put is not None:
+                cycle.clock[sender] = reply.put
+        self.damaged += damaged
+        for sender, (count, length) in sizes.items():
+            tally = cycle.tally(sender, name)
+            tally.replies += count
+            tally.bytes += length
+        return damaged
+
+    def _judge(
+        self, exchange: Exchange, name: str, told: Mapping[str, MemberAnswer], *, damaged: int, whole: bool
+    ) -> None:
+        """Tell every queue manager concerned what became of the command."""
+        cycle = self._cycle
+        asked = exchange.queue_manager
+        for member_name, member in told.items():
+            self._ending.meet(member_name)
+            cycle.touch(member_name, exchange.at)
+            tally = cycle.tally(member_name, name)
+            tally.commands += 1
+            tally.elapsed_ms += exchange.elapsed_ms
+            tally.judge(outcomes.of_answer(member.reason), member.reason)
+            if not member.complete and not damaged:
+                tally.judge(Outcome.INCOMPLETE, outcomes.NO_REPLY)
+        tally = cycle.tally(asked, name)
+        if asked not in told:
+            tally.commands += 1
+            tally.elapsed_ms += exchange.elapsed_ms
+        if damaged:
+            tally.judge(Outcome.DAMAGED, 0)
+        error = exchange.error
+        if error is not None and error.reason != outcomes.NO_REPLY:
+            tally.judge(outcomes.of_call(error.reason), error.reason)
+        elif not whole and not damaged and all(member.complete for member in told.values()):
+            # Something is missing, and no queue manager's answer says that it is its.
+            tally.judge(Outcome.INCOMPLETE, outcomes.NO_REPLY)
+
+    def _read(
+        self, exchange: Exchange, probe: Probe, selection: Selection, name: str, member: MemberAnswer, *, damaged: int
+    ) -> None:
+        cycle = self._cycle
+        now = max(exchange.at, cycle.clock.get(name, exchange.at))
+        answer = Answer(
+            name,
+            selection,
+            member.items,
+            exchange.at,
+            now,
+            not selection.scope,
+            self._ending.distributed(name, cycle),
+        )
+        if member.items:
+            probe.read(answer, cycle.rows)
+        outcome = outcomes.of_answer(member.reason)
+        absence = _ABSENCE.get(outcome, Absence.NO_ANSWER)
+        if absence is None and (not member.complete or damaged):
+            absence = Absence.NO_ANSWER
+        failed = _failed(probe, member.failed)
+        for part in probe.parts(selection):
+            for owner in _owners(part, name, selection):
+                cycle.ask(part, owner, Asked(selection, absence, failed))
+                if owner == GROUP:
+                    cycle.touch(GROUP, exchange.at)
+                    self._ending.asked_via(part, exchange.queue_manager)
+
+    def _note_silent(
+        self,
+        exchange: Exchange,
+        probe: Probe,
+        selection: Selection,
+        told: Mapping[str, MemberAnswer],
+        *,
+        whole: bool,
+    ) -> None:
+        """Queue managers that should have answered and did not."""
+        if whole:
+            return
+        silent = self._ending.owners if selection.scope == "*" else (selection.scope or exchange.queue_manager,)
+        error = exchange.error
+        failure = None if error is None else outcomes.of_call(error.reason)
+        absence = (None if failure is None else _ABSENCE.get(failure)) or Absence.NO_ANSWER
+        for owner_name in silent:
+            if owner_name in told:
+                continue
+            for part in probe.parts(selection):
+                for owner in _owners(part, owner_name, selection):
+                    self._cycle.ask(part, owner, Asked(selection, absence))
+                    if owner == GROUP:
+                        self._cycle.touch(GROUP, exchange.at)
+
+
+def _owners(part: Part, queue_manager: str, selection: Selection) -> Sequence[str]:
+    """Whose objects an answer of this queue manager tells of."""
+    if part.kind.of_group:
+        return (GROUP,)
+    if part in queue.COMBINE:
+        private = (queue_manager,) if selection.private_queues else ()
+        return (*private, GROUP) if selection.shared_queues else private
+    return (queue_manager,)
+
+
+def _failed(probe: Probe, messages: Sequence[Reply]) -> frozenset[str]:
+    names = (message.values.get(probe.key) for message in messages) if probe.key else ()
+    return frozenset(name for name in names if type(name) is str and name)

@@ -1,0 +1,191 @@
+"""The vocabulary's lines for one kind and one answer, compiled: from a message's wanted values to metrics.
+
+Answers of one command nearly always hold the same parameters with values of the expected types, so the metrics are fetched
+in two calls (numbers, texts) and checked as a whole; an answer that differs goes the careful way, value by value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from mqvitals_agent.pcf.message import Value
+from mqvitals_agent.pcf.names import parameter_number
+from mqvitals_agent.poll.zone import local_ms
+from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
+
+NOT_RETURNED = Absence.NOT_RETURNED
+_PCF = re.compile(r"(MQ\w+)(?:\[([01])\])?")
+_TIMES = re.compile(r"MQ\w+_DATE MQ\w+_TIME")
+_INT = {int}
+_STR = {str}
+
+Values = Mapping[int, Value]
+Row = dict[str, Reported]
+
+
+class Times(NamedTuple):
+    """A date and its time in an answer, and the metrics made of them: the text as reported, and the age (either may be "")."""
+
+    date: int
+    time: int
+    text: str
+    age: str
+
+
+class Local(NamedTuple):
+    """A local time that an age is to be computed from, once the zone is known."""
+
+    text: str
+    age: str
+    ms: int
+
+
+def _fetcher(ids: tuple[int, ...]) -> Callable[[Any], tuple[Any, ...]]:
+    if not ids:
+        return lambda _: ()
+    if len(ids) == 1:
+        (only,) = ids
+        return lambda values: (values[only],)
+    return itemgetter(*ids)
+
+
+class Columns:
+    """How to read the metrics of ``kind`` that the answer ``command`` fills straight from parameters.
+
+    ``only`` restricts them to some names, for answers of several kinds of items. Metrics that the vocabulary calls computed are
+    left to the probe, but for times, which name two parameters, ``..._DATE ..._TIME``. ``platform`` is ``zos`` or
+    ``distributed``; metrics of the other one are absent for that reason. ``wanted`` are the parameters needed.
+    """
+
+    def __init__(self, kind: Kind, command: str, *, only: Iterable[str] | None = None, platform: str = "zos") -> None:
+        chosen = None if only is None else frozenset(only)
+        metrics = [m for m in kind.metrics if m.command == command and (chosen is None or m.name in chosen)]
+        elsewhere = Absence.NOT_ON_ZOS if platform == "zos" else Absence.NOT_ON_DISTRIBUTED
+        self._elsewhere: Row = {m.name: elsewhere for m in metrics if m.platform not in ("all", platform)}
+        here = [m for m in metrics if m.name not in self._elsewhere]
+        numbers, texts, self._pairs = _plain(here)
+        self.times = _times(here)
+        self.wanted = frozenset(
+            [number for _, number in (*numbers, *texts)]
+            + [number for _, number, _ in self._pairs]
+            + [number for times in self.times for number in times[:2]]
+        )
+        self.counters = tuple(m.name for m in here if m.type is MetricType.COUNTER)
+        self._numbers, self._texts = numbers, texts
+        self._number_names = tuple(name for name, _ in numbers)
+        self._text_names = tuple(name for name, _ in texts)
+        self._fetch_numbers = _fetcher(tuple(number for _, number in numbers))
+        self._fetch_texts = _fetcher(tuple(number for _, number in texts))
+        special = [m for m in here if m.special]
+        self._unmonitored = tuple((m.name, m.special) for m in special)
+        self._monitored = tuple((m.name, {n: _monitored(a) for n, a in m.special.items()}) for m in special)
+
+    def read(self, values: Values, *, long_first: bool = False, monitored: bool = False) -> Row:
+        """The metrics of one item. What is not in it, or has another type than it should, is absent as not returned.
+
+        ``long_first`` says that the pairs come as distributed queue managers order them, long-term first. ``monitored``
+        says that monitoring is on: a number that stands for "not available" then means that there is nothing to tell yet.
+        """
+        try:
+            numbers = self._fetch_numbers(values)
+            texts = self._fetch_texts(values)
+        except KeyError:
+            row = self._careful(values)
+        else:
+            if set(map(type, numbers)) <= _INT and set(map(type, texts)) <= _STR:
+                row = dict(zip(self._number_names, numbers, strict=True))
+                row.update(zip(self._text_names, texts, strict=True))
+            else:
+                row = self._careful(values)
+        for name, number, index in self._pairs:
+            pair = values.get(number)
+            if type(pair) is tuple and len(pair) == 2 and type(half := pair[index ^ long_first]) is int:
+                row[name] = half
+            else:
+                row[name] = NOT_RETURNED
+        for name, special in self._monitored if monitored else self._unmonitored:
+            value = row[name]
+            if value in special:
+                row[name] = special[value]  # type: ignore[index]
+        if self._elsewhere:
+            row.update(self._elsewhere)
+        return row
+
+    def read_times(self, values: Values, row: Row, blank: Absence = Absence.NOTHING_TO_TELL) -> Sequence[Local]:
+        """Put the times into ``row``: the text, and the age as time zone unknown; returns what ages are to be made of.
+
+        A blank time is absent for the reason ``blank``.
+        """
+        found = []
+        for date_id, time_id, text, age in self.times:
+            date = values.get(date_id)
+            time = values.get(time_id)
+            ms = local_ms(date, time)
+            if ms is None:
+                missing = blank if date == "" or time == "" else NOT_RETURNED
+                if text:
+                    row[text] = missing
+                if age:
+                    row[age] = missing
+                continue
+            if text:
+                row[text] = f"{date} {time}"
+            if age:
+                row[age] = Absence.TIME_ZONE_UNKNOWN
+                found.append(Local(text, age, ms))
+        return found
+
+    def _careful(self, values: Values) -> Row:
+        row: Row = {}
+        for name, number in self._numbers:
+            value = values.get(number)
+            row[name] = value if type(value) is int else NOT_RETURNED
+        for name, number in self._texts:
+            row[name] = _text(values.get(number))
+        return row
+
+
+def _plain(
+    metrics: Sequence[Metric],
+) -> tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...], tuple[tuple[str, int, int], ...]]:
+    numbers: list[tuple[str, int]] = []
+    texts: list[tuple[str, int]] = []
+    pairs: list[tuple[str, int, int]] = []
+    for metric in metrics:
+        found = _PCF.fullmatch(metric.pcf)
+        if metric.computed or found is None:
+            continue
+        number = parameter_number(found[1])
+        if found[2] is not None:
+            pairs.append((metric.name, number, int(found[2])))
+        elif metric.type is MetricType.TEXT:
+            texts.append((metric.name, number))
+        else:
+            numbers.append((metric.name, number))
+    return tuple(numbers), tuple(texts), tuple(pairs)
+
+
+def _times(metrics: Sequence[Metric]) -> tuple[Times, ...]:
+    found: dict[str, dict[bool, str]] = {}
+    for metric in metrics:
+        if _TIMES.fullmatch(metric.pcf):
+            found.setdefault(metric.pcf, {})[metric.type is MetricType.TEXT] = metric.name
+    return tuple(
+        Times(*map(parameter_number, both.split()), names.get(True, ""), names.get(False, ""))
+        for both, names in found.items()
+    )
+
+
+def _monitored(absence: Absence) -> Absence:
+    return Absence.NOTHING_TO_TELL if absence is Absence.NOT_COLLECTED else absence
+
+
+def _text(value: Value | None) -> Reported:
+    if type(value) is str:
+        return value
+    if type(value) is tuple:
+        return " ".join(str(part) for part in value if type(part) is str or type(part) is int)
+    return NOT_RETURNED

@@ -1,0 +1,65 @@
+"""What one cycle gathered, until it is made into snapshots."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mqvitals_agent.poll.command import Tally
+from mqvitals_agent.poll.probe import Part, Rows
+from mqvitals_agent.poll.selection import Selection
+from mqvitals_rules.vocabulary.metric import Absence
+
+
+@dataclass(slots=True)
+class Asked:
+    """One question that was put to an owner, and what of its answer: ``absence`` None means that it came whole.
+
+    ``failed`` are the objects that the answer names without being able to tell about them.
+    """
+
+    selection: Selection
+    absence: Absence | None
+    failed: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class Contact:
+    """The last attempt of the cycle to talk to a queue manager: ``reason`` is 0 when it could be reached."""
+
+    reason: int
+    at: int
+
+
+@dataclass(slots=True)
+class Cycle:
+    """Everything that the exchanges of one cycle told.
+
+    ``first`` is when the first request for each owner was put, ``began`` the first of all; ``clock`` the queue managers' own
+    clocks at their last reply.
+    """
+
+    rows: Rows = field(default_factory=Rows)
+    asked: dict[tuple[Part, str], list[Asked]] = field(default_factory=dict)
+    commands: dict[str, dict[str, Tally]] = field(default_factory=dict)
+    contacts: dict[str, Contact] = field(default_factory=dict)
+    first: dict[str, int] = field(default_factory=dict)
+    clock: dict[str, int] = field(default_factory=dict)
+    newest_local: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+    """By queue manager: the newest local time of its status answers, the moment of that answer and how long it took, ms."""
+    began: int | None = None
+
+    def tally(self, owner: str, form: str) -> Tally:
+        """The tally of a form of command at a queue manager."""
+        forms = self.commands.setdefault(owner, {})
+        tally = forms.get(form)
+        if tally is None:
+            tally = forms[form] = Tally()
+        return tally
+
+    def ask(self, part: Part, owner: str, asked: Asked) -> None:
+        """Note a question."""
+        self.asked.setdefault((part, owner), []).append(asked)
+
+    def touch(self, owner: str, at: int) -> None:
+        """Note that a request for this owner was put."""
+        self.first.setdefault(owner, at)

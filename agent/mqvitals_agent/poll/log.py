@@ -1,0 +1,146 @@
+"""INQUIRE_LOG, INQUIRE_ARCHIVE and INQUIRE_SYSTEM: items told apart by type.
+
+Parameters come twice: as they were at start (INITIAL), and those that were changed since (SET), which override.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.pcf.answer import Reply
+from mqvitals_agent.pcf.message import Value
+from mqvitals_agent.poll.columns import Columns
+from mqvitals_agent.poll.columns import Row as Metrics
+from mqvitals_agent.poll.probe import Answer, Probe, Question, Rows, ask, part, wanted
+from mqvitals_rules.vocabulary import log, queue_manager
+from mqvitals_rules.vocabulary.metric import Absence, Reported
+
+LOG = part(log.KIND, "INQUIRE_LOG")
+START = part(queue_manager.KIND, "INQUIRE_LOG")
+ARCHIVE = part(log.KIND, "INQUIRE_ARCHIVE")
+SYSTEM = part(queue_manager.KIND, "INQUIRE_SYSTEM")
+SYSTEM_LOG = part(log.KIND, "INQUIRE_SYSTEM")
+
+_LOG = Columns(log.KIND, "INQUIRE_LOG")
+_START = Columns(queue_manager.KIND, "INQUIRE_LOG")
+_ARCHIVE = Columns(log.KIND, "INQUIRE_ARCHIVE")
+_SYSTEM = Columns(queue_manager.KIND, "INQUIRE_SYSTEM")
+_SYSTEM_LOG = Columns(log.KIND, "INQUIRE_SYSTEM")
+_RBA = frozenset("0123456789ABCDEFabcdef")
+
+
+def ask_log(question: Question) -> bytes:
+    """DISPLAY LOG."""
+    return ask(mq.MQCMD_INQUIRE_LOG, question)
+
+
+def ask_archive(question: Question) -> bytes:
+    """DISPLAY ARCHIVE."""
+    return ask(mq.MQCMD_INQUIRE_ARCHIVE, question)
+
+
+def ask_system(question: Question) -> bytes:
+    """DISPLAY SYSTEM."""
+    return ask(mq.MQCMD_INQUIRE_SYSTEM, question)
+
+
+def _of(items: Sequence[Reply], kind: int) -> list[dict[int, Value]]:
+    return [item.values for item in items if item.values.get(mq.MQIACF_SYSP_TYPE) == kind]
+
+
+def _parameters(items: Sequence[Reply]) -> dict[int, Value]:
+    """What is in force: what was set since start over what was there at start."""
+    merged: dict[int, Value] = {}
+    for kind in (mq.MQSYSP_TYPE_INITIAL, mq.MQSYSP_TYPE_SET):
+        for values in _of(items, kind):
+            merged.update(values)
+    return merged
+
+
+def read_log(answer: Answer, rows: Rows) -> None:
+    """The log's parameters, copies and status in one row; when the queue manager started in another."""
+    if not answer.items:
+        return
+    merged = _parameters(answer.items)
+    for values in _of(answer.items, mq.MQSYSP_TYPE_LOG_STATUS):
+        merged.update(values)
+    metrics = _LOG.read(merged)
+    copies = {
+        number: values
+        for values in _of(answer.items, mq.MQSYSP_TYPE_LOG_COPY)
+        if type(number := values.get(mq.MQIACF_SYSP_LOG_COPY)) is int
+    }
+    used = [share for values in copies.values() if type(share := values.get(mq.MQIACF_SYSP_LOG_USED)) is int]
+    metrics["used_pct"] = max(used) if used else Absence.NOT_RETURNED
+    metrics["copies"] = len(copies)
+    for number in (1, 2):
+        name = copies.get(number, {}).get(mq.MQCACF_DATA_SET_NAME)
+        metrics[f"data_set_copy{number}"] = name if type(name) is str else Absence.NOTHING_TO_TELL
+    metrics["written_bytes"] = Absence.FIRST_READING
+    totals: Metrics = {"written_bytes": position(metrics["rba"])}
+    rows.put(LOG, answer.queue_manager, "", answer.row(metrics, totals=totals))
+    start: Metrics = {}
+    local = _START.read_times(merged, start)
+    rows.put(START, answer.queue_manager, "", answer.row(start, local))
+
+
+def position(rba: Reported) -> Reported:
+    """A log position, hexadecimal text, as a number of bytes."""
+    if type(rba) is str and 0 < len(rba) <= 16 and _RBA.issuperset(rba):
+        return int(rba, 16)
+    return rba if isinstance(rba, Absence) else Absence.NOT_RETURNED
+
+
+def read_archive(answer: Answer, rows: Rows) -> None:
+    """The archiving parameters and the tape units in one row."""
+    if not answer.items:
+        return
+    metrics = _ARCHIVE.read(_parameters(answer.items))
+    tapes = _of(answer.items, mq.MQSYSP_TYPE_ARCHIVE_TAPE)
+    metrics["tape_units"] = len(tapes)
+    metrics["tape_units_busy"] = sum(
+        values.get(mq.MQIACF_SYSP_UNIT_STATUS) == mq.MQSYSP_STATUS_BUSY for values in tapes
+    )
+    rows.put(ARCHIVE, answer.queue_manager, "", answer.row(metrics))
+
+
+def read_system(answer: Answer, rows: Rows) -> None:
+    """The system parameters: most are the queue manager's, two the log's."""
+    if not answer.items:
+        return
+    merged = _parameters(answer.items)
+    rows.put(SYSTEM, answer.queue_manager, "", answer.row(_SYSTEM.read(merged)))
+    rows.put(SYSTEM_LOG, answer.queue_manager, "", answer.row(_SYSTEM_LOG.read(merged)))
+
+
+LOG_PROBE = Probe(
+    mq.MQCMD_INQUIRE_LOG,
+    "INQUIRE_LOG",
+    ask_log,
+    lambda _: (LOG, START),
+    read_log,
+    wanted(
+        mq.MQIACF_SYSP_TYPE,
+        mq.MQIACF_SYSP_LOG_COPY,
+        mq.MQIACF_SYSP_LOG_USED,
+        mq.MQCACF_DATA_SET_NAME,
+        columns=[_LOG.wanted, _START.wanted],
+    ),
+)
+ARCHIVE_PROBE = Probe(
+    mq.MQCMD_INQUIRE_ARCHIVE,
+    "INQUIRE_ARCHIVE",
+    ask_archive,
+    lambda _: (ARCHIVE,),
+    read_archive,
+    wanted(mq.MQIACF_SYSP_TYPE, mq.MQIACF_SYSP_UNIT_STATUS, columns=[_ARCHIVE.wanted]),
+)
+SYSTEM_PROBE = Probe(
+    mq.MQCMD_INQUIRE_SYSTEM,
+    "INQUIRE_SYSTEM",
+    ask_system,
+    lambda _: (SYSTEM, SYSTEM_LOG),
+    read_system,
+    wanted(mq.MQIACF_SYSP_TYPE, columns=[_SYSTEM.wanted, _SYSTEM_LOG.wanted]),
+)

@@ -1,0 +1,190 @@
+"""Queues: INQUIRE_Q_STATUS for what changes, INQUIRE_Q for what is defined, INQUIRE_STG_CLASS for where messages are kept.
+
+A private queue belongs to the queue manager that answered. A shared queue is one object of the group: every member tells the
+same depth and its own handles and times. Definitions of disposition GROUP are templates and no queues.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.pcf.encoder import integer, string
+from mqvitals_agent.pcf.message import Parameter
+from mqvitals_agent.poll.columns import Columns
+from mqvitals_agent.poll.probe import Answer, Part, Probe, Question, Row, Rows, ask, part, wanted
+from mqvitals_agent.poll.selection import Selection
+from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.queue import KIND
+
+STATUS = part(KIND, "INQUIRE_Q_STATUS")
+DEFINITION = part(KIND, "INQUIRE_Q")
+SUMMED = ("input_handles", "output_handles")
+"""Of a shared queue, each member tells its own handles."""
+
+_STATUS = {
+    distributed: Columns(KIND, "INQUIRE_Q_STATUS", platform="distributed" if distributed else "zos")
+    for distributed in (False, True)
+}
+_DEFINITION = {
+    distributed: Columns(KIND, "INQUIRE_Q", platform="distributed" if distributed else "zos")
+    for distributed in (False, True)
+}
+
+
+def ask_status(question: Question) -> bytes:
+    """DISPLAY QSTATUS(name) TYPE(QUEUE), by default with the shared queues."""
+    return ask(
+        mq.MQCMD_INQUIRE_Q_STATUS,
+        question,
+        string(mq.MQCA_Q_NAME, question.name),
+        integer(mq.MQIACF_Q_STATUS_TYPE, question.part or mq.MQIACF_Q_STATUS),
+        *_disposition(question),
+    )
+
+
+def ask_definition(question: Question) -> bytes:
+    """DISPLAY QLOCAL(name), by default with the shared queues."""
+    return ask(
+        mq.MQCMD_INQUIRE_Q,
+        question,
+        string(mq.MQCA_Q_NAME, question.name),
+        integer(mq.MQIA_Q_TYPE, mq.MQQT_LOCAL),
+        *_disposition(question),
+    )
+
+
+def _disposition(question: Question) -> tuple[Parameter, ...]:
+    return () if question.disposition is None else (integer(mq.MQIA_QSG_DISP, question.disposition),)
+
+
+def ask_storage_class(question: Question) -> bytes:
+    """DISPLAY STGCLASS(name)."""
+    return ask(mq.MQCMD_INQUIRE_STG_CLASS, question, string(mq.MQCA_STORAGE_CLASS, question.name))
+
+
+def _status_parts(selection: Selection) -> tuple[Part, ...]:
+    return (STATUS,) if selection.part == mq.MQIACF_Q_STATUS else ()
+
+
+def read_status(answer: Answer, rows: Rows) -> None:
+    """One row a queue; handles (the other part of this command) are not read."""
+    if answer.selection.part != mq.MQIACF_Q_STATUS:
+        return
+    columns = _STATUS[answer.distributed]
+    off, on = Absence.NOT_COLLECTED, Absence.NOTHING_TO_TELL
+    for item in answer.items:
+        values = item.values
+        name = values.get(mq.MQCA_Q_NAME)
+        if not name or type(name) is not str:
+            continue
+        level = values.get(mq.MQIA_MONITORING_Q)
+        monitored = type(level) is int and level > 0
+        metrics = columns.read(values, monitored=monitored)
+        row = answer.row(metrics, columns.read_times(values, metrics, on if monitored else off))
+        disposition = values.get(mq.MQIA_QSG_DISP)
+        if disposition == mq.MQQSGD_SHARED:
+            rows.put_shared(STATUS, name, row)
+        elif disposition != mq.MQQSGD_GROUP:
+            rows.put(STATUS, answer.queue_manager, name, row)
+
+
+def read_definition(answer: Answer, rows: Rows) -> None:
+    """One row a local queue; templates and other types are left out."""
+    columns = _DEFINITION[answer.distributed]
+    for item in answer.items:
+        values = item.values
+        name = values.get(mq.MQCA_Q_NAME)
+        disposition = values.get(mq.MQIA_QSG_DISP)
+        if (
+            not name
+            or type(name) is not str
+            or disposition == mq.MQQSGD_GROUP
+            or values.get(mq.MQIA_Q_TYPE, mq.MQQT_LOCAL) != mq.MQQT_LOCAL
+        ):
+            continue
+        metrics = columns.read(values)
+        row = answer.row(metrics, columns.read_times(values, metrics))
+        number = values.get(mq.MQIA_PAGESET_ID)
+        metrics["page_set"] = number if type(number) is int else Absence.NOT_ASKED
+        metrics["buffer_pool"] = Absence.NOT_ASKED
+        if disposition == mq.MQQSGD_SHARED:
+            metrics["page_set"] = metrics["buffer_pool"] = Absence.NOTHING_TO_TELL
+            rows.put_shared(DEFINITION, name, row)
+        else:
+            rows.put(DEFINITION, answer.queue_manager, name, row)
+
+
+def read_storage_classes(answer: Answer) -> Mapping[str, int]:
+    """Storage class to page set, templates left out."""
+    found = {}
+    for item in answer.items:
+        name = item.values.get(mq.MQCA_STORAGE_CLASS)
+        page_set = item.values.get(mq.MQIA_PAGESET_ID)
+        if type(name) is str and type(page_set) is int and item.values.get(mq.MQIA_QSG_DISP) != mq.MQQSGD_GROUP:
+            found[name] = page_set
+    return found
+
+
+def combine_status(members: Mapping[str, Row]) -> Row:
+    """A shared queue from what its members told: the newest depth, the sum of the handles, the newest times."""
+    rows = sorted(members.values(), key=lambda row: row.at)
+    newest = rows[-1]
+    if len(rows) == 1:
+        return newest
+    values = dict(newest.values)
+    for name in SUMMED:
+        numbers = [number for row in rows if type(number := row.values.get(name)) is int]
+        if numbers:
+            values[name] = sum(numbers)
+    local = []
+    for times in _STATUS[False].times:
+        found = [(seen.ms, row, seen) for row in rows for seen in row.local if seen.age == times.age]
+        if found:
+            _, row, seen = max(found, key=lambda triple: triple[0])
+            values[times.text] = row.values[times.text]
+            values[times.age] = Absence.TIME_ZONE_UNKNOWN
+            local.append(seen)
+    return Row(values, newest.own, newest.at, newest.now, newest.member, local)
+
+
+def combine_definition(members: Mapping[str, Row]) -> Row:
+    """A shared queue's definition is the same whoever tells it: the newest."""
+    return max(members.values(), key=lambda row: row.at)
+
+
+COMBINE = {STATUS: combine_status, DEFINITION: combine_definition}
+"""How the members' rows of a shared queue become one."""
+
+STATUS_PROBE = Probe(
+    mq.MQCMD_INQUIRE_Q_STATUS,
+    "INQUIRE_Q_STATUS",
+    ask_status,
+    _status_parts,
+    read_status,
+    wanted(mq.MQCA_Q_NAME, mq.MQIA_QSG_DISP, mq.MQIA_MONITORING_Q, columns=[c.wanted for c in _STATUS.values()]),
+    mq.MQCA_Q_NAME,
+)
+DEFINITION_PROBE = Probe(
+    mq.MQCMD_INQUIRE_Q,
+    "INQUIRE_Q",
+    ask_definition,
+    lambda _: (DEFINITION,),
+    read_definition,
+    wanted(
+        mq.MQCA_Q_NAME,
+        mq.MQIA_QSG_DISP,
+        mq.MQIA_Q_TYPE,
+        mq.MQIA_PAGESET_ID,
+        columns=[c.wanted for c in _DEFINITION.values()],
+    ),
+    mq.MQCA_Q_NAME,
+)
+STORAGE_CLASS_PROBE = Probe(
+    mq.MQCMD_INQUIRE_STG_CLASS,
+    "INQUIRE_STG_CLASS",
+    ask_storage_class,
+    lambda _: (),
+    lambda answer, rows: rows.storage_classes.setdefault(answer.queue_manager, {}).update(read_storage_classes(answer)),
+    wanted(mq.MQCA_STORAGE_CLASS, mq.MQIA_PAGESET_ID, mq.MQIA_QSG_DISP),
+)

@@ -1,0 +1,59 @@
+"""INQUIRE_Q_MGR: the queue manager's attributes, some of which belong to its channel initiator."""
+
+from __future__ import annotations
+
+from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.pcf.encoder import integers
+from mqvitals_agent.poll.columns import Columns
+from mqvitals_agent.poll.probe import Answer, Probe, Question, Rows, ask, part, wanted
+from mqvitals_rules.vocabulary import channel_initiator, queue_manager
+
+ATTRIBUTES = part(queue_manager.KIND, "INQUIRE_Q_MGR")
+CONFIGURED = part(channel_initiator.KIND, "INQUIRE_Q_MGR")
+
+_ATTRIBUTES = {
+    distributed: Columns(queue_manager.KIND, "INQUIRE_Q_MGR", platform="distributed" if distributed else "zos")
+    for distributed in (False, True)
+}
+_CONFIGURED = Columns(channel_initiator.KIND, "INQUIRE_Q_MGR")
+
+
+def ask_attributes(question: Question) -> bytes:
+    """DISPLAY QMGR ALL."""
+    return ask(mq.MQCMD_INQUIRE_Q_MGR, question, integers(mq.MQIACF_Q_MGR_ATTRS, [mq.MQIACF_ALL]))
+
+
+def read(answer: Answer, rows: Rows) -> None:
+    """The attributes, and what other probes need to know of the queue manager: platform, dead-letter queue, group."""
+    item = next(iter(answer.items), None)
+    if item is None:
+        return
+    values = item.values
+    distributed = values.get(mq.MQIA_PLATFORM, mq.MQPL_ZOS) != mq.MQPL_ZOS
+    rows.distributed[answer.queue_manager] = distributed
+    dead_letter_queue = values.get(mq.MQCA_DEAD_LETTER_Q_NAME)
+    if type(dead_letter_queue) is str:
+        rows.dead_letter_queues[answer.queue_manager] = dead_letter_queue
+    group = values.get(mq.MQCA_QSG_NAME)
+    if group and type(group) is str:
+        rows.group = group
+    columns = _ATTRIBUTES[distributed]
+    metrics = columns.read(values)
+    rows.put(ATTRIBUTES, answer.queue_manager, "", answer.row(metrics, columns.read_times(values, metrics)))
+    if not distributed:
+        rows.put(CONFIGURED, answer.queue_manager, "", answer.row(_CONFIGURED.read(values)))
+
+
+PROBE = Probe(
+    mq.MQCMD_INQUIRE_Q_MGR,
+    "INQUIRE_Q_MGR",
+    ask_attributes,
+    lambda _: (ATTRIBUTES, CONFIGURED),
+    read,
+    wanted(
+        mq.MQIA_PLATFORM,
+        mq.MQCA_DEAD_LETTER_Q_NAME,
+        mq.MQCA_QSG_NAME,
+        columns=[_CONFIGURED.wanted, *(columns.wanted for columns in _ATTRIBUTES.values())],
+    ),
+)

@@ -1,0 +1,128 @@
+"""INQUIRE_USAGE: page sets, buffer pools, positions in the log, shared message data sets. Every item says its own kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.pcf.encoder import integer
+from mqvitals_agent.poll.columns import Columns, Values
+from mqvitals_agent.poll.columns import Row as Metrics
+from mqvitals_agent.poll.probe import GROUP, Answer, Part, Probe, Question, Rows, ask, part, wanted
+from mqvitals_agent.poll.selection import Selection
+from mqvitals_agent.poll.share import percent
+from mqvitals_rules.vocabulary import buffer_pool, log, page_set, smds
+from mqvitals_rules.vocabulary.metric import Absence, Reported
+
+_COMMAND = "INQUIRE_USAGE"
+PAGE_SET = part(page_set.KIND, _COMMAND)
+BUFFER_POOL = part(buffer_pool.KIND, _COMMAND)
+POSITIONS = part(log.KIND, _COMMAND)
+DATA_SETS = part(smds.KIND, _COMMAND)
+
+_PAGE_SET = Columns(page_set.KIND, _COMMAND)
+_BUFFER_POOL = Columns(buffer_pool.KIND, _COMMAND)
+_DATA_SETS = Columns(smds.KIND, _COMMAND)
+_POSITION = {
+    mq.MQUSAGE_DS_OLDEST_ACTIVE_UOW: "oldest_uow",
+    mq.MQUSAGE_DS_OLDEST_PS_RECOVERY: "page_set_recovery",
+    mq.MQUSAGE_DS_OLDEST_CF_RECOVERY: "cf_recovery",
+}
+_TELLS = {
+    mq.MQIACF_USAGE_PAGESET: (PAGE_SET, BUFFER_POOL),
+    mq.MQIACF_USAGE_DATA_SET: (POSITIONS,),
+    mq.MQIACF_USAGE_SMDS: (DATA_SETS,),
+    mq.MQIACF_ALL: (PAGE_SET, BUFFER_POOL, POSITIONS, DATA_SETS),
+}
+
+
+def ask_usage(question: Question) -> bytes:
+    """DISPLAY USAGE TYPE(PAGESET), or another type with that part (``MQIACF_ALL``, ``MQIACF_USAGE_DATA_SET`` ...)."""
+    return ask(
+        mq.MQCMD_INQUIRE_USAGE, question, integer(mq.MQIACF_USAGE_TYPE, question.part or mq.MQIACF_USAGE_PAGESET)
+    )
+
+
+def _parts(selection: Selection) -> tuple[Part, ...]:
+    return _TELLS.get(selection.part, ())
+
+
+def read(answer: Answer, rows: Rows) -> None:
+    """Rows by the kind that each item states."""
+    positions: Metrics = {}
+    data_sets: dict[str, list[Values]] = {}
+    for item in answer.items:
+        values = item.values
+        kind = values.get(mq.MQIACF_USAGE_TYPE)
+        if kind == mq.MQIACF_USAGE_PAGESET:
+            _read_page_set(answer, values, rows)
+        elif kind == mq.MQIACF_USAGE_BUFFER_POOL:
+            _read_buffer_pool(answer, values, rows)
+        elif kind == mq.MQIACF_USAGE_DATA_SET:
+            _read_position(values, positions)
+        elif kind == mq.MQIACF_USAGE_SMDS:
+            names = values.get(mq.MQCACF_CF_STRUC_NAMES)
+            name = names[0] if type(names) is tuple and names else names
+            if name and type(name) is str:
+                data_sets.setdefault(name, []).append(values)
+    if positions:
+        told = {name: positions.get(name, Absence.NOT_RETURNED) for name in POSITIONS.metrics}
+        rows.put(POSITIONS, answer.queue_manager, "", answer.row(told))
+    for structure, parts in data_sets.items():
+        merged = {number: value for values in parts for number, value in values.items()}
+        rows.put(DATA_SETS, GROUP, f"{structure}/{answer.queue_manager}", answer.row(_DATA_SETS.read(merged)))
+
+
+def _read_page_set(answer: Answer, values: Values, rows: Rows) -> None:
+    number = values.get(mq.MQIA_PAGESET_ID)
+    if type(number) is not int:
+        return
+    metrics = _PAGE_SET.read(values)
+    total, unused = metrics["total_pages"], metrics["unused_pages"]
+    used: Reported = total - unused if type(total) is int and type(unused) is int else unused
+    metrics["used_pct"] = percent(used, total)
+    totals = {name: metrics[name] for name in _PAGE_SET.counters}
+    rows.put(PAGE_SET, answer.queue_manager, str(number), answer.row(metrics, totals=totals))
+
+
+def _read_buffer_pool(answer: Answer, values: Values, rows: Rows) -> None:
+    number = values.get(mq.MQIACF_BUFFER_POOL_ID)
+    if type(number) is not int:
+        return
+    metrics = _BUFFER_POOL.read(values)
+    metrics["worst_free_pct"] = metrics["free_pct"]  # the interval's low is SMF's to tell
+    rows.put(BUFFER_POOL, answer.queue_manager, str(number), answer.row(metrics))
+
+
+def _read_position(values: Values, positions: Metrics) -> None:
+    kind = values.get(mq.MQIACF_USAGE_DATA_SET_TYPE)
+    prefix = _POSITION.get(kind) if type(kind) is int else None
+    if prefix is None:
+        return
+    put: Callable[[str, object], None] = lambda name, value: positions.__setitem__(  # noqa: E731
+        f"{prefix}_{name}", value if type(value) is str else Absence.NOT_RETURNED
+    )
+    put("rba", values.get(mq.MQCACF_USAGE_LOG_RBA))
+    put("data_set", values.get(mq.MQCACF_DATA_SET_NAME))
+    if prefix == "cf_recovery":
+        put("lrsn", values.get(mq.MQCACF_USAGE_LOG_LRSN))
+
+
+PROBE = Probe(
+    mq.MQCMD_INQUIRE_USAGE,
+    _COMMAND,
+    ask_usage,
+    _parts,
+    read,
+    wanted(
+        mq.MQIACF_USAGE_TYPE,
+        mq.MQIA_PAGESET_ID,
+        mq.MQIACF_BUFFER_POOL_ID,
+        mq.MQIACF_USAGE_DATA_SET_TYPE,
+        mq.MQCACF_USAGE_LOG_RBA,
+        mq.MQCACF_USAGE_LOG_LRSN,
+        mq.MQCACF_DATA_SET_NAME,
+        mq.MQCACF_CF_STRUC_NAMES,
+        columns=[_PAGE_SET.wanted, _BUFFER_POOL.wanted, _DATA_SETS.wanted],
+    ),
+)

@@ -1,0 +1,109 @@
+"""Local times of a queue manager: reading them, and finding out which zone they are in.
+
+Status answers hold dates and times on the queue manager's own clock face, and no answer names its zone. The zone comes from
+the configuration, or is derived: the newest time of an answer cannot be later than the moment of the answer, so the distance
+between the two, rounded up to the quarter hour, is the zone, provided that something happened recently. Three polls must
+agree, each with a newer time than the one before: an idle queue manager's old times prove nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from functools import lru_cache
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+QUARTER = 900_000
+"""ms. Zones differ from UTC by whole quarters of an hour."""
+_RECENT = 120_000  # ms: the newest time must be this near below the derived zone's clock, else it tells nothing
+_SKEW = 5_000  # ms: clocks differ a little, and a time may be rounded up
+_AGREEING = 3
+_EARLIEST, _LATEST = -12 * 3_600_000, 14 * 3_600_000
+_OFFSET = re.compile(r"([+-])(\d\d):?(\d\d)")
+
+
+def zone(text: str) -> tzinfo:
+    """The zone called ``UTC``, ``+01:00`` or ``Europe/Berlin``.
+
+    Raises ValueError when there is no such zone.
+    """
+    if text.upper() in {"UTC", "Z", "GMT"}:
+        return UTC
+    if found := _OFFSET.fullmatch(text):
+        sign, hours, minutes = found.groups()
+        distance = timedelta(hours=int(hours), minutes=int(minutes))
+        return timezone(distance if sign == "+" else -distance)
+    try:
+        return ZoneInfo(text)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise ValueError(f"there is no time zone {text!r}; write UTC, +01:00 or a name such as Europe/Berlin") from error
+
+
+@lru_cache(maxsize=4096)
+def _day(text: str) -> int | None:
+    try:
+        return (date.fromisoformat(text) - date(1970, 1, 1)).days * 86_400_000
+    except ValueError:
+        return None
+
+
+@lru_cache(maxsize=100_000)
+def _time_of_day(text: str) -> int | None:
+    try:
+        hours, minutes, seconds = text.split(".")
+        return (int(hours) * 3600 + int(minutes) * 60 + int(seconds)) * 1000
+    except ValueError:
+        return None
+
+
+def local_ms(day: object, time_of_day: object) -> int | None:
+    """``2026-11-20`` and ``12.59.59`` as ms since 1970 on the local clock face; None when blank or malformed."""
+    if not day or not time_of_day or type(day) is not str or type(time_of_day) is not str:
+        return None
+    days = _day(day)
+    rest = _time_of_day(time_of_day)
+    return None if days is None or rest is None else days + rest
+
+
+class Clock:
+    """The clock of one queue manager: converts its local times to UTC as soon as its zone is known."""
+
+    def __init__(self, configured: tzinfo | None = None) -> None:
+        self._configured = configured
+        self._derived: int | None = None
+        self._candidate: int | None = None
+        self._agreeing = 0
+        self._newest = 0
+
+    @property
+    def known(self) -> bool:
+        """True when local times can be converted."""
+        return self._configured is not None or self._derived is not None
+
+    def observe(self, newest_local: int, now: int, slack: int = 0) -> None:
+        """One poll's newest local time, seen at ``now`` (ms UTC) in an answer that took up to ``slack`` ms."""
+        if self._configured is not None or newest_local <= self._newest:
+            return
+        self._newest = newest_local
+        distance = newest_local - now - slack - _SKEW
+        offset = -(-distance // QUARTER) * QUARTER
+        if not _EARLIEST <= offset <= _LATEST or offset - distance > _RECENT + _SKEW:
+            return
+        self._agreeing = self._agreeing + 1 if offset == self._candidate else 1
+        self._candidate = offset
+        if self._agreeing >= _AGREEING:
+            self._derived = offset
+
+    def utc(self, local: int) -> int | None:
+        """A local time as ms UTC; None while the zone is unknown."""
+        if self._configured is not None:
+            return _in_zone(local, self._configured)
+        return None if self._derived is None else local - self._derived
+
+
+def _in_zone(local: int, where: tzinfo) -> int | None:
+    try:
+        face = datetime.fromtimestamp(local / 1000, UTC).replace(tzinfo=where)
+        return int(face.timestamp() * 1000)
+    except (OverflowError, ValueError, OSError):
+        return None

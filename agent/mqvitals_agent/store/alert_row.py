@@ -1,0 +1,148 @@
+"""Alerts as rows: the open ones, the ended ones, and the log of their transitions."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
+from mqvitals_rules.snapshot import ObjectName
+
+_COLUMNS = (
+    *("rule", "owner", "kind", "name", "instance", "scope_owner", "scope_kind", "scope_name", "kind_of_rule", "family"),
+    *("state", "severity", "worst", "since", "updated", "started", "ended", "why", "summary"),
+    *("true_polls", "good_polls", "unknown_polls"),
+)
+_SELECT = f"SELECT id, {', '.join(_COLUMNS)} FROM alert"  # noqa: S608
+_INSERT = f"INSERT INTO alert(id, {', '.join(_COLUMNS)}) VALUES(?{', ?' * len(_COLUMNS)})"
+_UPDATE = f"UPDATE alert SET {', '.join(f'{column} = ?' for column in _COLUMNS)} WHERE id = ?"  # noqa: S608
+
+
+class StoredAlert(NamedTuple):
+    """An alert and its number in the store, which never changes."""
+
+    id: int
+    alert: Alert
+
+
+class StoredTransition(NamedTuple):
+    """One line of an alert's history."""
+
+    ts: int
+    state: AlertState
+    severity: Severity
+    why: Why
+
+
+class AlertRows:
+    """Writes alerts. The caller owns the transaction, and calls ``load`` after a rollback."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._open: dict[AlertKey, int] = {}
+        self._next = 1
+        self.load()
+
+    def load(self) -> None:
+        """Learn the numbers of the open alerts."""
+        self._open = {stored.alert.key: stored.id for stored in read_alerts(self._connection, "state <> 'resolved'")}
+        (last,) = self._connection.execute("SELECT coalesce(max(id), 0) FROM alert").fetchone()
+        self._next = last + 1
+
+    def write(self, transitions: Iterable[Transition]) -> None:
+        """Write what changed. Raises sqlite3.Error.
+
+        An alert that ends without ever having fired leaves no trace: nobody was told of it.
+        """
+        for transition in transitions:
+            alert = transition.after
+            number = self._open.get(alert.key)
+            ended = alert.state is AlertState.RESOLVED
+            if ended and alert.started is None:
+                if number is not None:
+                    self._connection.execute("DELETE FROM alert_transition WHERE alert_id = ?", (number,))
+                    self._connection.execute("DELETE FROM alert WHERE id = ?", (number,))
+                    del self._open[alert.key]
+                continue
+            known = number is not None
+            if number is None:
+                number = self._next
+                self._next += 1
+                self._connection.execute(_INSERT, (number, *_row(alert)))
+            else:
+                self._connection.execute(_UPDATE, (*_row(alert), number))
+            if not known or _told_anew(transition):
+                self._connection.execute(
+                    "INSERT INTO alert_transition(ts, alert_id, state, severity, why) VALUES(?, ?, ?, ?, ?)",
+                    (alert.updated, number, alert.state.value, alert.severity.name.lower(), transition.why.name),
+                )
+            if ended:
+                self._open.pop(alert.key, None)
+            else:
+                self._open[alert.key] = number
+
+
+def read_alerts(connection: sqlite3.Connection, where: str, parameters: tuple[Any, ...] = ()) -> Iterator[StoredAlert]:
+    """The alerts that fulfil ``where`` (a text of ours), in the order they arose. Raises sqlite3.Error."""
+    for row in connection.execute(f"{_SELECT} WHERE {where} ORDER BY id", parameters):
+        yield StoredAlert(row[0], _alert(row[1:]))
+
+
+def read_transitions(connection: sqlite3.Connection, number: int) -> Iterator[StoredTransition]:
+    """The history of an alert, oldest first. Raises sqlite3.Error."""
+    for ts, state, severity, why in connection.execute(
+        "SELECT ts, state, severity, why FROM alert_transition WHERE alert_id = ? ORDER BY id", (number,)
+    ):
+        yield StoredTransition(ts, AlertState(state), Severity[severity.upper()], Why[why])
+
+
+def _told_anew(transition: Transition) -> bool:
+    """Counting polls is no news; a new state or severity is."""
+    before, after = transition.before, transition.after
+    return before is None or before.state is not after.state or before.severity is not after.severity
+
+
+def _row(alert: Alert) -> tuple[Any, ...]:
+    return (
+        alert.key.rule,
+        *alert.key.object,
+        alert.key.instance,
+        *alert.scope,
+        alert.kind_of_rule,
+        alert.family,
+        alert.state.value,
+        alert.severity.name.lower(),
+        alert.worst.name.lower(),
+        alert.since,
+        alert.updated,
+        alert.started,
+        alert.ended,
+        alert.why.name,
+        alert.summary,
+        alert.true_polls,
+        alert.good_polls,
+        alert.unknown_polls,
+    )
+
+
+def _alert(row: tuple[Any, ...]) -> Alert:
+    named = dict(zip(_COLUMNS, row, strict=True))
+    return Alert(
+        key=AlertKey(named["rule"], ObjectName(named["owner"], named["kind"], named["name"]), named["instance"]),
+        scope=ObjectName(named["scope_owner"], named["scope_kind"], named["scope_name"]),
+        kind_of_rule=named["kind_of_rule"],
+        family=named["family"],
+        state=AlertState(named["state"]),
+        severity=Severity[named["severity"].upper()],
+        worst=Severity[named["worst"].upper()],
+        since=named["since"],
+        updated=named["updated"],
+        summary=named["summary"],
+        started=named["started"],
+        ended=named["ended"],
+        why=Why[named["why"]],
+        true_polls=named["true_polls"],
+        good_polls=named["good_polls"],
+        unknown_polls=named["unknown_polls"],
+    )

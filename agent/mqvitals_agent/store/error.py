@@ -1,0 +1,70 @@
+"""What can be wrong with a store, said in one sentence."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+
+class StoreError(Exception):
+    """A store cannot be opened, read or written.
+
+    ``message`` says what happened and where, ``hint`` what to do next; the text of the exception is both.
+    """
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(f"{message}; {hint}" if hint else message)
+        self.message = message
+        self.hint = hint
+
+
+class UnknownNameError(StoreError):
+    """There is no such object, kind or metric. ``closest`` are the names that look most like it, best first."""
+
+    def __init__(self, message: str, closest: tuple[str, ...] = ()) -> None:
+        super().__init__(message, f"did you mean {' or '.join(closest)}?" if closest else "")
+        self.closest = closest
+
+
+def explained(path: Path, error: sqlite3.Error, doing: str) -> StoreError:
+    """The sentence for an SQLite error met while ``doing`` (``reading``, ``writing``) the store at ``path``."""
+    # The low byte is the error's class; the rest says which system call met it.
+    # The module's own mistakes (a closed connection, a value it cannot bind) carry no code at all.
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    match code:
+        case sqlite3.SQLITE_FULL:
+            return StoreError(
+                f"the disk is full: nothing of this cycle was kept in the store {path}",
+                "free some space; what was stored before is safe",
+            )
+        case sqlite3.SQLITE_CORRUPT:
+            return StoreError(
+                f"the store {path} is damaged ({error})",
+                "put back a copy, or move it away and begin a new one under the same name",
+            )
+        case sqlite3.SQLITE_NOTADB:
+            return StoreError(
+                f"{path} is no mqvitals store: it is not an SQLite file, or its beginning is damaged",
+                "name the file of a store",
+            )
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return StoreError(
+                f"another program keeps the store {path} locked",
+                "end its transaction (an SQLite shell left open?) and try again",
+            )
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_AUTH:
+            return StoreError(
+                f"no permission for {doing} the store {path} ({error})",
+                "the file and its folder must be accessible to you; SQLite keeps two files beside it",
+            )
+        case sqlite3.SQLITE_INTERRUPT:
+            return StoreError(
+                f"{doing} the store {path} took too long and was stopped", "ask for a shorter time or fewer objects"
+            )
+        case sqlite3.SQLITE_IOERR:
+            return StoreError(
+                f"{doing} the store {path} failed ({error})",
+                "look whether the disk is full or failing; what was stored before is safe",
+            )
+        case _:
+            return StoreError(f"{doing} the store {path} failed ({error})")

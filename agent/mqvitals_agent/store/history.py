@@ -1,0 +1,56 @@
+"""The rows of history: one per object and snapshot, whatever number of readings it had."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mqvitals_agent.store.shape import NULL, Arrangement, cells
+from mqvitals_agent.store.table import KindTables
+from mqvitals_rules.snapshot import Reading
+from mqvitals_rules.vocabulary.metric import Absence, Reported
+
+
+class HistoryRows:
+    """Merges the readings of an object into its row of the history of its kind."""
+
+    def __init__(self, tables: KindTables) -> None:
+        self._arrangement = Arrangement(tables.numbers, tables.metrics, tables.kind)
+
+    def row(self, ts: int, object_id: int, readings: Sequence[Reading]) -> tuple[Any, ...] | None:
+        """The parameters of ``KindTables.insert_history``; None when nothing was polled and nothing was told.
+
+        A metric told twice has its latest present value: absence never replaces a value. Raises ValueError for an
+        unknown metric.
+        """
+        first = readings[0]
+        polled, interval = first.poll, first.interval_ms
+        if len(readings) == 1:
+            if not polled and not first.answered:
+                return None
+            columns = self._arrangement.of(tuple(first.values))
+            assert columns is not None, "the keys of a mapping are different from each other"
+            row = columns([*cells(first.values.values()), NULL])
+        else:
+            shape: list[str] = []
+            told: list[Reported] = []
+            for reading in readings:
+                shape += reading.values
+                told += reading.values.values()
+                if reading.poll and not polled:
+                    polled, interval = True, reading.interval_ms
+            if not polled and not any(reading.answered for reading in readings):
+                return None
+            merging = self._arrangement.of(tuple(shape))
+            row = self._arrangement.row(merged(readings)) if merging is None else merging([*cells(told), NULL])
+        return (ts, object_id, NULL if interval is None else interval, polled, *row)
+
+
+def merged(readings: Sequence[Reading]) -> dict[str, Reported]:
+    """What several readings of an object say together: of a metric the latest value, else the latest absence."""
+    values: dict[str, Reported] = {}
+    for reading in readings:
+        for metric, value in reading.values.items():
+            if not isinstance(value, Absence) or isinstance(values.get(metric, value), Absence):
+                values[metric] = value
+    return values

@@ -1,0 +1,100 @@
+"""Questions about the past: a metric of one object, or the polls of all objects of a kind."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from mqvitals_agent.store.table import POLL, KindTables
+from mqvitals_rules.snapshot import ObjectName
+
+Number = int | float
+
+FIRST, LAST = -(1 << 63), (1 << 63) - 1
+"""The bounds of time in a store."""
+
+
+class Sample(NamedTuple):
+    """A poll of one metric: when, the ms that a counter's increase covers (None: unknown), the value (None: absent)."""
+
+    ts: int
+    interval_ms: int | None
+    value: Number | None
+
+
+class Poll(NamedTuple):
+    """A poll of one object: when, the ms that its counters cover, and the values of the metrics asked for."""
+
+    ts: int
+    object: ObjectName
+    interval_ms: int | None
+    values: tuple[Number | None, ...]
+
+
+class HistoryQuery:
+    """Reads the history of one kind.
+
+    ``columns`` are those that its table has: a store may be older than the vocabulary.
+    """
+
+    def __init__(self, tables: KindTables, columns: frozenset[str]) -> None:
+        self._tables = tables
+        self._columns = columns
+
+    def samples(
+        self,
+        connection: sqlite3.Connection,
+        name: ObjectName,
+        metric: str,
+        *,
+        first: int = FIRST,
+        last: int = LAST,
+        polled_only: bool = False,
+        newest: int | None = None,
+    ) -> list[Sample]:
+        """The polls of an object with ``first`` <= ts <= ``last``, or the ``newest`` of them; oldest first.
+
+        Raises sqlite3.Error.
+
+        Without ``polled_only``, other answers that told this metric too.
+        """
+        if not self._columns:
+            return []
+        column = self._column(metric)
+        polled = "s.polled" if polled_only or column == "NULL" else f"(s.polled OR {column} IS NOT NULL)"
+        # The snapshots of the owner lead to the rows: one seek each. Any other order reads the rows of all objects.
+        rows = connection.execute(
+            # Table and columns are the vocabulary's, checked where the tables are made.
+            f"SELECT s.ts, s.interval_ms, {column} FROM snapshot AS t CROSS JOIN {self._tables.history} AS s"  # noqa: S608
+            " WHERE t.owner = ? AND t.ts BETWEEN ? AND ? AND s.ts = t.ts"
+            " AND s.object_id = (SELECT id FROM object WHERE owner = ? AND kind = ? AND name = ?)"
+            f" AND s.source = {POLL} AND {polled} ORDER BY t.ts {'ASC' if newest is None else 'DESC LIMIT ?'}",
+            (name.owner, first, last, *name, *(() if newest is None else (newest,))),
+        )
+        samples = [Sample(*row) for row in rows]
+        if newest is not None:
+            samples.reverse()
+        return samples
+
+    def polls(self, connection: sqlite3.Connection, metrics: Sequence[str], first: int) -> Iterator[Poll]:
+        """Every poll of every object of this kind with ts >= ``first``, in time order. Raises sqlite3.Error."""
+        if not self._columns:
+            return
+        kind = self._tables.kind
+        names = {
+            number: ObjectName(owner, kind, name)
+            for number, owner, name in connection.execute("SELECT id, owner, name FROM object WHERE kind = ?", (kind,))
+        }
+        columns = "".join(f", {self._column(metric)}" for metric in metrics)
+        rows = connection.execute(
+            f"SELECT s.ts, s.object_id, s.interval_ms{columns} FROM {self._tables.history} AS s"  # noqa: S608
+            f" WHERE s.ts >= ? AND s.source = {POLL} AND s.polled ORDER BY s.ts, s.object_id",
+            (first,),
+        )
+        for ts, number, interval, *values in rows:
+            yield Poll(ts, names[number], interval, tuple(values))
+
+    def _column(self, metric: str) -> str:
+        assert metric in self._tables.numbers, "only metrics of the vocabulary become columns"
+        return f's."{metric}"' if metric in self._columns else "NULL"

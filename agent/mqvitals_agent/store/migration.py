@@ -1,0 +1,67 @@
+"""The structure of the store, step by step. Metric columns are no part of it: they follow the vocabulary (``table``).
+
+The only module that imports sqlite_utils, which takes longer to import than a whole query: it is loaded only when a
+store is made, or is of an older structure.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlite_utils import Database, Migrations
+
+migrations = Migrations("mqvitals_store")
+
+
+@migrations()
+def structure_1(db: Database) -> None:
+    """Objects, what was asked about them, snapshots, alerts."""
+    for statement in (
+        "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID",
+        """CREATE TABLE owner(name TEXT PRIMARY KEY, is_group INTEGER NOT NULL,
+            first_ts INTEGER NOT NULL, last_ts INTEGER NOT NULL, last_cycle INTEGER NOT NULL, clock_ms INTEGER
+            ) STRICT, WITHOUT ROWID""",
+        """CREATE TABLE object(id INTEGER PRIMARY KEY, owner TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,
+            first_ts INTEGER NOT NULL, gone_ts INTEGER, UNIQUE(owner, kind, name)) STRICT""",
+        """CREATE TABLE reading(object_id INTEGER NOT NULL, probe TEXT NOT NULL, ts INTEGER, asked INTEGER NOT NULL,
+            unanswered TEXT, PRIMARY KEY(object_id, probe)) STRICT, WITHOUT ROWID""",
+        """CREATE TABLE instance(object_id INTEGER NOT NULL, key TEXT NOT NULL, ts INTEGER NOT NULL, data TEXT NOT NULL,
+            absent TEXT NOT NULL, PRIMARY KEY(object_id, key)) STRICT, WITHOUT ROWID""",
+        """CREATE TABLE snapshot(owner TEXT NOT NULL, ts INTEGER NOT NULL, cycle INTEGER NOT NULL,
+            is_group INTEGER NOT NULL, clock_ms INTEGER, readings INTEGER NOT NULL, PRIMARY KEY(owner, ts)
+            ) STRICT, WITHOUT ROWID""",
+        """CREATE TABLE alert(id INTEGER PRIMARY KEY,
+            rule TEXT NOT NULL, owner TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, instance TEXT NOT NULL,
+            scope_owner TEXT NOT NULL, scope_kind TEXT NOT NULL, scope_name TEXT NOT NULL,
+            kind_of_rule TEXT NOT NULL, family TEXT NOT NULL, state TEXT NOT NULL, severity TEXT NOT NULL,
+            worst TEXT NOT NULL, since INTEGER NOT NULL, updated INTEGER NOT NULL, started INTEGER, ended INTEGER,
+            why TEXT NOT NULL, summary TEXT NOT NULL,
+            true_polls INTEGER NOT NULL, good_polls INTEGER NOT NULL, unknown_polls INTEGER NOT NULL) STRICT""",
+        "CREATE UNIQUE INDEX alert_open ON alert(rule, owner, kind, name, instance) WHERE state <> 'resolved'",
+        "CREATE INDEX alert_started ON alert(started)",
+        """CREATE TABLE alert_transition(id INTEGER PRIMARY KEY, ts INTEGER NOT NULL,
+            alert_id INTEGER NOT NULL REFERENCES alert(id), state TEXT NOT NULL, severity TEXT NOT NULL,
+            why TEXT NOT NULL) STRICT""",
+        "CREATE INDEX alert_transition_alert ON alert_transition(alert_id)",
+        """CREATE TABLE unknown_count(owner TEXT NOT NULL, rule TEXT NOT NULL, reason TEXT NOT NULL,
+            count INTEGER NOT NULL, PRIMARY KEY(owner, rule, reason)) STRICT, WITHOUT ROWID""",
+    ):
+        db.execute(statement)
+
+
+def migrate(path: Path, *, application_id: int, structure: int, page_size: int) -> None:
+    """Bring the file at ``path`` (empty, or a store of an older structure) to ``structure``. Raises sqlite3.Error.
+
+    The caller holds the writer's lock. The mark that this is a store is written first: a process that dies in between
+    leaves an empty file, or a store that the next writer completes.
+    """
+    db = Database(path)
+    try:
+        # Pragmas take no parameters; these are our own integers. The page size only counts while the file is empty.
+        db.conn.execute(f"PRAGMA page_size = {page_size:d}")
+        db.conn.execute(f"PRAGMA application_id = {application_id:d}")
+        db.conn.execute("PRAGMA journal_mode = WAL")
+        migrations.apply(db)
+        db.conn.execute(f"PRAGMA user_version = {structure:d}")
+    finally:
+        db.close()

@@ -1,0 +1,273 @@
+"""Reading a store, beside its writer or after it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from difflib import get_close_matches
+from fnmatch import translate
+from pathlib import Path
+from re import compile as compile_pattern
+
+from mqvitals_agent.store.alert_row import StoredAlert, StoredTransition, read_alerts, read_transitions
+from mqvitals_agent.store.current_query import CurrentQuery
+from mqvitals_agent.store.error import StoreError, UnknownNameError, explained
+from mqvitals_agent.store.history_query import FIRST, LAST, HistoryQuery, Poll, Sample
+from mqvitals_agent.store.result import CurrentValue, ObjectRow, Owner, Series, StoreMeta, UnknownRow
+from mqvitals_agent.store.schema import columns_of, open_reader, read_meta
+from mqvitals_agent.store.table import tables_of
+from mqvitals_rules.snapshot import Instance, ObjectName
+from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric
+from mqvitals_rules.vocabulary.tables import KINDS
+
+REVIEW = "review"
+"""The ``kind_of_rule`` of advice on the configuration; every other kind is operational."""
+
+_STEPS = 20_000
+"""SQLite instructions between two looks at the clock: about a millisecond."""
+
+
+class StoreReader:
+    """A read-only view of a store. Use it from one thread; ``close`` it, or leave a ``with`` block.
+
+    Each query sees the store as of its own moment. Every method raises StoreError when the store cannot be read, or
+    when the query takes longer than ``limit_s``.
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, kinds: Mapping[str, Kind], limit_s: float) -> None:
+        """For ``open``."""
+        self.path = path
+        self._connection = connection
+        self._kinds = kinds
+        self._limit_s = limit_s
+        self._tables = tables_of(kinds)
+        with self._query():
+            self._columns = columns_of(connection)
+
+    @classmethod
+    def open(cls, path: Path | str, *, kinds: Mapping[str, Kind] = KINDS, limit_s: float = 30.0) -> StoreReader:
+        """Open the store at ``path``.
+
+        Raises StoreError: no such file, no permission, no store, empty, a newer or older structure, damaged.
+        """
+        path = Path(path).resolve()
+        connection = open_reader(path)
+        try:
+            return cls(path, connection, kinds, limit_s)
+        except StoreError:
+            connection.close()
+            raise
+
+    def close(self) -> None:
+        """Let go of the store; a second call does nothing."""
+        self._connection.close()
+
+    def __enter__(self) -> StoreReader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def meta(self) -> StoreMeta:
+        """The store's own facts."""
+        with self._query() as connection:
+            facts = read_meta(connection)
+        return StoreMeta(
+            replay=facts.get("mode") == "replay",
+            source=facts.get("source", ""),
+            group=facts.get("group", ""),
+            created=facts.get("created", ""),
+            version=facts.get("version", ""),
+        )
+
+    def owners(self) -> tuple[Owner, ...]:
+        """Every queue manager that has a snapshot, by name, the group last."""
+        with self._query() as connection:
+            rows = connection.execute(
+                "SELECT name, is_group, first_ts, last_ts, last_cycle, clock_ms FROM owner ORDER BY is_group, name"
+            ).fetchall()
+        return tuple(Owner(name, bool(is_group), *rest) for name, is_group, *rest in rows)
+
+    def last_ts(self) -> int | None:
+        """When the newest snapshot was taken: "now" for a replayed store. None when there is none yet."""
+        return max((owner.last_ts for owner in self.owners()), default=None)
+
+    def objects(self, pattern: str = "*", *, gone: bool = False) -> tuple[ObjectRow, ...]:
+        """The objects whose whole name is ``pattern``, or matches it as file names do (``QM*/queue/APPL.*``).
+
+        Sorted by name. Those that no longer exist only with ``gone``.
+        """
+        match = compile_pattern(translate(pattern)).match
+        found = []
+        with self._query() as connection:
+            for owner, kind, rest, first_ts, gone_ts in connection.execute(
+                "SELECT owner, kind, name, first_ts, gone_ts FROM object ORDER BY owner, kind, name"
+            ):
+                name = ObjectName(owner, kind, rest)
+                text = str(name)
+                if (gone or gone_ts is None) and (text == pattern or match(text)):
+                    found.append(ObjectRow(name, first_ts, gone_ts))
+        return tuple(found)
+
+    def closest(self, text: str, count: int = 3) -> tuple[str, ...]:
+        """The whole names of objects that look most like ``text``, best first, for "did you mean"."""
+        parts = text.split("/")
+        with self._query() as connection:
+            names = [ObjectName(*row) for row in connection.execute("SELECT owner, kind, name FROM object")]
+        # Comparing with ten thousand queues takes a second: who names a kind that exists means that kind.
+        same = [name for name in names if len(parts) > 1 and name.kind == parts[1]]
+        by_key = {str(name).upper(): str(name) for name in same or names}
+        return tuple(by_key[key] for key in get_close_matches(text.upper(), by_key, count, 0.5))
+
+    def trend(self, name: ObjectName, metric: str, since: int | None = None, until: int | None = None) -> Series:
+        """A number or state over time: one point a poll, from ``since`` to ``until`` (ms UTC, both included).
+
+        Raises UnknownNameError for an unknown object or metric, or a text, which has no history.
+        """
+        known = self._metric(name.kind, metric)
+        if not known.in_history:
+            raise UnknownNameError(f"{name.kind}.{metric} is a text: only numbers and states have a history")
+        with self._query() as connection:
+            self._number(connection, name)
+            samples = self._history(name.kind).samples(
+                connection, name, metric, first=FIRST if since is None else since, last=LAST if until is None else until
+            )
+        return Series(name, metric, known.unit, tuple((ts, value) for ts, _, value in samples))
+
+    def samples(
+        self, name: ObjectName, metric: str, *, first: int = FIRST, last: int = LAST, newest: int | None = None
+    ) -> list[Sample]:
+        """The polls of an object with ``first`` <= ts <= ``last``, or the ``newest`` of them; oldest first.
+
+        None for an object that the store does not know. Raises UnknownNameError for an unknown metric.
+        """
+        self._metric(name.kind, metric)
+        with self._query() as connection:
+            return self._history(name.kind).samples(
+                connection, name, metric, first=first, last=last, polled_only=True, newest=newest
+            )
+
+    def snapshot_times(self, owner: str, newest: int) -> list[int]:
+        """When the ``newest`` snapshots of an owner were taken, oldest first."""
+        with self._query() as connection:
+            rows = connection.execute(
+                "SELECT ts FROM snapshot WHERE owner = ? ORDER BY ts DESC LIMIT ?", (owner, newest)
+            ).fetchall()
+        return [ts for (ts,) in reversed(rows)]
+
+    def polls(self, kind: str, metrics: Sequence[str], first: int) -> Iterator[Poll]:
+        """Every poll of every object of a kind with ts >= ``first``, in time order. Raises UnknownNameError."""
+        for metric in metrics:
+            self._metric(kind, metric)
+        with self._query() as connection:
+            yield from self._history(kind).polls(connection, metrics, first)
+
+    def current(self, name: ObjectName) -> dict[str, CurrentValue]:
+        """The newest value, or the reason of its absence, of every metric of an object that any probe told.
+
+        Raises UnknownNameError for an unknown object.
+        """
+        self._kind(name.kind)
+        with self._query() as connection:
+            number = self._number(connection, name)
+            return self._current(name.kind, None).of(connection, "object_id = ?", (number,)).get(number, {})
+
+    def current_by_kind(
+        self, owner: str, kind: str, metrics: Collection[str] | None = None
+    ) -> dict[ObjectName, dict[str, CurrentValue]]:
+        """``current`` of all existing objects of a kind of an owner, by name; only of ``metrics`` when given.
+
+        Raises UnknownNameError for an unknown kind.
+        """
+        self._kind(kind)
+        with self._query() as connection:
+            numbers = connection.execute(
+                "SELECT id, name FROM object WHERE owner = ? AND kind = ? AND gone_ts IS NULL ORDER BY name",
+                (owner, kind),
+            ).fetchall()
+            values = self._current(kind, metrics).of(
+                connection,
+                "object_id IN (SELECT id FROM object WHERE owner = ? AND kind = ? AND gone_ts IS NULL)",
+                (owner, kind),
+            )
+        return {ObjectName(owner, kind, name): values.get(number, {}) for number, name in numbers}
+
+    def instances(self, name: ObjectName) -> tuple[Instance, ...]:
+        """The current instances of an object that has several, by key.
+
+        Raises UnknownNameError for an unknown object.
+        """
+        with self._query() as connection:
+            rows = connection.execute(
+                "SELECT key, data, absent FROM instance WHERE object_id = ? ORDER BY key",
+                (self._number(connection, name),),
+            ).fetchall()
+        return tuple(
+            Instance(name, key, json.loads(data) | {metric: Absence[why] for metric, why in json.loads(absent).items()})
+            for key, data, absent in rows
+        )
+
+    def alerts(
+        self, *, include_ended: bool = False, include_pending: bool = False, review: bool | None = None
+    ) -> tuple[StoredAlert, ...]:
+        """The firing alerts, in the order they arose; also those that ended after firing, or wait for their hold.
+
+        ``review``: True only advice on the configuration, False only operational alerts, None both.
+        """
+        states = ["firing", *(["resolved"] if include_ended else []), *(["pending"] if include_pending else [])]
+        with self._query() as connection:
+            found = tuple(read_alerts(connection, f"state IN ({', '.join('?' * len(states))})", tuple(states)))
+        return tuple(each for each in found if review is None or (each.alert.kind_of_rule == REVIEW) is review)
+
+    def transitions(self, number: int) -> tuple[StoredTransition, ...]:
+        """How an alert came to be what it is, oldest first."""
+        with self._query() as connection:
+            return tuple(read_transitions(connection, number))
+
+    def unknown_counts(self) -> tuple[UnknownRow, ...]:
+        """How many objects each rule could not judge in each owner's last snapshot, and for want of what."""
+        with self._query() as connection:
+            rows = connection.execute(
+                "SELECT owner, rule, reason, count FROM unknown_count ORDER BY owner, rule, reason"
+            ).fetchall()
+        return tuple(UnknownRow(owner, rule, Absence[reason], count) for owner, rule, reason, count in rows)
+
+    @contextmanager
+    def _query(self) -> Iterator[sqlite3.Connection]:
+        ends = time.monotonic() + self._limit_s
+        self._connection.set_progress_handler(lambda: time.monotonic() > ends, _STEPS)
+        try:
+            yield self._connection
+        except sqlite3.Error as error:
+            raise explained(self.path, error, "reading") from error
+
+    def _kind(self, kind: str) -> Kind:
+        known = self._kinds.get(kind)
+        if known is None:
+            raise UnknownNameError(f"there is no kind {kind!r}", tuple(get_close_matches(kind, self._kinds)))
+        return known
+
+    def _metric(self, kind: str, metric: str) -> Metric:
+        known = self._kind(kind)
+        found = known.metric(metric)
+        if found is None:
+            near = get_close_matches(metric, [each.name for each in known.metrics])
+            raise UnknownNameError(f"kind {kind} has no metric {metric!r}", tuple(near))
+        return found
+
+    def _number(self, connection: sqlite3.Connection, name: ObjectName) -> int:
+        row = connection.execute("SELECT id FROM object WHERE owner = ? AND kind = ? AND name = ?", name).fetchone()
+        if row is None:
+            raise UnknownNameError(f"the store {self.path} holds no object {name}", self.closest(str(name)))
+        return int(row[0])
+
+    def _history(self, kind: str) -> HistoryQuery:
+        tables = self._tables[kind]
+        return HistoryQuery(tables, self._columns.get(tables.history, frozenset()))
+
+    def _current(self, kind: str, metrics: Collection[str] | None) -> CurrentQuery:
+        tables = self._tables[kind]
+        return CurrentQuery(tables, self._columns.get(tables.current, frozenset()), metrics)

@@ -1,0 +1,198 @@
+"""What makes a file a store of ours: its marks, its structure's version, and how it is opened."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from urllib.parse import quote
+
+from mqvitals_agent.store.error import StoreError, explained
+from mqvitals_agent.store.table import KindTables
+
+APPLICATION_ID = 0x6D717674
+"""``mqvt``: in the header of every store, so that tools and we ourselves know the file."""
+
+STRUCTURE = 1
+"""The version of the tables that are not made from the vocabulary; counts up with each migration."""
+
+PAGE_SIZE = 16384
+"""Measured, see docs/store.md."""
+
+BUSY_MS = 5000
+"""How long to wait for another connection's transaction: checkpoints and acknowledgements take milliseconds."""
+
+_EMPTY = -1
+
+
+def open_writer(
+    path: Path, tables: Iterable[KindTables], *, mode: int, page_size: int = PAGE_SIZE
+) -> sqlite3.Connection:
+    """Open the store at ``path`` for writing; make it, migrate it, add missing columns.
+
+    The caller holds the writer's lock.
+
+    Raises StoreError.
+    """
+    try:
+        _check_file(path, writing=True)
+        if not path.exists():
+            _make_file(path, mode)
+        version = _version(path)
+        if version < STRUCTURE:
+            from mqvitals_agent.store.migration import migrate
+
+            migrate(path, application_id=APPLICATION_ID, structure=STRUCTURE, page_size=page_size)
+        connection = _connect(path, "rw")
+    except sqlite3.Error as error:
+        raise explained(path, error, "writing") from error
+    try:
+        # A commit survives the death of the process; the last ones before a power cut may be lost, the file is never
+        # broken.
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA cache_size = -32768")
+        _add_columns(connection, tables)
+    except sqlite3.Error as error:
+        connection.close()
+        raise explained(path, error, "writing") from error
+    return connection
+
+
+def open_reader(path: Path) -> sqlite3.Connection:
+    """Open the store at ``path`` read-only, also beside a running writer or after one that was killed.
+
+    Raises StoreError.
+    """
+    _check_file(path, writing=False)
+    try:
+        version = _version(path)
+        if version == _EMPTY:
+            raise StoreError(f"the store {path} is empty", "run the agent or a replay into it first")
+        if version < STRUCTURE:
+            raise StoreError(
+                f"the store {path} has the older structure {version}; this mqvitals reads {STRUCTURE}",
+                "let the agent or a replay of this version write to it once: that brings it up to date",
+            )
+        connection = _connect_reader(path)
+    except sqlite3.Error as error:
+        raise explained(path, error, "reading") from error
+    connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def columns_of(connection: sqlite3.Connection) -> dict[str, frozenset[str]]:
+    """The columns of every table of a store. Raises sqlite3.Error."""
+    columns: dict[str, set[str]] = {}
+    for table, column in connection.execute(
+        "SELECT m.name, c.name FROM sqlite_schema AS m JOIN pragma_table_info(m.name) AS c WHERE m.type = 'table'"
+    ):
+        columns.setdefault(table, set()).add(column)
+    return {table: frozenset(names) for table, names in columns.items()}
+
+
+def _add_columns(connection: sqlite3.Connection, tables: Iterable[KindTables]) -> None:
+    existing = columns_of(connection)
+    statements = [statement for table in tables for statement in table.statements(existing)]
+    if not statements:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for statement in statements:
+            connection.execute(statement)
+        connection.execute("COMMIT")
+    except sqlite3.Error:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _check_file(path: Path, *, writing: bool) -> None:
+    """What the operating system can tell before SQLite looks, in words a person understands."""
+    try:
+        if path.is_dir():
+            raise StoreError(f"{path} is a folder, not a store", "name a file in it")
+        exists = path.exists()
+        folder = path.parent.is_dir()
+    except OSError as error:
+        raise StoreError(f"the store {path} cannot be reached ({error.strerror})") from None
+    if not exists:
+        if not writing:
+            raise StoreError(
+                f"there is no store {path}", "run the agent or a replay into it first, or name another file"
+            )
+        if not folder:
+            raise StoreError(f"the folder of the store {path} does not exist", "make it, or name another file")
+        return
+    if not os.access(path, os.R_OK | os.W_OK if writing else os.R_OK):
+        raise StoreError(
+            f"no permission for {'writing' if writing else 'reading'} the store {path}",
+            "ask its owner, or name another file",
+        )
+
+
+def _make_file(path: Path, mode: int) -> None:
+    # SQLite gives its two files beside the store the same permissions.
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            os.fchmod(file, mode)
+        finally:
+            os.close(file)
+    except OSError as error:
+        raise StoreError(
+            f"the store {path} cannot be made ({error.strerror})", "name a file in a folder that you may write to"
+        ) from None
+
+
+def _version(path: Path) -> int:
+    """The version of the structure of the store at ``path``, ``_EMPTY`` for a file that holds nothing yet.
+
+    Raises StoreError for what is no store or is of a newer structure, sqlite3.Error for what cannot be read.
+    """
+    connection = _connect_reader(path)
+    try:
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        (things,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    finally:
+        connection.close()
+    if application == APPLICATION_ID:
+        if version > STRUCTURE:
+            raise StoreError(
+                f"the store {path} was written by a newer mqvitals (structure {version}, this one knows {STRUCTURE})",
+                "install that version, or name another store",
+            )
+        return int(version)
+    if application == 0 and things == 0:
+        return _EMPTY
+    raise StoreError(f"{path} is an SQLite file, but no mqvitals store", "name the file of a store")
+
+
+def _connect_reader(path: Path) -> sqlite3.Connection:
+    """A read-only connection that has really read: SQLite opens files only when it must."""
+    connection = _connect(path, "ro")
+    try:
+        connection.execute("SELECT 1 FROM sqlite_schema").fetchone()
+    except sqlite3.Error as error:
+        connection.close()
+        wal = path.with_name(path.name + "-wal")
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CANTOPEN or wal.exists():
+            raise
+        # In a folder that we may not write to, SQLite cannot make the files beside the store. Without a log nobody is
+        # writing it and everything is in the file, so it can be read as it lies.
+        connection = _connect(path, "ro", immutable=True)
+        connection.execute("SELECT 1 FROM sqlite_schema").fetchone()
+    return connection
+
+
+def _connect(path: Path, mode: str, *, immutable: bool = False) -> sqlite3.Connection:
+    address = f"file:{quote(str(path.absolute()))}?mode={mode}{'&immutable=1' if immutable else ''}"
+    connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=BUSY_MS / 1000)
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_MS:d}")
+    return connection
+
+
+def read_meta(connection: sqlite3.Connection) -> Mapping[str, str]:
+    """The store's own facts: mode, source, group, created, version. Raises sqlite3.Error."""
+    return dict(connection.execute("SELECT key, value FROM meta"))

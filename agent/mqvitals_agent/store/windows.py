@@ -1,0 +1,268 @@
+"""The past that rules look at: the newest polls in memory, what is older from the store."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from math import nan
+from typing import NamedTuple
+
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
+from mqvitals_rules.vocabulary.metric import Absence, Kind, MetricType, Reported
+from mqvitals_rules.vocabulary.tables import KINDS
+from mqvitals_rules.windows import Point
+
+_NONE = -1
+"""An interval that is not known."""
+
+_BEGINNING = -(1 << 62)
+_UNKNOWN = 1 << 61
+"""A gap longer than this reaches back to the beginning: there was no poll before."""
+
+
+_RECENT_MS = 3_600_000
+
+
+class Wanted(NamedTuple):
+    """A metric that rules look back on: how long (``span_ms``) and how many ``polls``, whichever is more."""
+
+    kind: str
+    metric: str
+    span_ms: int = 0
+    polls: int = 1
+
+
+class _Plan:
+    """What to keep of the objects of one kind."""
+
+    __slots__ = ("counters", "index", "metrics", "polls", "span_ms")
+
+    def __init__(self, kind: Kind, wanted: Sequence[Wanted]) -> None:
+        self.metrics = tuple(dict.fromkeys(each.metric for each in wanted))
+        self.index = {metric: number for number, metric in enumerate(self.metrics)}
+        self.span_ms = max(each.span_ms for each in wanted)
+        self.polls = max(each.polls for each in wanted)
+        types = {metric.name: metric.type for metric in kind.metrics}
+        for metric in self.metrics:
+            if types[metric] is MetricType.TEXT:
+                raise ValueError(f"{kind.name}.{metric} is a text: only numbers and states have a history")
+        self.counters = frozenset(metric for metric in self.metrics if types[metric] is MetricType.COUNTER)
+
+
+class _Track:
+    """The newest polls of one object: times, intervals as reported, and a column a metric, all of one length.
+
+    ``floor``: every poll after it is here; ``before`` is the time of the poll before the first one here.
+    """
+
+    __slots__ = ("before", "columns", "floor", "intervals", "ts")
+
+    def __init__(self, width: int, floor: int) -> None:
+        self.ts = array("q")
+        self.intervals = array("q")
+        self.columns = tuple(array("d") for _ in range(width))
+        self.floor = floor
+        self.before = _BEGINNING
+
+    def append(self, ts: int, interval: int, values: Sequence[float]) -> None:
+        self.ts.append(ts)
+        self.intervals.append(interval)
+        for column, value in zip(self.columns, values, strict=True):
+            column.append(value)
+
+    def drop(self, count: int) -> None:
+        """Forget the oldest ``count`` polls."""
+        self.before = self.floor = self.ts[count - 1]
+        del self.ts[:count]
+        del self.intervals[:count]
+        for column in self.columns:
+            del column[:count]
+
+
+class WindowHistory:
+    """Implements ``mqvitals_rules.windows.Windows`` for the metrics that rules look back on.
+
+    Give it every snapshot, in order, before the rules see it. ``older`` reads what has left the memory, and what was
+    there before this process began; without it nothing is older. A snapshot that the store holds already changes
+    nothing. A point's interval is the time since the object's poll before; of a counter, the time that its increase
+    covers, so that an increase after a poll without answer is not taken for that of one interval.
+    """
+
+    def __init__(
+        self, wanted: Iterable[Wanted], *, older: StoreReader | None = None, kinds: Mapping[str, Kind] = KINDS
+    ) -> None:
+        """``wanted`` may name a metric several times.
+
+        Raises KeyError for a kind or metric that the vocabulary does not have, ValueError for a text, StoreError.
+        """
+        by_kind: dict[str, list[Wanted]] = {}
+        for each in wanted:
+            by_kind.setdefault(each.kind, []).append(each)
+        self._plans = {kind: _Plan(kinds[kind], each) for kind, each in by_kind.items()}
+        self._older = older
+        self._tracks: dict[ObjectName, _Track] = {}
+        self._ended: list[ObjectName] = []
+        self._floors: dict[tuple[str, str], int] = {}
+        if older is not None:
+            self._prime(older)
+
+    def add(self, snapshot: Snapshot) -> None:
+        """Take in a snapshot: one point for each object that was polled in it."""
+        while self._ended:
+            self._tracks.pop(self._ended.pop(), None)
+        ts = snapshot.ts
+        polled: dict[ObjectName, Reading] = {}
+        beside: dict[ObjectName, list[Reading]] = {}
+        plans = self._plans
+        for reading in snapshot.readings:
+            name = reading.object
+            plan = plans.get(name.kind)
+            if plan is None:
+                continue
+            if reading.poll and name not in polled:
+                polled[name] = reading
+            elif not plan.index.keys().isdisjoint(reading.values):
+                beside.setdefault(name, []).append(reading)
+        tracks = self._tracks
+        for name, reading in polled.items():
+            plan = plans[name.kind]
+            track = tracks.get(name)
+            if track is None:
+                track = tracks[name] = _Track(len(plan.metrics), self._floors.get((name.owner, name.kind), _BEGINNING))
+            elif track.ts[-1] >= ts:
+                continue
+            values = [_number(value) for value in map(reading.values.get, plan.metrics)]
+            if name in beside:
+                _fill(values, plan, beside[name])
+            interval = reading.interval_ms
+            track.append(ts, _NONE if interval is None else interval, values)
+            self._trim(track, plan, ts)
+            if reading.gone:
+                self._ended.append(name)
+
+    def points(self, object_name: ObjectName, metric: str, since: int) -> Sequence[Point]:
+        """Every poll of the object with ts > ``since``, oldest first, absent values included as None.
+
+        Raises KeyError for a metric that was not wanted, StoreError when older polls cannot be read.
+        """
+        plan = self._plans[object_name.kind]
+        column = plan.index[metric]
+        track = self._tracks.get(object_name)
+        if track is None:
+            return []
+        times = track.ts
+        start = bisect_right(times, since)
+        points = _points(track, column, start, counter=metric in plan.counters)
+        if start == 0 and since < track.floor and self._older is not None:
+            return [*self._from_store(plan, object_name, metric, first=since + 1, last=track.floor), *points]
+        return points
+
+    def last(self, object_name: ObjectName, metric: str, count: int) -> Sequence[Point]:
+        """The newest ``count`` polls, oldest first, absent values included as None. Raises as ``points``."""
+        plan = self._plans[object_name.kind]
+        column = plan.index[metric]
+        track = self._tracks.get(object_name)
+        if track is None or count < 1:
+            return []
+        here = len(track.ts)
+        points = _points(track, column, max(0, here - count), counter=metric in plan.counters)
+        if here < count and track.floor != _BEGINNING and self._older is not None:
+            return [*self._from_store(plan, object_name, metric, last=track.floor, newest=count - here), *points]
+        return points
+
+    def _from_store(
+        self,
+        plan: _Plan,
+        name: ObjectName,
+        metric: str,
+        *,
+        first: int = _BEGINNING,
+        last: int,
+        newest: int | None = None,
+    ) -> list[Point]:
+        assert self._older is not None, "asked only when there is a store"
+        # One poll more than asked for, so that the first has an interval.
+        if newest is not None:
+            samples = self._older.samples(name, metric, last=last, newest=newest + 1)
+        else:
+            before = self._older.samples(name, metric, last=first - 1, newest=1)
+            samples = before + self._older.samples(name, metric, first=first, last=last)
+        counter = metric in plan.counters
+        points = []
+        previous: int | None = None
+        for ts, interval, value in samples:
+            gap = None if previous is None else ts - previous
+            points.append(Point(ts, value, interval if counter else gap))
+            previous = ts
+        if newest is not None:
+            return points[-newest:]
+        return [point for point in points if point.ts >= first]
+
+    def _trim(self, track: _Track, plan: _Plan, now: int) -> None:
+        times = track.ts
+        spare = len(times) - plan.polls
+        # Deleting at the front moves what is behind it: done in portions, and only when a portion is due.
+        if spare < 16 or times[15] > now - plan.span_ms:
+            return
+        count = 16
+        while count < spare and times[count] <= now - plan.span_ms:
+            count += 1
+        track.drop(count)
+
+    def _prime(self, older: StoreReader) -> None:
+        """Read back what would be in memory had this process run all along."""
+        owners = older.owners()
+        for kind, plan in self._plans.items():
+            # A kind may be polled less often than its owner: four snapshots for each poll that is wanted.
+            first = {
+                owner.name: min(
+                    older.snapshot_times(owner.name, newest=4 * plan.polls + 1)[0], owner.last_ts - plan.span_ms
+                )
+                for owner in owners
+            }
+            newest = max((owner.last_ts for owner in owners), default=0)
+            begin = min((since for since in first.values() if newest - since <= plan.span_ms + _RECENT_MS), default=0)
+            for owner in owners:
+                # One that stopped long ago must not make us read all that the others said since.
+                if first[owner.name] < begin:
+                    first[owner.name] = owner.last_ts + 1
+            self._floors.update({(owner, kind): since - 1 for owner, since in first.items()})
+            for poll in older.polls(kind, plan.metrics, begin):
+                since = first[poll.object.owner]
+                if poll.ts < since:
+                    continue
+                track = self._tracks.get(poll.object)
+                if track is None:
+                    track = self._tracks[poll.object] = _Track(len(plan.metrics), since - 1)
+                interval = _NONE if poll.interval_ms is None else poll.interval_ms
+                track.append(poll.ts, interval, [nan if value is None else value for value in poll.values])
+
+
+def _number(value: Reported | None) -> float:
+    if value is None or value.__class__ is Absence:
+        return nan
+    return value  # type: ignore[return-value]
+
+
+def _fill(values: list[float], plan: _Plan, readings: Iterable[Reading]) -> None:
+    """Put in what other answers of the same snapshot tell. Absence never replaces a value."""
+    for reading in readings:
+        for metric, place in plan.index.items():
+            value = _number(reading.values.get(metric))
+            if value == value:
+                values[place] = value
+
+
+def _points(track: _Track, column: int, start: int, *, counter: bool) -> list[Point]:
+    times = track.ts[start:]
+    if counter:
+        gaps: Sequence[int] = track.intervals[start:]
+    else:
+        first = track.ts[start - 1] if start else track.before
+        gaps = [ts - before for ts, before in zip(times, (first, *times), strict=False)]
+    return [
+        Point(ts, value if value == value else None, gap if 0 <= gap < _UNKNOWN else None)
+        for ts, value, gap in zip(times, track.columns[column][start:], gaps, strict=True)
+    ]

@@ -1,0 +1,296 @@
+"""The writer of a store: one transaction a snapshot, with everything that follows from it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mqvitals_agent import __version__
+from mqvitals_agent.store.alert_row import AlertRows, read_alerts
+from mqvitals_agent.store.current import CurrentState
+from mqvitals_agent.store.error import StoreError, explained
+from mqvitals_agent.store.history import HistoryRows
+from mqvitals_agent.store.lock import WriterLock
+from mqvitals_agent.store.schema import PAGE_SIZE, open_writer, read_meta
+from mqvitals_agent.store.table import tables_of
+from mqvitals_rules.lifecycle.alert import Alert
+from mqvitals_rules.moment import iso
+from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot
+from mqvitals_rules.vocabulary.metric import Absence, Kind
+from mqvitals_rules.vocabulary.tables import KINDS
+
+if TYPE_CHECKING:
+    # The store keeps verdicts; it needs no engine to do so.
+    from mqvitals_rules.engine import Evaluation, UnknownCount
+
+
+class Progress(NamedTuple):
+    """The last snapshot stored of an owner."""
+
+    ts: int
+    cycle: int
+
+
+class Store:
+    """The one writer of a store. Use it from one thread; ``close`` it, or leave a ``with`` block."""
+
+    def __init__(self, path: Path, lock: WriterLock, connection: sqlite3.Connection, kinds: Mapping[str, Kind]) -> None:
+        """For ``open``."""
+        self.path = path
+        self._lock = lock
+        self._connection = connection
+        tables = tables_of(kinds)
+        self._inserts = {kind: table.insert_history() for kind, table in tables.items()}
+        self._rows = {kind: HistoryRows(table) for kind, table in tables.items()}
+        self._current = CurrentState(connection, tables)
+        self._alerts = AlertRows(connection)
+        self._objects: dict[ObjectName, int] = {}
+        self._next = 1
+        self._gone: set[int] = set()
+        self._with_instances: set[int] = set()
+        self._in_doubt = False
+        self._load()
+
+    @classmethod
+    def open(
+        cls,
+        path: Path | str,
+        *,
+        replay: bool = False,
+        source: str = "",
+        group: str = "",
+        kinds: Mapping[str, Kind] = KINDS,
+        created: int = 0,
+        mode: int = 0o600,
+        page_size: int = PAGE_SIZE,
+    ) -> Store:
+        """Open the store at ``path``, or make it; missing tables and columns are added.
+
+        ``source`` (the recording, or the configuration) and ``group`` are kept for those who read. ``created`` is the
+        time now, ms UTC, for a new store. ``mode`` are the permissions of a new file. ``page_size`` only counts for a
+        new file.
+
+        Raises StoreError: no permission, another writer, no store, a newer structure, damaged, full, the other kind of
+        store.
+        """
+        path = Path(path).resolve()
+        tables = tables_of(kinds)
+        if not path.parent.is_dir():
+            raise StoreError(f"the folder of the store {path} does not exist", "make it, or name another file")
+        lock = WriterLock(path)
+        connection: sqlite3.Connection | None = None
+        try:
+            connection = open_writer(path, tables.values(), mode=mode, page_size=page_size)
+            _write_meta(path, connection, replay=replay, source=source, group=group, created=created)
+            return cls(path, lock, connection, kinds)
+        except BaseException as error:
+            if connection is not None:
+                connection.close()
+            lock.release()
+            if isinstance(error, sqlite3.Error):
+                raise explained(path, error, "reading") from error
+            raise
+
+    def write(self, snapshot: Snapshot, evaluation: Evaluation) -> None:
+        """Store a snapshot and what the rules made of it, all or nothing.
+
+        Raises StoreError when it cannot be stored: nothing of it is then kept, and the next one may be tried.
+        ValueError when a reading holds a kind or a metric that the vocabulary does not have.
+        """
+        try:
+            if self._in_doubt:
+                self._load_all()
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._write_readings(snapshot)
+            self._write_instances(snapshot)
+            self._write_snapshot(snapshot)
+            self._alerts.write(evaluation.transitions)
+            self._write_unknown(snapshot.owner, evaluation.unknown)
+            self._connection.execute("COMMIT")
+        except BaseException as error:
+            self._undo()
+            if isinstance(error, sqlite3.Error):
+                raise explained(self.path, error, "writing") from error
+            raise
+
+    def open_alerts(self) -> tuple[Alert, ...]:
+        """Pending and firing alerts, to go on from. Raises StoreError."""
+        try:
+            return tuple(stored.alert for stored in read_alerts(self._connection, "state <> 'resolved'"))
+        except sqlite3.Error as error:
+            raise explained(self.path, error, "reading") from error
+
+    def progress(self) -> dict[str, Progress]:
+        """The last snapshot stored of every owner, so that an interrupted replay can go on. Raises StoreError."""
+        try:
+            rows = self._connection.execute("SELECT name, last_ts, last_cycle FROM owner ORDER BY name").fetchall()
+        except sqlite3.Error as error:
+            raise explained(self.path, error, "reading") from error
+        return {name: Progress(ts, cycle) for name, ts, cycle in rows}
+
+    def close(self) -> None:
+        """Bring everything into the one file and let go of it; a second call does nothing."""
+        try:
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.Error:
+            # Closed already, or a reader is in the way or the disk is full: the log stays beside the store and is read
+            # from there.
+            pass
+        finally:
+            self._connection.close()
+            self._lock.release()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _load(self) -> None:
+        self._objects = {}
+        self._gone = set()
+        self._next = 1
+        for number, owner, kind, name, gone in self._connection.execute(
+            "SELECT id, owner, kind, name, gone_ts FROM object"
+        ):
+            self._objects[ObjectName(owner, kind, name)] = number
+            self._next = max(self._next, number + 1)
+            if gone is not None:
+                self._gone.add(number)
+        self._with_instances = {row[0] for row in self._connection.execute("SELECT DISTINCT object_id FROM instance")}
+
+    def _load_all(self) -> None:
+        self._load()
+        self._current.load()
+        self._alerts.load()
+        self._in_doubt = False
+
+    def _undo(self) -> None:
+        """Roll back. What is in memory may be ahead of the file then: it is read again before the next snapshot."""
+        self._in_doubt = True
+        if self._connection.in_transaction:
+            # When the disk is full SQLite may have rolled back by itself.
+            with suppress(sqlite3.Error):
+                self._connection.execute("ROLLBACK")
+
+    def _number(self, name: ObjectName, ts: int) -> int:
+        number = self._objects.get(name)
+        if number is None:
+            number = self._objects[name] = self._next
+            self._next += 1
+            self._connection.execute(
+                "INSERT INTO object(id, owner, kind, name, first_ts) VALUES(?, ?, ?, ?, ?)", (number, *name, ts)
+            )
+        return number
+
+    def _write_readings(self, snapshot: Snapshot) -> None:
+        grouped: dict[ObjectName, list[Reading]] = {}
+        for reading in snapshot.readings:
+            known = grouped.get(reading.object)
+            if known is None:
+                grouped[reading.object] = [reading]
+            else:
+                known.append(reading)
+        history: dict[str, list[tuple[Any, ...]]] = {}
+        objects = self._objects
+        take = self._current.take
+        ts = snapshot.ts
+        for name, readings in grouped.items():
+            kind = name.kind
+            rows = self._rows.get(kind)
+            if rows is None:
+                raise ValueError(f"the vocabulary has no kind {kind!r}")
+            if name.owner != snapshot.owner:
+                raise ValueError(f"a reading of {name} does not belong into a snapshot of {snapshot.owner}")
+            number = objects.get(name) or self._number(name, ts)
+            row = rows.row(ts, number, readings)
+            if row is not None:
+                history.setdefault(kind, []).append(row)
+            for reading in readings:
+                take(number, reading)
+                if reading.gone or number in self._gone:
+                    self._note_gone(number, reading)
+        for kind, table_rows in history.items():
+            table_rows.sort(key=itemgetter(1))
+            self._connection.executemany(self._inserts[kind], table_rows)
+        self._current.write()
+
+    def _note_gone(self, number: int, reading: Reading) -> None:
+        if reading.gone and number not in self._gone:
+            self._gone.add(number)
+            self._connection.execute("UPDATE object SET gone_ts = ? WHERE id = ?", (reading.ts, number))
+        elif reading.answered and not reading.gone:
+            self._gone.discard(number)
+            self._connection.execute("UPDATE object SET gone_ts = NULL WHERE id = ?", (number,))
+
+    def _write_instances(self, snapshot: Snapshot) -> None:
+        told: dict[int, list[Instance]] = {}
+        for instance in snapshot.instances:
+            told.setdefault(self._number(instance.object, snapshot.ts), []).append(instance)
+        if not told and not self._with_instances:
+            return
+        polled = {
+            self._objects[reading.object]
+            for reading in snapshot.readings
+            if reading.poll and (reading.answered or reading.gone)
+        }
+        replaced = (self._with_instances & polled) | told.keys()
+        self._connection.executemany("DELETE FROM instance WHERE object_id = ?", [(number,) for number in replaced])
+        self._connection.executemany(
+            "INSERT OR REPLACE INTO instance(object_id, key, ts, data, absent) VALUES(?, ?, ?, ?, ?)",
+            [(number, one.key, snapshot.ts, *_instance(one)) for number, each in told.items() for one in each],
+        )
+        self._with_instances = (self._with_instances - replaced) | told.keys()
+
+    def _write_snapshot(self, snapshot: Snapshot) -> None:
+        owner, ts, cycle = snapshot.owner, snapshot.ts, snapshot.cycle
+        self._connection.execute(
+            "INSERT OR REPLACE INTO snapshot(owner, ts, cycle, is_group, clock_ms, readings) VALUES(?, ?, ?, ?, ?, ?)",
+            (owner, ts, cycle, snapshot.group, snapshot.clock_ms, len(snapshot.readings)),
+        )
+        self._connection.execute(
+            "INSERT INTO owner(name, is_group, first_ts, last_ts, last_cycle, clock_ms) VALUES(?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT(name) DO UPDATE SET is_group = excluded.is_group, last_ts = excluded.last_ts,"
+            " last_cycle = excluded.last_cycle, clock_ms = coalesce(excluded.clock_ms, clock_ms)"
+            " WHERE excluded.last_ts >= last_ts",
+            (owner, snapshot.group, ts, ts, cycle, snapshot.clock_ms),
+        )
+
+    def _write_unknown(self, owner: str, counts: Iterable[UnknownCount]) -> None:
+        self._connection.execute("DELETE FROM unknown_count WHERE owner = ?", (owner,))
+        self._connection.executemany(
+            "INSERT INTO unknown_count(owner, rule, reason, count) VALUES(?, ?, ?, ?)"
+            " ON CONFLICT(owner, rule, reason) DO UPDATE SET count = count + excluded.count",
+            [(owner, each.rule, each.reason.name, each.count) for each in counts],
+        )
+
+
+def _instance(instance: Instance) -> tuple[str, str]:
+    present = {metric: value for metric, value in instance.values.items() if not isinstance(value, Absence)}
+    absent = {metric: value.name for metric, value in instance.values.items() if isinstance(value, Absence)}
+    return json.dumps(present), json.dumps(absent)
+
+
+def _write_meta(
+    path: Path, connection: sqlite3.Connection, *, replay: bool, source: str, group: str, created: int
+) -> None:
+    before = read_meta(connection)
+    mode = "replay" if replay else "live"
+    if before and before.get("mode") != mode:
+        was = "a replay" if before.get("mode") == "replay" else "the agent's samples"
+        raise StoreError(f"the store {path} holds {was}, and the two are not mixed", "name another store")
+    facts = {"mode": mode, "version": __version__}
+    if source:
+        facts["source"] = source
+    if group:
+        facts["group"] = group
+    if not before:
+        facts = {"source": source, "group": group, "created": iso(created) if created else "", **facts}
+    connection.execute("BEGIN IMMEDIATE")
+    connection.executemany("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", list(facts.items()))
+    connection.execute("COMMIT")

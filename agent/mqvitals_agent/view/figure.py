@@ -1,0 +1,162 @@
+"""Figures as people read them: a number with its unit, an age, a state's name, or in words why there is none."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+
+from mqvitals_agent.view.text import safe
+from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType, Reported
+
+_THOUSANDS = ("", " k", " M", " G", " T", " P")
+_BYTES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+
+# Units of the vocabulary that are a multiple of another: what to multiply by, and how the product is shown.
+_TIME_IN_US = {"us": 1.0, "µs": 1.0, "microseconds": 1.0, "ms": 1e3, "milliseconds": 1e3, "s": 1e6, "seconds": 1e6}
+_SIZE_IN_BYTES = {
+    "bytes": 1.0,
+    "B": 1.0,
+    "KB": 1024.0,
+    "kb": 1024.0,
+    "KiB": 1024.0,
+    "MB": 1024.0**2,
+    "mb": 1024.0**2,
+    "MiB": 1024.0**2,
+    "GB": 1024.0**3,
+}
+_PERCENT = frozenset({"%", "pct", "percent"})
+_SHORT = {"messages": "msgs", "message": "msgs"} | dict.fromkeys(
+    ("count", "state", "text", "number", "code", "none"), ""
+)
+
+
+def figure(value: Reported, metric: Metric) -> str:
+    """One value of ``metric`` for a person: ``4 %``, ``3.4 ms``, ``RETRYING``, or the reason why it is absent."""
+    if isinstance(value, Absence):
+        return value.value
+    if isinstance(value, str):
+        return safe(value) or "(blank)"
+    if metric.type is MetricType.STATE:
+        return state(value, metric)
+    return quantity(value, metric.unit)
+
+
+def state(code: float, metric: Metric) -> str:
+    """The name of a state's number; a number without a name is shown as itself."""
+    return next((name for name, number in metric.values.items() if number == code), f"{number(code)} (no name)")
+
+
+def quantity(value: float, unit: str) -> str:
+    """A number with its unit, scaled so that it is short: ``1.2 k msgs``, ``120 µs``, ``1.5 GiB``."""
+    if not math.isfinite(value):
+        return "not a number"
+    if unit in _PERCENT:
+        return percent(value)
+    if unit in _TIME_IN_US:
+        return duration_us(value * _TIME_IN_US[unit])
+    if unit in _SIZE_IN_BYTES:
+        return size(value * _SIZE_IN_BYTES[unit])
+    word = _SHORT.get(unit, unit)
+    return f"{number(value)} {word}" if word else number(value)
+
+
+def number(value: float) -> str:
+    """A plain number: ``999``, ``1.2 k``, ``11.2 k``, ``186 k``, ``0.25``."""
+    if not math.isfinite(value):
+        return "not a number"
+    return _scaled(value, 1000, _THOUSANDS)
+
+
+def percent(value: float) -> str:
+    """A share: ``4 %``, ``93.1 %``. What is not quite nothing or everything does not look as if it were."""
+    if 0 < value < 0.1:
+        return "< 0.1 %"
+    if 99.9 < value < 100:
+        return "> 99.9 %"
+    return f"{_decimals(value, 1)} %"
+
+
+def size(value: float) -> str:
+    """A number of bytes: ``512 B``, ``1.5 GiB``."""
+    return _scaled(value, 1024, tuple(f" {word}" for word in _BYTES))
+
+
+def duration_us(us: float) -> str:
+    """A length of time given in microseconds: ``120 µs``, ``3.4 ms``, ``41 s``, ``4m12s``."""
+    if us < 0:
+        return f"-{duration_us(-us)}"
+    if us < 999.5:
+        return f"{_decimals(us, 1)} µs"
+    if us < 999_500:
+        return f"{_short(us / 1e3)} ms"
+    if us < 59_950_000:
+        return f"{_short(us / 1e6)} s"
+    return age(round(us / 1e3))
+
+
+def age(ms: int) -> str:
+    """How long ago, or for how long: ``41 s``, ``4m12s``, ``2 h 10 m``, ``3 d 4 h``.
+
+    Never negative: what a clock ahead of ours says shows as ``0 s``.
+    """
+    seconds = max(ms, 0) // 1000
+    if seconds < 60:
+        return f"{seconds} s"
+    if seconds < 3600:
+        return f"{seconds // 60}m{seconds % 60:02d}s"
+    if seconds < 86400:
+        return f"{seconds // 3600} h {seconds % 3600 // 60} m"
+    return f"{seconds // 86400} d {seconds % 86400 // 3600} h"
+
+
+def moment(ts: int) -> str:
+    """A moment for a person, in UTC: ``2026-11-20 12:09:50``."""
+    return f"{_utc(ts):%Y-%m-%d %H:%M:%S}"
+
+
+def clock(ts: int) -> str:
+    """The time of day of a moment, in UTC: ``12:09:50``."""
+    return f"{_utc(ts):%H:%M:%S}"
+
+
+def day(ts: int) -> str:
+    """The date of a moment, in UTC: ``2026-11-20``."""
+    return f"{_utc(ts):%Y-%m-%d}"
+
+
+_LAST_MS = 253_402_300_799_000  # the end of the year 9999, where the calendar of Python ends
+
+
+def _utc(ts: int) -> datetime:
+    return datetime.fromtimestamp(min(max(ts, 0), _LAST_MS) // 1000, UTC)
+
+
+def _scaled(value: float, step: int, words: tuple[str, ...]) -> str:
+    sign = "-" if value < 0 else ""
+    value = abs(value)
+    if value >= 1000 * float(step) ** (len(words) - 1):
+        return f"{sign}{value:.2e}"
+    exponent = 0
+    # What would round up to the next step is that step already: never 1000 k for 1 M.
+    while exponent + 1 < len(words) and value >= step - (0.5 if exponent else 0.005):
+        value /= step
+        exponent += 1
+    text = _short(value) if exponent else _small(value)
+    return f"{sign}{text}{words[exponent]}"
+
+
+def _small(value: float) -> str:
+    """Two decimals, or for what they cannot show, two digits."""
+    return _decimals(value, 2) if value >= 0.01 or not value else f"{value:.2g}"
+
+
+def _short(value: float) -> str:
+    """One decimal below a hundred, none from there."""
+    return _decimals(value, 1 if value < 99.95 else 0)
+
+
+def _decimals(value: float, places: int) -> str:
+    text = f"{value:.{places}f}"
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text

@@ -1,0 +1,161 @@
+"""Text from MQ on its way to a terminal: made harmless, measured in cells, cut and padded to a width."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+from unicodedata import category, combining, east_asian_width
+
+ELLIPSIS = "…"
+
+# C0 controls have pictures of their own in Unicode, so an escape sequence shows as what it is: ␛[2J
+_PICTURES = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "␡"}
+
+# Control, format (bidirectional overrides, zero width), surrogate, private use, unassigned, line and paragraph ends.
+_UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_MARKS = frozenset({"Mn", "Me"})
+
+# A terminal stacks any number of marks on one cell; three serve every script in use.
+_MARKS_KEPT = 3
+
+
+def safe(text: str) -> str:
+    """``text`` with everything that could steer a terminal replaced by something visible.
+
+    Control characters become their pictures (``␛``), other invisible ones their number (``\\u202e``), white space of
+    any width a blank; a mark without a letter before it stands on a dotted circle, and of the marks on one letter those
+    beyond the third are dropped.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    out: list[str] = []
+    marks = _MARKS_KEPT
+    for char in text:
+        code = ord(char)
+        kind = category(char)
+        if kind in _MARKS:
+            if not out or out[-1] == " ":
+                out.append("◌")
+                marks = 0
+            marks += 1
+            if marks <= _MARKS_KEPT:
+                out.append(char)
+            continue
+        marks = 0
+        if code in _PICTURES:
+            out.append(_PICTURES[code])
+        elif kind in _UNSAFE:
+            out.append(f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
+        elif kind == "Zs":
+            out.append(" ")
+        else:
+            out.append(char)
+    return "".join(out)
+
+
+def cells(text: str) -> int:
+    """How many cells of a terminal ``text`` takes: wide characters two, combining marks none."""
+    if text.isascii():
+        return len(text)
+    return sum(_cells_of(char) for char in text)
+
+
+def _cells_of(char: str) -> int:
+    if combining(char) or category(char) in _MARKS:
+        return 0
+    return 2 if east_asian_width(char) in "WF" else 1
+
+
+def cut(text: str, width: int) -> str:
+    """The beginning of ``text`` in at most ``width`` cells, ending in ``…`` when something was left out."""
+    if cells(text) <= width:
+        return text
+    if width < 1:
+        return ""
+    out: list[str] = []
+    left = width - 1
+    for char in text:
+        left -= _cells_of(char)
+        if left < 0:
+            break
+        out.append(char)
+    return "".join(out) + ELLIPSIS
+
+
+def fit(text: str, width: int, *, right: bool = False) -> str:
+    """``text`` cut or padded to exactly ``width`` cells."""
+    text = cut(text, width)
+    padding = " " * (width - cells(text))
+    return padding + text if right else text + padding
+
+
+def wrap(text: str, width: int, *, first: str = "", rest: str = "") -> list[str]:
+    """``text`` as lines of at most ``width`` cells, broken at blanks; words longer than a line are broken anywhere.
+
+    ``first`` begins the first line and ``rest`` every other one. Neither is broken; a line has room for at least eight
+    cells of text.
+    """
+    lines: list[str] = []
+    line, used, empty = first, cells(first), True
+    for word in text.split():
+        size = cells(word)
+        if not empty and used + 1 + size > width:
+            lines.append(line)
+            line, used, empty = rest, cells(rest), True
+        if not empty:
+            line, used = f"{line} {word}", used + 1 + size
+            continue
+        room = max(width - used, 8)
+        for piece in _pieces(word, room, max(width - cells(rest), 8)):
+            if not empty:
+                lines.append(line)
+                line, used = rest, cells(rest)
+            line, used, empty = line + piece, used + cells(piece), False
+    lines.append(line)
+    return [line.rstrip() for line in lines]
+
+
+def _pieces(word: str, first: int, rest: int) -> list[str]:
+    """``word`` broken so that its first piece takes at most ``first`` cells and the others at most ``rest``."""
+    pieces: list[str] = []
+    piece: list[str] = []
+    left = first
+    for char in word:
+        size = _cells_of(char)
+        if size > left and piece:
+            pieces.append("".join(piece))
+            piece, left = [], rest
+        piece.append(char)
+        left -= size
+    pieces.append("".join(piece))
+    return pieces
+
+
+class Column(NamedTuple):
+    """A column of a table: its title and the side its cells stand on."""
+
+    title: str
+    right: bool = False
+
+
+def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], width: int, *, indent: int = 0) -> list[list[str]]:
+    """Every row, the titles first, as the lines it takes within ``width`` cells.
+
+    Columns are as wide as their widest cell and two blanks apart. What does not fit beside the others goes, for all
+    rows alike, to a further line that starts ``indent`` cells in. Cells are safe text.
+    """
+    rows = [tuple(column.title for column in columns), *map(tuple, rows)]
+    widths = [min(max(cells(row[i]) for row in rows), max(width - indent, 1)) for i in range(len(columns))]
+    bands: list[list[int]] = [[]]
+    used = 0
+    for i, size in enumerate(widths):
+        if bands[-1] and used + 2 + size > width:
+            bands.append([])
+            used = indent
+        used += size + (2 if bands[-1] else 0)
+        bands[-1].append(i)
+    return [[_band(row, columns, widths, band, " " * indent if band[0] else "") for band in bands] for row in rows]
+
+
+def _band(row: Sequence[str], columns: Sequence[Column], widths: Sequence[int], band: Sequence[int], begin: str) -> str:
+    return (begin + "  ".join(fit(row[i], widths[i], right=columns[i].right) for i in band)).rstrip()

@@ -1,0 +1,246 @@
+"""YAML text to nodes that know their place, bounded in size and depth, without aliases, anchors, tags and merges.
+
+Built from libyaml's events rather than by its own composer: an alias is refused where it stands, before anything
+expands, and nothing here recurses, whatever the depth of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from mqvitals_config.problem import LINE_BREAK, LocatedText, Place, Problem
+from mqvitals_config.source import LARGEST_BYTES
+
+DEEPEST = 40
+MOST_NODES = 200_000
+MOST_PROBLEMS = 1000
+
+# PyYAML without libyaml has only the slow loader, which reads the same language.
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+# What YAML allows in a text, less the byte order mark.
+_NOT_ALLOWED = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+
+_STANDARD = "tag:yaml.org,2002:"
+
+
+@dataclass(slots=True)
+class Broken:
+    """Stands where something was refused already: whoever meets it says nothing more."""
+
+    place: Place
+
+
+@dataclass(slots=True)
+class ScalarNode:
+    """A single value. ``tag`` is what YAML 1.1 takes it for: str, bool, int, float, null, timestamp, merge, value."""
+
+    place: Place
+    text: str
+    tag: str
+    located: LocatedText
+
+
+@dataclass(slots=True)
+class SequenceNode:
+    """A list."""
+
+    place: Place
+    items: list[Node] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class MappingNode:
+    """Keys and their values, as written: duplicates are still in it."""
+
+    place: Place
+    items: list[tuple[Node, Node]] = field(default_factory=list)
+
+
+Node = ScalarNode | SequenceNode | MappingNode | Broken
+
+
+def compose(path: str, text: str) -> tuple[Node | None, list[Problem]]:
+    """The nodes of the one document in ``text``, None when it holds none, and every problem of the YAML itself.
+
+    After a syntax error the nodes are not to be used; they are None then.
+    """
+    text = text.removeprefix("\ufeff")
+    if len(text) > LARGEST_BYTES:
+        return None, [Problem(Place(path), "", f"is longer than {LARGEST_BYTES} characters")]
+    bad = _NOT_ALLOWED.search(text)
+    if bad:
+        before = LINE_BREAK.split(text[: bad.start()])
+        place = Place(path, len(before), len(before[-1]) + 1)
+        return None, [Problem(place, "", f"the character U+{ord(bad[0]):04X} is not allowed in YAML; remove it")]
+    return _Composer(path, text).compose()
+
+
+class _Composer:
+    def __init__(self, path: str, text: str) -> None:
+        self.path = path
+        self.text = text
+        self.problems: list[Problem] = []
+        self.refused: set[str] = set()
+
+    def compose(self) -> tuple[Node | None, list[Problem]]:
+        loader = _LOADER(self.text)
+        try:
+            root = self._document(loader)
+        except yaml.MarkedYAMLError as error:
+            root = None
+            self.problems.append(self._syntax(error))
+        except yaml.YAMLError as error:
+            root = None
+            self.problems.append(Problem(Place(self.path), "", f"not valid YAML: {error}"))
+        except _TooMuchError as limit:
+            root = None
+            self.problems.append(limit.problem)
+        finally:
+            loader.dispose()
+        return root, self.problems
+
+    def _document(self, loader: Any) -> Node | None:
+        root: Node | None = None
+        open_nodes: list[SequenceNode | MappingNode] = []
+        keys: list[Node | None] = []  # of each open mapping the key that waits for its value
+        count = 0
+        while loader.check_event():
+            event = loader.get_event()
+            if isinstance(event, yaml.DocumentStartEvent) and root is not None:
+                self.problems.append(Problem(self._place(event), "", "a second document starts here; a file holds one"))
+                break
+            if isinstance(event, yaml.CollectionEndEvent):
+                open_nodes.pop()
+                keys.pop()
+                continue
+            if not isinstance(event, yaml.NodeEvent):
+                continue
+            count += 1
+            node = self._node(event, loader)
+            if count > MOST_NODES:
+                raise _TooMuchError(Problem(node.place, "", f"more than {MOST_NODES} values in one file"))
+            if not open_nodes:
+                root = node
+            elif isinstance(parent := open_nodes[-1], SequenceNode):
+                parent.items.append(node)
+            elif (key := keys[-1]) is None:
+                keys[-1] = node
+            else:
+                parent.items.append((key, node))
+                keys[-1] = None
+            if isinstance(event, yaml.CollectionStartEvent):
+                if len(open_nodes) == DEEPEST:
+                    raise _TooMuchError(Problem(node.place, "", f"nested deeper than {DEEPEST} levels"))
+                # A refused collection is still read to its end, into a node that nobody sees.
+                opened = node if isinstance(node, SequenceNode | MappingNode) else SequenceNode(node.place)
+                open_nodes.append(opened)
+                keys.append(None)
+        return root
+
+    def _place(self, event: Any) -> Place:
+        return Place(self.path, event.start_mark.line + 1, event.start_mark.column + 1)
+
+    def _node(self, event: Any, loader: Any) -> Node:
+        place = self._place(event)
+        if isinstance(event, yaml.AliasEvent):
+            self._refuse(place, f"*{event.anchor}", _alias_message(f"*{event.anchor}"))
+            return Broken(place)
+        if event.anchor is not None:
+            message = "an unquoted '&' begins a YAML anchor, which is not allowed; quote the text, or repeat the value"
+            self._refuse(place, "&", message)
+        tag = getattr(event, "tag", None)
+        if tag is not None:
+            word = _first_word(self.text[event.start_mark.index :])
+            message = f"an unquoted '!' begins a YAML tag, which is not allowed; quote the text: '{word}'"
+            self._refuse(place, word, message)
+            return Broken(place)
+        if isinstance(event, yaml.SequenceStartEvent):
+            return SequenceNode(place)
+        if isinstance(event, yaml.MappingStartEvent):
+            return MappingNode(place)
+        plain = event.implicit[0]
+        tag = loader.resolve(yaml.ScalarNode, event.value, event.implicit).removeprefix(_STANDARD) if plain else "str"
+        return ScalarNode(place, event.value, tag, self._located(event, place))
+
+    def _located(self, event: Any, place: Place) -> LocatedText:
+        """The scalar's text at the place of its first character, with the source where that reads differently."""
+        style = event.style or ""
+        source = self.text[event.start_mark.index : event.end_mark.index]
+        if style in ("'", '"'):
+            source = source[1:-1]
+            place = Place(place.path, place.line, place.column + 1)
+        elif style in ("|", ">"):
+            _header, *rest = LINE_BREAK.split(source, maxsplit=1)
+            source = "".join(rest)
+            start = len(source) - len(source.lstrip(" \t\r\n\x85\u2028\u2029"))
+            skipped = LINE_BREAK.split(source[:start])
+            source = source[start:]
+            place = Place(place.path, place.line + len(skipped), len(skipped[-1]) + 1)
+        elif event.anchor is not None:
+            source = ""  # it begins with the anchor, which was refused
+        return LocatedText(event.value, place, "" if source == event.value else source)
+
+    def _refuse(self, place: Place, what: str, message: str) -> None:
+        if what not in self.refused:  # once each: an alias bomb has hundreds of the same
+            self.refused.add(what)
+            problem = Problem(place, "", message)
+            if len(self.problems) >= MOST_PROBLEMS:
+                raise _TooMuchError(problem)
+            self.problems.append(problem)
+
+    def _syntax(self, error: yaml.MarkedYAMLError) -> Problem:
+        mark = error.problem_mark or error.context_mark
+        if mark is None:
+            return Problem(Place(self.path), "", f"not valid YAML: {error.problem or error.context}")
+        place = Place(self.path, mark.line + 1, mark.column + 1)
+        rest = self.text[mark.index :]
+        context = str(error.context or "")
+        if "alias" in context or "anchor" in context:
+            begin = error.context_mark or mark
+            place = Place(self.path, begin.line + 1, begin.column + 1)
+            word = _first_word(self.text[begin.index :])
+            if word.startswith("*"):
+                return Problem(place, "", _alias_message(word))
+        if "cannot start any token" in str(error.problem) and rest:
+            if rest[0] == "\t":
+                return Problem(place, "", "a tab cannot indent in YAML; use blanks")
+            return Problem(place, "", f"an unquoted text cannot begin with '{rest[0]}'; quote it")
+        if "end of stream" in str(error.problem) and "quoted" in context and error.context_mark:
+            begin = error.context_mark
+            return Problem(Place(self.path, begin.line + 1, begin.column + 1), "", "this quote is never closed")
+        line = LINE_BREAK.split(self.text[: mark.index])[-1]
+        if str(error.problem).startswith("mapping values"):
+            message = "no key can stand here; is this line indented like the lines around it?"
+            if ": " in line:
+                message = "a second ': ' on this line; quote the value, or put its keys on lines of their own"
+            return Problem(place, "", message)
+        message = f"not valid YAML: {error.problem}"
+        if context:
+            message += f", {context}"
+            if error.context_mark and error.context_mark.line != mark.line:
+                message += f" that began on line {error.context_mark.line + 1}"
+        if "expected key" in message:
+            message += "; is this line indented like the lines around it?"
+        return Problem(place, "", message)
+
+
+class _TooMuchError(Exception):
+    """A bound was passed; composing stops."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(str(problem))
+        self.problem = problem
+
+
+def _alias_message(word: str) -> str:
+    return f"an unquoted '*' begins a YAML alias, which is not allowed; quote the text: '{word}'"
+
+
+def _first_word(text: str) -> str:
+    found = re.match(r"[^\s,\[\]{}]{0,60}", text)
+    return found[0].removesuffix(":") if found else ""

@@ -1,0 +1,103 @@
+"""Every setting as a row: what the loader, the reference page and ``mqvitals config show`` go through."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_origin
+
+from mqvitals_config.settings import Doc, Settings
+from mqvitals_config.shape import hints_of, type_name
+
+BEGIN = "<!-- every setting: made by `python -m mqvitals_config.reference docs/configuration.md` -->"
+END = "<!-- end of every setting -->"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A setting: its dotted key (``[]`` for each entry of a list), its form, its default in words, its meaning.
+
+    ``hint`` is the type that the decoder takes.
+    """
+
+    key: str
+    form: str
+    default: str
+    text: str
+    environment: str
+    flag: str
+    hint: Any
+
+
+@cache
+def entries() -> tuple[Entry, ...]:
+    """Every setting, sections before what is in them, in the order of the file."""
+    return tuple(_entries(Settings, ""))
+
+
+def _entries(shape: Any, prefix: str) -> Iterator[Entry]:
+    hints = hints_of(shape)
+    for item in fields(shape):
+        hint, doc = _split(hints[item.name])
+        key = prefix + item.name
+        inner = _inside(hint)
+        yield Entry(key, type_name(hint), _default(item, doc), doc.text, doc.environment, doc.flag, hint)
+        if inner is not None:
+            yield from _entries(inner, f"{key}." if is_dataclass(hint) else f"{key}[].")
+
+
+def _split(hint: Any) -> tuple[Any, Doc]:
+    """A field's type and its Doc."""
+    base, *metadata = get_args(hint)
+    doc = next(item for item in metadata if isinstance(item, Doc))
+    others = tuple(item for item in metadata if not isinstance(item, Doc))
+    return (Annotated[(base, *others)] if others else base), doc
+
+
+def _inside(hint: Any) -> Any:
+    """The dataclass whose keys stand under this one."""
+    if is_dataclass(hint):
+        return hint
+    if get_origin(hint) is tuple and is_dataclass(get_args(hint)[0]):
+        return get_args(hint)[0]
+    return None
+
+
+def _default(item: Field[Any], doc: Doc) -> str:
+    if item.default is MISSING:
+        return "" if item.default_factory is not MISSING else "required"
+    return doc.default or ("none" if item.default in (None, ()) else str(item.default))
+
+
+def table() -> str:
+    """Every setting as a table in Markdown, the keys as they nest in the file."""
+    lines = ["| Key | What it is | Form | Default | Elsewhere |", "| --- | --- | --- | --- | --- |"]
+    for entry in entries():
+        elsewhere = ", ".join(f"`{name}`" for name in (entry.flag, entry.environment) if name)
+        cells = (f"`{entry.key}`", entry.text, entry.form, entry.default, elsewhere)
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def rewritten(page: str) -> str:
+    """``page`` with the table between its two markers made anew; raises ValueError without markers."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not end:
+        raise ValueError(f"the page has no {BEGIN} and {END}")
+    return f"{before}{begin}\n{table()}{end}{after}"
+
+
+def main(paths: Sequence[str]) -> int:
+    """Rewrite the table of each page named: ``python -m mqvitals_config.reference docs/configuration.md``."""
+    for name in paths:
+        page = Path(name)
+        page.write_text(rewritten(page.read_text("utf-8")), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

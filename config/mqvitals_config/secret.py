@@ -1,0 +1,87 @@
+"""Secrets: passwords, tokens, webhook addresses. Read from a file or the environment, shown nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NoReturn
+
+from mqvitals_config.file_path import beside
+from mqvitals_config.problem import ConfigError, LocatedText
+from mqvitals_config.source import read
+
+
+class SecretError(Exception):
+    """A secret cannot be had; the message says why and never what it is."""
+
+
+class Secret:
+    """A text that is only ever handed out by ``reveal``.
+
+    It knows where the text is kept, and reads it when it is needed: a changed password file works without a restart.
+    ``repr``, ``str``, formatting, JSON and pickle show or take nothing of it.
+    """
+
+    __slots__ = ("_environment", "_origin", "_path")
+
+    def __init__(self, origin: str, *, path: str = "", environment: Mapping[str, str] | None = None) -> None:
+        """Use ``in_file`` or ``in_environment``."""
+        self._origin = origin
+        self._path = path
+        self._environment = environment
+
+    @classmethod
+    def in_file(cls, path: LocatedText) -> Secret:
+        """The secret that the file at ``path`` holds; relative paths are beside the file that names it.
+
+        Raises ValueError when ``path`` cannot be a path.
+        """
+        found = beside(path)
+        return cls(f"file {found}", path=found)
+
+    @classmethod
+    def in_environment(cls, name: str, environ: Mapping[str, str]) -> Secret:
+        """The secret in the environment variable ``name``, or in the file that ``name`` + ``_FILE`` names."""
+        path = environ.get(f"{name}_FILE", "")
+        if path:
+            return cls(f"file {path}", path=path)
+        return cls(f"environment {name}", environment={name: environ.get(name, "")})
+
+    @property
+    def origin(self) -> str:
+        """Where it is kept: ``file /etc/mqvitals/password`` or ``environment MQVITALS_PASSWORD``."""
+        return self._origin
+
+    def reveal(self) -> str:
+        """The secret itself, without the line end of its file. Never log, store or print it.
+
+        Raises SecretError when the file cannot be read, or there is nothing in it.
+        """
+        if self._environment is not None:
+            text = next(iter(self._environment.values()), "")
+        else:
+            try:
+                text = read(self._path)
+            except ConfigError:
+                # The problem may quote a byte of the file, so neither its text nor the error itself goes further.
+                raise SecretError(f"the secret in {self._origin} cannot be read, or is not UTF-8 text") from None
+        text = text.rstrip("\r\n")
+        if not text:
+            raise SecretError(f"the secret in {self._origin} is empty")
+        return text
+
+    def exists(self) -> bool:
+        """True when its file is there, or its variable is set."""
+        return any(self._environment.values()) if self._environment is not None else Path(self._path).is_file()
+
+    def __repr__(self) -> str:
+        return f"<secret in {self._origin}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and self._origin == other._origin
+
+    def __hash__(self) -> int:
+        return hash(self._origin)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a secret is not pickled")

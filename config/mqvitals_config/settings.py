@@ -1,0 +1,256 @@
+"""Every setting there is, as frozen dataclasses with their defaults.
+
+Only shapes are judged here. Rule ids, parameters, patterns and the names of states are ``LocatedText`` that keep their
+place, so that ``mqvitals_rules`` can say what is wrong with them. ``Doc`` is what the reference page and
+``mqvitals config show`` know of a setting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from mqvitals_config.duration import FORM as DURATION
+from mqvitals_config.file_mode import FORM as FILE_MODE
+from mqvitals_config.file_mode import FileMode, parse_file_mode
+from mqvitals_config.file_path import beside
+from mqvitals_config.problem import LocatedText, Problem
+from mqvitals_config.shape import Convert
+from mqvitals_config.time_zone import FORM as TIME_ZONE
+from mqvitals_config.time_zone import checked
+
+
+@dataclass(frozen=True, slots=True)
+class Doc:
+    """What a setting is: a sentence or two, and where else than in the file it can be given."""
+
+    text: str
+    environment: str = ""
+    flag: str = ""
+    default: str = ""  # in words, where the default's own form says too little
+
+
+def owner_name(text: LocatedText) -> LocatedText:
+    """A name that can begin an object's whole name, such as ``PRDQSG``; raises ValueError."""
+    if not text or text != text.strip() or not text.isprintable() or len(text) > 48:
+        raise ValueError("a name has 1 to 48 characters, none of them a control character, and no blanks around it")
+    if "/" in text:
+        raise ValueError("this name cannot hold a '/', which separates the parts of an object's name")
+    return text
+
+
+def positive(number: int) -> int:
+    """``number`` itself; raises ValueError when it is not above 0."""
+    if number <= 0:
+        raise ValueError("must be greater than 0")
+    return number
+
+
+def percentage(number: int) -> int:
+    """``number`` itself; raises ValueError when it is not one of 1 to 100."""
+    if not 1 <= number <= 100:
+        raise ValueError("must be from 1 to 100")
+    return number
+
+
+OwnerName = Annotated[LocatedText, Convert(owner_name)]
+TimeZone = Annotated[str, Convert(checked, TIME_ZONE, raw=True)]
+OWNER_ONLY = FileMode(0o600)
+FilePath = Annotated[LocatedText, Convert(beside, "the path of a file")]
+Duration = Annotated[int, DURATION]
+
+
+@dataclass(frozen=True, slots=True)
+class QueueManager:
+    """One queue manager of the group, and what is to be known of it."""
+
+    name: Annotated[OwnerName, Doc("The queue manager's name.")]
+    time_zone: Annotated[
+        TimeZone | None,
+        Doc("The zone of its local times, where it differs from the group's `time_zone`.", default="that of the group"),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSettings:
+    """Where samples and alerts are kept."""
+
+    path: Annotated[
+        FilePath | None,
+        Doc("The SQLite file. A relative path is beside this file.", "MQVITALS_STORE", "--store"),
+    ] = None
+    mode: Annotated[
+        Annotated[FileMode, Convert(parse_file_mode, FILE_MODE, raw=True)],
+        Doc(
+            "Who may read and write the file. 0660 with `group` lets the group watch and acknowledge; with 0640 it can"
+            " only watch.",
+            "MQVITALS_STORE_MODE",
+        ),
+    ] = OWNER_ONLY
+    group: Annotated[
+        LocatedText | None,
+        Doc(
+            "The operating system's group that owns the file.",
+            "MQVITALS_STORE_GROUP",
+            default="the group of the user who runs the agent",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """Another value for a parameter of a rule."""
+
+    rule: Annotated[LocatedText, Doc("The rule's id, such as BP-01.")]
+    parameter: Annotated[LocatedText, Doc("The parameter's name; `mqvitals rules explain` lists those of a rule.")]
+    value: Annotated[float, Doc("The value, in the parameter's own unit.")]
+    objects: Annotated[
+        LocatedText | None,
+        Doc(
+            "A pattern of the objects it holds for, such as `QM01/buffer_pool/*`. The last entry that fits an object"
+            " counts.",
+            default="every object",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSettings:
+    """Which rules judge, and with which thresholds."""
+
+    files: Annotated[
+        tuple[FilePath, ...],
+        Doc("Rule files of your own, beside the shipped ones. Relative paths are beside this file."),
+    ] = ()
+    disabled: Annotated[tuple[LocatedText, ...], Doc("Ids of rules that do not judge.")] = ()
+    thresholds: Annotated[tuple[Threshold, ...], Doc("Other values for parameters of rules.")] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BufferPoolFact:
+    """What buffer pools are for."""
+
+    objects: Annotated[LocatedText, Doc("A pattern of buffer pools, such as `QM01/buffer_pool/3`.")]
+    purpose: Annotated[
+        LocatedText,
+        Doc(
+            "What kind of messages they hold: system, system_shallow, system_deep, cluster_xmitq, short_lived, online,"
+            " long_lived, batch, mixed or unclassified. Undeclared, pools 0, 1 and 2 are system, system_shallow and"
+            " system_deep, and the others unclassified."
+        ),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class QueueFact:
+    """What queues are for. At least one of the facts must be given."""
+
+    objects: Annotated[LocatedText, Doc("A pattern of queues, such as `*/queue/BATCH.*`.")]
+    role: Annotated[
+        LocatedText | None,
+        Doc("What the queue does, such as request, reply, query, update or batch.", default="not declared"),
+    ] = None
+    pair: Annotated[
+        LocatedText | None,
+        Doc("The other queue of a request and reply pair.", default="not declared"),
+    ] = None
+    lifetime: Annotated[
+        LocatedText | None,
+        Doc("How long messages are meant to stay: short or long.", default="not declared"),
+    ] = None
+    workload: Annotated[
+        LocatedText | None,
+        Doc("Who works with the queue: online or batch.", default="not declared"),
+    ] = None
+
+    def __post_init__(self) -> None:
+        if self.role is self.pair is self.lifetime is self.workload is None:
+            raise ValueError("this entry declares nothing; give role, pair, lifetime or workload")
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelFact:
+    """What is known of the network under channels."""
+
+    objects: Annotated[LocatedText, Doc("A pattern of channels, such as `QM01/channel/TO.*`.")]
+    ping_us: Annotated[
+        Annotated[int, positive],
+        Doc("The usual time of a ping to the partner, in microseconds."),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class CfStructureFact:
+    """What the coupling facility's policy says of structures."""
+
+    objects: Annotated[LocatedText, Doc("A pattern of structures, such as `PRDQSG/cf_structure/*`.")]
+    full_threshold_pct: Annotated[
+        Annotated[int, percentage],
+        Doc("FULLTHRESHOLD of the CFRM policy, in percent. Undeclared it is 80."),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class FactSettings:
+    """What no command tells: facts that only the site knows, by pattern of objects. The last entry that fits counts."""
+
+    buffer_pools: Annotated[tuple[BufferPoolFact, ...], Doc("What buffer pools are for.")] = ()
+    queues: Annotated[tuple[QueueFact, ...], Doc("What queues are for.")] = ()
+    channels: Annotated[tuple[ChannelFact, ...], Doc("What is known of the network under channels.")] = ()
+    cf_structures: Annotated[
+        tuple[CfStructureFact, ...], Doc("What the coupling facility's policy says of structures.")
+    ] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings of one queue-sharing group."""
+
+    name: Annotated[
+        OwnerName | None,
+        Doc(
+            "Your name for the queue-sharing group. Things of the whole group stand under it, such as"
+            " `PRDQSG/cf_structure/APPL1`.",
+            "MQVITALS_NAME",
+            default="the name in the recording, else the queue-sharing group's own",
+        ),
+    ] = None
+    time_zone: Annotated[
+        TimeZone | None,
+        Doc(
+            "The zone of the queue managers' local times: an IANA name or an offset from UTC.",
+            "MQVITALS_TIME_ZONE",
+            default="derived from the newest times that a queue manager shows",
+        ),
+    ] = None
+    queue_managers: Annotated[
+        tuple[QueueManager, ...], Doc("The queue managers of the group, where something is to be said about them.")
+    ] = ()
+    store: Annotated[StoreSettings, Doc("Where samples and alerts are kept.")] = field(default_factory=StoreSettings)
+    rules: Annotated[RuleSettings, Doc("Which rules judge, and with which thresholds.")] = field(
+        default_factory=RuleSettings
+    )
+    facts: Annotated[FactSettings, Doc("Facts that no command tells and only the site knows.")] = field(
+        default_factory=FactSettings
+    )
+
+    def time_zone_of(self, queue_manager: str) -> str | None:
+        """The declared zone of a queue manager's local times, None when there is none."""
+        own = (entry.time_zone for entry in self.queue_managers if entry.name == queue_manager)
+        return next((zone for zone in own if zone), self.time_zone)
+
+
+def contradictions(settings: Settings) -> Iterator[Problem]:
+    """What is well formed by itself and wrong together."""
+    seen: dict[str, LocatedText] = {}
+    for index, queue_manager in enumerate(settings.queue_managers):
+        name = queue_manager.name
+        if name in seen:
+            message = f"{name} stands here twice, first on line {seen[name].place.line}"
+            yield Problem(name.place, f"queue_managers[{index}].name", message)
+        seen.setdefault(name, name)
+    group = settings.store.group
+    if group is not None and not settings.store.mode & 0o060:
+        message = f"mode {settings.store.mode} shuts the group {group} out; set store.mode to 0660"
+        yield Problem(group.place, "store.group", message)

@@ -1,0 +1,166 @@
+"""Settings made ready for judging: rules with the site's thresholds, and its facts; every mistake at its place in the configuration.
+
+``mqvitals_config`` has checked the settings' shapes; here their words meet the rules and the vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from dataclasses import fields as fields_of
+
+from mqvitals_config.problem import ConfigError, LocatedText, Problem
+from mqvitals_config.settings import FactSettings, RuleSettings, Settings
+from mqvitals_config.suggestion import did_you_mean
+from mqvitals_rules.facts import Fact, Facts
+from mqvitals_rules.pattern import ObjectPattern
+from mqvitals_rules.rule import Rule
+from mqvitals_rules.ruleset import RuleSet, Threshold, read_rules
+from mqvitals_rules.vocabulary.metric import Kind, MetricType, Value
+from mqvitals_rules.vocabulary.tables import KINDS
+
+_FACT_KINDS: Mapping[str, str] = {
+    "buffer_pools": "buffer_pool",
+    "queues": "queue",
+    "channels": "channel",
+    "cf_structures": "cf_structure",
+}
+"""The sections of ``facts`` and the kind of object each is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """What an engine needs of the configuration."""
+
+    rules: RuleSet
+    facts: Facts
+
+
+def check_settings(settings: Settings) -> tuple[Problem, ...]:
+    """Everything in the settings that does not fit the rules or the vocabulary, and everything wrong in the rule files they name."""
+    _, problems = _prepare(settings)
+    return tuple(sorted(problems))
+
+
+def prepare(settings: Settings) -> Judging:
+    """The rules and facts in force. Raises ConfigError with what ``check_settings`` finds."""
+    judging, problems = _prepare(settings)
+    if judging is None or problems:
+        raise ConfigError(problems)
+    return judging
+
+
+def _prepare(settings: Settings) -> tuple[Judging | None, list[Problem]]:
+    rules, problems = read_rules(KINDS, settings.rules.files)
+    # A rule that cannot be read must not make its own thresholds look misspelt too.
+    thresholds, found = thresholds_of(settings.rules, {str(rule.id): rule for rule in rules}, complete=not problems)
+    problems += found
+    facts, found = facts_of(settings.facts)
+    problems += found
+    if problems:
+        return None, problems
+    disabled = frozenset(map(str, settings.rules.disabled))
+    try:
+        ruleset = RuleSet(rules, KINDS, thresholds, disabled)
+    except ConfigError as error:
+        return None, [*error.problems]
+    return Judging(ruleset, Facts(KINDS, facts)), []
+
+
+def thresholds_of(settings: RuleSettings, rules: Mapping[str, Rule], *, complete: bool = True) -> tuple[tuple[Threshold, ...], list[Problem]]:
+    """The overridden thresholds, and what is wrong with their rules, parameters and patterns.
+
+    Unless ``rules`` are ``complete`` an unknown id says nothing: its rule may be one that could not be read.
+    """
+    thresholds: list[Threshold] = []
+    problems: list[Problem] = []
+    for index, rule_id in enumerate(settings.disabled):
+        if complete and rule_id not in rules:
+            problems.append(Problem(rule_id.place, f"rules.disabled[{index}]", _no_rule(rule_id, rules)))
+    for index, entry in enumerate(settings.thresholds):
+        key = f"rules.thresholds[{index}]"
+        rule = rules.get(entry.rule)
+        if rule is None:
+            if complete:
+                problems.append(Problem(entry.rule.place, f"{key}.rule", _no_rule(entry.rule, rules)))
+            continue
+        if entry.parameter not in rule.parameters:
+            known = ", ".join(rule.parameters) or "none"
+            meant = did_you_mean(entry.parameter, rule.parameters) or f"; it has: {known}"
+            problems.append(Problem(entry.parameter.place, f"{key}.parameter", f"{rule.id} has no parameter {entry.parameter!r}{meant}"))
+            continue
+        pattern = None
+        if entry.objects is not None:
+            pattern, found = _pattern(entry.objects, f"{key}.objects", rule.scope, f"{rule.id} judges")
+            problems += found
+        thresholds.append(Threshold(str(rule.id), str(entry.parameter), entry.value, pattern))
+    return tuple(thresholds), problems
+
+
+def facts_of(settings: FactSettings) -> tuple[list[Fact], list[Problem]]:
+    """The declared facts, and what is wrong with their patterns and words."""
+    facts: list[Fact] = []
+    problems: list[Problem] = []
+    for section, kind_name in _FACT_KINDS.items():
+        kind = KINDS[kind_name]
+        for index, entry in enumerate(getattr(settings, section)):
+            key = f"facts.{section}[{index}]"
+            pattern, found = _pattern(entry.objects, f"{key}.objects", kind_name, f"facts.{section} declares")
+            problems += found
+            for name, word in _declared(entry):
+                try:
+                    value = declared_value(kind, name, word)
+                except ValueError as error:
+                    assert isinstance(word, LocatedText)
+                    problems.append(Problem(word.place, f"{key}.{name}", str(error)))
+                else:
+                    if pattern is not None:
+                        facts.append(Fact(pattern, name, value))
+    return facts, problems
+
+
+def _declared(entry: object) -> Iterator[tuple[str, LocatedText | int]]:
+    for item in fields_of(entry):  # type: ignore[arg-type]
+        value = getattr(entry, item.name)
+        if item.name != "objects" and value is not None:
+            yield item.name, value
+
+
+def declared_value(kind: Kind, name: str, word: str | float) -> Value:
+    """The value of a declared metric from what a person wrote: a state's number from its name.
+
+    Raises ValueError when the metric is not one that is declared, or the word is no value of it.
+    """
+    metric = kind.metric(name)
+    if metric is None or not metric.declared:
+        known = [each.name for each in kind.metrics if each.declared]
+        meant = did_you_mean(name, known) or f"; there is {', '.join(known) or 'nothing'} to declare"
+        raise ValueError(f"{name!r} is no fact about a {kind.name}{meant}")
+    if metric.type is MetricType.TEXT:
+        return str(word)
+    if metric.type is MetricType.STATE:
+        if word not in metric.values:
+            meant = did_you_mean(str(word), metric.values) or f"; there is {', '.join(metric.values)}"
+            raise ValueError(f"{word!r} is no {name} of a {kind.name}{meant}")
+        return metric.values[str(word)]
+    if isinstance(word, str):
+        raise ValueError(f"{name} is a number, not {word!r}")
+    return word
+
+
+def _pattern(text: LocatedText, key: str, kind: str, who: str) -> tuple[ObjectPattern | None, list[Problem]]:
+    try:
+        pattern = ObjectPattern.parse(text)
+    except ValueError as error:
+        return None, [Problem(text.place, key, str(error))]
+    if pattern.kind not in KINDS:
+        offset = text.index("/") + 1
+        message = f"there is no kind of object {pattern.kind!r}{did_you_mean(pattern.kind, KINDS)}"
+        return None, [Problem(text.at(offset), key, message)]
+    if pattern.kind != kind:
+        return None, [Problem(text.place, key, f"{who} objects of kind {kind}, and this pattern selects {pattern.kind}")]
+    return pattern, []
+
+
+def _no_rule(rule_id: str, rules: Mapping[str, Rule]) -> str:
+    return f"there is no rule {rule_id!r}" + (did_you_mean(rule_id, rules) or "; 'mqvitals rules list' shows all")

@@ -1,0 +1,186 @@
+"""Judging: every polled object of a snapshot by every rule in force for it, and what follows for the alerts.
+
+Called once for each snapshot, after the windows have taken it in. No input or output: the alerts' transitions go back to the caller, who keeps them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from mqvitals_rules.facts import Facts
+from mqvitals_rules.form import Form
+from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity, Transition, Why
+from mqvitals_rules.lifecycle.step import Verdict, begin, end, step
+from mqvitals_rules.ruleset import RuleSet
+from mqvitals_rules.scene import Scene
+from mqvitals_rules.snapshot import ObjectName, Snapshot
+from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.windows import Windows
+from mqvitals_rules.world import ObjectState, World
+
+
+class UnknownCount(NamedTuple):
+    """How many objects of the snapshot's owner a rule cannot judge, for one reason."""
+
+    rule: str
+    reason: Absence
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What a snapshot changed about the alerts, and all that is unknown about its owner now."""
+
+    transitions: tuple[Transition, ...]
+    unknown: tuple[UnknownCount, ...]
+
+
+class _Watch:
+    """What the engine keeps of an object between its polls."""
+
+    __slots__ = ("alerts", "forms", "judged", "unknown")
+
+    def __init__(self, forms: tuple[Form, ...], alerts: dict[str, Alert]) -> None:
+        self.forms = forms
+        self.alerts = alerts
+        self.unknown: dict[str, Absence] = {}
+        self.judged = -1
+
+
+class Engine:
+    """Judges snapshots one after another and remembers the open alerts.
+
+    ``alerts`` restores what was open when another engine stopped. An alert whose rule is no longer in force ends with the first snapshot of
+    its owner.
+    """
+
+    def __init__(self, rules: RuleSet, facts: Facts, windows: Windows, *, alerts: Iterable[Alert] = ()) -> None:
+        self._rules = rules
+        self.world = World(rules.kinds, facts)
+        self._scene = Scene(rules.kinds, self.world, windows)
+        self._open: dict[ObjectName, dict[str, Alert]] = {}
+        self._removed: list[Alert] = []
+        self._unknown: dict[str, Counter[tuple[str, Absence]]] = {}
+        for alert in alerts:
+            rule = rules.rule(alert.key.rule)
+            if rule is None or rule.scope != alert.scope.kind or rules.form(rule, alert.scope) is None:
+                self._removed.append(alert)
+            else:
+                self._open.setdefault(alert.scope, {})[alert.key.rule] = alert
+
+    @property
+    def open_alerts(self) -> tuple[Alert, ...]:
+        """Every alert that is pending or firing."""
+        return tuple(alert for alerts in self._open.values() for alert in alerts.values())
+
+    def observe(self, snapshot: Snapshot) -> None:
+        """Learn a snapshot's values without judging them."""
+        self.world.learn(snapshot)
+
+    def evaluate(self, snapshot: Snapshot) -> Evaluation:
+        """Judge every object that the snapshot polled. The windows must hold the snapshot already."""
+        now = snapshot.ts
+        changes = [end(alert, Why.RULE_REMOVED, now) for alert in self._removed if alert.scope.owner == snapshot.owner]
+        if changes:
+            self._removed = [alert for alert in self._removed if alert.scope.owner != snapshot.owner]
+        for reading in snapshot.readings:
+            if reading.gone:
+                changes += self._gone(reading.object, now)
+        self.world.learn(snapshot)
+        counts = self._unknown.setdefault(snapshot.owner, Counter())
+        state_of = self.world.state
+        for reading in snapshot.readings:
+            if not reading.poll or reading.gone:
+                continue
+            state = state_of(reading.object)
+            if state is not None:
+                self._judge(state, now, counts, changes)
+        unknown = tuple(UnknownCount(rule, reason, count) for (rule, reason), count in counts.items() if count)
+        return Evaluation(tuple(changes), tuple(sorted(unknown, key=lambda each: (each.rule, each.reason.value))))
+
+    def _judge(self, state: ObjectState, now: int, counts: Counter[tuple[str, Absence]], changes: list[Transition]) -> None:
+        watch = state.extra
+        if not isinstance(watch, _Watch):
+            watch = state.extra = _Watch(self._rules.forms(state.name), self._open.setdefault(state.name, {}))
+        if watch.judged == now:
+            return  # an object counts one poll a cycle, whoever asked for it twice
+        watch.judged = now
+        scene = self._scene
+        scene.enter(state, now)
+        alerts, unknown = watch.alerts, watch.unknown
+        for form in watch.forms:
+            scene.absence = None
+            holds = form.when.truth(scene)
+            if holds is False and not alerts and not unknown:
+                continue
+            rule = form.id
+            reason = (scene.absence or Absence.WINDOW) if holds is None else None
+            if unknown.get(rule) is not reason:
+                _recount(unknown, rule, reason, counts)
+            alert = alerts.get(rule)
+            if alert is None:
+                if holds:
+                    self._begin(form, state, now, alerts, changes)
+            else:
+                self._step(form, alert, holds, state, now, alerts, changes)
+
+    def _begin(self, form: Form, state: ObjectState, now: int, alerts: dict[str, Alert], changes: list[Transition]) -> None:
+        severity = self._severity(form) or form.rule.severity
+        identity = form.identity(state.name)
+        transition = begin(identity, form.policy, severity, form.summary.fill(state.name, self._scene.value), now)
+        alerts[identity.key.rule] = transition.after
+        changes.append(transition)
+
+    def _step(
+        self,
+        form: Form,
+        alert: Alert,
+        holds: bool | None,
+        state: ObjectState,
+        now: int,
+        alerts: dict[str, Alert],
+        changes: list[Transition],
+    ) -> None:
+        clear = None
+        if holds is not None:
+            clear = not holds if form.clear is None else form.clear.truth(self._scene)
+        severity = None if holds is None else self._severity(form)
+        summary = form.summary.fill(state.name, self._scene.value) if holds else alert.summary
+        transition = step(alert, form.policy, Verdict(holds, clear, severity, summary), now)
+        if transition is None:
+            return
+        changes.append(transition)
+        if transition.after.state is AlertState.RESOLVED:
+            del alerts[alert.key.rule]
+        else:
+            alerts[alert.key.rule] = transition.after
+
+    def _severity(self, form: Form) -> Severity | None:
+        """How severe the alert is now; None when a condition that decides it is unknown."""
+        for condition, severity in form.severity_if:
+            holds = condition.truth(self._scene)
+            if holds is None:
+                return None
+            if holds:
+                return severity
+        return form.rule.severity
+
+    def _gone(self, name: ObjectName, now: int) -> list[Transition]:
+        state = self.world.state(name)
+        if state is not None and isinstance(state.extra, _Watch):
+            counts = self._unknown.setdefault(name.owner, Counter())
+            for rule in list(state.extra.unknown):
+                _recount(state.extra.unknown, rule, None, counts)
+        return [end(alert, Why.GONE, now) for alert in self._open.pop(name, {}).values()]
+
+
+def _recount(unknown: dict[str, Absence], rule: str, reason: Absence | None, counts: Counter[tuple[str, Absence]]) -> None:
+    before = unknown.pop(rule, None)
+    if before is not None:
+        counts[rule, before] -= 1
+    if reason is not None:
+        unknown[rule] = reason
+        counts[rule, reason] += 1

@@ -1,0 +1,47 @@
+"""Facts: what no answer tells and the configuration declares, such as what a buffer pool is for or that a queue is a batch queue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from mqvitals_rules.pattern import ObjectPattern
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Kind, Value
+
+POOL_PURPOSES: Mapping[str, str] = {"0": "system", "1": "system_shallow", "2": "system_deep"}
+"""What the first buffer pools are for unless declared otherwise, by their number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One declared metric of the objects that a pattern selects. A state's value is its number."""
+
+    objects: ObjectPattern
+    metric: str
+    value: Value
+
+
+class Facts:
+    """Declared values by object. Of several facts that select an object the last one counts; without any, the vocabulary's default."""
+
+    def __init__(self, kinds: Mapping[str, Kind], facts: Iterable[Fact] = ()) -> None:
+        self._by_kind: dict[str, list[Fact]] = {}
+        for fact in facts:
+            self._by_kind.setdefault(fact.objects.kind, []).append(fact)
+        self._defaults: dict[str, dict[str, Value]] = {
+            kind.name: {metric.name: metric.default for metric in kind.metrics if metric.declared and metric.default is not None}
+            for kind in kinds.values()
+        }
+        purpose = kinds["buffer_pool"].metric("purpose") if "buffer_pool" in kinds else None
+        self._purposes = {pool: purpose.values[word] for pool, word in POOL_PURPOSES.items()} if purpose else {}
+
+    def of(self, name: ObjectName) -> Mapping[str, Value]:
+        """The declared metrics of an object, defaults included."""
+        defaults = self._defaults.get(name.kind, {})
+        facts = self._by_kind.get(name.kind)
+        if name.kind == "buffer_pool" and name.name in self._purposes:
+            defaults = {**defaults, "purpose": self._purposes[name.name]}
+        if not facts:
+            return defaults  # shared by all objects of the kind: there may be very many
+        return defaults | {fact.metric: fact.value for fact in facts if fact.objects.matches(name)}

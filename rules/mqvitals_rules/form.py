@@ -1,0 +1,91 @@
+"""A rule made ready to judge: its thresholds filled in, its expressions compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mqvitals_config.problem import ConfigError, LocatedText, Problem
+from mqvitals_rules.expression import Expression, ExpressionError, compile_expression
+from mqvitals_rules.lifecycle.alert import AlertKey, Severity
+from mqvitals_rules.lifecycle.step import Identity, Policy
+from mqvitals_rules.rule import Rule
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.template import Template, compile_template
+from mqvitals_rules.vocabulary.metric import Kind
+from mqvitals_rules.world import relates
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A rule as it is in force for some objects. ``clear`` None: the good side is where the condition does not hold."""
+
+    rule: Rule
+    id: str
+    values: Mapping[str, float]
+    when: Expression
+    clear: Expression | None
+    severity_if: tuple[tuple[Expression, Severity], ...]
+    policy: Policy
+    summary: Template
+    mqsc: Template | None
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """All its conditions."""
+        own = (self.when,) if self.clear is None else (self.when, self.clear)
+        return own + tuple(expression for expression, _ in self.severity_if)
+
+    def identity(self, scope: ObjectName) -> Identity:
+        """The lasting part of an alert of this rule that the object ``scope`` gives rise to."""
+        rule = self.rule
+        about, instance = scope, ""
+        if rule.about != rule.scope:
+            about, instance = ObjectName(scope.owner, rule.about), scope.name
+        key = AlertKey(self.id, about, instance)
+        return Identity(key, scope, rule.kind.value, rule.family.name if rule.family else "")
+
+
+def compile_rule(rule: Rule, kinds: Mapping[str, Kind], values: Mapping[str, float] | None = None) -> Form:
+    """Compile a rule with its shipped thresholds, or with ``values`` (name -> value, those that differ).
+
+    Raises ConfigError with every problem of every expression and template, at its place in the rule's file.
+    """
+    scope = kinds[rule.scope]
+    filled = {name: parameter.value for name, parameter in rule.parameters.items()}
+    filled.update(values or {})
+    problems: list[Problem] = []
+
+    def expression(text: LocatedText) -> Expression | None:
+        try:
+            compiled = compile_expression(text, scope, kinds, filled)
+        except ExpressionError as error:
+            problems.extend(error.problems)
+            return None
+        for name in sorted({kind for kind, _ in compiled.names if not relates(scope, kinds[kind])}):
+            problems.append(Problem(text.at(0), "", f"a {scope.name} has no one {name} that belongs to it"))
+        return compiled
+
+    when = expression(rule.when)
+    clear = None if rule.clear.when is None else expression(rule.clear.when)
+    cases = [(expression(case.when), case.severity) for case in rule.severity_if]
+    summary, found = compile_template(rule.summary, scope, kinds, rule.parameters, filled)
+    problems += found
+    mqsc = None
+    if rule.mqsc is not None:
+        mqsc, found = compile_template(rule.mqsc, scope, kinds, rule.parameters, filled)
+        problems += found
+    if problems:
+        raise ConfigError(problems)
+    assert when is not None
+    return Form(
+        rule=rule,
+        id=str(rule.id),
+        values=filled,
+        when=when,
+        clear=clear,
+        severity_if=tuple((compiled, severity) for compiled, severity in cases if compiled is not None),
+        policy=Policy(rule.hold.polls, rule.hold.duration_ms, rule.clear.polls),
+        summary=summary,
+        mqsc=mqsc,
+    )

@@ -1,0 +1,144 @@
+"""One step of an alert's life: inactive, pending, firing, kept firing, resolved. Pure; time is a parameter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
+from mqvitals_rules.snapshot import ObjectName
+
+UNKNOWN_POLLS = 3
+"""After so many polls in a row that tell nothing, an alert ends as unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How long a condition must hold before the alert fires, and how many good polls end it.
+
+    ``hold_ms`` set: the condition must have held since at least so many ms; else on ``hold_polls`` polls in a row.
+    """
+
+    hold_polls: int = 1
+    hold_ms: int | None = None
+    clear_polls: int = 3
+
+
+class Verdict(NamedTuple):
+    """What one poll says: whether the condition holds and whether the clear condition does (None: unknown), how severe (None: unknown), in words.
+
+    ``clear`` and ``severity`` matter only for an alert that exists or begins.
+    """
+
+    holds: bool | None
+    clear: bool | None
+    severity: Severity | None
+    summary: str
+
+
+class Identity(NamedTuple):
+    """The part of an alert that never changes in its life."""
+
+    key: AlertKey
+    scope: ObjectName
+    kind_of_rule: str
+    family: str
+
+
+def begin(identity: Identity, policy: Policy, severity: Severity, summary: str, now: int) -> Transition:
+    """The condition holds and there is no alert yet: pending, or firing at once when nothing must be waited for."""
+    alert = Alert(
+        key=identity.key,
+        scope=identity.scope,
+        kind_of_rule=identity.kind_of_rule,
+        family=identity.family,
+        state=AlertState.PENDING,
+        severity=severity,
+        worst=severity,
+        since=now,
+        updated=now,
+        summary=summary,
+        true_polls=1,
+    )
+    if _held(alert, policy, now):
+        alert = _fire(alert, now)
+    return Transition(alert, None, alert.why)
+
+
+def step(alert: Alert, policy: Policy, verdict: Verdict, now: int) -> Transition | None:
+    """Carry an open alert (pending or firing) over one poll; None when nothing about it changed.
+
+    Unknown neither holds nor breaks a hold, and does not count as good; after three such polls in a row the alert ends as unknown.
+    A firing alert whose condition no longer holds goes on firing until its clear condition has held long enough.
+    """
+    if verdict.holds is None:
+        after = _unknown(alert, now)
+    elif alert.state is AlertState.PENDING:
+        after = _pending(alert, policy, verdict, now)
+    else:
+        after = _firing(alert, policy, verdict, now)
+    if replace(after, updated=alert.updated) == alert:
+        return None
+    return Transition(after, alert, after.why)
+
+
+def end(alert: Alert, why: Why, now: int) -> Transition:
+    """End an open alert for a reason outside its conditions: the object is gone, the rule is no longer in force."""
+    return Transition(_ended(alert, why, now), alert, why)
+
+
+def _held(alert: Alert, policy: Policy, now: int) -> bool:
+    if policy.hold_ms is not None:
+        return now - alert.since >= policy.hold_ms
+    return alert.true_polls >= policy.hold_polls
+
+
+def _fire(alert: Alert, now: int) -> Alert:
+    return replace(alert, state=AlertState.FIRING, started=now, updated=now, why=Why.HELD)
+
+
+def _ended(alert: Alert, why: Why, now: int) -> Alert:
+    return replace(alert, state=AlertState.RESOLVED, ended=now, updated=now, why=why)
+
+
+def _unknown(alert: Alert, now: int) -> Alert:
+    after = replace(alert, unknown_polls=alert.unknown_polls + 1, updated=now)
+    return _ended(after, Why.UNKNOWN, now) if after.unknown_polls >= UNKNOWN_POLLS else after
+
+
+def _pending(alert: Alert, policy: Policy, verdict: Verdict, now: int) -> Alert:
+    if not verdict.holds:
+        return _ended(replace(alert, true_polls=0, unknown_polls=0), Why.CONDITION_BROKE, now)
+    severity = alert.severity if verdict.severity is None else verdict.severity
+    after = replace(
+        alert,
+        true_polls=alert.true_polls + 1,
+        unknown_polls=0,
+        severity=severity,
+        worst=severity,  # the worst while firing: what it was while it waited does not count
+        summary=verdict.summary,
+        updated=now,
+    )
+    return _fire(after, now) if _held(after, policy, now) else after
+
+
+def _firing(alert: Alert, policy: Policy, verdict: Verdict, now: int) -> Alert:
+    if not verdict.holds and verdict.clear:
+        good = alert.good_polls + 1
+        after = replace(alert, good_polls=good, true_polls=0, unknown_polls=0, updated=now)
+        return _ended(after, Why.CLEARED, now) if good >= policy.clear_polls else after
+    severity = alert.severity if verdict.severity is None else verdict.severity
+    # A clear condition that cannot be judged is unknown: it takes nothing back of the good polls before it.
+    unclear = not verdict.holds and verdict.clear is None
+    return replace(
+        alert,
+        good_polls=alert.good_polls if unclear else 0,
+        true_polls=max(alert.true_polls, 1) if verdict.holds else 0,
+        unknown_polls=0,
+        severity=severity,
+        worst=max(alert.worst, severity),
+        # The words stay those of the last poll on which the condition held: once it is over they tell how bad it was.
+        summary=verdict.summary if verdict.holds else alert.summary,
+        why=alert.why if severity is alert.severity else Why.SEVERITY_CHANGED,
+        updated=now,
+    )

@@ -1,0 +1,211 @@
+"""A pack: a YAML file of rules, decoded with every problem at its place in the file.
+
+Its shape is ``PackFile``; what the texts mean (expressions, templates) is checked when the rules are compiled.
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Annotated
+
+from mqvitals_config.decoder import decode
+from mqvitals_config.duration import FORM, parse_duration
+from mqvitals_config.node import MappingNode, Node, ScalarNode, SequenceNode, compose
+from mqvitals_config.problem import ConfigError, LocatedText, Problem
+from mqvitals_config.shape import Convert
+from mqvitals_config.suggestion import did_you_mean
+from mqvitals_rules.expression import ExpressionError, compile_expression
+from mqvitals_rules.lifecycle.alert import Severity
+from mqvitals_rules.rule import Clear, Family, Hold, Origin, Parameter, Rule, RuleKind, SeverityCase, Source
+from mqvitals_rules.vocabulary.metric import Kind
+
+MOST_POLLS = 1000
+
+Duration = Annotated[int, Convert(parse_duration, expected=FORM)]
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterEntry:
+    """``stress_pct: {value: 20, unit: "%", origin: document, meaning: ...}``."""
+
+    value: float
+    origin: Origin
+    meaning: str
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HoldEntry:
+    """``hold: {polls: 2}`` or ``hold: {for: 5m}``."""
+
+    polls: int | None = None
+    duration: Duration | None = field(default=None, metadata={"key": "for"})
+
+    def __post_init__(self) -> None:
+        if (self.polls is None) is (self.duration is None):
+            raise ValueError("a hold is either polls or for")
+        _check_polls(self.polls)
+
+
+@dataclass(frozen=True, slots=True)
+class ClearEntry:
+    """``clear: {when: free_pct > 25, polls: 3}``; without ``when`` the rule's own condition must be false."""
+
+    when: LocatedText | None = None
+    polls: int = 3
+
+    def __post_init__(self) -> None:
+        _check_polls(self.polls)
+
+
+@dataclass(frozen=True, slots=True)
+class SeverityEntry:
+    """``{when: used_pct >= 95, severity: critical}``."""
+
+    when: LocatedText
+    severity: Severity
+
+
+@dataclass(frozen=True, slots=True)
+class SourceEntry:
+    """``{document: ..., section: ...}``."""
+
+    document: str
+    section: str
+
+
+@dataclass(frozen=True, slots=True)
+class RuleEntry:
+    """One rule as a file writes it."""
+
+    id: LocatedText
+    title: str
+    kind: RuleKind
+    scope: LocatedText
+    when: LocatedText
+    severity: Severity
+    summary: LocatedText
+    advice: str
+    caveat: str
+    source: SourceEntry | tuple[SourceEntry, ...]
+    about: LocatedText | None = None
+    family: str = ""
+    rank: int = 0
+    clear: ClearEntry = ClearEntry()
+    hold: HoldEntry = HoldEntry(polls=1)
+    severity_if: tuple[SeverityEntry, ...] = ()
+    parameters: Mapping[LocatedText, ParameterEntry] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
+    mqsc: LocatedText | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PackFile:
+    """The whole file."""
+
+    rules: tuple[RuleEntry, ...]
+
+
+def decode_pack(path: str, text: str, kinds: Mapping[str, Kind]) -> tuple[tuple[Rule, ...], list[Problem]]:
+    """The rules that ``text`` writes and what is wrong with their shape and names; a rule with a problem is left out.
+
+    When the shape is wrong there are no rules, and the expressions that can be read all the same are checked too: a person
+    gets to see every mistake at once.
+    """
+    try:
+        entries = decode(path, text, PackFile).rules
+    except ConfigError as error:
+        return (), [*error.problems, *_expression_problems(path, text, kinds)]
+    rules = []
+    problems: list[Problem] = []
+    for entry in entries:
+        found = list(_name_problems(entry, kinds))
+        problems += found
+        if not found:
+            rules.append(_rule(entry, PurePath(path).name.partition(".")[0]))
+    return tuple(rules), problems
+
+
+def _rule(entry: RuleEntry, topic: str) -> Rule:
+    sources = entry.source if isinstance(entry.source, tuple) else (entry.source,)
+    return Rule(
+        id=entry.id,
+        topic=topic,
+        title=entry.title,
+        kind=entry.kind,
+        scope=str(entry.scope),
+        about=str(entry.about or entry.scope),
+        family=Family(entry.family, entry.rank) if entry.family else None,
+        when=entry.when,
+        clear=Clear(entry.clear.when, entry.clear.polls),
+        hold=Hold(entry.hold.polls or 1, entry.hold.duration),
+        severity=entry.severity,
+        severity_if=tuple(SeverityCase(case.when, case.severity) for case in entry.severity_if),
+        parameters={
+            str(name): Parameter(str(name), each.value, each.unit, each.origin, each.meaning) for name, each in entry.parameters.items()
+        },
+        summary=entry.summary,
+        advice=entry.advice,
+        caveat=entry.caveat,
+        sources=tuple(Source(each.document, each.section) for each in sources),
+        needs=entry.needs,
+        mqsc=entry.mqsc,
+    )
+
+
+def _check_polls(polls: int | None) -> None:
+    if polls is not None and not 1 <= polls <= MOST_POLLS:
+        raise ValueError(f"polls must be 1 to {MOST_POLLS}, not {polls}")
+
+
+def _name_problems(entry: RuleEntry, kinds: Mapping[str, Kind]) -> Iterator[Problem]:
+    if not entry.id.strip():
+        yield Problem(entry.id.place, "id", "a rule needs an id")
+    scope = kinds.get(entry.scope)
+    if scope is None:
+        yield Problem(entry.scope.place, "scope", f"there is no kind of object {entry.scope!r}{did_you_mean(entry.scope, kinds)}")
+    if entry.about is not None:
+        about = kinds.get(entry.about)
+        if about is None:
+            yield Problem(entry.about.place, "about", f"there is no kind of object {entry.about!r}{did_you_mean(entry.about, kinds)}")
+        elif not about.single:
+            yield Problem(entry.about.place, "about", f"must be a kind with one object for each queue manager, and {about.name} has many")
+    for name in entry.parameters:
+        if not name.isidentifier() or keyword.iskeyword(name):
+            yield Problem(name.place, "parameters", f"{name!r} cannot be the name of a parameter; use letters, digits and _")
+        elif scope is not None and scope.metric(name) is not None:
+            yield Problem(name.place, "parameters", f"{name!r} is already the name of a metric of {scope.name}")
+
+
+def _expression_problems(path: str, text: str, kinds: Mapping[str, Kind]) -> Iterator[Problem]:
+    """What is wrong with the expressions of a file whose shape is wrong, as far as they can be found in it."""
+    root, _ = compose(path, text)
+    rules = _entries(root).get("rules")
+    for node in rules.items if isinstance(rules, SequenceNode) else ():
+        rule = _entries(node)
+        scope = kinds.get(_text(rule.get("scope")))
+        if scope is None:
+            continue
+        names = dict.fromkeys(_entries(rule.get("parameters")), 1.0)
+        cases = rule.get("severity_if")
+        conditions = [rule.get("when"), _entries(rule.get("clear")).get("when")]
+        conditions += [_entries(case).get("when") for case in (cases.items if isinstance(cases, SequenceNode) else ())]
+        for condition in conditions:
+            if isinstance(condition, ScalarNode) and condition.tag == "str":
+                try:
+                    compile_expression(condition.located, scope, kinds, names)
+                except ExpressionError as error:
+                    yield from error.problems
+
+
+def _entries(node: Node | None) -> dict[str, Node]:
+    if not isinstance(node, MappingNode):
+        return {}
+    return {key.text: value for key, value in node.items if isinstance(key, ScalarNode)}
+
+
+def _text(node: Node | None) -> str:
+    return node.text if isinstance(node, ScalarNode) else ""

@@ -1,0 +1,39 @@
+"""Patterns of object names: ``QM01/buffer_pool/3``, ``*/queue/BATCH.*``, ``QM0?/channel_initiator``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from mqvitals_rules.snapshot import ObjectName
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectPattern:
+    """Selects objects of one kind. In owner and name ``*`` stands for any text, ``?`` for one character; nothing else is special.
+
+    Without a name it selects every object of the kind.
+    """
+
+    text: str
+    kind: str
+    owner: re.Pattern[str]
+    name: re.Pattern[str]
+
+    @classmethod
+    def parse(cls, text: str) -> ObjectPattern:
+        """Read a pattern. Raises ValueError when it has fewer than two parts or an empty one."""
+        parts = text.split("/", 2)
+        if len(parts) < 2 or not all(parts):
+            raise ValueError(f"objects are written owner/kind/name, such as QM01/buffer_pool/3 or */queue/BATCH.*, not {text!r}")
+        return cls(text, parts[1], _glob(parts[0]), _glob(parts[2] if len(parts) == 3 else "*"))
+
+    def matches(self, name: ObjectName) -> bool:
+        """Whether the pattern selects the object."""
+        return name.kind == self.kind and bool(self.owner.fullmatch(name.owner)) and bool(self.name.fullmatch(name.name))
+
+
+def _glob(text: str) -> re.Pattern[str]:
+    special = {"*": ".*", "?": "."}
+    # Runs of * are one *: a pattern of many would otherwise take exponential time to fail.
+    return re.compile("".join(special.get(char) or re.escape(char) for char in re.sub(r"\*+", "*", text)), re.DOTALL)

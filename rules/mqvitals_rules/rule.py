@@ -1,0 +1,108 @@
+"""A rule as data: what a pack's file says, checked in its shape, not yet compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from mqvitals_config.problem import LocatedText
+from mqvitals_rules.lifecycle.alert import Severity
+
+
+class RuleKind(Enum):
+    """What an alert of the rule is for."""
+
+    OPERATIONAL = "operational"    # somebody should act; counts for status and exit codes
+    REVIEW = "review"              # advice on the configuration
+    APPLICATION = "application"    # how applications use MQ, from accounting records
+    DATA_QUALITY = "data_quality"  # what makes other verdicts doubtful
+
+
+class Origin(Enum):
+    """Where a parameter's shipped value comes from."""
+
+    DOCUMENT = "document"  # the number stands in the cited document
+    DEFAULT = "default"    # the document gives the idea, the number is this product's
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A named threshold that the configuration may override."""
+
+    name: str
+    value: float
+    unit: str
+    origin: Origin
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """How long the condition must hold before the alert fires: a number of polls, or a duration in ms."""
+
+    polls: int = 1
+    duration_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Clear:
+    """When the alert ends: after ``polls`` polls on which ``when`` held; without ``when``: on which the rule's own condition did not."""
+
+    when: LocatedText | None = None
+    polls: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class SeverityCase:
+    """A condition that, while it holds, makes the alert this severe."""
+
+    when: LocatedText
+    severity: Severity
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The document behind a rule, by its title, and the section or slide in it."""
+
+    document: str
+    section: str
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Rules of one family describe stages of one trouble: of those that fire for an object only the worst is notified."""
+
+    name: str
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule. ``topic`` is the stem of its file.
+
+    ``scope`` is the kind of object it judges; ``about`` the kind its alert is about where that differs (a single kind of the same owner).
+    ``when``, the severity cases' conditions and the clear condition are sources of expressions.
+    ``summary`` and ``mqsc`` are templates: ``{metric}``, ``{kind.metric}``, ``{parameter}``, ``{name}``, ``{owner}``.
+    ``needs`` names the answers and records it judges from.
+    """
+
+    id: LocatedText
+    topic: str
+    title: str
+    kind: RuleKind
+    scope: str
+    about: str
+    family: Family | None
+    when: LocatedText
+    clear: Clear
+    hold: Hold
+    severity: Severity
+    severity_if: tuple[SeverityCase, ...]
+    parameters: Mapping[str, Parameter]
+    summary: LocatedText
+    advice: str
+    caveat: str
+    sources: tuple[Source, ...]
+    needs: tuple[str, ...]
+    mqsc: LocatedText | None

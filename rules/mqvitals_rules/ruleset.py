@@ -1,0 +1,149 @@
+"""The rules in force: shipped packs and the site's own files, with thresholds overridden and rules switched off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+
+from mqvitals_config.problem import ConfigError, Problem
+from mqvitals_config.source import read
+from mqvitals_rules.expression import WindowUse
+from mqvitals_rules.form import Form, compile_rule
+from mqvitals_rules.pack import decode_pack
+from mqvitals_rules.pattern import ObjectPattern
+from mqvitals_rules.rule import Rule
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """Another value for a parameter of a rule, for the objects that ``objects`` selects (None: all)."""
+
+    rule: str
+    parameter: str
+    value: float
+    objects: ObjectPattern | None = None
+
+
+@dataclass(frozen=True)
+class RuleSet:
+    """Compiled rules and what the site changed about them. Of several overrides that select an object the last one counts."""
+
+    rules: tuple[Rule, ...]
+    kinds: Mapping[str, Kind]
+    thresholds: tuple[Threshold, ...] = ()
+    disabled: frozenset[str] = frozenset()
+    _forms: dict[tuple[str, tuple[tuple[str, float], ...]], Form] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _by_scope: dict[str, tuple[Rule, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        problems: list[Problem] = []
+        for rule in self.rules:
+            try:
+                self._form(rule, {})
+            except ConfigError as error:
+                problems.extend(error.problems)
+        if problems:
+            raise ConfigError(problems)
+        for rule in self.rules:
+            if rule.id in self.disabled:
+                continue
+            self._by_scope[rule.scope] = (*self._by_scope.get(rule.scope, ()), rule)
+
+    def rule(self, rule_id: str) -> Rule | None:
+        """The rule of that id, or None."""
+        return next((rule for rule in self.rules if rule.id == rule_id), None)
+
+    def forms(self, name: ObjectName) -> tuple[Form, ...]:
+        """The rules in force for one object, with its thresholds, in the order of the files."""
+        found = []
+        for rule in self._by_scope.get(name.kind, ()):
+            form = self.form(rule, name)
+            if form is not None:
+                found.append(form)
+        return tuple(found)
+
+    def form(self, rule: Rule, name: ObjectName) -> Form | None:
+        """A rule as it is in force for one object; None when it is switched off for it."""
+        if rule.id in self.disabled:
+            return None
+        values = {
+            threshold.parameter: threshold.value
+            for threshold in self.thresholds
+            if threshold.rule == rule.id and _selects(threshold.objects, name)
+        }
+        return self._form(rule, values)
+
+    @property
+    def ranks(self) -> Mapping[str, int]:
+        """Rule id -> its rank in its family."""
+        return {str(rule.id): rule.family.rank for rule in self.rules if rule.family}
+
+    @property
+    def windows(self) -> frozenset[WindowUse]:
+        """Every look into the past that the rules take, so that the history they need is kept."""
+        return frozenset(
+            window for rule in self.rules for expression in self._form(rule, {}).expressions for window in expression.windows
+        )
+
+    def _form(self, rule: Rule, values: Mapping[str, float]) -> Form:
+        key = (str(rule.id), tuple(sorted(values.items())))
+        form = self._forms.get(key)
+        if form is None:
+            form = self._forms[key] = compile_rule(rule, self.kinds, values)
+        return form
+
+
+def _selects(pattern: ObjectPattern | None, name: ObjectName) -> bool:
+    return pattern is None or pattern.matches(name)
+
+
+def shipped_packs() -> tuple[tuple[str, str], ...]:
+    """(file name, text) of every pack that comes with the product, in order of name."""
+    folder = files("mqvitals_rules") / "packs"
+    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".yaml") and not entry.name.endswith(".test.yaml"))
+    return tuple((name, (folder / name).read_text("utf-8")) for name in names)
+
+
+def load_rules(kinds: Mapping[str, Kind], extra_files: Sequence[str] = ()) -> tuple[Rule, ...]:
+    """The shipped rules and those of further files. Raises ConfigError with what ``read_rules`` finds wrong."""
+    rules, problems = read_rules(kinds, extra_files)
+    if problems:
+        raise ConfigError(problems)
+    return rules
+
+
+def read_rules(kinds: Mapping[str, Kind], extra_files: Sequence[str] = ()) -> tuple[tuple[Rule, ...], list[Problem]]:
+    """The shipped rules and those of further files, and every problem: unreadable files, shape, names, expressions, ids that occur twice."""
+    problems: list[Problem] = []
+    packs = list(shipped_packs())
+    for path in extra_files:
+        try:
+            packs.append((path, read(path)))
+        except ConfigError as error:
+            problems.extend(error.problems)
+    rules, found = decode_packs(packs, kinds)
+    return rules, problems + found
+
+
+def decode_packs(packs: Iterable[tuple[str, str]], kinds: Mapping[str, Kind]) -> tuple[tuple[Rule, ...], list[Problem]]:
+    """The rules of several files, (path, text) each, and everything that is wrong with them."""
+    rules: list[Rule] = []
+    problems: list[Problem] = []
+    seen: dict[str, Rule] = {}
+    for path, text in packs:
+        decoded, found = decode_pack(path, text, kinds)
+        problems += found
+        for rule in decoded:
+            first = seen.setdefault(str(rule.id), rule)
+            if first is not rule:
+                problems.append(Problem(rule.id.place, "id", f"the rule {rule.id} exists already, at {first.id.place}"))
+                continue
+            rules.append(rule)
+            try:
+                compile_rule(rule, kinds)
+            except ConfigError as error:
+                problems.extend(error.problems)
+    return tuple(rules), problems

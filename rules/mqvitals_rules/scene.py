@@ -1,0 +1,85 @@
+"""What a rule sees when it judges one object: the object's values, those of related objects, and their past."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, Reported
+from mqvitals_rules.windows import Point, Windows
+from mqvitals_rules.world import ObjectState, World
+
+
+def untold(metric: Metric) -> Absence:
+    """Why a metric has no value that nothing has told yet."""
+    if metric.needs_smf:
+        return Absence.NEEDS_SMF
+    return Absence.NOT_DECLARED if metric.declared else Absence.NOT_ASKED
+
+
+class Scene:
+    """The expression language's context. One serves many objects: ``enter`` moves it to the next.
+
+    ``absence`` is the reason of the first value that was looked up in vain since it was last set to None: after an unknown verdict, why.
+    """
+
+    __slots__ = ("_kind", "_related", "_state", "_untold", "_values", "_windows", "_world", "absence", "now")
+
+    def __init__(self, kinds: Mapping[str, Kind], world: World, windows: Windows) -> None:
+        self._world = world
+        self._windows = windows
+        self._untold = {(kind.name, metric.name): untold(metric) for kind in kinds.values() for metric in kind.metrics}
+        self._state: ObjectState | None = None
+        self._values: dict[str, Reported] = {}
+        self._kind = ""
+        self._related: dict[str, ObjectState | None] = {}
+        self.now = 0
+        self.absence: Absence | None = None
+
+    def enter(self, state: ObjectState, now: int) -> None:
+        """Look at another object, or at the same at another time."""
+        self._state = state
+        self._kind = state.name.kind
+        self.now = now
+        if now > state.deadline:
+            state.expire(now)
+        self._values = state.values
+        if self._related:
+            self._related = {}
+
+    def value(self, kind: str, metric: str) -> Reported:
+        """The latest value of a metric of the object, or of the one object of another kind that belongs to it."""
+        if kind == self._kind:
+            value = self._values.get(metric)
+        else:
+            state = self._other(kind)
+            value = None if state is None else state.values.get(metric)
+        if value is None:
+            value = self._untold[kind, metric]
+        if value.__class__ is Absence and self.absence is None:
+            self.absence = value  # type: ignore[assignment]
+        return value
+
+    def points(self, kind: str, metric: str, since_ms: int) -> Sequence[Point]:
+        """The polls of a metric with a time greater than ``since_ms``, oldest first."""
+        name = self._name(kind)
+        points = () if name is None else self._windows.points(name, metric, since_ms)
+        return points
+
+    def last(self, kind: str, metric: str, n: int) -> Sequence[Point]:
+        """The newest ``n`` polls of a metric, oldest first."""
+        name = self._name(kind)
+        return () if name is None else self._windows.last(name, metric, n)
+
+    def _name(self, kind: str) -> ObjectName | None:
+        state = self._state if kind == self._kind else self._other(kind)
+        return None if state is None else state.name
+
+    def _other(self, kind: str) -> ObjectState | None:
+        if kind not in self._related:
+            assert self._state is not None, "a scene looks at nothing before enter()"
+            state = self._world.related(self._state, kind)
+            if state is not None and self.now > state.deadline:
+                state.expire(self.now)
+            self._related[kind] = state
+        return self._related[kind]

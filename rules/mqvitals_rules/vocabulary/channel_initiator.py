@@ -1,0 +1,92 @@
+"""The channel initiator: the address space that runs the channels, its tasks, limits and listeners."""
+
+# fmt: off
+from __future__ import annotations
+
+from mqvitals_rules.vocabulary.entry import answer, gauge, records, state, text
+from mqvitals_rules.vocabulary.metric import Kind
+from mqvitals_rules.vocabulary.states import SERVICE
+
+_NOW = answer(
+    "INQUIRE_CHANNEL_INIT",
+    state("status", SERVICE, "whether the channel initiator is up",
+          pcf="MQIACF_CHINIT_STATUS"),
+    gauge("adapters_started", "count", "adapter tasks that run",
+          pcf="MQIACH_ADAPS_STARTED"),
+    gauge("adapters_max", "count", "adapter tasks that were asked for when it started",
+          pcf="MQIACH_ADAPS_MAX"),
+    gauge("dispatchers_started", "count", "dispatchers that run",
+          pcf="MQIACH_DISPS_STARTED"),
+    gauge("dispatchers_max", "count", "dispatchers that were asked for when it started",
+          pcf="MQIACH_DISPS_MAX"),
+    gauge("ssltasks_started", "count", "TLS tasks that run",
+          pcf="MQIACH_SSLTASKS_STARTED"),
+    gauge("ssltasks_max", "count", "TLS tasks that were asked for when it started",
+          pcf="MQIACH_SSLTASKS_MAX"),
+    gauge("current", "count", "channels with a current status, retrying and stopped ones included",
+          pcf="MQIACH_CURRENT_CHL", smf="QCCTNOCC"),
+    gauge("current_max", "count", "most channels with a current status",
+          pcf="MQIACH_CURRENT_CHL_MAX", smf="QCCTMXCC"),
+    gauge("current_tcp", "count", "channels with a current status over TCP",
+          pcf="MQIACH_CURRENT_CHL_TCP"),
+    gauge("current_lu62", "count", "channels with a current status over LU 6.2",
+          pcf="MQIACH_CURRENT_CHL_LU62"),
+    gauge("active", "count", "active channels",
+          pcf="MQIACH_ACTIVE_CHL", smf="QCCTNOAC"),
+    gauge("active_max", "count", "most active channels",
+          pcf="MQIACH_ACTIVE_CHL_MAX", smf="QCCTMXAC"),
+    gauge("active_started", "count", "active channels that were started",
+          pcf="MQIACH_ACTIVE_CHL_STARTED"),
+    gauge("paused", "count", "channels that wait because the limit of active channels is reached; should be 0",
+          pcf="MQIACH_ACTIVE_CHL_PAUSED"),
+    gauge("retrying", "count", "channels that try to reach their partner again",
+          pcf="MQIACH_ACTIVE_CHL_RETRY"),
+    gauge("stopped", "count", "channels that are stopped",
+          pcf="MQIACH_ACTIVE_CHL_STOPPED"),
+    text("tcp_name", "name of the TCP/IP system",
+         pcf="MQCACH_TCP_NAME", mqsc="TCPNAME"),
+    gauge("listeners", "count", "listeners",
+          pcf="MQIACH_LISTENER_STATUS", computed="the number of listeners in the answer"),
+    gauge("listeners_down", "count", "listeners that are not running",
+          pcf="MQIACH_LISTENER_STATUS", computed="the number of listeners whose status is not RUNNING"),
+)
+
+_CONFIGURED = answer(
+    "INQUIRE_Q_MGR",
+    gauge("chiadaps", "count", "adapter tasks configured; takes effect when the channel initiator restarts",
+          pcf="MQIA_CHINIT_ADAPTERS", mqsc="CHIADAPS", platform="zos"),
+    gauge("chidisps", "count", "dispatchers configured; takes effect when the channel initiator restarts",
+          pcf="MQIA_CHINIT_DISPATCHERS", mqsc="CHIDISPS", platform="zos"),
+    gauge("ssltasks", "count", "TLS tasks configured; takes effect when the channel initiator restarts",
+          pcf="MQIA_SSL_TASKS", mqsc="SSLTASKS", platform="zos"),
+    gauge("actchl", "count", "most active channels, as configured",
+          pcf="MQIA_ACTIVE_CHANNELS", mqsc="ACTCHL", platform="zos"),
+    gauge("maxchl", "count", "most channels with a current status, as configured",
+          pcf="MQIA_MAX_CHANNELS", mqsc="MAXCHL", platform="zos"),
+    gauge("tcpchl", "count", "most channels over TCP, as configured",
+          pcf="MQIA_TCP_CHANNELS", smf="QCCTMXTP", mqsc="TCPCHL", platform="zos"),
+    gauge("lu62chl", "count", "most channels over LU 6.2, as configured",
+          pcf="MQIA_LU62_CHANNELS", smf="QCCTMXLU", mqsc="LU62CHL", platform="zos"),
+    gauge("receive_timeout", "number",
+          "how long a channel waits for its partner: seconds, or a factor; 0: as long as it takes",
+          pcf="MQIA_RECEIVE_TIMEOUT", mqsc="RCVTIME", platform="zos"),
+    state("receive_timeout_type", {"MULTIPLY": 0, "ADD": 1, "EQUAL": 2},
+          "how receive_timeout and the heartbeat interval combine",
+          pcf="MQIA_RECEIVE_TIMEOUT_TYPE", mqsc="RCVTTYPE", platform="zos"),
+    gauge("receive_timeout_min", "s", "shortest time a channel waits for its partner",
+          pcf="MQIA_RECEIVE_TIMEOUT_MIN", mqsc="RCVTMIN", platform="zos"),
+)
+
+_INTERVAL = records(
+    gauge("adapters_unused", "count", "adapter tasks without a request in the interval; 0: there may be too few",
+          smf="QCTREQN"),
+    gauge("storage31_kb", "KB", "storage in use below the 2 GB bar", smf="QCCTSTUS"),
+)
+
+KIND = Kind(
+    name="channel_initiator",
+    meaning="the channel initiator of a queue manager",
+    poll="INQUIRE_CHANNEL_INIT",
+    metrics=(*_NOW, *_CONFIGURED, *_INTERVAL),
+    single=True,
+)

@@ -1,0 +1,40 @@
+"""The queue-sharing group as a whole."""
+
+# fmt: off
+from __future__ import annotations
+
+from mqvitals_rules.vocabulary.entry import answer, gauge, text
+from mqvitals_rules.vocabulary.metric import Kind
+
+_MEMBERS = answer(
+    "INQUIRE_QSG",
+    text("name", "the group's name in MQ, at most four characters",
+         pcf="MQCA_QSG_NAME", mqsc="QSGNAME"),
+    gauge("qmgr_count", "count", "queue managers defined in the group",
+          computed="the number of members in the answer"),
+    gauge("members_active", "count", "members that are active",
+          pcf="MQIACF_Q_MGR_STATUS", computed="the number of members with status ACTIVE"),
+    gauge("members_failed", "count", "members that have failed and may hold up others",
+          pcf="MQIACF_Q_MGR_STATUS", computed="the number of members with status FAILED"),
+    gauge("db2_active", "count", "members with an active connection to Db2",
+          pcf="MQIACF_DB2_CONN_STATUS", computed="the number of members whose Db2 connection is ACTIVE"),
+    gauge("lowest_command_level", "number", "lowest command level of the members; decides what the group can use",
+          pcf="MQIA_COMMAND_LEVEL", computed="the lowest of the members"),
+    text("members", "the members and their status",
+         pcf="MQCA_Q_MGR_NAME", computed="name and status of each member, in the order of their names"),
+)
+
+_STRUCTURES = answer(
+    "INQUIRE_CF_STRUC",
+    gauge("structure_count", "count", "application structures of the group",
+          computed="the number of structures in the answer"),
+)
+
+KIND = Kind(
+    name="qsg",
+    meaning="the queue-sharing group",
+    poll="INQUIRE_QSG",
+    metrics=(*_MEMBERS, *_STRUCTURES),
+    single=True,
+    of_group=True,
+)

@@ -1,0 +1,152 @@
+"""Local queues: private ones stand under their queue manager, shared ones under the group."""
+
+# fmt: off
+from __future__ import annotations
+
+from mqvitals_rules.vocabulary.entry import UNMONITORED, answer, gauge, records, state, text
+from mqvitals_rules.vocabulary.metric import Kind
+from mqvitals_rules.vocabulary.states import DISPOSITION, EVENTS, MONITORING, NO_YES, OFF_ON, STATISTICS
+
+ROLES = {"unspecified": 0, "request": 1, "reply": 2, "query": 3, "update": 4, "batch": 5}
+_ENABLED_DISABLED = {"ENABLED": 0, "DISABLED": 1}
+
+_NOW = answer(
+    "INQUIRE_Q_STATUS",
+    gauge("depth", "messages", "messages on the queue, uncommitted and expired ones included",
+          pcf="MQIA_CURRENT_Q_DEPTH", smf="QQSTDPTH", mqsc="CURDEPTH"),
+    gauge("input_handles", "count",
+          "open handles for getting; of a shared queue, summed over the members that answered",
+          pcf="MQIA_OPEN_INPUT_COUNT", smf="QQSTIPCT", mqsc="IPPROCS"),
+    gauge("output_handles", "count",
+          "open handles for putting; of a shared queue, summed over the members that answered",
+          pcf="MQIA_OPEN_OUTPUT_COUNT", smf="QQSTOPCT", mqsc="OPPROCS"),
+    state("uncommitted", NO_YES, "there are puts or gets that are not yet committed",
+          pcf="MQIACF_UNCOMMITTED_MSGS", smf="QQSTFLAG", mqsc="UNCOM", platform="zos"),
+    gauge("uncommitted_msgs", "messages", "messages put or got and not yet committed",
+          pcf="MQIACF_UNCOMMITTED_MSGS", mqsc="UNCOM", platform="distributed"),
+    gauge("oldest_msg_age_s", "s", "age of the oldest message",
+          pcf="MQIACF_OLDEST_MSG_AGE", smf="QQSTMAGE", mqsc="MSGAGE", special=UNMONITORED),
+    gauge("qtime_us_short", "us", "time a message stays on the queue, recent average",
+          pcf="MQIACF_Q_TIME_INDICATOR[0]", smf="QQSTQTST", mqsc="QTIME", special=UNMONITORED),
+    gauge("qtime_us_long", "us", "time a message stays on the queue, long average",
+          pcf="MQIACF_Q_TIME_INDICATOR[1]", smf="QQSTQTLT", mqsc="QTIME", special=UNMONITORED),
+    text("last_put_ts", "when a message was last put since restart, local time of the queue manager",
+         pcf="MQCACF_LAST_PUT_DATE MQCACF_LAST_PUT_TIME", smf="QQSTLPUT", mqsc="LPUTDATE LPUTTIME",
+         computed="date and time as reported"),
+    gauge("last_put_age_s", "s", "how long ago a message was last put",
+          pcf="MQCACF_LAST_PUT_DATE MQCACF_LAST_PUT_TIME", mqsc="LPUTDATE LPUTTIME",
+          computed="from date, time and the queue manager's time zone"),
+    text("last_get_ts", "when a message was last got since restart, local time of the queue manager",
+         pcf="MQCACF_LAST_GET_DATE MQCACF_LAST_GET_TIME", smf="QQSTLGET", mqsc="LGETDATE LGETTIME",
+         computed="date and time as reported"),
+    gauge("last_get_age_s", "s", "how long ago a message was last got",
+          pcf="MQCACF_LAST_GET_DATE MQCACF_LAST_GET_TIME", mqsc="LGETDATE LGETTIME",
+          computed="from date, time and the queue manager's time zone"),
+    state("monq", MONITORING, "monitoring in effect; OFF leaves ages and times absent",
+          pcf="MQIA_MONITORING_Q", mqsc="MONQ"),
+    state("dead_letter", NO_YES, "it is the dead-letter queue of its queue manager",
+          computed="YES where the queue manager names it in DEADQ"),
+    gauge("file_mb", "MB", "size of the queue's file",
+          pcf="MQIACF_CUR_Q_FILE_SIZE", mqsc="CURFSIZE", platform="distributed"),
+    gauge("file_max_mb", "MB", "size to which the queue's file may grow",
+          pcf="MQIACF_CUR_MAX_FILE_SIZE", mqsc="CURMAXFS", platform="distributed"),
+    text("media_log", "oldest log extent needed to recover the queue",
+         pcf="MQCACF_MEDIA_LOG_EXTENT_NAME", mqsc="MEDIALOG", platform="distributed"),
+)
+
+_DEFINITION = answer(
+    "INQUIRE_Q",
+    text("description", "what the definition says it is for",
+         pcf="MQCA_Q_DESC", mqsc="DESCR"),
+    state("type", {"QLOCAL": 1, "QMODEL": 2, "QALIAS": 3, "QREMOTE": 6, "QCLUSTER": 7},
+          "type of the queue; only local ones are watched",
+          pcf="MQIA_Q_TYPE", mqsc="TYPE"),
+    state("qsg_disp", DISPOSITION, "where the definition lives; SHARED: all members of the group use one queue",
+          pcf="MQIA_QSG_DISP", mqsc="QSGDISP", platform="zos"),
+    state("usage", {"NORMAL": 0, "XMITQ": 1}, "XMITQ: a transmission queue, read by a channel",
+          pcf="MQIA_USAGE", mqsc="USAGE"),
+    state("definition_type", {"PREDEFINED": 1, "PERMDYN": 2, "TEMPDYN": 3, "SHAREDYN": 4},
+          "defined by hand, or made when a model was opened",
+          pcf="MQIA_DEFINITION_TYPE", mqsc="DEFTYPE"),
+    gauge("max_depth", "messages", "most messages the queue may hold; a further put fails with 2053",
+          pcf="MQIA_MAX_Q_DEPTH", mqsc="MAXDEPTH"),
+    gauge("max_msg_length", "bytes", "longest message",
+          pcf="MQIA_MAX_MSG_LENGTH", mqsc="MAXMSGL"),
+    state("def_persistence", NO_YES, "messages are persistent unless the application says otherwise",
+          pcf="MQIA_DEF_PERSISTENCE", mqsc="DEFPSIST"),
+    state("index_type", {"NONE": 0, "MSGID": 1, "CORRELID": 2, "MSGTOKEN": 4, "GROUPID": 5},
+          "what the queue is indexed by",
+          pcf="MQIA_INDEX_TYPE", mqsc="INDXTYPE", platform="zos"),
+    state("get_enabled", _ENABLED_DISABLED, "whether messages may be got",
+          pcf="MQIA_INHIBIT_GET", mqsc="GET"),
+    state("put_enabled", _ENABLED_DISABLED, "whether messages may be put",
+          pcf="MQIA_INHIBIT_PUT", mqsc="PUT"),
+    state("shareable", NO_YES, "several handles may get from it at one time",
+          pcf="MQIA_SHAREABILITY", mqsc="SHARE"),
+    state("trigger", OFF_ON, "triggering",
+          pcf="MQIA_TRIGGER_CONTROL", mqsc="TRIGGER"),
+    state("trigger_type", {"NONE": 0, "FIRST": 1, "EVERY": 2, "DEPTH": 3}, "what triggers",
+          pcf="MQIA_TRIGGER_TYPE", mqsc="TRIGTYPE"),
+    gauge("backout_threshold", "count", "rollbacks after which applications should put a message aside",
+          pcf="MQIA_BACKOUT_THRESHOLD", mqsc="BOTHRESH"),
+    text("backout_queue", "where they should put it",
+         pcf="MQCA_BACKOUT_REQ_Q_NAME", mqsc="BOQNAME"),
+    gauge("depth_high_pct", "pct", "share of max_depth that makes a depth-high event",
+          pcf="MQIA_Q_DEPTH_HIGH_LIMIT", mqsc="QDEPTHHI"),
+    gauge("depth_low_pct", "pct", "share of max_depth that makes a depth-low event",
+          pcf="MQIA_Q_DEPTH_LOW_LIMIT", mqsc="QDEPTHLO"),
+    state("depth_max_event", EVENTS, "event when the queue is full",
+          pcf="MQIA_Q_DEPTH_MAX_EVENT", mqsc="QDPMAXEV"),
+    state("depth_high_event", EVENTS, "event at depth_high_pct",
+          pcf="MQIA_Q_DEPTH_HIGH_EVENT", mqsc="QDPHIEV"),
+    state("depth_low_event", EVENTS, "event at depth_low_pct",
+          pcf="MQIA_Q_DEPTH_LOW_EVENT", mqsc="QDPLOEV"),
+    gauge("service_interval_ms", "ms", "time within which a message should be got",
+          pcf="MQIA_Q_SERVICE_INTERVAL", mqsc="QSVCINT"),
+    state("service_interval_event", {"NONE": 0, "HIGH": 1, "OK": 2}, "event about service_interval_ms",
+          pcf="MQIA_Q_SERVICE_INTERVAL_EVENT", mqsc="QSVCIEV"),
+    state("monq_defined", MONITORING, "monitoring, as defined here",
+          pcf="MQIA_MONITORING_Q", mqsc="MONQ"),
+    state("statq", STATISTICS, "statistics, as defined here",
+          pcf="MQIA_STATISTICS_Q", mqsc="STATQ"),
+    text("storage_class", "storage class of a private queue",
+         pcf="MQCA_STORAGE_CLASS", mqsc="STGCLASS", platform="zos"),
+    text("cf_structure", "coupling facility structure of a shared queue",
+         pcf="MQCA_CF_STRUC_NAME", smf="QQSTCFST", mqsc="CFSTRUCT", platform="zos"),
+    text("cluster", "cluster the queue is known in",
+         pcf="MQCA_CLUSTER_NAME", mqsc="CLUSTER"),
+    text("tpipe", "pipes of the IMS bridge",
+         pcf="MQCA_TPIPE_NAME", mqsc="TPIPE", platform="zos"),
+    text("creation_ts", "when the queue was created, local time of the queue manager",
+         pcf="MQCA_CREATION_DATE MQCA_CREATION_TIME", mqsc="CRDATE CRTIME", computed="date and time as reported"),
+    text("alteration_ts", "when the definition was last changed, local time of the queue manager",
+         pcf="MQCA_ALTERATION_DATE MQCA_ALTERATION_TIME", mqsc="ALTDATE ALTTIME", computed="date and time as reported"),
+)
+
+_STORAGE = answer(
+    "INQUIRE_STG_CLASS",
+    gauge("page_set", "number", "page set that holds the messages of a private queue",
+          pcf="MQIA_PAGESET_ID", smf="QQSTPSID", mqsc="PSID", computed="the page set of the queue's storage class"),
+    gauge("buffer_pool", "number", "buffer pool of that page set",
+          smf="QQSTBPID", computed="the buffer pool of the page set, which INQUIRE_USAGE tells"),
+)
+
+_RECORDS = records(
+    gauge("put_rate", "per_s", "messages put a second", smf="QQSTPUTS+QQSTPUT1", since=933),
+    gauge("get_rate", "per_s", "messages got a second", smf="QQSTGETS", since=933),
+)
+
+_DECLARED = (
+    state("role", ROLES, "what the queue is used for; a batch queue may fill without a reader",
+          declared=True, default=ROLES["unspecified"]),
+    text("pair", "the other queue of a request and reply pair", declared=True),
+    state("lifetime", {"short": 0, "long": 1}, "how long messages are meant to stay", declared=True),
+    state("workload", {"online": 0, "batch": 1}, "who works with the queue", declared=True),
+)
+
+KIND = Kind(
+    name="queue",
+    meaning="a local queue; a shared queue stands once, under the group's name",
+    poll="INQUIRE_Q_STATUS",
+    metrics=(*_NOW, *_DEFINITION, *_STORAGE, *_RECORDS, *_DECLARED),
+)

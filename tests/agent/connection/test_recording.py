@@ -1,0 +1,263 @@
+"""Recordings: what can be read is read, what cannot is said."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mqvitals_agent.connection.recording import Exchange, Header, MqiFailure, RecordingError, Reply, Writer, read
+
+HEADER = (
+    '{"format":"mqvitals-recording","version":1,"name":"PRDQSG","queue_managers":["QM01","QM02"],"interval_s":10}\n'
+)
+AT = "2026-11-20T12:00:00.007Z"
+AT_MS = 1795176000007
+ANSWER = (
+    f'{{"at":"{AT}","elapsed_ms":5,"queue_manager":"QM01","command":42,"request":"0000001A",'
+    '"replies":[{"encoding":785,"ccsid":500,"data":"00ff","put":"2026-11-20T12:00:00.01Z"}]}\n'
+)
+FAILED = f'{{"at":"{AT}","elapsed_ms":1,"queue_manager":"QM03","error":{{"comp":2,"reason":2059}}}}\n'
+
+
+def written(path: Path, text: str | bytes) -> Path:
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def test_header_and_exchanges_are_read(tmp_path: Path) -> None:
+    """Every key of the format arrives, with times in ms and bytes from hex of either case."""
+    recording = read(written(tmp_path / "r.jsonl", HEADER + ANSWER + FAILED))
+    assert recording.header == Header(1, None, "", "PRDQSG", ("QM01", "QM02"), 10.0, "")
+    answer, failed = recording
+    reply = Reply(785, 500, b"\x00\xff", AT_MS + 3)
+    assert answer == Exchange(2, AT_MS, 5, "QM01", 42, b"\x00\x00\x00\x1a", (reply,), None)
+    assert failed == Exchange(3, AT_MS, 1, "QM03", None, None, (), MqiFailure(2, 2059))
+    assert recording.warnings == []
+    assert not recording.damaged
+
+
+def test_unknown_keys_are_ignored(tmp_path: Path) -> None:
+    """A later version may add keys anywhere."""
+    line = json.loads(ANSWER)
+    line["colour"] = {"deep": [1]}
+    line["replies"][0]["weight"] = 7
+    text = HEADER.replace('"version"', '"shape":"round","version"') + json.dumps(line) + "\n"
+    recording = read(written(tmp_path / "r.jsonl", text))
+    assert len(list(recording)) == 1
+    assert recording.warnings == []
+
+
+@pytest.mark.parametrize("gz", [False, True])
+def test_cut_last_line_is_reported_and_the_rest_used(tmp_path: Path, gz: bool) -> None:
+    """After a crash of the recorder the last line may be cut: that is no damage."""
+    text = (HEADER + ANSWER + FAILED[:30]).encode()
+    recording = read(written(tmp_path / ("r.jsonl.gz" if gz else "r.jsonl"), gzip.compress(text) if gz else text))
+    assert len(list(recording)) == 1
+    assert len(recording.warnings) == 1
+    assert "line 3, the last, is cut" in recording.warnings[0]
+    assert not recording.damaged
+
+
+def test_whole_last_line_without_an_end_is_used(tmp_path: Path) -> None:
+    """An editor may have taken the last line end away; the line is whole."""
+    recording = read(written(tmp_path / "r.jsonl", (HEADER + ANSWER).rstrip("\n")))
+    assert len(list(recording)) == 1
+    assert recording.warnings == []
+
+
+def test_several_gzip_members_read_as_one(tmp_path: Path) -> None:
+    """A recorder may append: members follow one another, lines even span them, tools pad with zeros."""
+    half = len(ANSWER) // 2
+    data = gzip.compress((HEADER + ANSWER[:half]).encode()) + gzip.compress(ANSWER[half:].encode()) + bytes(512)
+    recording = read(written(tmp_path / "r.jsonl.gz", data + gzip.compress(FAILED.encode())))
+    assert [exchange.queue_manager for exchange in recording] == ["QM01", "QM03"]
+    assert recording.warnings == []
+
+
+def test_damaged_gzip_keeps_what_was_read(tmp_path: Path) -> None:
+    """A flipped byte in the middle ends the reading with a sentence; what stood before it is used."""
+    lines = [ANSWER.replace("00ff", f"{number:08x}") for number in range(4000)]
+    data = bytearray(gzip.compress((HEADER + "".join(lines)).encode()))
+    data[len(data) * 3 // 4] ^= 0xFF
+    recording = read(written(tmp_path / "r.jsonl.gz", bytes(data)))
+    found = [int.from_bytes(exchange.replies[0].data, "big") for exchange in recording]
+    assert 1000 < len(found) < 4000
+    assert found[:1000] == list(range(1000))
+    assert recording.damaged
+    # Damage may unpack to rubbish for a while; the check at the end of the data tells at the latest.
+    assert any("the compressed data are damaged" in warning for warning in recording.warnings)
+
+
+def test_cut_gzip_keeps_what_was_read(tmp_path: Path) -> None:
+    """A gzip file without its end gives everything that can be unpacked."""
+    lines = [ANSWER.replace("00ff", f"{number:08x}") for number in range(2000)]
+    data = gzip.compress((HEADER + "".join(lines)).encode())
+    recording = read(written(tmp_path / "r.jsonl.gz", data[: len(data) // 2]))
+    assert 500 < len(list(recording)) < 2000
+    assert "end before their end was written" in recording.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("{not json}\n", "not JSON"),
+        ("[1]\n", "not a JSON object"),
+        (ANSWER.replace('"00ff"', '"0g"'), "hex"),
+        (ANSWER.replace(AT, "yesterday"), "yesterday"),
+        (ANSWER.replace('"elapsed_ms":5', '"elapsed_ms":"5"'), "elapsed_ms should be a whole number"),
+        (ANSWER.replace('"queue_manager":"QM01",', ""), "'queue_manager' is missing"),
+        (ANSWER.replace('"command":42,', ""), "neither a command nor an error"),
+        ("[" * 100_000 + "\n", "line 2"),
+    ],
+)
+def test_damaged_line_is_named_and_left_out(tmp_path: Path, line: str, words: str) -> None:
+    """One bad line costs that line alone, and its number and fault are told."""
+    recording = read(written(tmp_path / "r.jsonl", HEADER + line + FAILED))
+    assert [exchange.line for exchange in recording] == [3]
+    assert recording.damaged
+    assert recording.left_out == 1
+    assert recording.warnings[0].startswith("line 2 ")
+    assert words in recording.warnings[0]
+
+
+def test_undecodable_line_is_left_out(tmp_path: Path) -> None:
+    """Bytes that are not UTF-8 spoil one line only."""
+    recording = read(written(tmp_path / "r.jsonl", HEADER.encode() + b'{"at":"\xff\xfe"}\n' + FAILED.encode()))
+    assert len(list(recording)) == 1
+    assert "not UTF-8" in recording.warnings[0]
+
+
+def test_warnings_are_bounded(tmp_path: Path) -> None:
+    """A file of rubbish lines must not fill the memory with complaints."""
+    recording = read(written(tmp_path / "r.jsonl", HEADER + "x\n" * 5000))
+    assert list(recording) == []
+    assert recording.left_out == 5000
+    assert len(recording.warnings) < 100
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "is empty"),
+        (b"\x1f\x8b\x08nonsense", "damaged"),
+        (b"hello\n", "not a recording"),
+        (b'{"format":"other","version":1}\n', "not a recording"),
+        (b"\x00\x00\x00\x10\x00\x00\x00\x24", "not a recording"),
+        (HEADER.replace('"version":1', '"version":7').encode(), "version 7"),
+        (HEADER.replace('"version":1', '"version":"1"').encode(), "version should be a number"),
+        (HEADER.replace('"interval_s":10', '"interval_s":0').encode(), "interval_s"),
+        (HEADER.replace('["QM01","QM02"]', '"QM01"').encode(), "queue_managers"),
+    ],
+)
+def test_what_is_no_recording_is_refused(tmp_path: Path, data: bytes, words: str) -> None:
+    """Refusing says in a sentence which file, and why."""
+    path = written(tmp_path / "r.jsonl", data)
+    with pytest.raises(RecordingError, match=words) as caught:
+        read(path)
+    assert str(path) in str(caught.value)
+
+
+def test_missing_file_and_directory_are_named(tmp_path: Path) -> None:
+    """A wrong path is told as such."""
+    with pytest.raises(RecordingError, match="there is no file"):
+        read(tmp_path / "none.jsonl")
+    with pytest.raises(RecordingError, match="is a directory"):
+        read(tmp_path)
+
+
+names = st.text(min_size=1, max_size=20)
+exchanges = st.builds(
+    Exchange,
+    line=st.just(0),
+    at=st.integers(0, 4_000_000_000_000),
+    elapsed_ms=st.integers(0, 10**7),
+    queue_manager=names,
+    command=st.integers(1, 300),
+    request=st.binary(max_size=80),
+    replies=st.lists(
+        st.builds(
+            Reply,
+            encoding=st.integers(0, 2**31 - 1),
+            ccsid=st.integers(-2, 65535),
+            data=st.binary(max_size=80),
+            put=st.none() | st.integers(0, 400_000_000_000).map(lambda hundredths: hundredths * 10),
+        ),
+        max_size=3,
+    ).map(tuple),
+    error=st.none() | st.builds(MqiFailure, st.integers(0, 2), st.integers(2000, 9999)),
+)
+
+
+@given(found=st.lists(exchanges, max_size=5), name=names, gz=st.booleans(), parts=st.integers(1, 3))
+def test_what_is_written_is_read_back(
+    tmp_path_factory: pytest.TempPathFactory, found: list[Exchange], name: str, gz: bool, parts: int
+) -> None:
+    """Writing and reading return the same exchanges, appended in several sittings or not, compressed or not."""
+    path = tmp_path_factory.mktemp("w") / ("r.jsonl.gz" if gz else "r.jsonl")
+    header = Header(1, 1795176000000, "mqvitals 0.1.0", name, ("QM01",), 0.5, "text")
+    Writer(path, header).close()
+    for part in range(parts):
+        with Writer(path, header, append=True) as writer:
+            for exchange in found[part::parts]:
+                writer.write(exchange)
+    recording = read(path)
+    assert recording.header == header
+    back = [
+        Exchange(0, e.at, e.elapsed_ms, e.queue_manager, e.command, e.request, e.replies, e.error) for e in recording
+    ]
+    assert back == [exchange for part in range(parts) for exchange in found[part::parts]]
+    assert recording.warnings == []
+
+
+@pytest.mark.parametrize("name", ["r.jsonl", "r.jsonl.gz"])
+def test_every_line_is_on_disk_when_written(tmp_path: Path, name: str) -> None:
+    """A crash after a write loses nothing that was written: the file is readable without being closed."""
+    writer = Writer(tmp_path / name, Header(name="X"))
+    writer.write(Exchange(0, AT_MS, 1, "QM01", error=MqiFailure(2, 2059)))
+    assert len(list(read(tmp_path / name))) == 1
+    writer.close()
+
+
+def test_an_existing_recording_is_not_overwritten(tmp_path: Path) -> None:
+    """A recording is evidence; the writer makes a new file, for its owner alone."""
+    path = tmp_path / "r.jsonl"
+    Writer(path, Header()).close()
+    assert path.stat().st_mode & 0o777 == 0o600
+    with pytest.raises(RecordingError, match="exists already"):
+        Writer(path, Header())
+    with pytest.raises(RecordingError, match="cannot be written"):
+        Writer(tmp_path / "none" / "r.jsonl", Header())
+
+
+def test_full_disk_is_a_sentence() -> None:
+    """Writing to a full device says so and names the file."""
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    with pytest.raises(RecordingError, match="/dev/full cannot be written: No space left"):
+        Writer("/dev/full", Header(), append=True)
+
+
+@pytest.mark.parametrize(("name", "exchanges", "replies"), [("incident", 2805, 40777), ("quiet", 944, 13862)])
+def test_shared_recordings_are_read_whole(shared_data: Path, name: str, exchanges: int, replies: int) -> None:
+    """Both shared recordings give as many exchanges and replies as their expected counts say."""
+    recording = read(shared_data / "pcf" / f"recording-{name}.jsonl.gz")
+    found = list(recording)
+    assert (len(found), sum(len(exchange.replies) for exchange in found)) == (exchanges, replies)
+    assert recording.warnings == []
+
+
+def test_shared_recording_survives_a_round_trip(shared_data: Path, tmp_path: Path) -> None:
+    """Writing the quiet recording anew gives the same lines, byte for byte."""
+    source = shared_data / "pcf" / "recording-quiet.jsonl.gz"
+    recording = read(source)
+    with Writer(tmp_path / "again.jsonl", recording.header) as writer:
+        for exchange in recording:
+            writer.write(exchange)
+    ours = (tmp_path / "again.jsonl").read_text(encoding="utf-8").splitlines()
+    theirs = gzip.decompress(source.read_bytes()).decode().splitlines()
+    assert [json.loads(line) for line in ours] == [json.loads(line) for line in theirs]

@@ -1,0 +1,139 @@
+"""The alert life cycle against a plain retelling of its rules, over random sequences of polls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
+from mqvitals_rules.lifecycle.step import Identity, Policy, Verdict, begin, step
+from mqvitals_rules.snapshot import ObjectName
+
+POOL = ObjectName("QM01", "buffer_pool", "3")
+IDENTITY = Identity(AlertKey("BP-01", POOL), POOL, "operational", "bp_free")
+INTERVAL = 10_000
+
+polls = st.lists(st.tuples(st.sampled_from([True, False, None]), st.sampled_from([True, False, None])), max_size=40)
+policies = st.builds(
+    Policy,
+    hold_polls=st.integers(1, 4),
+    hold_ms=st.none() | st.sampled_from([0, INTERVAL, 25_000]),
+    clear_polls=st.integers(1, 4),
+)
+
+
+@dataclass
+class Episode:
+    """One alert as the retelling sees it: numbers of polls."""
+
+    since: int
+    started: int | None = None
+    ended: int | None = None
+    why: Why | None = None
+
+
+def retell(sequence: list[tuple[bool | None, bool | None]], policy: Policy) -> list[Episode]:
+    """What must happen, told without a state machine: each episode is read off the sequence from its first true poll."""
+    episodes = []
+    at = 0
+    while at < len(sequence):
+        if sequence[at][0] is not True:
+            at += 1
+            continue
+        episode = Episode(at)
+        episodes.append(episode)
+        at = _live(sequence, policy, episode) + 1
+    return episodes
+
+
+def _live(sequence: list[tuple[bool | None, bool | None]], policy: Policy, episode: Episode) -> int:
+    true = good = 0
+    for at in range(episode.since, len(sequence)):
+        holds, clear = sequence[at]
+        silent = [each for each, _ in sequence[max(episode.since, at - 2) : at + 1]]
+        if len(silent) == 3 and silent == [None, None, None]:
+            episode.ended, episode.why = at, Why.UNKNOWN
+            return at
+        if holds is None:
+            continue
+        if holds:
+            true += 1
+            good = 0
+            long_enough = (at - episode.since) * INTERVAL >= policy.hold_ms if policy.hold_ms is not None else true >= policy.hold_polls
+            if episode.started is None and long_enough:
+                episode.started = at
+        elif episode.started is None:
+            episode.ended, episode.why = at, Why.CONDITION_BROKE
+            return at
+        elif clear:
+            good += 1
+            if good >= policy.clear_polls:
+                episode.ended, episode.why = at, Why.CLEARED
+                return at
+        elif clear is False:
+            good = 0
+    return len(sequence)
+
+
+def run(sequence: list[tuple[bool | None, bool | None]], policy: Policy) -> tuple[list[Alert], list[Transition]]:
+    """Every alert in its last form, and every transition, as the real thing makes them."""
+    done: list[Alert] = []
+    changes: list[Transition] = []
+    alert: Alert | None = None
+    for at, (holds, clear) in enumerate(sequence):
+        now = at * INTERVAL
+        if alert is None:
+            transition = begin(IDENTITY, policy, Severity.WARNING, f"poll {at}", now) if holds else None
+        else:
+            transition = step(alert, policy, Verdict(holds, clear, Severity.WARNING, f"poll {at}"), now)
+        if transition is None:
+            continue
+        changes.append(transition)
+        alert = transition.after
+        if alert.state is AlertState.RESOLVED:
+            done.append(alert)
+            alert = None
+    return ([*done, alert] if alert else done), changes
+
+
+@settings(max_examples=200)
+@given(polls, policies)
+def test_the_life_cycle_is_the_retold_one(sequence: list[tuple[bool | None, bool | None]], policy: Policy) -> None:
+    """Alerts begin, fire and end on the polls, and for the reasons, that the rules in words give."""
+    alerts, _ = run(sequence, policy)
+    told = retell(sequence, policy)
+    seen = [
+        Episode(
+            alert.since // INTERVAL,
+            None if alert.started is None else alert.started // INTERVAL,
+            None if alert.ended is None else alert.ended // INTERVAL,
+            alert.why if alert.ended is not None else None,
+        )
+        for alert in alerts
+    ]
+    assert seen == told
+
+
+@settings(max_examples=200)
+@given(polls, policies)
+def test_transitions_are_a_chain(sequence: list[tuple[bool | None, bool | None]], policy: Policy) -> None:
+    """Each transition starts from what the one before it left, changes something, and time never runs back."""
+    _, changes = run(sequence, policy)
+    left: Alert | None = None
+    for change in changes:
+        assert change.before == left
+        assert change.before != change.after
+        assert change.before is None or change.after.updated > change.before.updated
+        left = None if change.after.state is AlertState.RESOLVED else change.after
+
+
+@settings(max_examples=200)
+@given(polls, policies)
+def test_people_see_each_firing_alert_begin_and_end_once(sequence: list[tuple[bool | None, bool | None]], policy: Policy) -> None:
+    """Of an alert of one severity exactly two transitions are visible at most: it fires, it ends; of one that never fired none."""
+    alerts, changes = run(sequence, policy)
+    visible = [change for change in changes if change.visible]
+    fired = [alert for alert in alerts if alert.started is not None]
+    assert len(visible) == len(fired) + sum(alert.ended is not None for alert in fired)
