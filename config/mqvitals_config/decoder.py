@@ -30,7 +30,7 @@ from dataclasses import Field, dataclass, fields, is_dataclass
 from enum import Enum
 from typing import Annotated, Any, Generic, Literal, TypeVar, Union, cast, get_args, get_origin
 
-from mqvitals_config.node import MOST_PROBLEMS, Broken, MappingNode, Node, ScalarNode, SequenceNode, compose
+from mqvitals_config.node import MOST_PROBLEMS, Broken, MappingNode, Node, ScalarNode, SequenceNode, compose, too_many
 from mqvitals_config.problem import ConfigError, LocatedText, Place, Problem
 from mqvitals_config.shape import (
     SECRET,
@@ -82,7 +82,7 @@ def decode_located(path: str, text: str, shape: type[T]) -> Decoded[T]:
         elif not problems:
             value = decoder.empty_file(Place(path), shape)
     except _EnoughError:
-        problems.append(Problem(Place(path), "", f"more than {MOST_PROBLEMS} problems; these are the first"))
+        problems.append(too_many(path))
     if problems:
         raise ConfigError(problems)
     return Decoded(cast("T", value), decoder.places)
@@ -128,9 +128,10 @@ class _Decoder:
         return _NOTHING
 
     def empty_file(self, place: Place, shape: Any) -> Any:
-        required = [key_of(item) for item in fields(shape) if not optional(item)] if is_dataclass(shape) else []
-        if required:
-            return self.refuse(place, "", f"the file is empty; it must hold {listing(required)}")
+        if is_dataclass(shape):
+            required = [key_of(item, hints_of(shape)) for item in fields(shape) if not optional(item)]
+            if required:
+                return self.refuse(place, "", f"the file is empty; it must hold {listing(required)}")
         return self.value(ScalarNode(place, "", "null", LocatedText("", place)), shape, "")
 
     def value(self, node: Node, hint: Any, key: str) -> Any:

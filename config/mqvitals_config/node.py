@@ -188,10 +188,9 @@ class _Composer:
     def _refuse(self, place: Place, what: str, message: str) -> None:
         if what not in self.refused:  # once each: an alias bomb has hundreds of the same
             self.refused.add(what)
-            problem = Problem(place, "", message)
-            if len(self.problems) >= MOST_PROBLEMS:
-                raise _TooMuchError(problem)
-            self.problems.append(problem)
+            if len(self.problems) == MOST_PROBLEMS:
+                raise _TooMuchError(too_many(self.path))
+            self.problems.append(Problem(place, "", message))
 
     def _syntax(self, error: yaml.MarkedYAMLError) -> Problem:
         mark = error.problem_mark or error.context_mark
@@ -235,6 +234,11 @@ class _TooMuchError(Exception):
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))
         self.problem = problem
+
+
+def too_many(path: str) -> Problem:
+    """What is said when so much is wrong that more of it helps nobody."""
+    return Problem(Place(path), "", f"more than {MOST_PROBLEMS} problems; these are the first")
 
 
 def _alias_message(word: str) -> str:

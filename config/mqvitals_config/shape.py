@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, is_dataclass
 from enum import Enum
 from functools import cache
@@ -41,9 +41,13 @@ SECRET = (Secret, Secret | None)
 SECRET_FILE = Annotated[Secret, Convert(Secret.in_file, expected="the path of a file")]
 
 
-@cache
-def hints_of(shape: Hashable) -> dict[str, Any]:
+def hints_of(shape: Any) -> dict[str, Any]:
     """The type hints of a dataclass by field."""
+    return _hints(shape)
+
+
+@cache
+def _hints(shape: Any) -> dict[str, Any]:
     return get_type_hints(shape, include_extras=True)
 
 

@@ -143,9 +143,9 @@ def declared_value(kind: Kind, name: str, word: str | float) -> Value:
             meant = did_you_mean(str(word), metric.values) or f"; there is {', '.join(metric.values)}"
             raise ValueError(f"{word!r} is no {name} of a {kind.name}{meant}")
         return metric.values[str(word)]
-    if isinstance(word, str):
-        raise ValueError(f"{name} is a number, not {word!r}")
-    return word
+    if not isinstance(word, str):
+        return word
+    raise ValueError(f"{name} is a number, not {word!r}")
 
 
 def _pattern(text: LocatedText, key: str, kind: str, who: str) -> tuple[ObjectPattern | None, list[Problem]]:

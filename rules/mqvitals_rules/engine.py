@@ -27,7 +27,7 @@ class UnknownCount(NamedTuple):
 
     rule: str
     reason: Absence
-    count: int
+    count: int  # type: ignore[assignment]  # a tuple has a method of this name, which nobody calls here
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,8 @@ class _Watch:
     def __init__(self, forms: tuple[Form, ...], alerts: dict[str, Alert]) -> None:
         self.forms = forms
         self.alerts = alerts
-        self.unknown: dict[str, Absence] = {}
+        self.unknown: dict[str, tuple[Absence | None, Absence]] = {}
+        """Rule id -> the first absence met, and the one that makes the verdict unknown."""
         self.judged = -1
 
 
@@ -110,22 +111,37 @@ class Engine:
         watch.judged = now
         scene = self._scene
         scene.enter(state, now)
-        alerts, unknown = watch.alerts, watch.unknown
+        alerts, unknown, values = watch.alerts, watch.unknown, state.values
         for form in watch.forms:
             scene.absence = None
-            holds = form.when.truth(scene)
+            holds = form.when.truth(scene, values)
             if holds is False and not alerts and not unknown:
                 continue
             rule = form.id
-            reason = (scene.absence or Absence.WINDOW) if holds is None else None
-            if unknown.get(rule) is not reason:
-                _recount(unknown, rule, reason, counts)
+            if holds is None or unknown:
+                self._note_unknown(form, watch, counts, holds=holds)
             alert = alerts.get(rule)
             if alert is None:
                 if holds:
                     self._begin(form, state, now, alerts, changes)
             else:
-                self._step(form, alert, holds, state, now, alerts, changes)
+                self._step(form, alert, state, now, alerts, changes, holds=holds)
+
+    def _note_unknown(self, form: Form, watch: _Watch, counts: Counter[tuple[str, Absence]], *, holds: bool | None) -> None:
+        """Keep count of what is unknown. The exact reason takes a careful look, so it is sought only when the first absence met is another."""
+        before = watch.unknown.get(form.id)
+        if holds is not None:
+            if before is not None:
+                counts[form.id, watch.unknown.pop(form.id)[1]] -= 1
+            return
+        met = self._scene.absence
+        if before is not None:
+            if before[0] is met:
+                return
+            counts[form.id, before[1]] -= 1
+        reason = form.when.reason(self._scene) or Absence.WINDOW
+        watch.unknown[form.id] = (met, reason)
+        counts[form.id, reason] += 1
 
     def _begin(self, form: Form, state: ObjectState, now: int, alerts: dict[str, Alert], changes: list[Transition]) -> None:
         severity = self._severity(form) or form.rule.severity
@@ -138,11 +154,12 @@ class Engine:
         self,
         form: Form,
         alert: Alert,
-        holds: bool | None,
         state: ObjectState,
         now: int,
         alerts: dict[str, Alert],
         changes: list[Transition],
+        *,
+        holds: bool | None,
     ) -> None:
         clear = None
         if holds is not None:
@@ -172,15 +189,6 @@ class Engine:
         state = self.world.state(name)
         if state is not None and isinstance(state.extra, _Watch):
             counts = self._unknown.setdefault(name.owner, Counter())
-            for rule in list(state.extra.unknown):
-                _recount(state.extra.unknown, rule, None, counts)
+            for rule, (_, reason) in state.extra.unknown.items():
+                counts[rule, reason] -= 1
         return [end(alert, Why.GONE, now) for alert in self._open.pop(name, {}).values()]
-
-
-def _recount(unknown: dict[str, Absence], rule: str, reason: Absence | None, counts: Counter[tuple[str, Absence]]) -> None:
-    before = unknown.pop(rule, None)
-    if before is not None:
-        counts[rule, before] -= 1
-    if reason is not None:
-        unknown[rule] = reason
-        counts[rule, reason] += 1

@@ -27,6 +27,11 @@ MOST_POLLS = 1000
 Duration = Annotated[int, Convert(parse_duration, expected=FORM)]
 
 
+def _check_polls(polls: int | None) -> None:
+    if polls is not None and not 1 <= polls <= MOST_POLLS:
+        raise ValueError(f"polls must be 1 to {MOST_POLLS}, not {polls}")
+
+
 @dataclass(frozen=True, slots=True)
 class ParameterEntry:
     """``stress_pct: {value: 20, unit: "%", origin: document, meaning: ...}``."""
@@ -154,11 +159,6 @@ def _rule(entry: RuleEntry, topic: str) -> Rule:
         needs=entry.needs,
         mqsc=entry.mqsc,
     )
-
-
-def _check_polls(polls: int | None) -> None:
-    if polls is not None and not 1 <= polls <= MOST_POLLS:
-        raise ValueError(f"polls must be 1 to {MOST_POLLS}, not {polls}")
 
 
 def _name_problems(entry: RuleEntry, kinds: Mapping[str, Kind]) -> Iterator[Problem]:

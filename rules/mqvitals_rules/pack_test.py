@@ -53,13 +53,15 @@ class FiringEntry:
 class ExpectEntry:
     """What must hold after the poll at ``at``.
 
-    ``firing``, when given, names every alert that is firing; ``not_firing`` rules that have none; ``unknown`` rules that cannot be judged for some object.
+    ``firing``, when given, names every alert that is firing; ``not_firing`` rules that have none; ``unknown`` rules that cannot be judged for some
+    object; ``known`` those that can be judged for all.
     """
 
     at: Duration
     firing: tuple[FiringEntry, ...] | None = None
     not_firing: tuple[LocatedText, ...] = ()
     unknown: tuple[LocatedText, ...] = ()
+    known: tuple[LocatedText, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +172,9 @@ def _compare(expected: ExpectEntry, firing: list[Alert], unknown: set[str]) -> I
     for rule in expected.unknown:
         if rule not in unknown:
             yield f"{rule} should be unknown for some object and is not"
+    for rule in expected.known:
+        if rule in unknown:
+            yield f"{rule} is unknown for some object and should not be"
 
 
 def _snapshots(test: PackTest, kinds: Mapping[str, Kind], poll: int) -> Iterator[Snapshot]:
@@ -229,7 +234,7 @@ def _expectations(entry: TestEntry, key: str, rules: Mapping[str, object], kinds
             form = format_duration(entry.interval)
             yield Problem(entry.name.place, f"{inner}.at", f"must be one of the first {MOST_POLLS} multiples of the interval, {form}")
         named = [each.rule for each in expected.firing or ()]
-        for rule in [*named, *expected.not_firing, *expected.unknown]:
+        for rule in [*named, *expected.not_firing, *expected.unknown, *expected.known]:
             if rule not in rules:
                 yield Problem(rule.place, inner, f"there is no rule {rule!r}{did_you_mean(rule, rules)}")
         for each in expected.firing or ():

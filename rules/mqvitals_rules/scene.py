@@ -57,14 +57,13 @@ class Scene:
         if value is None:
             value = self._untold[kind, metric]
         if value.__class__ is Absence and self.absence is None:
-            self.absence = value  # type: ignore[assignment]
+            self.absence = value
         return value
 
     def points(self, kind: str, metric: str, since_ms: int) -> Sequence[Point]:
         """The polls of a metric with a time greater than ``since_ms``, oldest first."""
         name = self._name(kind)
-        points = () if name is None else self._windows.points(name, metric, since_ms)
-        return points
+        return () if name is None else self._windows.points(name, metric, since_ms)
 
     def last(self, kind: str, metric: str, n: int) -> Sequence[Point]:
         """The newest ``n`` polls of a metric, oldest first."""

@@ -33,6 +33,11 @@ def rows_by_cycle(store: Path) -> dict[tuple[str, int], tuple[int, int, int]]:
         return found
 
 
+def cycle_in(line: str) -> int:
+    """The number in ``mqvitals: cycle 12, 2026-...``."""
+    return int(line.split("cycle ", 1)[1].split(",", 1)[0])
+
+
 def test_kill(mqvitals: Callable[..., Any], recordings: Path, incident: Path, declared: Path, tmp_path: Path) -> None:
     """At 20 random moments the store opens, every reported cycle is whole in it, and status can tell."""
     whole = rows_by_cycle(incident)
@@ -56,8 +61,8 @@ def test_kill(mqvitals: Callable[..., Any], recordings: Path, incident: Path, de
             assert player.stderr is not None
             reported = 0
             for line in player.stderr:
-                if line.startswith("cycle "):
-                    reported = int(line.split()[1].rstrip(":,"))
+                if ": cycle " in line:
+                    reported = cycle_in(line)
                     if reported >= after:
                         break
             # Somewhere within the next cycles' work, not at its edge.
@@ -65,8 +70,8 @@ def test_kill(mqvitals: Callable[..., Any], recordings: Path, incident: Path, de
                 pass
             player.send_signal(signal.SIGKILL)
             for line in player.stderr:
-                if line.startswith("cycle "):
-                    reported = int(line.split()[1].rstrip(":,"))
+                if ": cycle " in line:
+                    reported = cycle_in(line)
         assert reported >= after
         found = rows_by_cycle(store)
         for (owner, cycle), counts in whole.items():

@@ -160,5 +160,6 @@ def test_incident_status(mqvitals: Run, incident: Path) -> None:
     text = mqvitals("status", "--store", incident, code=1).stdout
     assert "WARNING" in text
     assert "QM02" in text
-    assert max(map(len, text.splitlines())) <= 80
+    # A command to type next names the store, whose path may be as long as it likes.
+    assert max(len(line) for line in text.splitlines() if "--store" not in line) <= 80
     assert "\x1b" not in text

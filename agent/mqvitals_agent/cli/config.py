@@ -95,9 +95,8 @@ def _check(path: str | None) -> int:
 
 def _meaning(loaded: Loaded) -> tuple[Problem, ...]:
     """What is wrong with the names that well-formed settings hold."""
-    from mqvitals_rules.check import check_settings
-
     from mqvitals_config.problem import ConfigError
+    from mqvitals_rules.check import check_settings
 
     try:
         return tuple(sorted(check_settings(loaded.settings)))

@@ -8,10 +8,10 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mqvitals_agent.cli.failure import ExitCode, Failure
 
@@ -85,20 +85,15 @@ _Found = tuple[dict[str, int], "Message | str"]
 """Where a message was found, as keys of its JSON object, and the message, or a sentence on why there is none."""
 
 
-@contextmanager
-def _input(name: str) -> Iterator[BufferedReader]:
+def _input(name: str) -> AbstractContextManager[BufferedReader]:
     if name == "-":
-        # Standard input is a BufferedReader unless someone replaced it.
-        yield sys.stdin.buffer if isinstance(sys.stdin.buffer, BufferedReader) else BufferedReader(sys.stdin.buffer)
-        return
+        return nullcontext(cast("BufferedReader", sys.stdin.buffer))
     try:
-        file = Path(name).open("rb")
+        return Path(name).open("rb")
     except FileNotFoundError:
         raise Failure(f"there is no file {name}", hint="use - to read from standard input") from None
     except OSError as error:
         raise Failure(f"{name} cannot be read: {error.strerror}") from None
-    with file:
-        yield file
 
 
 def _messages(source: BufferedReader, name: str, ccsid: int) -> Iterator[_Found]:
@@ -178,7 +173,7 @@ def _from_lines(lines: Iterable[bytes]) -> Iterator[_Found]:
 
 def _words(words: list[bytes]) -> tuple[int, int, bytes]:
     if len(words) != 3:
-        raise ValueError(f"expected ENCODING CCSID HEX, not {len(words)} words")
+        raise ValueError(f"expected ENCODING CCSID HEX, not {len(words)} word{'s' * (len(words) > 1)}")
     try:
         encoding, ccsid = int(words[0]), int(words[1])
     except ValueError:

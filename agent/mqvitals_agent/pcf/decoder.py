@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from operator import getitem
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.error import PcfError
 from mqvitals_agent.pcf.message import DecodedMessage, Layout, Message, Values, first_and_repeated
 from mqvitals_agent.pcf.shape import Shape, compile_shape
 from mqvitals_agent.pcf.text import TextPool
-from mqvitals_agent.pcf.walk import HEADERS, Walk, read_header
+from mqvitals_agent.pcf.walk import HEADERS, Columns, Header, Walk, read_header
 
-MOST_SHAPES: Final = 1024
-"""How many shapes one decoder keeps, some 8 kB each."""
+MOST_OF_SHAPES: Final = 16_000_000
+"""About how many bytes the shapes of one decoder may take: one or two thousand of them."""
+LONGEST: Final = 32_000
+"""The longest message whose shape is kept. A description of one object takes 2 or 3 kB."""
 SHAPES_OF_A_KEY: Final = 8
 """How many shapes of the same length, command and number of parameters are tried before a message is walked."""
 _COMPILATION: Final = 16  # about how many walks take as long as compiling a shape
 _PATIENCE: Final = 256  # walks past all shapes of a key, after which those are given up for newer ones
+
+# A header in the midst of other bytes: a known type, 36, and a version, in either byte order.
+_TYPES: Final = re.escape(bytes(sorted(HEADERS)))
+_A_HEADER: Final = re.compile(
+    rb"\0\0\0[%b]\0\0\0\x24\0\0\0[\1-\3]|[%b]\0\0\0\x24\0\0\0[\1-\3]\0\0\0" % (_TYPES, _TYPES), re.DOTALL
+)
+
+_DEEPEST_FIELD: Final = 20  # how far inside a structure an error can be
 
 _Key: TypeAlias = tuple[int, int, bytes, bytes, frozenset[int] | None]
 
@@ -35,10 +45,10 @@ class Decoder:
         self._pool = TextPool()
         self._shapes: dict[_Key, list[Shape]] = {}
         self._misses: dict[_Key, int] = {}
-        self._kept = 0
+        self._size = 0
         # A shape is compiled only when enough messages were walked to pay for it: if shapes never repeat, or there are
         # more of them than fit, decoding is at most twice as slow as walking.
-        self._credit = _COMPILATION * MOST_SHAPES
+        self._credit = 1000 * _COMPILATION
 
     def decode(self, data: bytes, ccsid: int) -> Message:
         """The one message that ``data`` holds, with everything in it.
@@ -47,28 +57,13 @@ class Decoder:
         parameter that is silently missing is worse than a message that is reported.
         """
         key = (len(data), ccsid, data[4:16], data[32:36], None)
-        shapes = self._shapes.get(key)
-        if shapes is not None:
-            number = int.from_bytes(data, "little")
-            for shape in shapes:
-                if number & shape.mask == shape.compared:
-                    kind, sequence, control, comp_code, reason, *column = shape.plain(data)
-                    for place, convert in shape.converters:
-                        column[place] = convert(column[place])
-                    column += map(getitem, shape.texts, shape.raw_texts(data))
-                    if shape.pairs is not None:
-                        numbers = iter(shape.pairs(data))
-                        column += zip(numbers, numbers, strict=True)
-                    return DecodedMessage(
-                        kind, shape.command, sequence, control, comp_code, reason, shape.layout, column
-                    )
-        header = read_header(data)
-        walk = Walk(data, header.order, mq.MQCFH_STRUC_LENGTH, ccsid, self._pool)
-        ids, types, values = walk.structures(header.parameter_count, None)
-        _check_end(data, walk.at, header.parameter_count)
-        self._learn(key, walk, None)
+        shape = self._shape(key, data)
+        if shape is not None:
+            kind, sequence, control, comp_code, reason, column = shape.read(data)
+            return DecodedMessage(kind, shape.command, sequence, control, comp_code, reason, shape.layout, column)
+        header, (ids, types, column) = self._walk(key, data)
         _, kind, command, sequence, control, comp_code, reason, _ = header
-        return DecodedMessage(kind, command, sequence, control, comp_code, reason, Layout(ids, types), values)
+        return DecodedMessage(kind, command, sequence, control, comp_code, reason, Layout(ids, types), column)
 
     def decode_values(self, data: bytes, ccsid: int, wanted: frozenset[int]) -> Values:
         """Only the wanted parameters of the one message that ``data`` holds. All of it is verified, as in ``decode``.
@@ -76,31 +71,17 @@ class Decoder:
         Character sets are looked up only for wanted texts, so an unknown one elsewhere does no harm.
         """
         key = (len(data), ccsid, data[4:16], data[32:36], wanted)
-        shapes = self._shapes.get(key)
-        if shapes is not None:
-            number = int.from_bytes(data, "little")
-            for shape in shapes:
-                if number & shape.mask == shape.compared:
-                    kind, sequence, control, comp_code, reason, *column = shape.plain(data)
-                    for place, convert in shape.converters:
-                        column[place] = convert(column[place])
-                    column += map(getitem, shape.texts, shape.raw_texts(data))
-                    if shape.pairs is not None:
-                        numbers = iter(shape.pairs(data))
-                        column += zip(numbers, numbers, strict=True)
-                    layout = shape.layout
-                    if layout.repeats:
-                        values, repeated = first_and_repeated(layout.ids, layout.in_order(column))
-                        return Values(kind, shape.command, sequence, control, comp_code, reason, values, repeated)
-                    values = dict(zip(layout.ids_of_column, column, strict=True))
-                    return Values(kind, shape.command, sequence, control, comp_code, reason, values)
-        header = read_header(data)
-        walk = Walk(data, header.order, mq.MQCFH_STRUC_LENGTH, ccsid, self._pool)
-        ids, _, values_there = walk.structures(header.parameter_count, wanted)
-        _check_end(data, walk.at, header.parameter_count)
-        self._learn(key, walk, wanted)
+        shape = self._shape(key, data)
+        if shape is not None:
+            kind, sequence, control, comp_code, reason, column = shape.read(data)
+            layout = shape.layout
+            if not layout.repeats:
+                return Values(kind, shape.command, sequence, control, comp_code, reason, layout.values(column))
+            values, repeated = first_and_repeated(layout.ids, column)
+            return Values(kind, shape.command, sequence, control, comp_code, reason, values, repeated)
+        header, (ids, _, column) = self._walk(key, data)
         _, kind, command, sequence, control, comp_code, reason, _ = header
-        values, repeated = first_and_repeated(ids, values_there)
+        values, repeated = first_and_repeated(ids, column)
         return Values(kind, command, sequence, control, comp_code, reason, values, repeated)
 
     def decode_all(self, data: bytes, ccsid: int) -> Iterator[Message | PcfError]:
@@ -117,13 +98,40 @@ class Decoder:
                 ids, types, column = walk.structures(header.parameter_count, None)
             except PcfError as error:
                 yield error
-                at = _next_header(data, max(at + 4, error.offset))
+                # Structures before the one with the error were sound, so they are not looked at again.
+                found = _A_HEADER.search(data, max(at + 1, error.offset - _DEEPEST_FIELD))
+                at = found.start() if found else len(data)
             else:
                 _, kind, command, sequence, control, comp_code, reason, _ = header
                 yield DecodedMessage(kind, command, sequence, control, comp_code, reason, Layout(ids, types), column)
                 at = walk.at
 
-    def _learn(self, key: _Key, walk: Walk, wanted: frozenset[int] | None) -> None:
+    def _shape(self, key: _Key, data: bytes) -> Shape | None:
+        """The kept shape that this message has."""
+        shapes = self._shapes.get(key)
+        if shapes is not None:
+            number = int.from_bytes(data, "little")
+            for shape in shapes:
+                if number & shape.mask == shape.compared:
+                    return shape
+        return None
+
+    def _walk(self, key: _Key, data: bytes) -> tuple[Header, Columns]:
+        """Read a message carefully, to its end, and learn its shape."""
+        _, ccsid, _, _, wanted = key
+        header = read_header(data)
+        walk = Walk(data, header.order, mq.MQCFH_STRUC_LENGTH, ccsid, self._pool)
+        columns = walk.structures(header.parameter_count, wanted)
+        if walk.at != len(data):
+            rest = len(data) - walk.at
+            raise PcfError(
+                walk.at, f"the end of the message after its {header.parameter_count} parameters, not {rest} more bytes"
+            )
+        if len(data) <= LONGEST:
+            self._learn(key, data, header)
+        return header, columns
+
+    def _learn(self, key: _Key, data: bytes, header: Header) -> None:
         """Compile the shape of a message that none of the kept ones fitted, when that is likely to pay."""
         self._credit += 1
         shapes = self._shapes.get(key)
@@ -135,34 +143,15 @@ class Decoder:
         if self._credit < _COMPILATION:
             return
         self._credit -= _COMPILATION
-        shape = compile_shape(walk.data, walk.order, walk.ccsid, wanted, self._pool)
+        _, ccsid, _, _, wanted = key
+        shape = compile_shape(data, header.order, ccsid, wanted, self._pool)
         if shape is None:
             return
-        while self._kept >= MOST_SHAPES:
+        while self._size + shape.size > MOST_OF_SHAPES:
             self._forget(next(iter(self._shapes)))
         self._shapes.setdefault(key, []).append(shape)
-        self._kept += 1
+        self._size += shape.size
 
     def _forget(self, key: _Key) -> None:
-        self._kept -= len(self._shapes.pop(key))
+        self._size -= sum(shape.size for shape in self._shapes.pop(key))
         self._misses.pop(key, None)
-
-
-def _check_end(data: bytes, at: int, count: int) -> None:
-    if at != len(data):
-        raise PcfError(at, f"the end of the message after its {count} parameters, not {len(data) - at} more bytes")
-
-
-def _next_header(data: bytes, at: int) -> int:
-    """Where, from ``at`` on, the next message may begin: a known header type, 36, and a version in the same order."""
-    while True:
-        big = data.find(b"\0\0\0\x24\0\0\0", at + 4)
-        little = data.find(b"\x24\0\0\0", at + 4)
-        found = min((place for place in (big, little) if place >= 0), default=-1)
-        if found < 0:
-            return len(data)
-        order: Literal["big", "little"] = "big" if found == big else "little"
-        kind = int.from_bytes(data[found - 4 : found], order, signed=True)
-        if kind in HEADERS and int.from_bytes(data[found + 4 : found + 8], order) in {1, 2, 3}:
-            return found - 4
-        at = found - 3

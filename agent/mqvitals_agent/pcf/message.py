@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias, Union
 
@@ -117,30 +117,26 @@ class Message:
 
 
 class Layout:
-    """Which parameters a column of values holds: identifiers and structure types in the order of the message.
+    """Which parameters a column of values holds: their identifiers and structure types.
 
-    The column itself may be in another order; ``arrange`` puts it into that of the message, ``ids_of_column`` are its
-    identifiers as it stands.
+    ``template`` has all identifiers as keys: filling a copy of it is quicker than growing a dictionary.
     """
 
-    __slots__ = ("arrange", "ids", "ids_of_column", "repeats", "types")
+    __slots__ = ("ids", "repeats", "template", "types")
 
-    def __init__(
-        self,
-        ids: Sequence[int],
-        types: Sequence[int],
-        ids_of_column: Sequence[int] | None = None,
-        arrange: Callable[[Sequence[Value]], Sequence[Value]] | None = None,
-    ) -> None:
+    def __init__(self, ids: Sequence[int], types: Sequence[int]) -> None:
         self.ids = ids
         self.types = types
-        self.ids_of_column = ids if ids_of_column is None else ids_of_column
-        self.arrange = arrange
-        self.repeats = len(set(ids)) != len(ids)
+        self.template: dict[int, Value] = dict.fromkeys(ids, 0)
+        self.repeats = len(self.template) != len(ids)
 
-    def in_order(self, column: Sequence[Value]) -> Sequence[Value]:
-        """The column in the order of the message."""
-        return column if self.arrange is None else self.arrange(column)
+    def values(self, column: Sequence[Value]) -> dict[int, Value]:
+        """Identifier to value, the first of each."""
+        if self.repeats:
+            return first_and_repeated(self.ids, column)[0]
+        values = self.template.copy()
+        values.update(zip(self.ids, column, strict=False))
+        return values
 
 
 class DecodedMessage(Message):
@@ -171,14 +167,10 @@ class DecodedMessage(Message):
         self._column = column
 
     def _make_parameters(self) -> tuple[Parameter, ...]:
-        layout = self._layout
-        return tuple(map(Parameter, layout.ids, layout.types, layout.in_order(self._column)))
+        return tuple(map(Parameter, self._layout.ids, self._layout.types, self._column))
 
     def _make_values(self) -> dict[int, Value]:
-        layout = self._layout
-        if layout.repeats:
-            return first_and_repeated(layout.ids, layout.in_order(self._column))[0]
-        return dict(zip(layout.ids_of_column, self._column, strict=True))
+        return self._layout.values(self._column)
 
 
 class Values:
@@ -199,7 +191,7 @@ class Values:
         comp_code: int,
         reason: int,
         values: dict[int, Value],
-        repeated: Sequence[tuple[int, Value]] = (),
+        repeated: tuple[tuple[int, Value], ...] = (),
     ) -> None:
         self.type = type
         self.command = command
@@ -232,7 +224,9 @@ class Values:
         )
 
 
-def first_and_repeated(ids: Sequence[int], column: Sequence[Value]) -> tuple[dict[int, Value], list[tuple[int, Value]]]:
+def first_and_repeated(
+    ids: Sequence[int], column: Sequence[Value]
+) -> tuple[dict[int, Value], tuple[tuple[int, Value], ...]]:
     """The first value of every identifier, and all later ones in order."""
     first: dict[int, Value] = {}
     repeated: list[tuple[int, Value]] = []
@@ -241,4 +235,4 @@ def first_and_repeated(ids: Sequence[int], column: Sequence[Value]) -> tuple[dic
             repeated.append((number, value))
         else:
             first[number] = value
-    return first, repeated
+    return first, tuple(repeated)

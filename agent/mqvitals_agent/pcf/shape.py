@@ -7,10 +7,10 @@ string lengths, counts) with those of the message that it was made from, in one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from operator import itemgetter
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from struct import Struct, unpack_from
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.message import Layout, Value
@@ -29,70 +29,72 @@ _FIXED: Final = {
 }
 _UNKNOWN_FIXED: Final = 8
 _ANY: Final = 819  # the character set of an empty text does not matter
+# Texts that are new with every batch or log record: remembering them would cost more than decoding them.
+_PASSING: Final = frozenset({mq.MQCACH_CURRENT_LUWID, mq.MQCACH_LAST_LUWID, mq.MQCACF_SYSP_LOG_RBA})
 # Type, sequence, control, completion code and reason of the header; its other fields are compared.
 _HEADER: Final = "i12x4i4x"
 _HEADER_COMPARED: Final = ((4, 16), (32, 36))
+
+_Thing = TypeVar("_Thing")
 
 
 class Shape:
     """One shape, for all parameters or for the wanted ones.
 
-    Values are unpacked by kind, each kind in one step: ``plain`` gives five fields of the header, then numbers, byte
-    strings and what ``converters`` make into values; ``raw_texts`` the bytes of the texts, to be looked up in ``texts``
-    one by one; ``pairs`` the numbers of all lists of two, which are nearly all lists there are. A column is these
-    three in turn; ``layout`` knows where in the message each of its values stood.
+    ``unpack`` gives type, sequence, control, completion code and reason of the header, then a column of values in the
+    order of the message; ``texts`` and ``converters`` say at which places still stand bytes, and where to look them up
+    or what converts them. ``size`` is about what it takes, in bytes.
     """
 
-    __slots__ = ("command", "compared", "converters", "layout", "mask", "pairs", "plain", "raw_texts", "texts")
+    __slots__ = ("command", "compared", "converters", "layout", "mask", "size", "texts", "unpack")
 
     def __init__(self, data: bytes, order: Order, command: int, mask: int, fields: Sequence[_Field]) -> None:
-        size = len(data)
         self.command = command
         self.mask = mask
         self.compared = int.from_bytes(data, "little") & mask
-        plain = [field for field in fields if field.texts is None and not field.pair]
-        texts = [field for field in fields if field.texts is not None]
-        pairs = [field for field in fields if field.pair]
-        self.plain = _unpacker(order + _HEADER, mq.MQCFH_STRUC_LENGTH, plain, size)
-        self.raw_texts = _unpacker(order, 0, texts, size)
-        self.texts = tuple(field.texts for field in texts if field.texts is not None)
-        self.pairs = _unpacker(order, 0, pairs, size) if pairs else None
-        self.converters = tuple(
-            (place, field.convert) for place, field in enumerate(plain) if field.convert is not None
-        )
-        column = [*plain, *texts, *pairs]
-        # Where each parameter, in the order of the message, stands in the column.
-        places = sorted(range(len(column)), key=lambda place: column[place].at)
-        self.layout = Layout(
-            tuple(column[place].id for place in places),
-            tuple(column[place].type for place in places),
-            tuple(field.id for field in column),
-            itemgetter(*places) if len(places) > 1 else None,
-        )
+        codes = [order, _HEADER]
+        at = mq.MQCFH_STRUC_LENGTH
+        for field in fields:
+            codes.append(f"{field.start - at}x{field.code}")
+            at = field.start + field.size
+        codes.append(f"{len(data) - at}x")
+        self.unpack: Callable[[bytes], tuple[Any, ...]] = Struct("".join(codes)).unpack
+        self.layout = Layout(tuple(field.id for field in fields), tuple(field.type for field in fields))
+        self.texts = _places(field.texts for field in fields)
+        self.converters = _places(field.convert for field in fields)
+        self.size = 3 * len(data) + 200 * len(fields) + 1000
+
+    def read(self, data: bytes) -> tuple[int, int, int, int, int, list[Value]]:
+        """Type, sequence, control, completion code and reason, and the column of values, of a message of this shape."""
+        kind, sequence, control, comp_code, reason, *column = self.unpack(data)
+        for texts, places in self.texts:
+            for place in places:
+                column[place] = texts[column[place]]
+        for convert, places in self.converters:
+            for place in places:
+                column[place] = convert(column[place])
+        return kind, sequence, control, comp_code, reason, column
+
+
+def _places(things: Iterable[_Thing | None]) -> tuple[tuple[_Thing, tuple[int, ...]], ...]:
+    """Every thing, once, with all places where it stands."""
+    found: dict[int, tuple[_Thing, list[int]]] = {}
+    for place, thing in enumerate(things):
+        if thing is not None:
+            found.setdefault(id(thing), (thing, []))[1].append(place)
+    return tuple((thing, tuple(places)) for thing, places in found.values())
 
 
 class _Field(NamedTuple):
-    """A parameter whose value is taken: where, as what, and what makes the unpacked thing its value."""
+    """A parameter whose value is taken: where it starts, how it is unpacked, and what makes it the value it is."""
 
-    at: int
     id: int
     type: int
-    start: int  # of the value
-    code: str  # of the struct
+    start: int
+    code: str
     size: int
     texts: Texts | None = None
-    pair: bool = False
     convert: Callable[[bytes], Value] | None = None
-
-
-def _unpacker(layout: str, start: int, fields: Sequence[_Field], size: int) -> Callable[[bytes], tuple[Any, ...]]:
-    """A struct of the whole message that yields these fields and skips all between them."""
-    codes = [layout]
-    for field in fields:
-        codes.append(f"{field.start - start}x{field.code}")
-        start = field.start + field.size
-    codes.append(f"{size - start}x")
-    return Struct("".join(codes)).unpack
 
 
 def compile_shape(data: bytes, order: Order, ccsid: int, wanted: frozenset[int] | None, pool: TextPool) -> Shape | None:
@@ -119,24 +121,30 @@ def _field(data: bytes, order: Order, at: int, ccsid: int, pool: TextPool) -> _F
     kind, _, number, word = unpack_from(order + "4i", data, at)
     start = at + _FIXED[kind]
     if kind == mq.MQCFT_INTEGER:
-        return _Field(at, number, kind, start, "i", 4)
+        return _Field(number, kind, start, "i", 4)
     if kind == mq.MQCFT_INTEGER64:
-        return _Field(at, number, kind, at + 16, "q", 8)
+        return _Field(number, kind, at + 16, "q", 8)
     if kind == mq.MQCFT_BYTE_STRING:
-        return _Field(at, number, kind, start, f"{word}s", word)
+        return _Field(number, kind, start, f"{word}s", word)
     if kind == mq.MQCFT_STRING:
         size = unpack_from(order + "i", data, at + 16)[0]
         texts = pool.of((word or ccsid) if size else _ANY, at + 12)
-        return _Field(at, number, kind, start, f"{size}s", size, texts=texts)
+        if number in _PASSING:
+            return _Field(number, kind, start, f"{size}s", size, convert=texts.decode)
+        return _Field(number, kind, start, f"{size}s", size, texts=texts)
     if kind == mq.MQCFT_STRING_LIST:
         count, size = unpack_from(order + "2i", data, at + 16)
         texts = pool.of((word or ccsid) if size else _ANY, at + 12)
-        return _Field(at, number, kind, start, f"{count * size}s", count * size, convert=_splitter(texts, count, size))
-    if kind == mq.MQCFT_INTEGER_LIST and word == 2:
-        return _Field(at, number, kind, start, "2i", 8, pair=True)
+        return _Field(number, kind, start, f"{count * size}s", count * size, convert=_splitter(texts, count, size))
     letter, width = ("i", 4) if kind == mq.MQCFT_INTEGER_LIST else ("q", 8)
-    unpack = Struct(f"{order}{word}{letter}").unpack
-    return _Field(at, number, kind, start, f"{word * width}s", word * width, convert=unpack)
+    unpack = _list_unpacker(f"{order}{word}{letter}")
+    return _Field(number, kind, start, f"{word * width}s", word * width, convert=unpack)
+
+
+@lru_cache(maxsize=256)
+def _list_unpacker(layout: str) -> Callable[[bytes], tuple[int, ...]]:
+    """One function for all lists of a length, so that a shape has them together."""
+    return Struct(layout).unpack
 
 
 def _splitter(texts: Texts, count: int, size: int) -> Callable[[bytes], tuple[str, ...]]:

@@ -15,20 +15,20 @@ LONGEST: Final = 300
 class Texts(dict[bytes, str]):
     """The texts of one character set: ``texts[data]`` is the text of those bytes."""
 
-    __slots__ = ("_decode", "_pool")
+    __slots__ = ("_pool", "decode")
 
     def __init__(self, page: CodePage, pool: TextPool) -> None:
         super().__init__()
-        self._decode = page.decode
+        self.decode = page.decode
         self._pool = pool
 
     def __missing__(self, data: bytes) -> str:
-        text = self._decode(data)
-        if len(data) <= LONGEST:
-            # Past the bound everything is forgotten and learnt anew, which costs little: most texts come at every poll.
-            if len(self) >= self._pool.share:
-                self.clear()
-            self[data] = text
+        if len(data) > LONGEST:
+            return self.decode(data)
+        # Past the bound everything is forgotten and learnt anew, which costs little: most texts come at every poll.
+        if len(self) >= self._pool.share:
+            self.clear()
+        text = self[data] = self.decode(data)
         return text
 
 

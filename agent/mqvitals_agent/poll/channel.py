@@ -93,6 +93,7 @@ def read_status(answer: Answer, rows: Rows) -> None:
     """The current instances of each channel; saved and short status say nothing of the present."""
     columns = _COLUMNS[answer.distributed]
     channels: dict[str, list[InstanceRow]] = {}
+    newest = 0
     for item in answer.items:
         values = item.values
         name = values.get(mq.MQCACH_CHANNEL_NAME)
@@ -103,12 +104,15 @@ def read_status(answer: Answer, rows: Rows) -> None:
         monitored = type(level) is int and level > 0
         metrics = columns.read(values, long_first=answer.distributed, monitored=monitored)
         local = columns.read_times(values, metrics)
+        for seen in local:
+            newest = max(newest, seen.ms)
         key = tuple(map(str, map(values.get, _KEY)))
         channels.setdefault(name, []).append(InstanceRow(key, metrics, local))
     for name, instances in channels.items():
         row = answer.row({})
         row.instances = instances
         rows.put(STATUS, answer.queue_manager, name, row)
+    rows.see(answer, newest)
 
 
 def read_definition(answer: Answer, rows: Rows) -> None:

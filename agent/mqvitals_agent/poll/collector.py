@@ -30,12 +30,12 @@ Pairs of short-term and long-term averages are read in the order of the platform
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import tzinfo
 
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.pcf.answer import TRACKED, AnswerTracker, MemberAnswer, Reply
-from mqvitals_agent.pcf.constants import MQCACF_RESPONSE_Q_MGR_NAME
+from mqvitals_agent.pcf.constants import MQCACF_RESPONSE_Q_MGR_NAME, MQCC_FAILED
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.error import PcfError
 from mqvitals_agent.poll import outcome as outcomes
@@ -45,7 +45,7 @@ from mqvitals_agent.poll.cycle import Asked, Contact, Cycle
 from mqvitals_agent.poll.ending import Ending
 from mqvitals_agent.poll.probe import GROUP, Answer, Part, Probe
 from mqvitals_agent.poll.probes import PROBES
-from mqvitals_agent.poll.selection import Selection, of_request
+from mqvitals_agent.poll.selection import Selection, of_request, unreadable
 from mqvitals_rules.snapshot import Outcome, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence
 
@@ -65,19 +65,22 @@ class Collector:
     """Turns the exchanges of each cycle into snapshots, and keeps what must be known from one cycle to the next.
 
     ``group`` is the site's name for the group, else the queue-sharing group's own name is used as soon as it is known.
-    ``queue_managers`` are those that have a snapshot even before they are heard of. ``zones`` are configured time zones by
-    queue manager; others are derived. Feed the exchanges in order and call ``end_cycle`` when a cycle is over.
+    ``queue_managers`` are those that have a snapshot even before they are heard of. ``zone_of`` tells the configured time
+    zone of a queue manager; where it tells none, the zone is derived. Feed the exchanges in order and call ``end_cycle`` when a cycle is over.
 
     ``exchanges``, ``replies``, ``damaged`` (messages that could not be decoded) and ``unprobed`` (commands without a probe,
     by name) count everything fed.
     """
 
     def __init__(
-        self, group: str = "", queue_managers: Iterable[str] = (), zones: Mapping[str, tzinfo] | None = None
+        self,
+        group: str = "",
+        queue_managers: Iterable[str] = (),
+        zone_of: Callable[[str], tzinfo | None] = lambda _: None,
     ) -> None:
         self._decoder = Decoder()
         self._selections: dict[bytes, Selection] = {}
-        self._ending = Ending(group, queue_managers, {} if zones is None else zones)
+        self._ending = Ending(group, queue_managers, zone_of)
         self._cycle = Cycle()
         self._number = 0
         self.exchanges = 0
@@ -125,13 +128,13 @@ class Collector:
         command = exchange.command or 0
         request = exchange.request
         if request is None:
-            return Selection(command, partial=True)
+            return unreadable(command)
         found = self._selections.get(request)
         if found is None:
             try:
                 found = of_request(self._decoder.decode(request, _REQUEST_CCSID))
             except PcfError:
-                found = Selection(command, partial=True)
+                found = unreadable(command)
             if len(self._selections) >= _REQUESTS_KEPT:
                 self._selections.clear()
             self._selections[request] = found
@@ -186,7 +189,7 @@ class Collector:
             tally = cycle.tally(member_name, name)
             tally.commands += 1
             tally.elapsed_ms += exchange.elapsed_ms
-            tally.judge(outcomes.of_answer(member.reason), member.reason)
+            tally.judge(_outcome(member), member.reason)
             if not member.complete and not damaged:
                 tally.judge(Outcome.INCOMPLETE, outcomes.NO_REPLY)
         tally = cycle.tally(asked, name)
@@ -213,13 +216,13 @@ class Collector:
             member.items,
             exchange.at,
             now,
+            exchange.elapsed_ms,
             not selection.scope,
             self._ending.distributed(name, cycle),
         )
         if member.items:
             probe.read(answer, cycle.rows)
-        outcome = outcomes.of_answer(member.reason)
-        absence = _ABSENCE.get(outcome, Absence.NO_ANSWER)
+        absence = _ABSENCE.get(_outcome(member), Absence.NO_ANSWER)
         if absence is None and (not member.complete or damaged):
             absence = Absence.NO_ANSWER
         failed = _failed(probe, member.failed)
@@ -264,6 +267,11 @@ def _owners(part: Part, queue_manager: str, selection: Selection) -> Sequence[st
         private = (queue_manager,) if selection.private_queues else ()
         return (*private, GROUP) if selection.shared_queues else private
     return (queue_manager,)
+
+
+def _outcome(member: MemberAnswer) -> Outcome:
+    """A warning comes with its items and is no failure."""
+    return outcomes.of_answer(member.reason) if member.comp_code == MQCC_FAILED else Outcome.OK
 
 
 def _failed(probe: Probe, messages: Sequence[Reply]) -> frozenset[str]:

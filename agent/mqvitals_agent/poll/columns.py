@@ -132,7 +132,7 @@ class Columns:
                     row[age] = missing
                 continue
             if text:
-                row[text] = f"{date} {time}"
+                row[text] = f"{date!s} {time!s}"
             if age:
                 row[age] = Absence.TIME_ZONE_UNKNOWN
                 found.append(Local(text, age, ms))
@@ -173,10 +173,11 @@ def _times(metrics: Sequence[Metric]) -> tuple[Times, ...]:
     for metric in metrics:
         if _TIMES.fullmatch(metric.pcf):
             found.setdefault(metric.pcf, {})[metric.type is MetricType.TEXT] = metric.name
-    return tuple(
-        Times(*map(parameter_number, both.split()), names.get(True, ""), names.get(False, ""))
-        for both, names in found.items()
-    )
+    made = []
+    for both, names in found.items():
+        date, time = map(parameter_number, both.split())
+        made.append(Times(date, time, names.get(True, ""), names.get(False, "")))
+    return tuple(made)
 
 
 def _monitored(absence: Absence) -> Absence:

@@ -7,12 +7,14 @@ for each instance, known by its key (which holds its start), and a decrease says
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from typing import TypeVar
 
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 SATURATED_AT = 999_999_999
 """Channel counters stop, or wrap, here."""
 
+Key = TypeVar("Key", bound=Hashable)
 Totals = Mapping[str, Reported]
 """Metric name to the running total, or why it is absent."""
 
@@ -20,76 +22,74 @@ Totals = Mapping[str, Reported]
 class Counters:
     """The previous totals of every object's instances.
 
-    Rules for the increase of an object's counter, in this order:
+    An instance's increase is absent when
 
-    * the object never told one before: absent, first reading;
-    * any instance's total is absent: absent for that reason;
-    * any instance's total is pinned at 999,999,999: absent, saturated;
-    * any instance's total is below its previous one (reset or wrap): absent, reset;
-    * no instance was there before (all are new): absent, reset;
-    * else the sum of the increases of the instances that were there before. An instance that is new beside others counts
-      from its next reading on: its first total proves nothing about this interval.
+    * its total is absent, for that reason;
+    * the object has no reading before this: first reading; the object has, but not this instance: reset;
+    * its total is pinned at ``saturated_at``: saturated;
+    * its total is below the previous one, for it was reset or has wrapped: reset.
+
+    An object with several instances has the sum of the increases of those that were there before; absent as soon as one of
+    them is absent. An instance that is new beside others counts from its next reading on, for its first total proves
+    nothing about this interval. When all are new: reset.
     """
 
-    def __init__(self, metrics: Sequence[str]) -> None:
+    def __init__(self, metrics: Sequence[str], *, saturated_at: int | None = None) -> None:
         self._metrics = tuple(metrics)
+        self._saturated_at = saturated_at
         self._previous: dict[Hashable, dict[Hashable, Totals]] = {}
 
-    def increases(self, owner: Hashable, instances: Mapping[Hashable, Totals]) -> dict[str, Reported]:
-        """The increases of all counters of the object ``owner``, whose current instances' totals are given by instance key.
+    def increases(
+        self, owner: Hashable, instances: Mapping[Key, Totals]
+    ) -> tuple[dict[str, Reported], dict[Key, dict[str, Reported]]]:
+        """The increases of all counters of the object ``owner``, together and by instance.
 
-        Remembers the totals for the next call. Without instances (an inactive channel) nothing is returned, but that the
-        object was there is remembered: its next instance is a new one.
+        ``instances`` are the current ones' totals by instance key, remembered for the next call. Without instances (an
+        inactive channel) there are no increases, but that the object was there is remembered: its next instance is new.
         """
         before = self._previous.get(owner)
         self._previous[owner] = dict(instances)
         if not instances:
-            return {}
+            return {}, {}
+        new = Absence.FIRST_READING if before is None else Absence.RESET
+        each = {
+            key: {
+                metric: self._increase(None if before is None else before.get(key), metric, totals, new)
+                for metric in self._metrics
+            }
+            for key, totals in instances.items()
+        }
+        if len(each) == 1:
+            (only,) = each.values()
+            return only, each
         if before is None:
-            return dict.fromkeys(self._metrics, Absence.FIRST_READING)
-        if len(instances) == 1:
-            ((key, totals),) = instances.items()
-            old = before.get(key)
-            if old is None:
-                return dict.fromkeys(self._metrics, Absence.RESET)
-            return {metric: _increase(old.get(metric), totals.get(metric)) for metric in self._metrics}
-        return {metric: self._sum(metric, before, instances) for metric in self._metrics}
+            return dict.fromkeys(self._metrics, Absence.FIRST_READING), each
+        there = [increases for key, increases in each.items() if key in before]
+        fresh = [totals for key, totals in instances.items() if key not in before]
+        return {metric: self._sum(metric, there, fresh) for metric in self._metrics}, each
 
     def forget(self, owner: Hashable) -> None:
         """The object is gone; should its name return, it is another."""
         self._previous.pop(owner, None)
 
-    @staticmethod
-    def _sum(metric: str, before: Mapping[Hashable, Totals], instances: Mapping[Hashable, Totals]) -> Reported:
-        total: int | None = None
-        absent: Absence | None = None
-        for key, totals in instances.items():
-            now = totals.get(metric, Absence.NOT_RETURNED)
-            if isinstance(now, Absence):
-                absent = now
-                continue
-            old = before.get(key)
-            if old is None:
-                if now == SATURATED_AT:
-                    return Absence.SATURATED
-                continue
-            step = _increase(old.get(metric), now)
-            if isinstance(step, Absence):
-                if step is Absence.SATURATED:
-                    return step
-                absent = step
-            elif isinstance(step, int):
-                total = step if total is None else total + step
-        if absent is not None:
-            return absent
-        return Absence.RESET if total is None else total
+    def _increase(self, before: Totals | None, metric: str, totals: Totals, new: Absence) -> Reported:
+        now = totals.get(metric)
+        if type(now) is not int:
+            return now if isinstance(now, Absence) else Absence.NOT_RETURNED
+        if before is None:
+            return new
+        if now == self._saturated_at:
+            return Absence.SATURATED
+        old = before.get(metric)
+        if type(old) is not int:
+            return Absence.FIRST_READING
+        return now - old if now >= old else Absence.RESET
 
-
-def _increase(old: Reported | None, now: Reported | None) -> Reported:
-    if type(now) is not int:
-        return now if isinstance(now, Absence) else Absence.NOT_RETURNED
-    if now == SATURATED_AT:
-        return Absence.SATURATED
-    if type(old) is not int:
-        return Absence.FIRST_READING
-    return now - old if now >= old else Absence.RESET
+    def _sum(self, metric: str, there: Sequence[Totals], fresh: Sequence[Totals]) -> Reported:
+        if self._saturated_at is not None and any(totals.get(metric) == self._saturated_at for totals in fresh):
+            return Absence.SATURATED
+        steps = [increases[metric] for increases in there]
+        absent = [step for step in steps if isinstance(step, Absence)]
+        if absent:
+            return Absence.SATURATED if Absence.SATURATED in absent else absent[0]
+        return sum(step for step in steps if type(step) is int) if steps else Absence.RESET

@@ -44,8 +44,6 @@ class Cycle:
     contacts: dict[str, Contact] = field(default_factory=dict)
     first: dict[str, int] = field(default_factory=dict)
     clock: dict[str, int] = field(default_factory=dict)
-    newest_local: dict[str, tuple[int, int, int]] = field(default_factory=dict)
-    """By queue manager: the newest local time of its status answers, the moment of that answer and how long it took, ms."""
     began: int | None = None
 
     def tally(self, owner: str, form: str) -> Tally:

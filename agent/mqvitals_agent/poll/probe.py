@@ -70,12 +70,14 @@ class InstanceRow:
 class Row:
     """What one answer told of one object.
 
-    ``own`` is true when the queue manager was asked itself, without a scope. ``at`` is when the request was put, ``now`` the best
-    moment for ages (the reply's put time, else ``at``), ``member`` whose clock the local times show. ``totals`` are running
-    totals of counters, ``instances`` a channel's current instances (then ``values`` is made of them later).
+    ``whole`` is true unless a filter selected, ``own`` when the queue manager was asked itself, without a scope. ``at`` is
+    when the request was put, ``now`` the best moment for ages (the reply's put time, else ``at``), ``member`` whose clock
+    the local times show. ``totals`` are running totals of counters, ``instances`` a channel's current instances (then
+    ``values`` is made of them later).
     """
 
     values: Metrics
+    whole: bool
     own: bool
     at: int
     now: int
@@ -87,19 +89,24 @@ class Row:
 
 @dataclass(slots=True)
 class Answer:
-    """What one queue manager answered to one request; ``distributed`` says that it does not run on z/OS."""
+    """What one queue manager answered to one request, put at ``at`` and answered within ``took`` ms.
+
+    ``distributed`` says that it does not run on z/OS.
+    """
 
     queue_manager: str
     selection: Selection
     items: Sequence[Reply]
     at: int
     now: int
+    took: int
     own: bool
     distributed: bool
 
     def row(self, values: Metrics, local: Sequence[Local] = (), totals: Metrics | None = None) -> Row:
         """A row of this answer."""
-        return Row(values, self.own, self.at, self.now, self.queue_manager, local, totals)
+        whole = not self.selection.partial
+        return Row(values, whole, self.own, self.at, self.now, self.queue_manager, local, totals)
 
 
 @dataclass(slots=True)
@@ -118,10 +125,17 @@ class Rows:
     """By queue manager: the channels it defines and their types."""
     group: str = ""
     """The queue-sharing group's own name."""
+    newest: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+    """By queue manager: the newest local time of its status answers, when that was asked for and how long it took, ms."""
 
     def put(self, part: Part, owner: str, name: str, row: Row) -> None:
-        """Keep a row; two of one object become one, the queue manager's own answer first, then the newest, metric by metric."""
+        """Keep a row. Two of one object become one, metric by metric: the queue manager's own answer first, then the newest."""
         _put(self.told.setdefault(part, {}).setdefault(owner, {}), name, row)
+
+    def see(self, answer: Answer, local: int) -> None:
+        """Note the newest local time that a status answer tells; 0 when it tells none."""
+        if local and local >= self.newest.get(answer.queue_manager, (0,))[0]:
+            self.newest[answer.queue_manager] = (local, answer.at, answer.took)
 
     def put_shared(self, part: Part, name: str, row: Row) -> None:
         """Keep a member's row of a shared object."""
@@ -134,7 +148,7 @@ def _put(rows: dict[str, Row], name: str, row: Row) -> None:
 
 
 def _merged(before: Row, after: Row) -> Row:
-    first, second = (before, after) if before.own and not after.own else (after, before)
+    first, second = (before, after) if (before.whole, before.own) > (after.whole, after.own) else (after, before)
     if first.instances is not None:
         return first
     first.values = {

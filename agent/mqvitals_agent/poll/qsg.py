@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.poll.columns import Values
 from mqvitals_agent.poll.probe import GROUP, Answer, Probe, Question, Rows, ask, part, wanted
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.qsg import KIND
@@ -38,10 +39,10 @@ def read(answer: Answer, rows: Rows) -> None:
     rows.put(MEMBERS, GROUP, "", answer.row(metrics))
 
 
-def _member(values: object) -> str:
-    assert isinstance(values, dict)
+def _member(values: Values) -> str:
     status = values.get(mq.MQIACF_Q_MGR_STATUS)
-    return f"{values.get(mq.MQCA_Q_MGR_NAME)} {_STATUS.get(status, status)}"
+    word = _STATUS.get(status, str(status)) if type(status) is int else "UNKNOWN"
+    return f"{values[mq.MQCA_Q_MGR_NAME]!s} {word}"
 
 
 PROBE = Probe(

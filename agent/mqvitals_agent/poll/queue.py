@@ -73,6 +73,7 @@ def read_status(answer: Answer, rows: Rows) -> None:
         return
     columns = _STATUS[answer.distributed]
     off, on = Absence.NOT_COLLECTED, Absence.NOTHING_TO_TELL
+    newest = 0
     for item in answer.items:
         values = item.values
         name = values.get(mq.MQCA_Q_NAME)
@@ -81,12 +82,16 @@ def read_status(answer: Answer, rows: Rows) -> None:
         level = values.get(mq.MQIA_MONITORING_Q)
         monitored = type(level) is int and level > 0
         metrics = columns.read(values, monitored=monitored)
-        row = answer.row(metrics, columns.read_times(values, metrics, on if monitored else off))
+        local = columns.read_times(values, metrics, on if monitored else off)
+        for seen in local:
+            newest = max(newest, seen.ms)
+        row = answer.row(metrics, local)
         disposition = values.get(mq.MQIA_QSG_DISP)
         if disposition == mq.MQQSGD_SHARED:
             rows.put_shared(STATUS, name, row)
         elif disposition != mq.MQQSGD_GROUP:
             rows.put(STATUS, answer.queue_manager, name, row)
+    rows.see(answer, newest)
 
 
 def read_definition(answer: Answer, rows: Rows) -> None:
@@ -115,15 +120,14 @@ def read_definition(answer: Answer, rows: Rows) -> None:
             rows.put(DEFINITION, answer.queue_manager, name, row)
 
 
-def read_storage_classes(answer: Answer) -> Mapping[str, int]:
-    """Storage class to page set, templates left out."""
-    found = {}
+def read_storage_classes(answer: Answer, rows: Rows) -> None:
+    """Storage class to page set, templates left out: queues are joined to their page sets by it."""
+    classes = rows.storage_classes.setdefault(answer.queue_manager, {})
     for item in answer.items:
         name = item.values.get(mq.MQCA_STORAGE_CLASS)
         page_set = item.values.get(mq.MQIA_PAGESET_ID)
         if type(name) is str and type(page_set) is int and item.values.get(mq.MQIA_QSG_DISP) != mq.MQQSGD_GROUP:
-            found[name] = page_set
-    return found
+            classes[name] = page_set
 
 
 def combine_status(members: Mapping[str, Row]) -> Row:
@@ -145,7 +149,7 @@ def combine_status(members: Mapping[str, Row]) -> Row:
             values[times.text] = row.values[times.text]
             values[times.age] = Absence.TIME_ZONE_UNKNOWN
             local.append(seen)
-    return Row(values, newest.own, newest.at, newest.now, newest.member, local)
+    return Row(values, newest.whole, newest.own, newest.at, newest.now, newest.member, local)
 
 
 def combine_definition(members: Mapping[str, Row]) -> Row:
@@ -185,6 +189,6 @@ STORAGE_CLASS_PROBE = Probe(
     "INQUIRE_STG_CLASS",
     ask_storage_class,
     lambda _: (),
-    lambda answer, rows: rows.storage_classes.setdefault(answer.queue_manager, {}).update(read_storage_classes(answer)),
+    read_storage_classes,
     wanted(mq.MQCA_STORAGE_CLASS, mq.MQIA_PAGESET_ID, mq.MQIA_QSG_DISP),
 )

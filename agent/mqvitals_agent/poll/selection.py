@@ -88,6 +88,11 @@ class Selection:
         return self.disposition != mq.MQQSGD_SHARED
 
 
+def unreadable(command: int) -> Selection:
+    """For a request that is missing or cannot be read: its answer is taken as of the usual part, and tells of nothing else."""
+    return Selection(command, part=_PART.get(command, (0, 0))[1], disposition=mq.MQQSGD_ALL, partial=True)
+
+
 def of_request(request: Message) -> Selection:
     """What this request selects."""
     command = request.command

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer
 from mqvitals_agent.poll.columns import Columns, Values
@@ -27,6 +25,11 @@ _POSITION = {
     mq.MQUSAGE_DS_OLDEST_ACTIVE_UOW: "oldest_uow",
     mq.MQUSAGE_DS_OLDEST_PS_RECOVERY: "page_set_recovery",
     mq.MQUSAGE_DS_OLDEST_CF_RECOVERY: "cf_recovery",
+}
+_TOLD = {
+    "rba": mq.MQCACF_USAGE_LOG_RBA,
+    "lrsn": mq.MQCACF_USAGE_LOG_LRSN,
+    "data_set": mq.MQCACF_DATA_SET_NAME,
 }
 _TELLS = {
     mq.MQIACF_USAGE_PAGESET: (PAGE_SET, BUFFER_POOL),
@@ -99,13 +102,10 @@ def _read_position(values: Values, positions: Metrics) -> None:
     prefix = _POSITION.get(kind) if type(kind) is int else None
     if prefix is None:
         return
-    put: Callable[[str, object], None] = lambda name, value: positions.__setitem__(  # noqa: E731
-        f"{prefix}_{name}", value if type(value) is str else Absence.NOT_RETURNED
-    )
-    put("rba", values.get(mq.MQCACF_USAGE_LOG_RBA))
-    put("data_set", values.get(mq.MQCACF_DATA_SET_NAME))
-    if prefix == "cf_recovery":
-        put("lrsn", values.get(mq.MQCACF_USAGE_LOG_LRSN))
+    for name, number in _TOLD.items():
+        value = values.get(number)
+        if f"{prefix}_{name}" in POSITIONS.metrics:
+            positions[f"{prefix}_{name}"] = value if type(value) is str else Absence.NOT_RETURNED
 
 
 PROBE = Probe(

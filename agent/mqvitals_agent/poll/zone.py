@@ -8,10 +8,8 @@ agree, each with a newer time than the one before: an idle queue manager's old t
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, date, datetime, tzinfo
 from functools import lru_cache
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 QUARTER = 900_000
 """ms. Zones differ from UTC by whole quarters of an hour."""
@@ -19,24 +17,6 @@ _RECENT = 120_000  # ms: the newest time must be this near below the derived zon
 _SKEW = 5_000  # ms: clocks differ a little, and a time may be rounded up
 _AGREEING = 3
 _EARLIEST, _LATEST = -12 * 3_600_000, 14 * 3_600_000
-_OFFSET = re.compile(r"([+-])(\d\d):?(\d\d)")
-
-
-def zone(text: str) -> tzinfo:
-    """The zone called ``UTC``, ``+01:00`` or ``Europe/Berlin``.
-
-    Raises ValueError when there is no such zone.
-    """
-    if text.upper() in {"UTC", "Z", "GMT"}:
-        return UTC
-    if found := _OFFSET.fullmatch(text):
-        sign, hours, minutes = found.groups()
-        distance = timedelta(hours=int(hours), minutes=int(minutes))
-        return timezone(distance if sign == "+" else -distance)
-    try:
-        return ZoneInfo(text)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise ValueError(f"there is no time zone {text!r}; write UTC, +01:00 or a name such as Europe/Berlin") from error
 
 
 @lru_cache(maxsize=4096)

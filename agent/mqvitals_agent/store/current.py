@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from typing import Any, NamedTuple
+from typing import Any
 
-from mqvitals_agent.store.shape import NULL, Arrangement, Shape, cells
+from mqvitals_agent.store.shape import NULL, Arrangement, Cells, Shape, Spread, spread
 from mqvitals_agent.store.table import POLL, KindTables
 from mqvitals_rules.snapshot import Reading
 from mqvitals_rules.vocabulary.metric import Absence, Reported
@@ -19,12 +19,16 @@ from mqvitals_rules.vocabulary.metric import Absence, Reported
 _ABSENCES = 4096
 
 
-class Told(NamedTuple):
+class _Told:
     """What was last stored of an object and probe: when (None: never answered), and what (None: not known here)."""
 
-    ts: int | None
-    shape: Shape | None
-    values: tuple[Reported, ...] | None
+    __slots__ = ("cells", "shape", "ts", "values")
+
+    def __init__(self, ts: int | None) -> None:
+        self.ts = ts
+        self.shape: Shape | None = None
+        self.values: tuple[Reported, ...] | None = None
+        self.cells: Cells | None = None
 
 
 class CurrentState:
@@ -36,12 +40,12 @@ class CurrentState:
     def __init__(self, connection: sqlite3.Connection, tables: dict[str, KindTables]) -> None:
         self._connection = connection
         self._tables = tables
-        self._upserts = {kind: table.upsert_current() for kind, table in tables.items()}
         self._arrangements = {kind: Arrangement(table.metrics, table.metrics, kind) for kind, table in tables.items()}
-        self._told: dict[tuple[int, str], Told] = {}
+        self._told: dict[tuple[int, str], _Told] = {}
         self._shapes: dict[Shape, Shape] = {}
-        self._absences: dict[tuple[tuple[str, str], ...], str] = {}
-        self._changed: dict[str, list[tuple[Any, ...]]] = {}
+        self._absences: dict[tuple[str, ...], str] = {}
+        self._inserted: dict[str, list[tuple[Any, ...]]] = {}
+        self._updated: dict[tuple[str, Shape], list[tuple[Any, ...]]] = {}
         self._new: list[tuple[Any, ...]] = []
         self._answered: list[tuple[int, int, int, str]] = []
         self._unanswered: list[tuple[int, str, int, str, int]] = []
@@ -50,70 +54,84 @@ class CurrentState:
     def load(self) -> None:
         """Learn when each object was last told, and forget what was not written."""
         self._told = {
-            (object_id, probe): Told(ts, None, None)
+            (object_id, probe): _Told(ts)
             for object_id, probe, ts in self._connection.execute("SELECT object_id, probe, ts FROM reading")
         }
         self._clear()
 
-    def take(self, object_id: int, reading: Reading) -> None:
-        """Note what a reading changes. A late one, older than what is stored of its probe, changes nothing."""
-        key = (object_id, reading.probe)
-        told = self._told.get(key)
-        ts = reading.ts
-        if told is not None and told.ts is not None and ts < told.ts:
-            return
-        if not reading.answered:
-            self._take_unanswered(key, told, reading)
-            return
-        if told is None:
-            self._new.append((object_id, reading.probe, ts, ts, NULL))
-        else:
-            self._answered.append((ts, ts, object_id, reading.probe))
-        if reading.gone:
-            # The last values stay as they were; that the object is gone is written at the object.
-            self._told[key] = Told(ts, None, None)
-            return
+    def take(self, object_id: int, reading: Reading) -> Spread:
+        """Note what a reading changes, and give back its values spread out.
+
+        A late one, older than what is stored of its probe, changes nothing; one without answer leaves the values.
+        """
+        probe, ts = reading.probe, reading.ts
         shape = tuple(reading.values)
         values = tuple(reading.values.values())
-        if told is not None and told.shape == shape and told.values == values:
-            self._told[key] = Told(ts, told.shape, values)
-            return
-        self._told[key] = Told(ts, self._shapes.setdefault(shape, shape), values)
-        self._change(object_id, reading, shape, values)
-
-    def _take_unanswered(self, key: tuple[int, str], told: Told | None, reading: Reading) -> None:
-        object_id, probe = key
-        reason = next((value for value in reading.values.values() if isinstance(value, Absence)), Absence.NO_ANSWER)
+        key = (object_id, probe)
+        told = self._told.get(key)
         if told is None:
-            self._told[key] = Told(None, None, None)
-            self._new.append((object_id, probe, NULL, reading.ts, reason.name))
-            self._change(object_id, reading, tuple(reading.values), tuple(reading.values.values()))
+            self._told[key] = told = _Told(ts if reading.answered else None)
+            self._new.append((object_id, probe, NULL, ts, _reason(values)) if told.ts is None else (*key, ts, ts, NULL))
+        elif told.ts is not None and ts < told.ts:
+            return spread(reading, shape, values)
+        elif not reading.answered:
+            self._unanswered.append((ts, _reason(values), object_id, probe, ts))
+            return spread(reading, shape, values)
         else:
-            self._unanswered.append((reading.ts, reason.name, object_id, probe, reading.ts))
+            told.ts = ts
+            self._answered.append((ts, ts, object_id, probe))
+        if told.values == values and told.shape == shape and told.cells is not None:
+            return Spread(reading, told.shape, told.cells)
+        told_anew = spread(reading, self._shapes.setdefault(shape, shape), values)
+        if reading.gone:
+            # The last values stay as they were; that the object is gone is written at the object.
+            told.values = None
+            return told_anew
+        self._change(object_id, told_anew, values, known=told.shape == shape)
+        if reading.answered:
+            told.shape, told.values, told.cells = told_anew.shape, values, told_anew.cells
+        return told_anew
 
-    def _change(self, object_id: int, reading: Reading, shape: Shape, values: tuple[Reported, ...]) -> None:
+    def _change(self, object_id: int, told: Spread, values: tuple[Reported, ...], *, known: bool) -> None:
+        reading, shape, cells = told
         kind = reading.object.kind
-        columns = self._arrangements[kind].of(shape)
-        assert columns is not None, "the keys of a mapping are different from each other"
         absent: str | float = NULL
-        if Absence in map(type, values):
-            absent = self._absent(tuple((m, v.name) for m, v in zip(shape, values, strict=True) if type(v) is Absence))
-        row = (object_id, reading.probe, POLL, reading.ts, absent, *columns([*cells(values), NULL]))
-        self._changed.setdefault(kind, []).append(row)
+        if cells is not values:
+            absent = self._absent(
+                tuple(
+                    [
+                        text
+                        for metric, value in zip(shape, values, strict=True)
+                        if value.__class__ is Absence
+                        for text in (metric, value._name_)
+                    ]
+                )
+            )
+        if known:
+            row = (reading.ts, absent, *cells, object_id, reading.probe)
+            self._updated.setdefault((kind, shape), []).append(row)
+        else:
+            columns = self._arrangements[kind].of(shape)
+            assert columns is not None, "the keys of a mapping are different from each other"
+            row = (object_id, reading.probe, POLL, reading.ts, absent, *columns((*cells, NULL)))
+            self._inserted.setdefault(kind, []).append(row)
 
-    def _absent(self, pairs: tuple[tuple[str, str], ...]) -> str:
+    def _absent(self, pairs: tuple[str, ...]) -> str:
+        """``pairs``: a metric, the reason of its absence, the next metric, ..."""
         text = self._absences.get(pairs)
         if text is None:
             if len(self._absences) >= _ABSENCES:
                 self._absences.clear()
-            text = self._absences[pairs] = json.dumps(dict(pairs))
+            text = self._absences[pairs] = json.dumps(dict(zip(pairs[::2], pairs[1::2], strict=True)))
         return text
 
     def write(self) -> None:
         """Write what was taken. Raises sqlite3.Error."""
         execute = self._connection.executemany
-        for kind, rows in self._changed.items():
-            execute(self._upserts[kind], rows)
+        for kind, rows in self._inserted.items():
+            execute(self._tables[kind].upsert_current(), rows)
+        for (kind, shape), rows in self._updated.items():
+            execute(self._tables[kind].update_current(shape), rows)
         execute("INSERT INTO reading(object_id, probe, ts, asked, unanswered) VALUES(?, ?, ?, ?, ?)", self._new)
         execute(
             "UPDATE reading SET ts = ?, asked = ?, unanswered = NULL WHERE object_id = ? AND probe = ?",
@@ -126,7 +144,13 @@ class CurrentState:
         self._clear()
 
     def _clear(self) -> None:
-        self._changed = {}
+        self._inserted = {}
+        self._updated = {}
         self._new = []
         self._answered = []
         self._unanswered = []
+
+
+def _reason(values: tuple[Reported, ...]) -> str:
+    """Why no answer came: every value of such a reading has the same reason."""
+    return next((value.name for value in values if isinstance(value, Absence)), Absence.NO_ANSWER.name)

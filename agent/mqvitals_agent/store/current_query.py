@@ -39,8 +39,8 @@ class CurrentQuery:
         rows = connection.execute(
             # Table and columns are the vocabulary's, checked where the tables are made.
             f"SELECT c.object_id, c.probe, r.ts, r.asked, r.unanswered, c.absent{columns}"  # noqa: S608
-            f" FROM {self._table} AS c JOIN reading AS r ON r.object_id = c.object_id AND r.probe = c.probe"
-            f" WHERE c.{where} ORDER BY c.object_id, r.ts, c.probe",
+            f" FROM reading AS r CROSS JOIN {self._table} AS c ON c.probe = r.probe AND c.object_id = r.object_id"
+            f" WHERE r.{where} ORDER BY r.object_id, r.ts, r.probe",
             parameters,
         )
         reasons: dict[str | None, dict[str, Absence]] = {None: {}}

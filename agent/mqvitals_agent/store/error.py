@@ -38,10 +38,7 @@ def explained(path: Path, error: sqlite3.Error, doing: str) -> StoreError:
                 "free some space; what was stored before is safe",
             )
         case sqlite3.SQLITE_CORRUPT:
-            return StoreError(
-                f"the store {path} is damaged ({error})",
-                "put back a copy, or move it away and begin a new one under the same name",
-            )
+            return damaged(path, str(error))
         case sqlite3.SQLITE_NOTADB:
             return StoreError(
                 f"{path} is no mqvitals store: it is not an SQLite file, or its beginning is damaged",
@@ -68,3 +65,11 @@ def explained(path: Path, error: sqlite3.Error, doing: str) -> StoreError:
             )
         case _:
             return StoreError(f"{doing} the store {path} failed ({error})")
+
+
+def damaged(path: Path, what: str) -> StoreError:
+    """The sentence for a store that holds what no writer of ours can have written."""
+    return StoreError(
+        f"the store {path} is damaged ({what})",
+        "put back a copy, or move it away and begin a new one under the same name",
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mqvitals_agent.store.shape import NULL, Arrangement, cells
+from mqvitals_agent.store.shape import NULL, Arrangement, Spread
 from mqvitals_agent.store.table import KindTables
 from mqvitals_rules.snapshot import Reading
 from mqvitals_rules.vocabulary.metric import Absence, Reported
@@ -17,32 +17,28 @@ class HistoryRows:
     def __init__(self, tables: KindTables) -> None:
         self._arrangement = Arrangement(tables.numbers, tables.metrics, tables.kind)
 
-    def row(self, ts: int, object_id: int, readings: Sequence[Reading]) -> tuple[Any, ...] | None:
+    def row(self, ts: int, object_id: int, told: Sequence[Spread]) -> tuple[Any, ...] | None:
         """The parameters of ``KindTables.insert_history``; None when nothing was polled and nothing was told.
 
         A metric told twice has its latest present value: absence never replaces a value. Raises ValueError for an
         unknown metric.
         """
-        first = readings[0]
-        polled, interval = first.poll, first.interval_ms
-        if len(readings) == 1:
-            if not polled and not first.answered:
-                return None
-            columns = self._arrangement.of(tuple(first.values))
-            assert columns is not None, "the keys of a mapping are different from each other"
-            row = columns([*cells(first.values.values()), NULL])
+        reading, shape, cells = told[0]
+        polled, answered, interval = reading.poll, reading.answered, reading.interval_ms
+        if len(told) > 1:
+            for another, more, behind in told[1:]:
+                shape += more
+                cells += behind
+                answered = answered or another.answered
+                if another.poll and not polled:
+                    polled, interval = True, another.interval_ms
+        if not polled and not answered:
+            return None
+        columns = self._arrangement.of(shape)
+        if columns is None:
+            row = self._arrangement.row(merged([each.reading for each in told]))
         else:
-            shape: list[str] = []
-            told: list[Reported] = []
-            for reading in readings:
-                shape += reading.values
-                told += reading.values.values()
-                if reading.poll and not polled:
-                    polled, interval = True, reading.interval_ms
-            if not polled and not any(reading.answered for reading in readings):
-                return None
-            merging = self._arrangement.of(tuple(shape))
-            row = self._arrangement.row(merged(readings)) if merging is None else merging([*cells(told), NULL])
+            row = columns((*cells, NULL))
         return (ts, object_id, NULL if interval is None else interval, polled, *row)
 
 

@@ -14,7 +14,7 @@ from re import compile as compile_pattern
 
 from mqvitals_agent.store.alert_row import StoredAlert, StoredTransition, read_alerts, read_transitions
 from mqvitals_agent.store.current_query import CurrentQuery
-from mqvitals_agent.store.error import StoreError, UnknownNameError, explained
+from mqvitals_agent.store.error import StoreError, UnknownNameError, damaged, explained
 from mqvitals_agent.store.history_query import FIRST, LAST, HistoryQuery, Poll, Sample
 from mqvitals_agent.store.result import CurrentValue, ObjectRow, Owner, Series, StoreMeta, UnknownRow
 from mqvitals_agent.store.schema import columns_of, open_reader, read_meta
@@ -88,8 +88,8 @@ class StoreReader:
         with self._query() as connection:
             rows = connection.execute(
                 "SELECT name, is_group, first_ts, last_ts, last_cycle, clock_ms FROM owner ORDER BY is_group, name"
-            ).fetchall()
-        return tuple(Owner(name, bool(is_group), *rest) for name, is_group, *rest in rows)
+            )
+            return tuple(Owner(name, bool(is_group), *rest) for name, is_group, *rest in rows)
 
     def last_ts(self) -> int | None:
         """When the newest snapshot was taken: "now" for a replayed store. None when there is none yet."""
@@ -196,19 +196,18 @@ class StoreReader:
         return {ObjectName(owner, kind, name): values.get(number, {}) for number, name in numbers}
 
     def instances(self, name: ObjectName) -> tuple[Instance, ...]:
-        """The current instances of an object that has several, by key.
-
-        Raises UnknownNameError for an unknown object.
-        """
+        """The current instances of an object that has several, by key. Raises UnknownNameError for an unknown object."""
         with self._query() as connection:
             rows = connection.execute(
                 "SELECT key, data, absent FROM instance WHERE object_id = ? ORDER BY key",
                 (self._number(connection, name),),
-            ).fetchall()
-        return tuple(
-            Instance(name, key, json.loads(data) | {metric: Absence[why] for metric, why in json.loads(absent).items()})
-            for key, data, absent in rows
-        )
+            )
+            return tuple(
+                Instance(
+                    name, key, json.loads(data) | {metric: Absence[why] for metric, why in json.loads(absent).items()}
+                )
+                for key, data, absent in rows
+            )
 
     def alerts(
         self, *, include_ended: bool = False, include_pending: bool = False, review: bool | None = None
@@ -232,8 +231,8 @@ class StoreReader:
         with self._query() as connection:
             rows = connection.execute(
                 "SELECT owner, rule, reason, count FROM unknown_count ORDER BY owner, rule, reason"
-            ).fetchall()
-        return tuple(UnknownRow(owner, rule, Absence[reason], count) for owner, rule, reason, count in rows)
+            )
+            return tuple(UnknownRow(owner, rule, Absence[reason], count) for owner, rule, reason, count in rows)
 
     @contextmanager
     def _query(self) -> Iterator[sqlite3.Connection]:
@@ -243,6 +242,9 @@ class StoreReader:
             yield self._connection
         except sqlite3.Error as error:
             raise explained(self.path, error, "reading") from error
+        except (KeyError, TypeError, ValueError) as error:
+            # Rows are decoded inside the query: what was written by us can always be decoded.
+            raise damaged(self.path, f"{type(error).__name__}: {error}") from error
 
     def _kind(self, kind: str) -> Kind:
         known = self._kinds.get(kind)

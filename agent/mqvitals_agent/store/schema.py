@@ -177,7 +177,8 @@ def _connect_reader(path: Path) -> sqlite3.Connection:
     except sqlite3.Error as error:
         connection.close()
         wal = path.with_name(path.name + "-wal")
-        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CANTOPEN or wal.exists():
+        forbidden = error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
+        if not forbidden or (wal.exists() and wal.stat().st_size):
             raise
         # In a folder that we may not write to, SQLite cannot make the files beside the store. Without a log nobody is
         # writing it and everything is in the file, so it can be read as it lies.

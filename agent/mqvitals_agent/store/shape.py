@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
+from mqvitals_rules.snapshot import Reading
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 Shape = tuple[str, ...]
@@ -25,13 +26,30 @@ takes ten times as long: with half the columns empty that doubles the time of a 
 _SHAPES = 1024
 """A probe has a handful of shapes; whatever feeds us more must not fill the memory."""
 
-Cells = list[Any]
+Cells = tuple[Any, ...]
+"""Values as they are bound: absent ones as NULL."""
+
 Columns = Callable[[Sequence[Any]], tuple[Any, ...]]
 
 
+class Spread(NamedTuple):
+    """A reading, its metrics, and their cells in the same order."""
+
+    reading: Reading
+    shape: Shape
+    cells: Cells
+
+
+def spread(reading: Reading, shape: Shape, values: tuple[Reported, ...]) -> Spread:
+    """Spread a reading out. Without absent values the cells are ``values`` itself."""
+    if Absence in map(type, values):
+        return Spread(reading, shape, cells(values))
+    return Spread(reading, shape, values)
+
+
 def cells(values: Iterable[Reported]) -> Cells:
-    """The values as they are bound: absent ones as NULL."""
-    return [NULL if type(value) is Absence else value for value in values]
+    """The values as they are bound."""
+    return tuple([NULL if value.__class__ is Absence else value for value in values])
 
 
 class Arrangement:
@@ -69,7 +87,7 @@ class Arrangement:
         """The row of values merged by the caller. Raises ValueError for a metric that the kind does not have."""
         getter = self.of(tuple(values))
         assert getter is not None, "the keys of a mapping are different from each other"
-        return getter([*cells(values.values()), NULL])
+        return getter((*cells(values.values()), NULL))
 
 
 def _getter(places: Sequence[int]) -> Columns:

@@ -7,7 +7,7 @@ parameter.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mqvitals_rules.vocabulary.metric import Kind, Metric, MetricType
@@ -83,8 +83,13 @@ class KindTables:
         return (
             f"INSERT INTO {self.current}(object_id, probe, source, changed, absent{_listed(self.metrics)})"
             f" VALUES(?, ?, ?, ?, ?{', ?' * len(self.metrics)})"
-            f" ON CONFLICT(object_id, probe) DO UPDATE SET {updates}"
+            f" ON CONFLICT(probe, object_id) DO UPDATE SET {updates}"
         )
+
+    def update_current(self, metrics: Sequence[str]) -> str:
+        """Parameters: changed, absent, then ``metrics``, then object_id, probe. Other columns keep what they have."""
+        updates = "".join(f', "{name}" = ?' for name in metrics)
+        return f"UPDATE {self.current} SET changed = ?, absent = ?{updates} WHERE object_id = ? AND probe = ?"  # noqa: S608
 
     def _create_history(self) -> str:
         # Time first: rows are appended at one end. Clustered by object, every poll would rewrite a page an object.
@@ -96,10 +101,11 @@ class KindTables:
         )
 
     def _create_current(self) -> str:
+        # Probe first: what changes with every poll is not mixed, on one page, with definitions that hardly ever change.
         columns = "".join(f", {self._column(name)}" for name in self.metrics)
         return (
-            f"CREATE TABLE {self.current}(object_id INTEGER NOT NULL, probe TEXT NOT NULL, source INTEGER NOT NULL,"
-            f" changed INTEGER NOT NULL, absent TEXT{columns}, PRIMARY KEY(object_id, probe)) STRICT, WITHOUT ROWID"
+            f"CREATE TABLE {self.current}(probe TEXT NOT NULL, object_id INTEGER NOT NULL, source INTEGER NOT NULL,"
+            f" changed INTEGER NOT NULL, absent TEXT{columns}, PRIMARY KEY(probe, object_id)) STRICT, WITHOUT ROWID"
         )
 
     def _column(self, name: str) -> str:

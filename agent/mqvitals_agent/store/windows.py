@@ -130,7 +130,7 @@ class WindowHistory:
             plan = plans[name.kind]
             track = tracks.get(name)
             if track is None:
-                track = tracks[name] = _Track(len(plan.metrics), self._floors.get((name.owner, name.kind), _BEGINNING))
+                track = tracks[name] = self._begin(name, plan)
             elif track.ts[-1] >= ts:
                 continue
             values = [_number(value) for value in map(reading.values.get, plan.metrics)]
@@ -149,9 +149,7 @@ class WindowHistory:
         """
         plan = self._plans[object_name.kind]
         column = plan.index[metric]
-        track = self._tracks.get(object_name)
-        if track is None:
-            return []
+        track = self._tracks.get(object_name) or self._begin(object_name, plan)
         times = track.ts
         start = bisect_right(times, since)
         points = _points(track, column, start, counter=metric in plan.counters)
@@ -163,14 +161,17 @@ class WindowHistory:
         """The newest ``count`` polls, oldest first, absent values included as None. Raises as ``points``."""
         plan = self._plans[object_name.kind]
         column = plan.index[metric]
-        track = self._tracks.get(object_name)
-        if track is None or count < 1:
+        track = self._tracks.get(object_name) or self._begin(object_name, plan)
+        if count < 1:
             return []
         here = len(track.ts)
         points = _points(track, column, max(0, here - count), counter=metric in plan.counters)
         if here < count and track.floor != _BEGINNING and self._older is not None:
             return [*self._from_store(plan, object_name, metric, last=track.floor, newest=count - here), *points]
         return points
+
+    def _begin(self, name: ObjectName, plan: _Plan) -> _Track:
+        return _Track(len(plan.metrics), self._floors.get((name.owner, name.kind), _BEGINNING))
 
     def _from_store(
         self,

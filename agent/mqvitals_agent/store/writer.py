@@ -8,25 +8,22 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from mqvitals_agent import __version__
 from mqvitals_agent.store.alert_row import AlertRows, read_alerts
 from mqvitals_agent.store.current import CurrentState
-from mqvitals_agent.store.error import StoreError, explained
+from mqvitals_agent.store.error import StoreError, damaged, explained
 from mqvitals_agent.store.history import HistoryRows
 from mqvitals_agent.store.lock import WriterLock
 from mqvitals_agent.store.schema import PAGE_SIZE, open_writer, read_meta
 from mqvitals_agent.store.table import tables_of
+from mqvitals_agent.store.verdict import Unknown, Verdict
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.moment import iso
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Kind
 from mqvitals_rules.vocabulary.tables import KINDS
-
-if TYPE_CHECKING:
-    # The store keeps verdicts; it needs no engine to do so.
-    from mqvitals_rules.engine import Evaluation, UnknownCount
 
 
 class Progress(NamedTuple):
@@ -51,7 +48,9 @@ class Store:
         self._alerts = AlertRows(connection)
         self._objects: dict[ObjectName, int] = {}
         self._next = 1
+        self._new: list[tuple[Any, ...]] = []
         self._gone: set[int] = set()
+        self._moved: dict[int, int | None] = {}
         self._with_instances: set[int] = set()
         self._in_doubt = False
         self._load()
@@ -94,9 +93,12 @@ class Store:
             lock.release()
             if isinstance(error, sqlite3.Error):
                 raise explained(path, error, "reading") from error
+            if isinstance(error, (AttributeError, KeyError, TypeError, ValueError)):
+                # What was written by us can always be decoded.
+                raise damaged(path, f"{type(error).__name__}: {error}") from error
             raise
 
-    def write(self, snapshot: Snapshot, evaluation: Evaluation) -> None:
+    def write(self, snapshot: Snapshot, evaluation: Verdict) -> None:
         """Store a snapshot and what the rules made of it, all or nothing.
 
         Raises StoreError when it cannot be stored: nothing of it is then kept, and the next one may be tried.
@@ -108,6 +110,7 @@ class Store:
             self._connection.execute("BEGIN IMMEDIATE")
             self._write_readings(snapshot)
             self._write_instances(snapshot)
+            self._write_objects()
             self._write_snapshot(snapshot)
             self._alerts.write(evaluation.transitions)
             self._write_unknown(snapshot.owner, evaluation.unknown)
@@ -153,6 +156,8 @@ class Store:
 
     def _load(self) -> None:
         self._objects = {}
+        self._new = []
+        self._moved = {}
         self._gone = set()
         self._next = 1
         for number, owner, kind, name, gone in self._connection.execute(
@@ -183,9 +188,7 @@ class Store:
         if number is None:
             number = self._objects[name] = self._next
             self._next += 1
-            self._connection.execute(
-                "INSERT INTO object(id, owner, kind, name, first_ts) VALUES(?, ?, ?, ?, ?)", (number, *name, ts)
-            )
+            self._new.append((number, *name, ts))
         return number
 
     def _write_readings(self, snapshot: Snapshot) -> None:
@@ -208,11 +211,10 @@ class Store:
             if name.owner != snapshot.owner:
                 raise ValueError(f"a reading of {name} does not belong into a snapshot of {snapshot.owner}")
             number = objects.get(name) or self._number(name, ts)
-            row = rows.row(ts, number, readings)
+            row = rows.row(ts, number, [take(number, reading) for reading in readings])
             if row is not None:
                 history.setdefault(kind, []).append(row)
             for reading in readings:
-                take(number, reading)
                 if reading.gone or number in self._gone:
                     self._note_gone(number, reading)
         for kind, table_rows in history.items():
@@ -223,10 +225,20 @@ class Store:
     def _note_gone(self, number: int, reading: Reading) -> None:
         if reading.gone and number not in self._gone:
             self._gone.add(number)
-            self._connection.execute("UPDATE object SET gone_ts = ? WHERE id = ?", (reading.ts, number))
+            self._moved[number] = reading.ts
         elif reading.answered and not reading.gone:
             self._gone.discard(number)
-            self._connection.execute("UPDATE object SET gone_ts = NULL WHERE id = ?", (number,))
+            self._moved[number] = None
+
+    def _write_objects(self) -> None:
+        self._connection.executemany(
+            "INSERT INTO object(id, owner, kind, name, first_ts) VALUES(?, ?, ?, ?, ?)", self._new
+        )
+        self._connection.executemany(
+            "UPDATE object SET gone_ts = ? WHERE id = ?", [(ts, number) for number, ts in self._moved.items()]
+        )
+        self._new = []
+        self._moved = {}
 
     def _write_instances(self, snapshot: Snapshot) -> None:
         told: dict[int, list[Instance]] = {}
@@ -261,7 +273,7 @@ class Store:
             (owner, snapshot.group, ts, ts, cycle, snapshot.clock_ms),
         )
 
-    def _write_unknown(self, owner: str, counts: Iterable[UnknownCount]) -> None:
+    def _write_unknown(self, owner: str, counts: Iterable[Unknown]) -> None:
         self._connection.execute("DELETE FROM unknown_count WHERE owner = ?", (owner,))
         self._connection.executemany(
             "INSERT INTO unknown_count(owner, rule, reason, count) VALUES(?, ?, ?, ?)"

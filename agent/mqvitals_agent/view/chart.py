@@ -53,8 +53,19 @@ class _Bucket:
     joined: bool  # the line comes here from the column before
 
 
-def plot(points: Iterable[tuple[int, float | None]], scale: Scale, span: Span, *, width: int, height: int) -> list[str]:
-    """``height`` lines of ``width`` braille cells. Points are in time order; those outside ``span`` are not drawn."""
+def plot(
+    points: Iterable[tuple[int, float | None]],
+    scale: Scale,
+    span: Span,
+    *,
+    width: int,
+    height: int,
+    steps: bool = False,
+) -> list[str]:
+    """``height`` lines of ``width`` braille cells. Points are in time order; those outside ``span`` are not drawn.
+
+    With ``steps`` a value holds until the next one, as states do; else the line goes straight from one to the other.
+    """
     width, height = _within(width, WIDTH_RANGE), _within(height, HEIGHT_RANGE)
     grid = [[0] * width for _ in range(height)]
     before: tuple[int, float] | None = None
@@ -62,7 +73,7 @@ def plot(points: Iterable[tuple[int, float | None]], scale: Scale, span: Span, *
     for x in sorted(buckets):
         bucket = buckets[x]
         if bucket.joined and before is not None:
-            _join(grid, before, (x, bucket.first), scale)
+            _join(grid, before, (x, bucket.first), scale, steps=steps)
         _column(grid, x, _row(bucket.low, scale, height), _row(bucket.high, scale, height))
         before = (x, bucket.last)
     return ["".join(chr(_BLANK + cell) for cell in line) for line in grid]
@@ -76,15 +87,16 @@ def chart(
     width: int,
     height: int,
     time_label: Callable[[int], str],
+    steps: bool = False,
 ) -> list[str]:
     """The plot with the scale's labels at the left and the first and last moment below, in ``width`` cells altogether.
 
-    ``height`` is that of the plot alone.
+    ``height`` is that of the plot alone; ``steps`` as for ``plot``.
     """
     height = _within(height, HEIGHT_RANGE)
     labels = _labels(scale, height)
     margin = max((cells(label) for label in labels.values()), default=0)
-    body = plot(points, scale, span, width=max(width - margin - 2, WIDTH_RANGE[0]), height=height)
+    body = plot(points, scale, span, width=max(width - margin - 2, WIDTH_RANGE[0]), height=height, steps=steps)
     lines = [
         f"{fit(labels.get(y, ''), margin, right=True)} {'┤' if y in labels else '│'}{line}"
         for y, line in enumerate(body)
@@ -106,7 +118,7 @@ def scale_of_values(values: Iterable[float], label: Callable[[float], str], *, t
     if 0 <= low <= high / 2 or low == high >= 0:
         low = 0.0
     if low == high:
-        high = low + 1.0
+        high = low + max(1.0, abs(low) / 8)
     if top is not None and high < top and high > 0.8 * top and low == 0:
         high = top
     middle = low / 2 + high / 2
@@ -173,7 +185,8 @@ def _row(value: float, scale: Scale, height: int) -> int:
     """The row of dots of a value, 0 at the top."""
     rows = 4 * height
     # Halved before subtracting: the distance between two great numbers of opposite sign may not be a finite number.
-    share = (value / 2 - scale.low / 2) / (scale.high / 2 - scale.low / 2)
+    height_of_scale = scale.high / 2 - scale.low / 2
+    share = (value / 2 - scale.low / 2) / height_of_scale if height_of_scale > 0 else 0.0
     return rows - 1 - round(min(max(share, 0.0), 1.0) * (rows - 1))
 
 
@@ -182,15 +195,17 @@ def _column(grid: list[list[int]], x: int, one: int, other: int) -> None:
         grid[y >> 2][x >> 1] |= _DOTS[x & 1][y & 3]
 
 
-def _join(grid: list[list[int]], begin: tuple[int, float], end: tuple[int, float], scale: Scale) -> None:
-    """A line between two columns' values, without the two ends themselves where they are columns apart."""
+def _join(
+    grid: list[list[int]], begin: tuple[int, float], end: tuple[int, float], scale: Scale, *, steps: bool
+) -> None:
+    """The line from the last value of one column to the first of a later one, without the former's own dot."""
     (x0, from_value), (x1, to_value) = begin, end
     y0, y1 = _row(from_value, scale, len(grid)), _row(to_value, scale, len(grid))
-    steps = x1 - x0
     last = y0
     for x in range(x0 + 1, x1 + 1):
-        y = y0 + round((y1 - y0) * (x - x0) / steps)
-        # One row short of the last column's, so that a steep line stays one stroke.
+        share = float(x == x1) if steps else (x - x0) / (x1 - x0)
+        y = y0 + round((y1 - y0) * share)
+        # It begins one row off the column before, so that a steep line stays one stroke.
         _column(grid, x, y, last + (y > last) - (y < last))
         last = y
 

@@ -11,23 +11,10 @@ from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType, Report
 _THOUSANDS = ("", " k", " M", " G", " T", " P")
 _BYTES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
-# Units of the vocabulary that are a multiple of another: what to multiply by, and how the product is shown.
-_TIME_IN_US = {"us": 1.0, "µs": 1.0, "microseconds": 1.0, "ms": 1e3, "milliseconds": 1e3, "s": 1e6, "seconds": 1e6}
-_SIZE_IN_BYTES = {
-    "bytes": 1.0,
-    "B": 1.0,
-    "KB": 1024.0,
-    "kb": 1024.0,
-    "KiB": 1024.0,
-    "MB": 1024.0**2,
-    "mb": 1024.0**2,
-    "MiB": 1024.0**2,
-    "GB": 1024.0**3,
-}
-_PERCENT = frozenset({"%", "pct", "percent"})
-_SHORT = {"messages": "msgs", "message": "msgs"} | dict.fromkeys(
-    ("count", "state", "text", "number", "code", "none"), ""
-)
+# The vocabulary's units of time and of size, in the smallest.
+_TIME_IN_US = {"us": 1.0, "ms": 1e3, "s": 1e6, "minutes": 6e7, "days": 8.64e10}
+_SIZE_IN_BYTES = {"bytes": 1.0, "KB": 1024.0, "MB": 1024.0**2}
+_WORDS = {"messages": "msgs", "per_s": "/s", "count": "", "number": ""}
 
 
 def figure(value: Reported, metric: Metric) -> str:
@@ -50,13 +37,13 @@ def quantity(value: float, unit: str) -> str:
     """A number with its unit, scaled so that it is short: ``1.2 k msgs``, ``120 µs``, ``1.5 GiB``."""
     if not math.isfinite(value):
         return "not a number"
-    if unit in _PERCENT:
+    if unit == "pct":
         return percent(value)
     if unit in _TIME_IN_US:
         return duration_us(value * _TIME_IN_US[unit])
     if unit in _SIZE_IN_BYTES:
         return size(value * _SIZE_IN_BYTES[unit])
-    word = _SHORT.get(unit, unit)
+    word = _WORDS.get(unit, unit)
     return f"{number(value)} {word}" if word else number(value)
 
 
@@ -73,7 +60,12 @@ def percent(value: float) -> str:
         return "< 0.1 %"
     if 99.9 < value < 100:
         return "> 99.9 %"
-    return f"{_decimals(value, 1)} %"
+    return f"{_decimals(value, 1) if abs(value) < 1000 else number(value)} %"
+
+
+def whole_percent(value: float) -> str:
+    """A share without decimals, for narrow places: ``4 %``. 0 and 100 are nothing and everything, not nearly so."""
+    return f"{min(max(round(value), 1), 99) if 0 < value < 100 else number(round(value))} %"
 
 
 def size(value: float) -> str:
@@ -106,7 +98,13 @@ def age(ms: int) -> str:
         return f"{seconds // 60}m{seconds % 60:02d}s"
     if seconds < 86400:
         return f"{seconds // 3600} h {seconds % 3600 // 60} m"
-    return f"{seconds // 86400} d {seconds % 86400 // 3600} h"
+    days = seconds // 86400
+    return f"{days} d {seconds % 86400 // 3600} h" if days < 10_000 else "> 9999 d"
+
+
+def short_age(ms: int) -> str:
+    """``age`` without blanks, for narrow places: ``41s``, ``2h10m``."""
+    return age(ms).replace(" ", "")
 
 
 def moment(ts: int) -> str:

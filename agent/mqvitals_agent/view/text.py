@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Sequence
 from unicodedata import category, combining, east_asian_width
 
 ELLIPSIS = "…"
@@ -131,31 +130,27 @@ def _pieces(word: str, first: int, rest: int) -> list[str]:
     return pieces
 
 
-class Column(NamedTuple):
-    """A column of a table: its title and the side its cells stand on."""
+def table(
+    rows: Iterable[Sequence[str]], width: int, *, right: Collection[int] = (), indent: int = 0
+) -> list[list[str]]:
+    """Every row as the lines it takes within ``width`` cells, its columns below each other. Cells are safe text.
 
-    title: str
-    right: bool = False
-
-
-def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], width: int, *, indent: int = 0) -> list[list[str]]:
-    """Every row, the titles first, as the lines it takes within ``width`` cells.
-
-    Columns are as wide as their widest cell and two blanks apart. What does not fit beside the others goes, for all
-    rows alike, to a further line that starts ``indent`` cells in. Cells are safe text.
+    Columns are as wide as their widest cell; those in ``right`` stand at their right side. What does not fit beside the
+    others, two blanks or at worst one apart, goes for all rows alike to a further line that starts ``indent`` cells in.
     """
-    rows = [tuple(column.title for column in columns), *map(tuple, rows)]
-    widths = [min(max(cells(row[i]) for row in rows), max(width - indent, 1)) for i in range(len(columns))]
+    rows = list(rows)
+    widths = [min(max(map(cells, column)), max(width - indent, 1)) for column in zip(*rows, strict=True)]
+    gap = 2 if sum(widths) + 2 * (len(widths) - 1) <= width else 1
     bands: list[list[int]] = [[]]
     used = 0
     for i, size in enumerate(widths):
-        if bands[-1] and used + 2 + size > width:
+        if bands[-1] and used + gap + size > width:
             bands.append([])
             used = indent
-        used += size + (2 if bands[-1] else 0)
+        used += size + (gap if bands[-1] else 0)
         bands[-1].append(i)
-    return [[_band(row, columns, widths, band, " " * indent if band[0] else "") for band in bands] for row in rows]
-
-
-def _band(row: Sequence[str], columns: Sequence[Column], widths: Sequence[int], band: Sequence[int], begin: str) -> str:
-    return (begin + "  ".join(fit(row[i], widths[i], right=columns[i].right) for i in band)).rstrip()
+    lines = []
+    for row in rows:
+        parts = [(" " * gap).join(fit(row[i], widths[i], right=i in right) for i in band) for band in bands]
+        lines.append([(" " * indent * bool(number) + part).rstrip() for number, part in enumerate(parts)])
+    return lines

@@ -1,0 +1,53 @@
+"""``mqvitals alerts list``: the alerts that a store remembers."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from mqvitals_agent.cli.failure import ExitCode, Failure
+from mqvitals_agent.cli.store_argument import add_store_arguments, line_width, now_ms, open_store, painter, show
+
+_LIST = """\
+Lists the alerts that are firing, worst first; with --all also those that have ended. Advice on the configuration
+(rules of kind review) is listed with --review alone.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare ``alerts list``."""
+    subparsers = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    listing = subparsers.add_parser("list", help="list alerts, worst first", description=_LIST)
+    add_store_arguments(listing)
+    listing.add_argument("--all", action="store_true", help="also those that have ended")
+    listing.add_argument("--json", action="store_true", help="a JSON list, oldest first")
+    listing.add_argument("--severity", choices=("critical", "warning", "info"), help="only those as severe, or worse")
+    kinds = listing.add_mutually_exclusive_group()
+    kinds.add_argument("--review", action="store_true", help="advice on the configuration instead of alerts")
+    kinds.add_argument("--all-kinds", action="store_true", help="alerts and advice on the configuration")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """List the alerts; returns the exit code, 0 whatever the list holds."""
+    from mqvitals_agent.store.error import StoreError
+    from mqvitals_agent.view.alerts import as_json, at_least, listing
+    from mqvitals_rules.lifecycle.alert import Severity
+
+    with open_store(arguments) as reader:
+        try:
+            found = reader.alerts(
+                include_ended=arguments.all, review=None if arguments.all_kinds else bool(arguments.review)
+            )
+            meta, last = reader.meta(), reader.last_ts()
+        except StoreError as error:
+            raise Failure(error.message, hint=error.hint) from error
+    alerts = [stored.alert for stored in found if stored.alert.started is not None]
+    if arguments.severity:
+        alerts = at_least(alerts, Severity[arguments.severity.upper()])
+    if arguments.json:
+        oldest_first = sorted(alerts, key=lambda alert: (alert.started or 0, alert.key))
+        print(json.dumps([as_json(alert) for alert in oldest_first], indent=1))
+        return ExitCode.DONE
+    now = last if meta.replay and last is not None else now_ms()
+    show(listing(alerts, now, line_width(), painter()))
+    return ExitCode.DONE

@@ -1,0 +1,201 @@
+"""``mqvitals replay``: play a recording into a store, judged by the rules as if it happened now."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mqvitals_agent.cli.failure import ExitCode, Failure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import tzinfo
+
+    from mqvitals_agent.connection.recording import Recording
+    from mqvitals_agent.poll.replay import Cycle, Summary
+    from mqvitals_agent.store.writer import Store
+    from mqvitals_config.settings import Settings
+    from mqvitals_rules.check import Judging
+    from mqvitals_rules.engine import Engine
+
+_INTERRUPTED = 130
+
+_DESCRIPTION = """\
+Plays a recording into a store: every exchange goes at its time to the probe of its command, the rules judge each cycle,
+and the store is written as the agent would have written it. It ends by itself; the recording's last time is then "now" for
+status, trend and alerts. Exit code 0, or 1 when lines of the recording had to be left out.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``replay``."""
+    parser.description = _DESCRIPTION
+    parser.add_argument("file", metavar="FILE", help="the recording: JSON lines, plain or gzip")
+    parser.add_argument("--store", metavar="PATH", help="the store to write, a new file")
+    parser.add_argument("--config", metavar="FILE", help="settings: time zones, thresholds, facts")
+    parser.add_argument(
+        "--speed",
+        metavar="N",
+        type=_speed,
+        default=1.0,
+        help="how many times as fast as in life (default: 1); max: without waiting",
+    )
+    parser.add_argument("--replace", action="store_true", help="delete what an earlier replay left in the store")
+    parser.add_argument("-v", "--verbose", action="store_true", help="a line for each cycle, also when nobody watches")
+
+
+def _speed(text: str) -> float | None:
+    if text == "max":
+        return None
+    try:
+        speed = float(text)
+    except ValueError:
+        speed = 0.0
+    if not 0 < speed <= 1e6:
+        raise argparse.ArgumentTypeError(f"the speed is a number above 0 or max, not {text!r}")
+    return speed
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Replay; returns the exit code."""
+    from mqvitals_agent.cli.config import settings_in_force
+    from mqvitals_agent.connection.recording import RecordingError, read
+    from mqvitals_agent.store.error import StoreError
+    from mqvitals_config.problem import ConfigError
+    from mqvitals_rules.check import prepare
+
+    settings = settings_in_force(arguments.config, vars(arguments)).settings
+    if settings.store.path is None:
+        raise Failure("no store is named", hint="add --store PATH")
+    try:
+        judging = prepare(settings)
+    except ConfigError as error:
+        raise Failure(
+            f"the settings cannot be used:\n{error}", hint="'mqvitals config check' shows each place"
+        ) from error
+    try:
+        recording = read(arguments.file)
+    except RecordingError as error:
+        raise Failure(str(error), hint="a recording is what 'mqvitals record' writes") from error
+    try:
+        store = _open(Path(settings.store.path), settings, recording, replace=arguments.replace)
+        with store:
+            return _play(recording, store, settings, judging, arguments)
+    except StoreError as error:
+        raise Failure(error.message, hint=error.hint) from error
+
+
+def _open(path: Path, settings: Settings, recording: Recording, *, replace: bool) -> Store:
+    """A new store at ``path``. One that holds something is refused, or emptied when it may be replaced and is a replay's."""
+    from mqvitals_agent.store.writer import Store
+
+    def opened() -> Store:
+        return Store.open(
+            path,
+            replay=True,
+            source=recording.path.name,
+            group=settings.name or recording.header.name,
+            created=time.time_ns() // 1_000_000,
+            mode=settings.store.mode,
+        )
+
+    store = opened()
+    if not store.progress():
+        return store
+    store.close()
+    if not replace:
+        raise Failure(
+            f"the store {path} already holds a replay", hint="name another one, or add --replace to delete it"
+        )
+    for file in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
+        try:
+            file.unlink(missing_ok=True)
+        except OSError as error:
+            raise Failure(f"{file} cannot be deleted: {error.strerror}") from error
+    return opened()
+
+
+def _play(
+    recording: Recording, store: Store, settings: Settings, judging: Judging, arguments: argparse.Namespace
+) -> int:
+    from mqvitals_agent.poll.collector import Collector
+    from mqvitals_agent.poll.replay import USUAL_INTERVAL_MS, Pace, Summary, replay
+    from mqvitals_config.time_zone import time_zone
+
+    header = recording.header
+
+    def zone_of(queue_manager: str) -> tzinfo | None:
+        zone = settings.time_zone_of(queue_manager)
+        return None if zone is None else time_zone(zone)
+
+    collector = Collector(settings.name or header.name, header.queue_managers, zone_of)
+    interval_ms = USUAL_INTERVAL_MS
+    if header.interval_s is None:
+        _say(f"the recording does not tell its interval: {interval_ms // 1000} s are taken for it")
+    else:
+        interval_ms = round(header.interval_s * 1000)
+    summary = Summary()
+    take = _taker(store, judging, talkative=arguments.verbose or sys.stderr.isatty())
+    interrupted = False
+    try:
+        pace = Pace(arguments.speed, time.monotonic, time.sleep)
+        replay(recording, interval_ms, collector, pace, take, summary)
+    except KeyboardInterrupt:
+        interrupted = True
+    for warning in recording.warnings:
+        _say(f"{recording.path.name}: {warning}")
+    _say(_told(summary, interrupted=interrupted))
+    if interrupted:
+        return _INTERRUPTED
+    return ExitCode.FOUND if recording.damaged else ExitCode.DONE
+
+
+def _taker(store: Store, judging: Judging, *, talkative: bool) -> Callable[[Cycle], None]:
+    """What is done with each cycle: remember, judge, store; and a line about it when someone watches."""
+    from mqvitals_agent.store.windows import Wanted, WindowHistory
+    from mqvitals_rules.engine import Engine
+    from mqvitals_rules.moment import iso
+
+    wanted = {Wanted(use.kind, use.metric, use.window_ms, max(1, use.polls)) for use in judging.rules.windows}
+    windows = WindowHistory(sorted(wanted))
+    engine = Engine(judging.rules, judging.facts, windows)
+
+    def take(cycle: Cycle) -> None:
+        for snapshot in cycle.snapshots:
+            windows.add(snapshot)
+            store.write(snapshot, engine.evaluate(snapshot))
+        if talkative:
+            _say(f"cycle {cycle.number}, {iso(cycle.began)}: {_firing(engine)}")
+
+    return take
+
+
+def _firing(engine: Engine) -> str:
+    from mqvitals_rules.lifecycle.alert import AlertState
+
+    firing = sum(alert.state is AlertState.FIRING for alert in engine.open_alerts)
+    return f"{firing} alert{'' if firing == 1 else 's'} firing"
+
+
+def _told(summary: Summary, *, interrupted: bool) -> str:
+    text = (
+        f"{'interrupted after' if interrupted else 'replayed'} {_count(summary.cycles, 'cycle')}: "
+        f"{_count(summary.exchanges, 'exchange')}, {_count(summary.replies, 'message')}, {summary.damaged} of them damaged"
+    )
+    if summary.unprobed:
+        named = ", ".join(f"{name} ({count})" for name, count in sorted(summary.unprobed.items()))
+        text += f"; commands without a probe: {named}"
+    return text
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _say(text: str) -> None:
+    from mqvitals_agent.view.text import safe
+
+    print(f"mqvitals: {safe(text)}", file=sys.stderr)

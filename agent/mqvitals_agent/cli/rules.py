@@ -1,0 +1,197 @@
+"""``mqvitals rules``: check rule files, list the rules, explain one rule or its verdict about an object."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from mqvitals_agent.cli.failure import ExitCode, Failure
+
+if TYPE_CHECKING:
+    from mqvitals_config.problem import Problem
+    from mqvitals_config.settings import Settings
+    from mqvitals_rules.rule import Rule
+
+_WIDTH = 100
+
+_CHECK = """\
+Checks rule files together with the shipped rules: shape, names, expressions, ids that occur twice. Every problem is printed as
+FILE:LINE:COLUMN: KEY: what is wrong, with the line and a caret under the spot. Exit code 0 when there is none, 1 when there is one.
+Without FILE the shipped rules, the configuration's rule files and its thresholds are checked.
+"""
+
+_EXPLAIN = """\
+Prints a rule: its condition, thresholds with their origin, advice, caveat and source. With an object (QM01/buffer_pool/3) and a store
+it judges that object as it is now: the condition with the values filled in, the verdict, and what is missing where it is unknown.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare ``check``, ``list`` and ``explain``."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    check = actions.add_parser("check", help="say what is wrong with rule files", description=_CHECK)
+    check.add_argument("files", metavar="FILE", nargs="*", help="rule files (default: those of the configuration)")
+    listing = actions.add_parser("list", help="list the rules in force", description="Lists the shipped rules and the site's own.")
+    listing.add_argument("--kind", metavar="KIND", help="only rules of this kind (operational, review, ...) or about this kind of object")
+    listing.add_argument("--topic", metavar="TOPIC", help="only rules of this file, such as channels")
+    form = listing.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="a JSON list, for programs")
+    form.add_argument("--markdown", action="store_true", help="the reference page of the shipped rules, docs/rules.md")
+    explain = actions.add_parser("explain", help="explain a rule, or its verdict about an object", description=_EXPLAIN)
+    explain.add_argument("rule", metavar="RULE", help="the rule's id, such as BP-01")
+    explain.add_argument("object", metavar="OBJECT", nargs="?", help="an object of the store, such as QM01/buffer_pool/3")
+    explain.add_argument("--store", metavar="FILE", help="the store (default: that of the configuration)")
+    for command in (check, listing, explain):
+        command.add_argument("--config", metavar="FILE", help="the configuration (default: the one MQVITALS_CONFIG names)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the chosen action; returns the exit code. Raises Failure."""
+    if arguments.action == "check":
+        return _check(arguments)
+    if arguments.action == "list":
+        return _list(arguments)
+    from mqvitals_agent.cli.explain import explain
+
+    return explain(arguments)
+
+
+def settings_of(arguments: argparse.Namespace) -> Settings:
+    """The settings in force. Raises Failure."""
+    from mqvitals_agent.cli.config import settings_in_force
+
+    return settings_in_force(arguments.config, vars(arguments)).settings
+
+
+def rules_of(settings: Settings) -> tuple[Rule, ...]:
+    """The shipped rules and those of the settings' files. Raises Failure with every problem."""
+    from mqvitals_config.problem import ConfigError
+    from mqvitals_rules.ruleset import load_rules
+    from mqvitals_rules.vocabulary.tables import KINDS
+
+    try:
+        return load_rules(KINDS, settings.rules.files)
+    except ConfigError as error:
+        raise Failure(f"the rules cannot be used:\n{_explained(error.problems)}", hint="'mqvitals rules check' lists these") from error
+
+
+def no_rule(rule_id: str, rules: Iterable[Rule]) -> Failure:
+    """The failure to find a rule."""
+    from mqvitals_config.suggestion import did_you_mean
+
+    meant = did_you_mean(rule_id, [str(rule.id) for rule in rules]).removeprefix("; ")
+    return Failure(f"there is no rule {rule_id!r}", hint=meant or "'mqvitals rules list' shows all")
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    from mqvitals_rules.check import check_settings
+    from mqvitals_rules.ruleset import read_rules
+    from mqvitals_rules.vocabulary.tables import KINDS
+
+    if arguments.files:
+        rules, problems = read_rules(KINDS, arguments.files)
+        where = f"{len(arguments.files)} file{'s' * (len(arguments.files) > 1)}"
+    else:
+        settings = settings_of(arguments)
+        rules, _ = read_rules(KINDS, settings.rules.files)
+        problems = list(check_settings(settings))
+        where = "the shipped rules" if not settings.rules.files else "the shipped rules and those of the configuration"
+    if problems:
+        print(_explained(sorted(problems)))
+        return ExitCode.FOUND
+    print(f"{where}: no problems found ({len(rules)} rules in all)")
+    return ExitCode.DONE
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    settings = settings_of(arguments)
+    if arguments.markdown:
+        from mqvitals_rules.page import page
+        from mqvitals_rules.ruleset import load_rules
+        from mqvitals_rules.vocabulary.tables import KINDS
+
+        sys.stdout.write(page(load_rules(KINDS)))
+        return ExitCode.DONE
+    rules = rules_of(settings)
+    disabled = frozenset(map(str, settings.rules.disabled))
+    found = [rule for rule in rules if _wanted(rule, arguments.kind, arguments.topic)]
+    if not found:
+        raise _nothing(rules, arguments.kind, arguments.topic)
+    if arguments.json:
+        print(json.dumps([row(rule, enabled=rule.id not in disabled) for rule in found], indent=2, ensure_ascii=False))
+        return ExitCode.DONE
+    print("\n".join(_table(found, disabled)))
+    return ExitCode.DONE
+
+
+def row(rule: Rule, *, enabled: bool) -> dict[str, Any]:
+    """One rule as programs get it."""
+    from mqvitals_rules.page import clears, hold, one_line
+
+    return {
+        "id": str(rule.id),
+        "title": rule.title,
+        "topic": rule.topic,
+        "kind": rule.kind.value,
+        "scope": rule.scope,
+        "about": rule.about,
+        "family": rule.family.name if rule.family else None,
+        "enabled": enabled,
+        "severity": rule.severity.name.lower(),
+        "severity_if": [{"when": one_line(case.when), "severity": case.severity.name.lower()} for case in rule.severity_if],
+        "when": one_line(rule.when),
+        "hold": hold(rule),
+        "clear": clears(rule),
+        "parameters": [
+            {"name": each.name, "value": each.value, "unit": each.unit, "origin": each.origin.value, "meaning": each.meaning}
+            for each in rule.parameters.values()
+        ],
+        "needs": list(rule.needs),
+        "advice": one_line(rule.advice),
+        "caveat": one_line(rule.caveat),
+        "source": [{"document": source.document, "section": source.section} for source in rule.sources],
+        "mqsc": str(rule.mqsc) if rule.mqsc else None,
+    }
+
+
+def _wanted(rule: Rule, kind: str | None, topic: str | None) -> bool:
+    return (kind is None or kind in (rule.kind.value, rule.scope, rule.about)) and (topic is None or topic == rule.topic)
+
+
+def _nothing(rules: Iterable[Rule], kind: str | None, topic: str | None) -> Failure:
+    rules = tuple(rules)
+    kinds = sorted({word for rule in rules for word in (rule.kind.value, rule.scope)})
+    topics = sorted({rule.topic for rule in rules})
+    wanted = " and ".join(f"{name} {value}" for name, value in (("kind", kind), ("topic", topic)) if value)
+    return Failure(f"no rule of {wanted}", hint=f"kinds: {', '.join(kinds)}; topics: {', '.join(topics)}")
+
+
+def _table(rules: Iterable[Rule], disabled: frozenset[str]) -> list[str]:
+    from mqvitals_agent.view.text import Column, safe, table
+
+    rows = [
+        (
+            safe(rule.id),
+            "off" if rule.id in disabled else rule.severity.name.lower(),
+            rule.kind.value,
+            rule.scope,
+            safe(rule.title),
+        )
+        for rule in rules
+    ]
+    columns = [Column("Rule"), Column("Severity"), Column("Kind"), Column("Judges"), Column("Title")]
+    return [line for lines in table(columns, rows, _WIDTH, indent=2) for line in lines]
+
+
+def _explained(problems: Iterable[Problem]) -> str:
+    from mqvitals_config.excerpt import explained, source_of
+    from mqvitals_rules.ruleset import shipped_packs
+
+    def source(path: str) -> str | None:
+        text: Callable[[str], str | None] = dict(shipped_packs()).get
+        return text(path) or source_of(path)
+
+    return explained(problems, source)

@@ -1,0 +1,87 @@
+"""``mqvitals status``: how the group is, on one screen, and by the exit code."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+from typing import TYPE_CHECKING
+
+from mqvitals_agent.cli.failure import Failure
+from mqvitals_agent.cli.store_argument import (
+    add_store_arguments,
+    line_width,
+    now_ms,
+    open_store,
+    painter,
+    settings_of,
+    show,
+)
+
+if TYPE_CHECKING:
+    from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_agent.view.screen import Remedy
+    from mqvitals_rules.lifecycle.alert import Alert
+    from mqvitals_rules.vocabulary.metric import Reported
+
+CANNOT_TELL = 3
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``status``."""
+    add_store_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="the same as one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show the status; returns 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN or when it cannot tell."""
+    from mqvitals_agent.store.error import StoreError
+    from mqvitals_agent.view.screen import screen
+    from mqvitals_agent.view.situation import read_situation
+    from mqvitals_agent.view.status import status_json, status_of
+
+    with open_store(arguments, CANNOT_TELL) as reader:
+        try:
+            view = status_of(read_situation(reader, now_ms()))
+            if arguments.json:
+                print(json.dumps(status_json(view)))
+                return view.exit.code
+            remedy = _remedy(reader, view.alerts[0], arguments) if view.alerts else None
+        except StoreError as error:
+            raise Failure(error.message, hint=error.hint, code=CANNOT_TELL) from error
+    options = " ".join(
+        f"--{name} {shlex.quote(value)}" for name in ("store", "config") if (value := getattr(arguments, name))
+    )
+    show(screen(view, line_width(), painter(), remedy=remedy, options=options))
+    return view.exit.code
+
+
+def _remedy(reader: StoreReader, alert: Alert, arguments: argparse.Namespace) -> Remedy:
+    """What the alert's rule advises. Nothing where the rules cannot be read: the status stands without."""
+    from mqvitals_agent.view.screen import Remedy
+    from mqvitals_config.problem import ConfigError
+    from mqvitals_rules.form import compile_rule
+    from mqvitals_rules.ruleset import read_rules
+    from mqvitals_rules.snapshot import ObjectName
+    from mqvitals_rules.vocabulary.metric import Absence
+    from mqvitals_rules.vocabulary.tables import KINDS
+
+    try:
+        files = settings_of(arguments).settings.rules.files
+    except Failure:
+        files = ()
+    rules, _ = read_rules(KINDS, files)
+    rule = next((each for each in rules if each.id == alert.key.rule), None)
+    if rule is None:
+        return Remedy()
+    try:
+        template = compile_rule(rule, KINDS).mqsc
+    except ConfigError:
+        return Remedy(rule.advice)
+
+    def lookup(kind: str, metric: str) -> Reported:
+        name = alert.scope if kind == alert.scope.kind else ObjectName(alert.scope.owner, kind)
+        told = reader.current_by_kind(name.owner, kind, (metric,)).get(name, {}).get(metric)
+        return Absence.NOT_ASKED if told is None else told.value
+
+    return Remedy(rule.advice, template.fill(alert.scope, lookup) if template is not None else "")

@@ -1,0 +1,79 @@
+"""The options of commands that look into a store, and the way to it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from mqvitals_agent.cli.failure import ExitCode, Failure
+
+if TYPE_CHECKING:
+    from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_agent.view.paint import Painter
+    from mqvitals_config.load import Loaded
+
+NARROWEST, WIDEST, USUAL = 60, 200, 80
+"""Cells of a line: the limits of what a terminal is taken to be, and what is taken where there is none."""
+
+
+def add_store_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--store`` and ``--config``."""
+    parser.add_argument("--store", metavar="FILE", help="the store (else MQVITALS_STORE, else store.path of the file)")
+    parser.add_argument("--config", metavar="FILE", help="the configuration file (else MQVITALS_CONFIG)")
+
+
+def settings_of(arguments: argparse.Namespace, code: int = ExitCode.FAILED) -> Loaded:
+    """The settings in force; raises Failure with ``code``."""
+    from mqvitals_agent.cli.config import settings_in_force
+
+    try:
+        return settings_in_force(arguments.config, {"store": arguments.store})
+    except Failure as failure:
+        raise Failure(failure.message, hint=failure.hint, code=code) from failure
+
+
+def open_store(arguments: argparse.Namespace, code: int = ExitCode.FAILED) -> StoreReader:
+    """The store that flag, environment or file name; raises Failure with ``code`` when there is none to be read."""
+    from mqvitals_agent.store.error import StoreError
+    from mqvitals_agent.store.reader import StoreReader
+
+    if arguments.store is not None and arguments.config is None:
+        # The flag beats everything else, and a broken file must not keep anyone from looking.
+        path: str | None = arguments.store
+    else:
+        path = settings_of(arguments, code).settings.store.path
+    if not path:
+        raise Failure("no store is named", hint="name one with --store FILE, MQVITALS_STORE, or store.path", code=code)
+    try:
+        return StoreReader.open(path)
+    except StoreError as error:
+        raise Failure(error.message, hint=error.hint, code=code) from error
+
+
+def now_ms() -> int:
+    """The time now, ms since 1970 UTC."""
+    return time.time_ns() // 1_000_000
+
+
+def line_width() -> int:
+    """Cells of a line on this terminal; 80 where there is none."""
+    if not sys.stdout.isatty() and "COLUMNS" not in os.environ:
+        return USUAL
+    return min(max(shutil.get_terminal_size((USUAL, 24)).columns, NARROWEST), WIDEST)
+
+
+def painter() -> Painter:
+    """Colours for standard output, if it wants any."""
+    from mqvitals_agent.view.paint import Painter, wants_colour
+
+    return Painter(wants_colour(os.environ, terminal=sys.stdout.isatty()))
+
+
+def show(lines: list[str]) -> None:
+    """Print text for people; what the terminal's character set lacks becomes a question mark."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print("\n".join(lines).encode(encoding, "replace").decode(encoding))

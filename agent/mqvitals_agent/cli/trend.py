@@ -1,0 +1,157 @@
+"""``mqvitals trend``: a metric of an object over time."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING
+
+from mqvitals_agent.cli.failure import ExitCode, Failure
+from mqvitals_agent.cli.store_argument import add_store_arguments, line_width, now_ms, open_store, show
+
+if TYPE_CHECKING:
+    from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_agent.view.trend import TrendView
+    from mqvitals_rules.snapshot import ObjectName
+    from mqvitals_rules.vocabulary.metric import Metric
+
+HOUR_MS = 3_600_000
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``trend``."""
+    parser.add_argument("metric", metavar="METRIC", help="such as free_pct or buffer_pool.free_pct; see 'metrics'")
+    parser.add_argument("object", metavar="OBJECT", help="such as QM01/buffer_pool/3 or QM01/channel_initiator")
+    add_store_arguments(parser)
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help='{"metric", "object", "unit", "points": [[at, value], ...]}')
+    form.add_argument("--csv", action="store_true", help="lines of at,value; absent values are empty")
+    parser.add_argument(
+        "--since", metavar="DURATION", help="how far back, such as 30m or 7d (default: 1h; of a replay everything)"
+    )
+    parser.add_argument("--from", dest="begin", metavar="TIME", help="from this moment, such as 2026-11-20T12:00:00Z")
+    parser.add_argument(
+        "--to", dest="end", metavar="TIME", help="up to this moment (default: now; of a replay its end)"
+    )
+    parser.add_argument(
+        "--width", type=int, metavar="CELLS", help="of the chart with its labels (default: the terminal)"
+    )
+    parser.add_argument("--height", type=int, default=12, metavar="LINES", help="of the chart (default: %(default)s)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show the series; returns the exit code."""
+    from mqvitals_agent.store.error import StoreError
+    from mqvitals_agent.view.trend import trend_csv, trend_json, trend_text
+
+    name, metric = _object(arguments.object), arguments.metric
+    known = _metric(name, metric)
+    if arguments.since and arguments.begin:
+        raise Failure("--since and --from both say where to begin", hint="give one of them")
+    with open_store(arguments) as reader:
+        try:
+            view = _read(reader, name, known, arguments)
+        except StoreError as error:
+            raise Failure(error.message, hint=error.hint) from error
+    if arguments.json:
+        print(json.dumps(trend_json(view)))
+    elif arguments.csv:
+        for line in trend_csv(view):
+            print(line)
+    else:
+        width = line_width() if arguments.width is None else arguments.width
+        show(trend_text(view, min(max(width, 20), 1000), min(max(arguments.height, 2), 200)))
+    return ExitCode.DONE
+
+
+def _object(text: str) -> ObjectName:
+    from mqvitals_rules.snapshot import ObjectName
+
+    try:
+        return ObjectName.parse(text)
+    except ValueError as error:
+        raise Failure(str(error), hint="'mqvitals metrics' lists the kinds") from error
+
+
+def _metric(name: ObjectName, text: str) -> Metric:
+    """The metric that was meant; raises Failure with the nearest names."""
+    from difflib import get_close_matches
+
+    from mqvitals_rules.vocabulary.metric import MetricType
+    from mqvitals_rules.vocabulary.tables import KINDS
+
+    kind = KINDS.get(name.kind)
+    if kind is None:
+        near = get_close_matches(name.kind, KINDS)
+        raise Failure(
+            f"{name.kind!r} is no kind of object",
+            hint=f"did you mean {' or '.join(near)}?" if near else f"kinds are {', '.join(KINDS)}",
+        )
+    prefix, dot, plain = text.rpartition(".")
+    if dot and prefix != kind.name:
+        raise Failure(f"{text} is no metric of {name}, which is a {kind.name}", hint=f"write {kind.name}.METRIC")
+    metric = kind.metric(plain)
+    if metric is None:
+        near = get_close_matches(plain, [each.name for each in kind.metrics])
+        raise Failure(
+            f"a {kind.name} has no metric {plain!r}",
+            hint=f"did you mean {' or '.join(near)}?" if near else "'mqvitals metrics' lists them all",
+        )
+    if metric.type is MetricType.TEXT:
+        raise Failure(
+            f"{kind.name}.{plain} is a text, of which only the newest is kept; numbers and states have a trend"
+        )
+    return metric
+
+
+def _read(reader: StoreReader, name: ObjectName, metric: Metric, arguments: argparse.Namespace) -> TrendView:
+    """Query the store. Raises StoreError; Failure for a time that cannot be read."""
+    from mqvitals_agent.view.chart import Span
+    from mqvitals_agent.view.figure import moment
+    from mqvitals_agent.view.status import source_text
+    from mqvitals_agent.view.text import safe
+    from mqvitals_agent.view.trend import TrendView
+    from mqvitals_rules.vocabulary.metric import Absence
+
+    meta, owners = reader.meta(), reader.owners()
+    first = min((owner.first_ts for owner in owners), default=0)
+    last = max((owner.last_ts for owner in owners), default=None)
+    now = last if meta.replay and last is not None else now_ms()
+    until = now if arguments.end is None else _moment("--to", arguments.end)
+    if arguments.begin is not None:
+        since = _moment("--from", arguments.begin)
+    elif arguments.since is not None:
+        since = until - _duration(arguments.since)
+    else:
+        since = min(first, until) if meta.replay else until - HOUR_MS
+    if since > until:
+        raise Failure(f"the time to look at ends ({moment(until)}) before it begins ({moment(since)})")
+    points = reader.trend(name, metric.name, since, until).points
+    told = reader.current(name).get(metric.name)
+    why = told.value.value if told is not None and isinstance(told.value, Absence) else ""
+    if told is not None and told.unanswered is not None:
+        why = told.unanswered.value
+    if metric.needs_smf and not why:
+        why = Absence.NEEDS_SMF.value
+    note = f"The past: {safe(source_text(replay=True, source=meta.source))}" if meta.replay else ""
+    return TrendView(name, metric, points, Span(since, until), why, note)
+
+
+def _moment(option: str, text: str) -> int:
+    from mqvitals_rules.moment import parse
+
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise Failure(
+            f"{option} {text!r} is no moment: {error}", hint="write it as 2026-11-20T12:00:00Z or with +01:00"
+        ) from error
+
+
+def _duration(text: str) -> int:
+    from mqvitals_config.duration import parse_duration
+
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise Failure(f"--since {text!r}: {error}") from error

@@ -1,0 +1,314 @@
+"""The end of a cycle: rows become readings, what was not told of becomes gone, inactive or unanswered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import tzinfo
+
+from mqvitals_agent.poll import channel, log, queue, usage
+from mqvitals_agent.poll.counter import SATURATED_AT, Counters
+from mqvitals_agent.poll.cycle import Asked, Cycle
+from mqvitals_agent.poll.probe import GROUP, Part, Row
+from mqvitals_agent.poll.zone import Clock
+from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot
+from mqvitals_rules.vocabulary.agent import KIND as AGENT
+from mqvitals_rules.vocabulary.metric import Absence, Reported
+from mqvitals_rules.vocabulary.queue_manager import KIND as QUEUE_MANAGER
+
+_NAMELESS_GROUP = "QSG"
+
+
+@dataclass(slots=True)
+class Known:
+    """An object that was told of before: its whole name, and when its last answered question was put."""
+
+    object: ObjectName
+    at: int | None = None
+
+
+class Ending:
+    """What must be known from one cycle to the next, and the making of snapshots from a cycle and that."""
+
+    def __init__(self, group: str, queue_managers: Iterable[str], zone_of: Callable[[str], tzinfo | None]) -> None:
+        self.owners: dict[str, None] = dict.fromkeys(queue_managers)
+        self._site_name = group
+        self._group_name = ""
+        self._zone_of = zone_of
+        self._clocks: dict[str, Clock] = {}
+        self._known: dict[Part, dict[str, dict[str, Known]]] = {}
+        self._agents: dict[tuple[str, str], Known] = {}
+        self._via: dict[Part, str] = {}
+        self._distributed: dict[str, bool] = {}
+        self._dead_letter_queues: dict[str, str] = {}
+        self._storage_classes: dict[str, dict[str, int]] = {}
+        self._channel_types: dict[str, dict[str, int]] = {}
+        self._undefined: dict[str, set[str]] = {}
+        self._pools: dict[str, dict[int, int]] = {}
+        self._counters = {
+            channel.STATUS: Counters(channel.COUNTERS, saturated_at=SATURATED_AT),
+            usage.PAGE_SET: Counters(("expand_count",)),
+            log.LOG: Counters(("written_bytes",)),
+        }
+
+    def meet(self, queue_manager: str) -> None:
+        """A queue manager was heard of: from now on it has a snapshot in every cycle."""
+        self.owners.setdefault(queue_manager)
+
+    def asked_via(self, part: Part, queue_manager: str) -> None:
+        """The group's things of this part were told of over the connection to this queue manager."""
+        self._via[part] = queue_manager
+
+    def distributed(self, queue_manager: str, cycle: Cycle) -> bool:
+        """True when the queue manager is known not to run on z/OS."""
+        found = cycle.rows.distributed.get(queue_manager)
+        return self._distributed.get(queue_manager, False) if found is None else found
+
+    def snapshots(self, cycle: Cycle, number: int) -> tuple[Snapshot, ...]:
+        """One snapshot for each queue manager, then the group's, if there is a group."""
+        self._learn(cycle)
+        instances: dict[str, list[Instance]] = {}
+        readings: dict[str, list[Reading]] = {}
+        began = cycle.began or 0
+        for owner in (*self.owners, GROUP):
+            ts = cycle.first.get(owner, began)
+            readings[owner] = []
+            if owner != GROUP:
+                readings[owner].append(self._connection(owner, ts, cycle))
+        for part, owners in cycle.rows.told.items():
+            for owner, rows in owners.items():
+                ts = cycle.first.get(owner, began)
+                readings[owner].extend(self._answered(part, owner, rows, ts, instances.setdefault(owner, [])))
+        for owner, found in readings.items():
+            ts = cycle.first.get(owner, began)
+            found.extend(self._missing(owner, cycle, ts))
+            found.extend(self._commands(owner, cycle, ts))
+        made = [
+            Snapshot(
+                owner,
+                group=False,
+                cycle=number,
+                ts=cycle.first.get(owner, began),
+                readings=tuple(readings[owner]),
+                instances=tuple(instances.get(owner, ())),
+                clock_ms=cycle.clock.get(owner),
+            )
+            for owner in self.owners
+        ]
+        if self._has_group(readings[GROUP]):
+            ts = cycle.first.get(GROUP, began)
+            made.append(Snapshot(self._group(), group=True, cycle=number, ts=ts, readings=tuple(readings[GROUP])))
+        return tuple(made)
+
+    def _has_group(self, readings: Sequence[Reading]) -> bool:
+        return bool(readings) or (bool(self._site_name) and self._site_name not in self.owners)
+
+    def _group(self) -> str:
+        return self._group_name or self._site_name or _NAMELESS_GROUP
+
+    def _learn(self, cycle: Cycle) -> None:
+        """Take over what the cycle told that is needed later, and name the group once something belongs to it."""
+        rows = cycle.rows
+        self._distributed.update(rows.distributed)
+        self._dead_letter_queues.update(rows.dead_letter_queues)
+        for queue_manager, classes in rows.storage_classes.items():
+            self._storage_classes.setdefault(queue_manager, {}).update(classes)
+        for queue_manager, page_sets in rows.told.get(usage.PAGE_SET, {}).items():
+            pools = self._pools.setdefault(queue_manager, {})
+            for number, row in page_sets.items():
+                if type(pool := row.values["buffer_pool"]) is int:
+                    pools[int(number)] = pool
+        for part, objects in rows.shared.items():
+            combined = {name: queue.COMBINE[part](members) for name, members in objects.items()}
+            rows.told.setdefault(part, {})[GROUP] = combined
+            cycle.touch(GROUP, min(row.at for row in combined.values()))
+        if not self._group_name and (rows.group or any(GROUP in owners for owners in rows.told.values())):
+            # A site may call its group what one of its queue managers is called: then MQ's own name tells them apart.
+            clash = self._site_name in self.owners
+            self._group_name = (rows.group if clash or not self._site_name else self._site_name) or _NAMELESS_GROUP
+        for queue_manager, (local, now, took) in rows.newest.items():
+            self._clock(queue_manager).observe(local, now, took)
+        self._learn_channels(cycle)
+
+    def _learn_channels(self, cycle: Cycle) -> None:
+        """A channel that a whole answer about definitions no longer holds is defined no more."""
+        for (part, owner), questions in cycle.asked.items():
+            if part is not channel.DEFINITION:
+                continue
+            defined = self._channel_types.setdefault(owner, {})
+            undefined = self._undefined.setdefault(owner, set())
+            told = cycle.rows.channel_types.get(owner, {})
+            for asked in questions:
+                if asked.absence is None:
+                    for name in [n for n in defined if n not in told and asked.selection.selects(n)]:
+                        del defined[name]
+                        undefined.add(name)
+            defined.update(told)
+            undefined.difference_update(told)
+
+    def _clock(self, queue_manager: str) -> Clock:
+        clock = self._clocks.get(queue_manager)
+        if clock is None:
+            clock = self._clocks[queue_manager] = Clock(self._zone_of(queue_manager))
+        return clock
+
+    def _connection(self, owner: str, ts: int, cycle: Cycle) -> Reading:
+        contact = cycle.contacts.get(owner)
+        name = self._agent(owner, "", QUEUE_MANAGER.name)
+        if contact is None and owner not in cycle.first:
+            values: dict[str, Reported] = {"reachable": Absence.NOT_ASKED, "reason": Absence.NOT_ASKED}
+            # Nobody tried: that says nothing, neither good nor bad.
+            return Reading(name.object, "CONNECTION", ts, values, poll=False, answered=False)
+        reason = 0 if contact is None else contact.reason
+        values = {"reachable": int(reason == 0), "reason": reason}
+        at = ts if contact is None else contact.at
+        interval = None if name.at is None else at - name.at
+        name.at = at
+        return Reading(name.object, "CONNECTION", ts, values, interval)
+
+    def _agent(self, owner: str, name: str, kind: str = AGENT.name) -> Known:
+        known = self._agents.get((owner, name))
+        if known is None:
+            known = self._agents[owner, name] = Known(ObjectName(owner, kind, name))
+        return known
+
+    def _commands(self, owner: str, cycle: Cycle, ts: int) -> Iterator[Reading]:
+        for form, tally in cycle.commands.get(owner, {}).items():
+            known = self._agent(owner, form)
+            interval = None if known.at is None else ts - known.at
+            known.at = ts
+            yield Reading(known.object, "COMMAND", ts, tally.values(), interval)
+
+    def _answered(
+        self, part: Part, owner: str, rows: Mapping[str, Row], ts: int, instances: list[Instance]
+    ) -> Iterator[Reading]:
+        known = self._known.setdefault(part, {}).setdefault(owner, {})
+        counters = self._counters.get(part)
+        probe, poll, kind = part.probe, part.poll, part.kind.name
+        whose = self._group() if owner == GROUP else owner
+        dead_letter_queue = self._dead_letter_queues.get(owner) if part is queue.STATUS else None
+        for name, row in rows.items():
+            before = known.get(name)
+            if before is None:
+                before = known[name] = Known(ObjectName(whose, kind, name))
+            if row.instances is not None:
+                self._channel(before, row, instances)
+            elif counters is not None and row.totals is not None:
+                row.values.update(counters.increases(before.object, {"": row.totals})[0])
+            values = row.values
+            for seen in row.local:
+                values[seen.age] = self._age(row, seen.ms)
+            if part is queue.STATUS:
+                values["dead_letter"] = (
+                    (Absence.NOT_ASKED if owner != GROUP else 0)
+                    if dead_letter_queue is None
+                    else int(name == dead_letter_queue)
+                )
+            elif part is queue.DEFINITION and owner != GROUP:
+                self._locate(owner, values)
+            interval = None if before.at is None else row.at - before.at
+            before.at = row.at
+            yield Reading(before.object, probe, ts, values, interval, poll)
+
+    def _age(self, row: Row, local: int) -> Reported:
+        utc = self._clock(row.member).utc(local)
+        return Absence.TIME_ZONE_UNKNOWN if utc is None else max(0, row.now - utc) // 1000
+
+    def _locate(self, owner: str, values: dict[str, Reported]) -> None:
+        """A private queue's page set through its storage class, and that page set's buffer pool."""
+        name = values.get("storage_class")
+        if type(name) is str and name in (classes := self._storage_classes.get(owner, {})):
+            values["page_set"] = classes[name]
+        page_set = values["page_set"]
+        if type(page_set) is int and page_set in (pools := self._pools.get(owner, {})):
+            values["buffer_pool"] = pools[page_set]
+
+    def _channel(self, known: Known, row: Row, instances: list[Instance]) -> None:
+        found = row.instances or []
+        increases, each = self._counters[channel.STATUS].increases(known.object, channel.totals(found))
+        if len(found) > 1:
+            seen: dict[str, int] = {}
+            for instance in found:
+                key = " ".join(part for part in instance.key if part and part != "None")
+                seen[key] = seen.get(key, 0) + 1
+                values = {**instance.values, **each[instance.key]}
+                for local in instance.local:
+                    values[local.age] = self._age(row, local.ms)
+                instances.append(Instance(known.object, f"{key} #{seen[key]}" if seen[key] > 1 else key, values))
+        row.values, row.local = channel.together(found)
+        row.values.update(increases)
+
+    def _missing(self, owner: str, cycle: Cycle, ts: int) -> Iterator[Reading]:
+        """Readings of known objects that no message of the cycle told of."""
+        parts = {part for part, whose in cycle.asked if whose == owner}
+        contact = cycle.contacts.get(owner)
+        if contact is not None and contact.reason:
+            parts.update(part for part, owners in self._known.items() if part.poll and owner in owners)
+        if owner == GROUP:
+            parts.update(part for part, asked in self._via.items() if part.poll and self._lost(cycle, asked))
+        for part in sorted(parts, key=lambda part: (part.kind.name, part.probe)):
+            yield from self._missing_of(part, owner, cycle, ts)
+
+    @staticmethod
+    def _lost(cycle: Cycle, queue_manager: str) -> bool:
+        contact = cycle.contacts.get(queue_manager)
+        return contact is not None and contact.reason != 0
+
+    def _missing_of(self, part: Part, owner: str, cycle: Cycle, ts: int) -> Iterator[Reading]:
+        known = self._known.setdefault(part, {}).setdefault(owner, {})
+        told = cycle.rows.told.get(part, {}).get(owner, {})
+        questions = cycle.asked.get((part, owner), [])
+        lost = self._lost(cycle, self._via.get(part, "") if owner == GROUP else owner)
+        default = Absence.UNREACHABLE if lost and part.poll else None
+        if part is channel.STATUS:
+            for name in self._channel_types.get(owner, {}):
+                if name not in known and name not in told:
+                    known[name] = Known(ObjectName(owner, part.kind.name, name))
+        if len(told) >= len(known) and known.keys() <= told.keys():
+            return
+        for name in [name for name in known if name not in told]:
+            verdict = _verdict(name, questions, default)
+            if verdict is Absence.NOT_ASKED:
+                continue
+            if verdict is None and not part.poll:
+                del known[name]
+                continue
+            yield self._absent(part, owner, name, known, verdict, ts)
+
+    def _absent(
+        self, part: Part, owner: str, name: str, known: dict[str, Known], verdict: Absence | None, ts: int
+    ) -> Reading:
+        before = known[name]
+        if verdict is not None:
+            values: Mapping[str, Reported] = dict.fromkeys(part.metrics, verdict)
+            return Reading(before.object, part.probe, ts, values, poll=part.poll, answered=False)
+        counters = self._counters.get(part)
+        interval = None if before.at is None else ts - before.at
+        undefined = self._undefined.get(owner, set())
+        if part is channel.STATUS and name not in undefined:
+            assert counters is not None
+            counters.increases(before.object, {})
+            before.at = ts
+            kind = self._channel_types.get(owner, {}).get(name)
+            return Reading(before.object, part.probe, ts, channel.inactive(kind), interval, part.poll)
+        if counters is not None:
+            counters.forget(before.object)
+        undefined.discard(name)
+        del known[name]
+        return Reading(before.object, part.probe, ts, {}, interval, gone=True)
+
+
+def _verdict(name: str, questions: Sequence[Asked], default: Absence | None) -> Absence | None:
+    """Why nothing was told of an object: None when a whole answer would have; NOT_ASKED when nobody asked."""
+    found = default or Absence.NOT_ASKED
+    whole = False
+    for asked in questions:
+        if name in asked.failed:
+            return asked.absence or Absence.NO_ANSWER
+        if not asked.selection.selects(name):
+            continue
+        if asked.absence is None:
+            whole = True
+        elif found is not Absence.UNREACHABLE:
+            found = asked.absence
+    return None if whole else found

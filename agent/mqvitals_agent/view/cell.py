@@ -1,0 +1,149 @@
+"""The key figures of a queue manager, each small enough for one cell of the status table.
+
+A figure that is older than the newest snapshot shows its own age (``BP3 4 % 41s``); one that is absent shows why.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.view.figure import figure, number, short_age, whole_percent
+from mqvitals_agent.view.situation import Current, Member
+from mqvitals_agent.view.text import safe
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.tables import metric
+
+Values = Mapping[str, CurrentValue]
+
+NOT_ASKED = Absence.NOT_ASKED.value
+_CHANNEL_STATES = metric("channel", "status").values
+_RUNNING, _RETRYING, _STOPPED, _INACTIVE = (
+    _CHANNEL_STATES[name] for name in ("RUNNING", "RETRYING", "STOPPED", "INACTIVE")
+)
+
+
+class Extreme(NamedTuple):
+    """The object whose figure is the least or greatest."""
+
+    name: ObjectName
+    told: CurrentValue
+
+
+def of_kind(current: Current, owner: str, kind: str) -> dict[ObjectName, Values]:
+    """What is known of an owner's objects of a kind."""
+    return {name: values for name, values in current.items() if name.owner == owner and name.kind == kind}
+
+
+def least_free(current: Current, member: Member, now: int) -> str:
+    """The buffer pool with the least free: ``BP3 4 %``."""
+    return _extreme(current, member, now, kind="buffer_pool", name="free_pct", prefix="BP", sign=-1)
+
+
+def fullest(current: Current, member: Member, now: int) -> str:
+    """The page set with the most used: ``PS4 62 %``."""
+    return _extreme(current, member, now, kind="page_set", name="used_pct", prefix="PS", sign=1)
+
+
+def channels(current: Current, member: Member, now: int) -> str:
+    """Channels by state: ``48 run 1 retry``. Those that are inactive are nobody's concern here."""
+    told = [values["status"] for values in of_kind(current, member.name, "channel").values() if "status" in values]
+    if not told:
+        return NOT_ASKED
+    numbers = Counter(each.value for each in told)
+    absent = sum(count for value, count in numbers.items() if isinstance(value, Absence))
+    if absent == len(told):
+        return _reason(told)
+    run, retry, stop = numbers[_RUNNING], numbers[_RETRYING], numbers[_STOPPED]
+    other = len(told) - absent - run - retry - stop - numbers[_INACTIVE]
+    parts = [f"{number(run)} run"]
+    parts += [
+        f"{number(count)} {word}" for count, word in ((retry, "retry"), (stop, "stop"), (other, "other")) if count
+    ]
+    parts += [f"? {number(absent)}"] if absent else []
+    # The newest tells when the question was last answered; a channel of its own may have been asked for by name.
+    return " ".join(parts) + own_age(max(told, key=lambda each: each.ts or 0), member, now)
+
+
+def tasks(current: Current, member: Member, now: int) -> str:
+    """Adapters and dispatchers, started of configured: ``8/8 A 5/5 D``, or that the channel initiator does not run."""
+    values = current.get(ObjectName(member.name, "channel_initiator"))
+    if not values:
+        return NOT_ASKED
+    status = values.get("status")
+    if status is not None and not isinstance(status.value, Absence):
+        word = figure(status.value, metric("channel_initiator", "status"))
+        if word != "RUNNING":
+            return word + own_age(status, member, now)
+    pairs = [
+        (_plain(values, f"{kind}_started"), _plain(values, f"{kind}_max"), letter)
+        for kind, letter in (("adapters", "A"), ("dispatchers", "D"))
+    ]
+    latest = max(values.values(), key=lambda each: each.ts or 0)
+    if all(started == most == "?" for started, most, _ in pairs):
+        return _reason(list(values.values()))
+    return " ".join(f"{started}/{most} {letter}" for started, most, letter in pairs) + own_age(latest, member, now)
+
+
+def full_logs(current: Current, member: Member, now: int) -> str:
+    """Active logs that wait to be archived, of all: ``0/8``."""
+    values = current.get(ObjectName(member.name, "log"), {})
+    full = values.get("full_logs")
+    if full is None:
+        return NOT_ASKED
+    if isinstance(full.value, Absence):
+        return full.value.value
+    return f"{_plain(values, 'full_logs')}/{_plain(values, 'total_logs')}{own_age(full, member, now)}"
+
+
+def _extreme(current: Current, member: Member, now: int, *, kind: str, name: str, prefix: str, sign: int) -> str:
+    objects = of_kind(current, member.name, kind)
+    present: list[tuple[float, Extreme]] = []
+    absent: list[CurrentValue] = []
+    for object_name, values in objects.items():
+        told = values.get(name)
+        if told is None:
+            continue
+        if isinstance(told.value, Absence | str):
+            absent.append(told)
+        else:
+            present.append((sign * told.value, Extreme(object_name, told)))
+    if not present:
+        return _reason(absent)
+    share, extreme = max(present, key=lambda pair: pair[0])
+    return f"{prefix}{safe(extreme.name.name)} {whole_percent(abs(share))}{own_age(extreme.told, member, now)}"
+
+
+def _plain(values: Values, name: str) -> str:
+    told = values.get(name)
+    if told is None or isinstance(told.value, Absence | str):
+        return "?"
+    return number(told.value)
+
+
+def _reason(told: Iterable[CurrentValue]) -> str:
+    """Why there is no figure at all: the commonest reason."""
+    reasons = Counter(each.value.value for each in told if isinstance(each.value, Absence))
+    return reasons.most_common(1)[0][0] if reasons else NOT_ASKED
+
+
+def newest(current: Current, owner: str) -> int | None:
+    """When the newest of an owner's figures was told, ms UTC; its being reachable or not is none of them."""
+    times = [
+        told.ts
+        for name, values in current.items()
+        if name.owner == owner and name.kind != "queue_manager"
+        for told in values.values()
+        if told.ts is not None
+    ]
+    return max(times, default=None)
+
+
+def own_age(told: CurrentValue | None, member: Member, now: int) -> str:
+    """The age of a figure that the newest snapshot did not bring."""
+    if told is None or told.ts is None or member.last_ts - told.ts < member.interval_ms / 2:
+        return ""
+    return f" {short_age(now - told.ts)}"

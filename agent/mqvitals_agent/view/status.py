@@ -1,0 +1,138 @@
+"""How the group is: the view model behind the status screen, its JSON and its exit code. Pure functions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mqvitals_agent.view.alerts import as_json, worst_first
+from mqvitals_agent.view.severity import Exit, Health, exit_of, health_of, worst
+from mqvitals_agent.view.situation import Member, Situation
+from mqvitals_rules.lifecycle.alert import Alert, Severity
+from mqvitals_rules.moment import iso
+from mqvitals_rules.rule import RuleKind
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Absence
+
+STALE_INTERVALS = 3
+"""A snapshot older than this many intervals says nothing about now."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemberView:
+    """A queue manager or the group.
+
+    ``reachable`` is None when that is not known. ``age_ms`` is that of its newest snapshot, ``stale`` true when that is
+    too old to tell how it is now. ``alerts`` counts its operational alerts.
+    """
+
+    name: str
+    is_group: bool
+    health: Health
+    reachable: bool | None
+    age_ms: int
+    stale: bool
+    alerts: tuple[tuple[Severity, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StatusView:
+    """The status of the whole group; ``alerts`` are the operational ones, worst first; ``advice`` counts the others."""
+
+    situation: Situation
+    health: Health
+    queue_managers: tuple[MemberView, ...]
+    group: MemberView | None
+    alerts: tuple[Alert, ...]
+    advice: int
+    unknown: tuple[tuple[Absence, int], ...]
+
+    @property
+    def exit(self) -> Exit:
+        """The exit code and why."""
+        return exit_of(self.health)
+
+
+def status_of(situation: Situation) -> StatusView:
+    """Judge a situation."""
+    operational = [alert for alert in situation.alerts if alert.kind_of_rule != RuleKind.REVIEW.value]
+    members = [_member(member, situation, operational) for member in situation.members]
+    queue_managers = tuple(member for member in members if not member.is_group)
+    unknown: Counter[Absence] = Counter()
+    for row in situation.unknown:
+        unknown[row.reason] += row.count
+    healths = [member.health for member in members]
+    if not queue_managers:
+        # A store in which nothing was ever seen must not look well.
+        healths.append(Health.UNKNOWN)
+    return StatusView(
+        situation=situation,
+        health=worst(healths),
+        queue_managers=queue_managers,
+        group=next((member for member in members if member.is_group), None),
+        alerts=tuple(worst_first(operational)),
+        advice=len(situation.alerts) - len(operational),
+        unknown=tuple(sorted(unknown.items(), key=lambda item: (-item[1], item[0].value))),
+    )
+
+
+def health_of_object(name: ObjectName, alerts: Iterable[Alert]) -> Health:
+    """The worst alert about one object."""
+    return worst(health_of(alert.severity) for alert in alerts if alert.key.object == name)
+
+
+def counts(alerts: Iterable[Alert]) -> tuple[tuple[Severity, int], ...]:
+    """How many alerts there are of each severity, the worst first, also where there are none."""
+    counted = Counter(alert.severity for alert in alerts)
+    return tuple((severity, counted[severity]) for severity in sorted(Severity, reverse=True))
+
+
+def source_text(replay: bool, source: str) -> str:  # noqa: FBT001 - a fact of the store
+    """Where the samples come from: ``live`` or ``replay of FILE``."""
+    return f"replay of {source or 'a recording'}" if replay else "live"
+
+
+def status_json(view: StatusView) -> dict[str, Any]:
+    """The object of ``mqvitals status --json``."""
+    situation = view.situation
+    return {
+        "at": iso(situation.now),
+        "source": source_text(situation.replay, situation.source),
+        "group": situation.group,
+        "severity": view.health.word,
+        "queue_managers": [
+            {
+                "name": member.name,
+                "severity": member.health.word,
+                "reachable": member.reachable,
+                "age_s": round(member.age_ms / 1000, 3),
+                "alerts": {severity.name.lower(): number for severity, number in member.alerts},
+            }
+            for member in view.queue_managers
+        ],
+        "alerts": [as_json(alert) for alert in view.alerts],
+    }
+
+
+def _member(member: Member, situation: Situation, operational: Sequence[Alert]) -> MemberView:
+    own = [alert for alert in operational if alert.key.object.owner == member.name]
+    age_ms = max(situation.now - member.last_ts, 0)
+    stale = age_ms > STALE_INTERVALS * member.interval_ms
+    reachable = None if member.is_group else _reachable(member.name, situation)
+    health = worst(health_of(alert.severity) for alert in own)
+    if stale:
+        # Its alerts are of the past; how it is now cannot be told.
+        health = Health.UNKNOWN
+    elif not member.is_group and reachable is not True:
+        # Never reached, or not now: where no alert speaks, that is not health.
+        health = max(health, Health.UNKNOWN)
+    return MemberView(member.name, member.is_group, health, reachable, age_ms, stale, counts(own))
+
+
+def _reachable(name: str, situation: Situation) -> bool | None:
+    told = situation.current.get(ObjectName(name, "queue_manager"), {}).get("reachable")
+    if told is None or isinstance(told.value, Absence | str):
+        return None
+    return told.value == 1

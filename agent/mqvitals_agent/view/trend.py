@@ -1,0 +1,155 @@
+"""A metric of an object over time: as JSON, as CSV, as a chart with its figures in words."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+from typing import Any
+
+from mqvitals_agent.view.chart import Scale, Span, chart, gaps, scale_of_states, scale_of_values
+from mqvitals_agent.view.figure import age, clock, day, figure, moment, quantity, state
+from mqvitals_agent.view.text import cut, safe, wrap
+from mqvitals_rules.moment import iso
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Metric, MetricType
+
+Points = Sequence[tuple[int, int | float | None]]
+
+CSV_HEADER = "at,value"
+_LATELY = 2 * 86_400_000  # a chart longer than this shows days below, a shorter one times of day
+
+
+@dataclass(frozen=True, slots=True)
+class TrendView:
+    """One series. ``why`` says in words why the newest value is absent, where it is; ``note`` what else to know."""
+
+    object: ObjectName
+    metric: Metric
+    points: Points
+    span: Span
+    why: str = ""
+    note: str = ""
+
+
+def unit_of(metric: Metric) -> str:
+    """The unit of a series: a counter's values are increases, each over the time since the poll before."""
+    if metric.type is MetricType.COUNTER:
+        return f"{metric.unit} per interval" if metric.unit not in ("", "count") else "per interval"
+    return metric.unit
+
+
+def trend_json(view: TrendView) -> dict[str, Any]:
+    """The object of ``mqvitals trend --json``. Shares have two decimals, whole numbers stay whole."""
+    return {
+        "metric": view.metric.name,
+        "object": str(view.object),
+        "unit": unit_of(view.metric),
+        "points": [[iso(ts), _plain(value, view.metric)] for ts, value in view.points],
+    }
+
+
+def trend_csv(view: TrendView) -> Iterator[str]:
+    """The lines of ``mqvitals trend --csv``; an absent value leaves its field empty."""
+    yield CSV_HEADER
+    for ts, value in view.points:
+        plain = _plain(value, view.metric)
+        yield f"{iso(ts)},{'' if plain is None else plain}"
+
+
+def trend_text(view: TrendView, width: int, height: int) -> list[str]:
+    """The lines of ``mqvitals trend``: what it is, the chart, and its figures in words."""
+    metric = view.metric
+    title = f"{safe(str(view.object))}  {metric.name}: {metric.meaning}"
+    lines = [*wrap(title, width, rest="  "), *([cut(view.note, width)] if view.note else []), ""]
+    present = [(ts, value) for ts, value in view.points if value is not None and math.isfinite(value)]
+    if not view.points:
+        return [*lines, *wrap(f"No poll from {_from_to(view.span)} UTC", width)]
+    if not present:
+        reason = f": {view.why}" if view.why else ""
+        return [*lines, *wrap(f"Absent at all {_polls(len(view.points))}{reason}", width), *_footer(view, width)]
+    scale, points = _scaled(view, [value for _, value in present])
+    label = day if view.span.until - view.span.since > _LATELY else clock
+    steps = metric.type is MetricType.STATE
+    lines += chart(points, scale, view.span, width=width, height=height, time_label=label, steps=steps)
+    words = _states(present, metric) if steps else _extremes(view, present)
+    return [*lines, "", *wrap(words, width, rest="  "), *_footer(view, width)]
+
+
+def _scaled(view: TrendView, values: list[int | float]) -> tuple[Scale, Sequence[tuple[int, float | None]]]:
+    metric = view.metric
+    if metric.type is not MetricType.STATE:
+        top = 100.0 if metric.unit == "pct" else None
+        return scale_of_values(values, lambda value: quantity(value, metric.unit), top=top), view.points
+    scale, levels = scale_of_states(map(int, values), lambda code: state(code, metric))
+    return scale, [(ts, None if value is None else levels.get(int(value))) for ts, value in view.points]
+
+
+def _extremes(view: TrendView, present: Sequence[tuple[int, int | float]]) -> str:
+    metric = view.metric
+    last_ts, last = present[-1]
+    low_ts, low = min(present, key=lambda point: point[1])
+    high_ts, high = max(present, key=lambda point: point[1])
+    newest = view.points[-1][0]
+    since = "" if last_ts == newest else f" at {moment(last_ts)}, then absent{f': {view.why}' if view.why else ''}"
+    words = (
+        f"last {figure(last, metric)}{since}; min {figure(low, metric)} at {_when(low_ts, view.span)}"
+        f"; max {figure(high, metric)} at {_when(high_ts, view.span)}"
+    )
+    if metric.type is not MetricType.COUNTER:
+        return words
+    rate = _rate(view.points)
+    total = quantity(sum(value for _, value in present), metric.unit)
+    return f"{words}; total {total}" + (
+        f", on average {quantity(rate, metric.unit)} per second" if rate is not None else ""
+    )
+
+
+def _states(present: Sequence[tuple[int, int | float]], metric: Metric) -> str:
+    last = state(present[-1][1], metric)
+    times = Counter(state(value, metric) for _, value in present)
+    return f"last {last}; seen: " + ", ".join(f"{name} at {_polls(count)}" for name, count in times.most_common())
+
+
+def _footer(view: TrendView, width: int) -> list[str]:
+    times = [ts for ts, _ in view.points]
+    distances = [after - before for before, after in pairwise(times)]
+    every = f", one every {age(int(median(distances)))}" if distances else ""
+    broken = gaps(view.points)
+    breaks = "no gaps" if not broken else f"{broken} gap{'' if broken == 1 else 's'}"
+    unit = unit_of(view.metric).replace("pct", "%")
+    parts = [f"{_polls(len(times))}{every}, {breaks}", f"{_from_to(Span(times[0], times[-1]))} UTC"]
+    return wrap("; ".join(parts) + (f"; unit: {unit}" if unit else ""), width, rest="  ")
+
+
+def _rate(points: Points) -> float | None:
+    """Increase a second, over the intervals whose increase is known."""
+    increase, ms = 0.0, 0
+    for (before, _), (ts, value) in pairwise(points):
+        if value is not None:
+            increase += value
+            ms += ts - before
+    return 1000 * increase / ms if ms else None
+
+
+def _plain(value: int | float | None, metric: Metric) -> int | float | None:
+    if not isinstance(value, float):
+        return value
+    if not math.isfinite(value):
+        return None
+    return round(value, 2) if metric.unit == "pct" else value
+
+
+def _polls(count: int) -> str:
+    return f"{count} poll{'' if count == 1 else 's'}"
+
+
+def _when(ts: int, span: Span) -> str:
+    return clock(ts) if day(span.since) == day(span.until) else moment(ts)
+
+
+def _from_to(span: Span) -> str:
+    return f"{moment(span.since)} to {_when(span.until, span)}"

@@ -1,0 +1,257 @@
+"""From a checked tree to one Python function.
+
+The function is written from the tree alone: values and names of metrics stand in a table of constants, and what it may call
+is the language's own functions. No text of a rule gets into it.
+
+Its parameters are ``c``, the context, and ``v``, which takes the name of a metric of the object itself and may know its
+value at once; what ``v`` does not hand out as a present value is asked of the context. The function returns True, False or
+None. It raises ArithmeticError when a calculation overflows: then a careful evaluation finds out what is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import CodeType, FunctionType
+from typing import Any as Whatever
+from typing import NamedTuple
+
+from mqvitals_rules.expression.context import Context
+from mqvitals_rules.expression.function import EXTREMES, WINDOW_FUNCTIONS, rising
+from mqvitals_rules.expression.node import (
+    Absolute,
+    All,
+    Any,
+    Arithmetic,
+    Comparison,
+    Condition,
+    Constant,
+    Extreme,
+    Membership,
+    MetricValue,
+    Negation,
+    Not,
+    Operand,
+    Present,
+    Rising,
+    Window,
+    read_now,
+)
+from mqvitals_rules.expression.type import Type, type_of
+from mqvitals_rules.vocabulary.metric import Absence, Reported
+
+Judge = Callable[[Context, Callable[[str], Reported | None]], bool | None]
+
+NUMBERS = frozenset((int, float))
+TEXTS = frozenset((str,))
+PRESENT = NUMBERS | TEXTS
+"""The classes of present values. Everything else is absent."""
+
+_LEFT_OUT = object()
+"""What a term on an optional fact that is not declared comes to."""
+
+_Read = frozenset[str]
+"""The locals that hold looked-up values for certain."""
+
+
+class _Code(NamedTuple):
+    """The Python expression of a condition, whether it may be left out, and what has been looked up for certain after it."""
+
+    text: str
+    leaves: bool
+    read: _Read
+
+
+def compile_condition(root: Condition) -> Judge:
+    """The function that judges a condition."""
+    writer = _Writer()
+    code = writer.condition(root, frozenset())
+    text = f"(None if (t := {code.text}) is L else t)" if code.leaves else code.text
+    module = compile(f"def judge(c, v):\n return {text}\n", "<rule>", "exec")
+    body = next(constant for constant in module.co_consts if isinstance(constant, CodeType))
+    return FunctionType(body, writer.table, "judge")
+
+
+class _Writer:
+    """Writes Python expressions. A condition's comes to True, False, None, or L for what is left out."""
+
+    def __init__(self) -> None:
+        self.table: dict[str, Whatever] = {
+            "__builtins__": {},
+            "N": NUMBERS,
+            "T": TEXTS,
+            "P": PRESENT,
+            "D": Absence.NOT_DECLARED,
+            "L": _LEFT_OUT,
+            "absolute": abs,
+            "least": EXTREMES["min"],
+            "greatest": EXTREMES["max"],
+            "rising": rising,
+        }
+        self._constants: dict[tuple[type, object], str] = {}
+        self._metrics: dict[tuple[str, str], str] = {}
+        self._locals = 0
+
+    def condition(self, node: Condition, read: _Read) -> _Code:
+        """The code of a condition that stands where ``read`` has been looked up."""
+        match node:
+            case All() | Any():
+                return self._joined(node, read)
+            case Not():
+                code = self.condition(node.operand, read)
+                local = self._local()
+                kept = f" or {local} is L" if code.leaves else ""
+                return code._replace(text=f"({local} if ({local} := {code.text}) is None{kept} else not {local})")
+            case Present():
+                asked = f"c.value({self._address(node.metric)}).__class__ in P"
+                if node.metric.own:
+                    asked = f"v({self._constant(node.metric.metric.name)}).__class__ in P or {asked}"
+                return _Code(f"({asked})", leaves=False, read=read)
+            case Rising():
+                text = f"rising(c, {self._address(node.metric)}, {self._constant(node.rises)})"
+                return _Code(text, leaves=False, read=read)
+            case Comparison() | Membership():
+                return self._term(node, read)
+
+    def _joined(self, node: All | Any, read: _Read) -> _Code:
+        """``and`` and ``or`` stop as soon as one operand decides; else the whole is unknown if an operand is."""
+        decides = "False" if isinstance(node, All) else "True"
+        steps, locals_, after, left = [], [], read, True
+        for index, operand in enumerate(node.operands):
+            code = self.condition(operand, read)
+            read = code.read
+            if index == 0:
+                after = read  # of the others it is not certain that they are evaluated
+            left = left and code.leaves
+            locals_.append(self._local())
+            steps.append(f"({locals_[-1]} := {code.text}) is {decides}")
+        unknown = " or ".join(f"{local} is None" for local in locals_)
+        otherwise = "True" if isinstance(node, All) else "False"
+        if left:
+            otherwise = f"(L if {' and '.join(f'{local} is L' for local in locals_)} else {otherwise})"
+        text = f"({decides} if {' or '.join(steps)} else None if {unknown} else {otherwise})"
+        return _Code(text, left, after)
+
+    def _term(self, node: Comparison | Membership, read: _Read) -> _Code:
+        optional = list({self._metric(each): each for each in read_now(node) if each.optional}.values())
+        undeclared = []
+        after = read
+        for index, metric in enumerate(optional):
+            undeclared.append(f"{self._lookup(metric, read)} is D")
+            read |= {self._metric(metric)}
+            if index == 0:
+                after = read
+        tests = _Tests(read)
+        if isinstance(node, Comparison):
+            value = f"{self._settled(node.left, tests)} {node.operator} {self._settled(node.right, tests)}"
+        else:
+            operator = "not in" if node.negated else "in"
+            value = f"{self._settled(node.operand, tests)} {operator} {self._constant(node.members)}"
+        text = f"({value} if {' and '.join(tests.parts)} else None)" if tests.parts else f"({value})"
+        if undeclared:
+            text = f"(L if {' or '.join(undeclared)} else {text})"
+        else:
+            after = read | tests.first
+        return _Code(text, bool(undeclared), after)
+
+    # Operands
+
+    def _settled(self, node: Operand, tests: _Tests) -> str:
+        """The code of an operand that is known to be a number, state or text once ``tests`` hold."""
+        text = self._operand(node, tests)
+        if not _may_be_nan(node):
+            return text
+        local = self._local()
+        tests.parts.append(f"({local} := {text}) == {local}")  # infinity less infinity equals nothing, not even itself
+        return local
+
+    def _operand(self, node: Operand, tests: _Tests) -> str:
+        match node:
+            case Constant():
+                return self._constant(node.value)
+            case MetricValue():
+                return self._present(node, tests)
+            case Negation():
+                return f"(-{self._operand(node.operand, tests)})"
+            case Absolute():
+                return f"absolute({self._operand(node.operand, tests)})"
+            case Extreme():
+                function = "least" if node.function == "min" else "greatest"
+                return f"{function}({', '.join(self._settled(each, tests) for each in node.operands)})"
+            case Arithmetic():
+                left = self._operand(node.left, tests)
+                right = self._operand(node.right, tests)
+                if node.operator == "/":
+                    local = self._local()
+                    tests.parts.append(f"({local} := {right}) != 0")
+                    right = local
+                return f"({left} {node.operator} {right})"
+            case Window():
+                limit = "" if node.limit is None else f", {self._settled(node.limit, tests)}"
+                function = f"look_{node.function}"
+                self.table[function] = WINDOW_FUNCTIONS[node.function].look
+                local = self._local()
+                call = f"{function}(c, {self._address(node.metric)}, {self._constant(node.window_ms)}{limit})"
+                tests.parts.append(f"({local} := {call}) is not None")
+                return local
+
+    def _present(self, metric: MetricValue, tests: _Tests) -> str:
+        local = self._metric(metric)
+        if local in tests.present:
+            return local
+        classes = "T" if type_of(metric) is Type.TEXT else "N"
+        if local in tests.read:
+            part = f"{local}.__class__ in {classes}"
+        else:
+            part = f"({local} := c.value({self._address(metric)})).__class__ in {classes}"
+            if metric.own:
+                part = f"(({local} := v({self._constant(metric.metric.name)})).__class__ in {classes} or {part})"
+        if not tests.parts:
+            tests.first = frozenset((local,))
+        tests.parts.append(part)
+        tests.present.add(local)
+        return local
+
+    def _lookup(self, metric: MetricValue, read: _Read) -> str:
+        """The code that looks a metric up, if that has not been done, and comes to its value."""
+        local = self._metric(metric)
+        if local in read:
+            return local
+        return f"({local} := c.value({self._address(metric)}))"
+
+    # Names in the written code
+
+    def _address(self, metric: MetricValue) -> str:
+        return f"{self._constant(metric.kind)}, {self._constant(metric.metric.name)}"
+
+    def _metric(self, metric: MetricValue) -> str:
+        return self._metrics.setdefault((metric.kind, metric.metric.name), f"m{len(self._metrics)}")
+
+    def _local(self) -> str:
+        self._locals += 1
+        return f"t{self._locals}"
+
+    def _constant(self, value: object) -> str:
+        name = self._constants.setdefault((type(value), value), f"k{len(self._constants)}")
+        self.table[name] = value
+        return name
+
+
+class _Tests:
+    """What must hold, in this order, so that the operands of a term are present; in ``first`` what the first looks up."""
+
+    __slots__ = ("first", "parts", "present", "read")
+
+    def __init__(self, read: _Read) -> None:
+        self.read = read
+        self.parts: list[str] = []
+        self.present: set[str] = set()
+        self.first: _Read = frozenset()
+
+
+def _may_be_nan(node: Operand) -> bool:
+    match node:
+        case Arithmetic():
+            return True
+        case Negation() | Absolute():
+            return _may_be_nan(node.operand)
+    return False

@@ -1,0 +1,84 @@
+"""What the names in an expression mean: metrics, related objects' metrics, parameters, named sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+
+from mqvitals_config.suggestion import did_you_mean
+from mqvitals_rules.expression.error import RefusedError
+from mqvitals_rules.expression.node import Constant, MetricValue
+from mqvitals_rules.vocabulary.metric import Kind, MetricType
+
+
+class Names:
+    """The names that one expression may use."""
+
+    __slots__ = ("_kinds", "_metrics", "_parameters", "scope")
+
+    def __init__(self, scope: Kind, kinds: Mapping[str, Kind], parameters: Mapping[str, float]) -> None:
+        self.scope = scope
+        self._kinds = {**kinds, scope.name: scope}
+        self._parameters = parameters
+        self._metrics = {metric.name: metric for metric in scope.metrics}
+
+    def find(self, name: str, start: int, end: int) -> MetricValue | Constant | None:
+        """The metric of the scope or the parameter called ``name``; None when there is neither."""
+        metric = self._metrics.get(name)
+        if metric is not None:
+            return MetricValue(start, end, self.scope.name, metric, own=True)
+        value = self._parameters.get(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+            raise RefusedError.at(start, f"the parameter {name} is no number that can be used: {value!r}")
+        return Constant(start, end, value)
+
+    def resolve(self, name: str, start: int, end: int) -> MetricValue | Constant:
+        """The metric or parameter called ``name``. Raises RefusedError with what may have been meant."""
+        found = self.find(name, start, end)
+        if found is None:
+            raise RefusedError.at(start, self._unknown(name))
+        return found
+
+    def related(self, kind_name: str, metric_name: str, start: int, end: int) -> MetricValue:
+        """The metric of another kind. Raises RefusedError with what may have been meant."""
+        kind = self._kinds.get(kind_name)
+        if kind is None:
+            message = f"there is no kind of object {kind_name!r}{did_you_mean(kind_name, self._kinds)}"
+            raise RefusedError.at(start, message)
+        metric = kind.metric(metric_name)
+        if metric is None:
+            close = did_you_mean(metric_name, [each.name for each in kind.metrics])
+            raise RefusedError.at(start, f"{kind.name} has no metric {metric_name!r}{close}")
+        return MetricValue(start, end, kind.name, metric, own=kind.name == self.scope.name)
+
+    def members(self, name: str, operand: MetricValue, start: int) -> frozenset[float | str]:
+        """The numbers of the values in a named set of the operand's kind. Raises RefusedError when it has no such set."""
+        kind = self._kinds[operand.kind]
+        found = kind.sets.get(name)
+        if found is None:
+            values = operand.values or {}
+            if name in values:
+                raise RefusedError.at(start, f"{name} is one value, not a set; write {operand.name} == {name}")
+            known = f"; {kind.name} has the sets {', '.join(kind.sets)}" if kind.sets else ""
+            raise RefusedError.at(start, f"there is no set {name!r}{did_you_mean(name, kind.sets) or known}")
+        metric_name, value_names = found
+        if metric_name != operand.metric.name:
+            raise RefusedError.at(start, f"{name} is a set of values of {metric_name}, not of {operand.name}")
+        return frozenset(operand.metric.values[value] for value in value_names)
+
+    def _unknown(self, name: str) -> str:
+        for metric in self.scope.metrics:
+            if metric.type is MetricType.STATE and name in metric.values:
+                return f"{name} is a value of {metric.name} and stands beside it; write {metric.name} == {name}"
+        for kind in self._kinds.values():
+            if kind is not self.scope and kind.metric(name) is not None:
+                return f"{self.scope.name} has no metric {name!r}; did you mean '{kind.name}.{name}'?"
+        if name in self._kinds:
+            return f"{name} is a kind of object; write {name}.metric"
+        if name in self.scope.sets:
+            metric_name = self.scope.sets[name][0]
+            return f"{name} is a set of values; write {metric_name} in {name}"
+        close = did_you_mean(name, [*self._metrics, *self._parameters])
+        return f"{self.scope.name} has no metric {name!r}, and the rule no parameter of that name{close}"

@@ -1,0 +1,212 @@
+"""The checked form of an expression: a tree in which every name is resolved and every type is right.
+
+``start`` and ``end`` are the characters of the text that a node stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from mqvitals_rules.vocabulary.metric import Metric, MetricType
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constant:
+    """A number or text as written, a parameter's value, or a state's number. ``values``: the names of a state's."""
+
+    start: int
+    end: int
+    value: float | str
+    values: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MetricValue:
+    """The latest value of a metric. ``own``: of the object itself, not of a related one. ``name`` is as written."""
+
+    start: int
+    end: int
+    kind: str
+    metric: Metric
+    own: bool
+
+    @property
+    def name(self) -> str:
+        """``metric``, or ``kind.metric`` for another kind's."""
+        return self.metric.name if self.own else f"{self.kind}.{self.metric.name}"
+
+    @property
+    def optional(self) -> bool:
+        """True for a fact that need not be declared and has no default."""
+        return self.metric.declared and self.metric.default is None
+
+    @property
+    def values(self) -> Mapping[str, int] | None:
+        """The names of a state's values; None for numbers and texts."""
+        return self.metric.values if self.metric.type is MetricType.STATE else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Negation:
+    """``-x``."""
+
+    start: int
+    end: int
+    operand: Operand
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Absolute:
+    """``abs(x)``."""
+
+    start: int
+    end: int
+    operand: Operand
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arithmetic:
+    """``left operator right`` with ``+ - * /``."""
+
+    start: int
+    end: int
+    operator: str
+    left: Operand
+    right: Operand
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Extreme:
+    """``min`` or ``max`` of several numbers."""
+
+    start: int
+    end: int
+    function: str
+    operands: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Window:
+    """A number about a metric's recent past. ``limit`` is what ``eta`` looks for. ``values``: of a state's least or greatest."""
+
+    start: int
+    end: int
+    function: str
+    metric: MetricValue
+    window_ms: int
+    limit: Operand | None = None
+    values: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """``left operator right`` with ``== != < <= > >=``. A chain becomes several of them."""
+
+    start: int
+    end: int
+    operator: str
+    left: Operand
+    right: Operand
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Membership:
+    """``operand in (...)``."""
+
+    start: int
+    end: int
+    operand: Operand
+    members: frozenset[float | str]
+    negated: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Present:
+    """``present(metric)``: never unknown."""
+
+    start: int
+    end: int
+    metric: MetricValue
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rising:
+    """``rising(metric, rises)``."""
+
+    start: int
+    end: int
+    metric: MetricValue
+    rises: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Not:
+    """``not x``."""
+
+    start: int
+    end: int
+    operand: Condition
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class All:
+    """``a and b and ...``."""
+
+    start: int
+    end: int
+    operands: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Any:
+    """``a or b or ...``."""
+
+    start: int
+    end: int
+    operands: tuple[Condition, ...]
+
+
+Operand = Constant | MetricValue | Negation | Absolute | Arithmetic | Extreme | Window
+Term = Comparison | Membership | Present | Rising
+Condition = Term | Not | All | Any
+Node = Operand | Condition
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """The nodes directly below, in the order of the text."""
+    match node:
+        case Constant() | MetricValue():
+            return ()
+        case Negation() | Absolute() | Not() | Membership():
+            return (node.operand,)
+        case Arithmetic() | Comparison():
+            return (node.left, node.right)
+        case Extreme() | All() | Any():
+            return node.operands
+        case Window():
+            return (node.metric,) if node.limit is None else (node.metric, node.limit)
+        case Present() | Rising():
+            return (node.metric,)
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """The node and everything below it, in the order of the text."""
+    yield node
+    for child in children(node):
+        yield from walk(child)
+
+
+def read_now(term: Node) -> Iterator[MetricValue]:
+    """The metrics whose latest value a term or operand reads: not those it only asks about or looks back on."""
+    match term:
+        case MetricValue():
+            yield term
+        case Window():
+            if term.limit is not None:
+                yield from read_now(term.limit)
+        case Present() | Rising():
+            return
+        case _:
+            for child in children(term):
+                yield from read_now(child)

@@ -1,0 +1,111 @@
+"""What a metric's recent past says: pure functions over its polls, oldest first. None is unknown.
+
+Counters come as the increase of each interval, gauges as they were at each poll; an absent value is None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import inf
+
+from mqvitals_rules.windows import Point
+
+LEAST_COVERAGE = 0.8
+"""The share of a window that data must cover for its average, least and greatest value to mean anything."""
+
+LEAST_POINTS = 5
+"""Fewer values make no trend."""
+
+
+def rate(points: Sequence[Point]) -> float | None:
+    """Increase a second: the increases over the time in which they arose. Increases of unknown duration do not count."""
+    increase: float = 0
+    duration_ms = 0
+    for point in points:
+        if point.value is not None and point.interval_ms is not None:
+            increase += point.value
+            duration_ms += point.interval_ms
+    return _number(increase * 1000 / duration_ms) if duration_ms > 0 else None
+
+
+def delta(points: Sequence[Point]) -> float | None:
+    """The sum of the increases; None when there is none at all."""
+    increases = [point.value for point in points if point.value is not None]
+    return _number(sum(increases)) if increases else None
+
+
+def average(points: Sequence[Point], since: int, window_ms: int) -> float | None:
+    """The mean of the values of a window that began at ``since``; None when it is not covered."""
+    values = _covering(points, since, window_ms)
+    return _number(sum(values) / len(values)) if values else None
+
+
+def least(points: Sequence[Point], since: int, window_ms: int) -> float | None:
+    """The smallest value of a window that began at ``since``; None when it is not covered."""
+    values = _covering(points, since, window_ms)
+    return min(values) if values else None
+
+
+def greatest(points: Sequence[Point], since: int, window_ms: int) -> float | None:
+    """The greatest value of a window that began at ``since``; None when it is not covered."""
+    values = _covering(points, since, window_ms)
+    return max(values) if values else None
+
+
+def eta(points: Sequence[Point], limit: float, now: int) -> float | None:
+    """Seconds from ``now`` until the straight line through the values reaches ``limit``.
+
+    Infinite when the line is flat or leads away from it. 0 when the line crossed the limit since the first of the
+    values. None with fewer than ``LEAST_POINTS`` values.
+    """
+    seen = [((point.ts - now) / 1000, point.value) for point in points if point.value is not None]
+    count = len(seen)
+    if count < LEAST_POINTS:
+        return None
+    # Measured from the middle of times and values: the sums stay small, and a constant series has exactly no slope.
+    middle = sum(second for second, _ in seen) / count
+    base = seen[0][1]
+    mean = sum(value - base for _, value in seen) / count
+    spread = sum((second - middle) ** 2 for second, _ in seen)
+    slope = sum((second - middle) * (value - base - mean) for second, value in seen)
+    if spread <= 0 or slope != slope:
+        return None
+    slope /= spread
+    ahead = limit - base - mean
+    if slope == 0:
+        return 0.0 if ahead == 0 else inf
+    crossing = middle + ahead / slope
+    if crossing != crossing:
+        return None
+    if crossing >= 0:
+        return crossing
+    return 0.0 if crossing >= seen[0][0] else inf
+
+
+def rising(points: Sequence[Point], rises: int) -> bool | None:
+    """Whether each of the last ``rises`` polls was above the one before it; ``points`` are the newest ``rises`` + 1.
+
+    None when a poll is missing or its value absent, unless those present show already that it did not rise.
+    """
+    values = [point.value for point in points if point.value is not None]
+    if any(later <= earlier for earlier, later in pairwise(values)):
+        return False
+    return True if len(values) > rises else None
+
+
+def _covering(points: Sequence[Point], since: int, window_ms: int) -> list[float]:
+    values = []
+    covered = 0
+    for point in points:
+        if point.value is None:
+            continue
+        values.append(point.value)
+        if point.interval_ms is not None:
+            # The interval of the first point reaches back to before the window.
+            covered += min(point.interval_ms, point.ts - since)
+    return values if covered >= LEAST_COVERAGE * window_ms else []
+
+
+def _number(value: float) -> float | None:
+    return value if value == value else None

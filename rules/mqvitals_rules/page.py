@@ -1,0 +1,116 @@
+"""The reference page of the rules, as Markdown, and what every form of the list has in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from mqvitals_config.duration import format_duration
+from mqvitals_rules.rule import Rule
+from mqvitals_rules.template import with_unit
+
+_INTRODUCTION = """\
+# Rules
+
+<!-- Made by `mqvitals rules list --markdown`; do not edit: change the packs and make it again. -->
+
+The rules that come with mqvitals. `mqvitals rules explain BP-01` prints one of them in the terminal,
+`mqvitals rules explain BP-01 QM01/buffer_pool/3 --store X` judges an object by it and says which value decides or is missing,
+`mqvitals rules list --json` gives the list to a program.
+
+A rule judges the objects of one kind at every poll. Its condition is true, false or *unknown*: a value is absent, and the reason is said. When it has been true for the
+hold, the alert fires; it ends when its clear condition has held on the given number of polls. Unknown neither holds nor breaks a hold;
+after three polls that tell nothing the alert ends as unknown. Of the rules of one family that fire for an object only the worst is notified.
+
+Thresholds are parameters; the configuration overrides them, for all objects or for some:
+
+```yaml
+rules:
+  thresholds:
+    - {rule: BP-01, parameter: stress_pct, value: 30, objects: QM01/buffer_pool/*}
+  disabled: [CHL-07]
+```
+
+Where a number's origin is *document*, it stands in the cited document; *default* marks the product's own.
+"""
+
+_TOPICS = {
+    "agent": "Availability and the agent itself",
+    "buffer_pools": "Buffer pools",
+    "channel_initiator": "Channel initiator",
+    "channels": "Channels",
+    "coupling_facility": "Coupling facility",
+    "page_sets": "Page sets",
+    "queues": "Queues",
+}
+
+
+def page(rules: Iterable[Rule]) -> str:
+    """The whole page, ending with a line's end; rules by topic, in the order of their files."""
+    by_topic: dict[str, list[Rule]] = {}
+    for rule in rules:
+        by_topic.setdefault(rule.topic, []).append(rule)
+    lines = [_INTRODUCTION]
+    for topic, members in by_topic.items():
+        lines += [f"## {_TOPICS.get(topic, topic)}", ""]
+        for rule in members:
+            lines += [*_section(rule), ""]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def one_line(text: str) -> str:
+    """An expression or sentence that its file writes over several lines, on one."""
+    return " ".join(text.split())
+
+
+def severities(rule: Rule) -> str:
+    """``warning; critical when used_pct >= critical_pct``."""
+    cases = [f"{case.severity.name.lower()} when {one_line(case.when)}" for case in rule.severity_if]
+    return "; ".join([rule.severity.name.lower(), *cases])
+
+
+def hold(rule: Rule) -> str:
+    """``2 polls``, ``5m``, ``at once``."""
+    if rule.hold.duration_ms is not None:
+        return format_duration(rule.hold.duration_ms)
+    return "at once" if rule.hold.polls == 1 else f"{rule.hold.polls} polls"
+
+
+def clears(rule: Rule) -> str:
+    """``used_pct < clear_pct, on 3 polls``."""
+    condition = "the condition does not hold" if rule.clear.when is None else one_line(rule.clear.when)
+    return f"{condition}, on {rule.clear.polls} poll{'s' * (rule.clear.polls != 1)}"
+
+
+def _section(rule: Rule) -> Iterator[str]:
+    yield f"### {rule.id} {rule.title}"
+    yield ""
+    about = f", about its {rule.about}" if rule.about != rule.scope else ""
+    family = f", family {rule.family.name}" if rule.family else ""
+    yield f"{rule.kind.value.capitalize().replace('_', ' ')}; judges each {rule.scope}{about}{family}."
+    yield ""
+    yield "```"
+    yield one_line(rule.when)
+    yield "```"
+    yield ""
+    facts = {
+        "Severity": severities(rule),
+        "Hold": hold(rule),
+        "Clears": clears(rule),
+        "Needs": ", ".join(rule.needs),
+        "Advice": one_line(rule.advice),
+        "Caveat": one_line(rule.caveat),
+        "Source": "; ".join(f"*{source.document}*, {source.section}" for source in rule.sources),
+        "Next": f"`{rule.mqsc}`" if rule.mqsc else "",
+    }
+    yield from (f"- **{name}**: {_escaped(text) if name != 'Next' else text}" for name, text in facts.items() if text)
+    if rule.parameters:
+        yield ""
+        yield "| Parameter | Value | Origin | Meaning |"
+        yield "|---|---|---|---|"
+        for each in rule.parameters.values():
+            yield f"| `{each.name}` | {with_unit(each.value, each.unit)} | {each.origin.value} | {each.meaning} |"
+
+
+def _escaped(text: str) -> str:
+    # A bare < or _ of an expression would be taken for markup.
+    return text.replace("<", "&lt;").replace("_", "\\_")

@@ -1,0 +1,65 @@
+"""A second opinion: IBM's Java PCF classes, where they are at hand, read every reply of a recording as we do."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mqvitals_agent.cli.main import main
+from mqvitals_agent.connection.recording import read
+
+_JAR = Path.home() / ".m2/repository/com/ibm/mq/com.ibm.mq.allclient/9.4.0.0/com.ibm.mq.allclient-9.4.0.0.jar"
+_JAVA_TRIM = "".join(map(chr, range(0x21)))
+
+
+@pytest.fixture(scope="module")
+def oracle(shared_data: Path) -> Path:
+    """The program that prints what IBM's classes decode."""
+    program = shared_data.parent / "tools" / "pcf_oracle" / "pcf_oracle.sh"
+    if not program.is_file():
+        pytest.skip(f"no {program.name} beside the sample data")
+    if not (shutil.which("java") and shutil.which("javac")):
+        pytest.skip("no Java development kit")
+    if not _JAR.is_file():
+        pytest.skip(f"IBM's Java classes are not in the local Maven repository; run {program.name} once by hand")
+    return program
+
+
+def lines(folder: Path) -> Iterator[str]:
+    """All replies of the quiet recording and both sample messages, one a line."""
+    for exchange in read(folder / "recording-quiet.jsonl.gz"):
+        for reply in exchange.replies:
+            yield f"{reply.encoding} {reply.ccsid} {reply.data.hex()}"
+    for name in ("statistics_q.dat", "pcf_with_cfif.dat"):
+        yield f"546 1208 {(folder / name).read_bytes().hex()}"
+
+
+def trimmed(value: Any) -> Any:
+    """A value with its texts trimmed as Java does."""
+    if isinstance(value, list):
+        return [trimmed(member) for member in value]
+    return value.strip(_JAVA_TRIM) if isinstance(value, str) else value
+
+
+def test_every_reply_as_java_reads_it(
+    oracle: Path, shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``pcf decode`` prints the same for every parameter of every reply."""
+    source = tmp_path / "messages.txt"
+    source.write_text("".join(f"{line}\n" for line in lines(shared_data / "pcf")), encoding="ascii")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with source.open("rb") as stdin:
+        java = subprocess.run([str(oracle)], stdin=stdin, capture_output=True, check=True, timeout=100).stdout
+    theirs = [json.loads(line) for line in java.decode("utf-8").splitlines()]
+    assert main(["pcf", "decode", str(source)]) == 0
+    ours = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert len(ours) == len(theirs) > 13_000
+    for number, (our, their) in enumerate(zip(ours, theirs, strict=True), 1):
+        assert their.pop("left") == 0
+        assert trimmed(our) == their, f"message {number}"

@@ -1,0 +1,370 @@
+"""Queues: private and shared ones, definitions, ages, and what an answer leaves out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.poll.probe import Question
+from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.queue import KIND
+
+if TYPE_CHECKING:
+    from tests.agent.poll.conftest import Talk
+
+STATUS, DEFINITION = mq.MQCMD_INQUIRE_Q_STATUS, mq.MQCMD_INQUIRE_Q
+SHARED = mq.MQQSGD_SHARED
+
+
+def status(name: str, depth: int = 1, *, disposition: int = 0, **more: Any) -> dict[int, Any]:
+    """An item of queue status. Times are local, an hour before UTC; ``more`` replaces the rest by name."""
+    told = {
+        "handles": (1, 2), "put": ("2026-11-20", "12.59.50"), "get": ("2026-11-20", "12.59.40"), "monq": mq.MQMON_MEDIUM, "age": 9,
+        "qtime": (100, 200), **more,
+    }  # fmt: skip
+    return {
+        mq.MQCA_Q_NAME: name.ljust(48),
+        mq.MQIACF_Q_STATUS_TYPE: mq.MQIACF_Q_STATUS,
+        mq.MQIA_CURRENT_Q_DEPTH: depth,
+        mq.MQIA_OPEN_INPUT_COUNT: told["handles"][0],
+        mq.MQIA_OPEN_OUTPUT_COUNT: told["handles"][1],
+        mq.MQIACF_UNCOMMITTED_MSGS: 0,
+        mq.MQCACF_LAST_PUT_DATE: told["put"][0],
+        mq.MQCACF_LAST_PUT_TIME: told["put"][1],
+        mq.MQCACF_LAST_GET_DATE: told["get"][0],
+        mq.MQCACF_LAST_GET_TIME: told["get"][1],
+        mq.MQIACF_OLDEST_MSG_AGE: told["age"],
+        mq.MQIACF_Q_TIME_INDICATOR: told["qtime"],
+        mq.MQIA_MONITORING_Q: told["monq"],
+        mq.MQIA_QSG_DISP: disposition,
+    }
+
+
+def definition(name: str, **more: Any) -> dict[int, Any]:
+    """An item of INQUIRE_Q."""
+    told = {"type": mq.MQQT_LOCAL, "disposition": 0, "usage": 0, "storage_class": "ORDERS", "page_set": 3, **more}
+    return {
+        mq.MQCA_Q_NAME: name,
+        mq.MQIA_Q_TYPE: told["type"],
+        mq.MQIA_QSG_DISP: told["disposition"],
+        mq.MQIA_USAGE: told["usage"],
+        mq.MQIA_MAX_Q_DEPTH: 5000,
+        mq.MQCA_STORAGE_CLASS: told["storage_class"],
+        mq.MQIA_PAGESET_ID: told["page_set"],
+    }
+
+
+def test_private_queue_belongs_to_who_answered(talk: Talk) -> None:
+    """An item becomes one reading of its queue manager's queue, counted as a poll."""
+    talk.ask(STATUS, [status("ORDERS", 7)])
+    told = talk.end()
+    reading = told.reading("QM01/queue/ORDERS")
+    assert reading.probe == "INQUIRE_Q_STATUS"
+    assert reading.poll
+    assert reading.answered
+    assert reading.interval_ms is None
+    assert reading.ts == told.snapshot("QM01").ts
+    assert reading.values["depth"] == 7
+    assert reading.values["uncommitted"] == 0
+    assert reading.values["uncommitted_msgs"] is Absence.NOT_ON_ZOS
+    assert (reading.values["qtime_us_short"], reading.values["qtime_us_long"]) == (100, 200)
+    assert set(reading.values) == {m.name for m in KIND.metrics if m.command == "INQUIRE_Q_STATUS"}
+
+
+def test_interval_is_the_time_since_the_last_answer(talk: Talk) -> None:
+    """Cycles without an answer make the next interval longer."""
+    talk.ask(STATUS, [status("ORDERS")])
+    talk.end()
+    talk.end()
+    talk.ask(STATUS, [status("ORDERS")])
+    assert talk.end().reading("QM01/queue/ORDERS").interval_ms == 20_000
+
+
+def test_monitoring_off_is_not_collected(talk: Talk) -> None:
+    """-1 and blanks with MONQ off: not collected, neither zero nor good."""
+    off = status("A", monq=0, age=-1, qtime=(-1, -1), put=("", ""), get=("", ""))
+    quiet = status("B", age=-1, qtime=(-1, -1), put=("", ""), get=("", ""))
+    talk.ask(STATUS, [off, quiet])
+    told = talk.end()
+    for metric in [
+        "oldest_msg_age_s",
+        "qtime_us_short",
+        "qtime_us_long",
+        "last_put_ts",
+        "last_put_age_s",
+        "last_get_age_s",
+    ]:
+        assert told.value("QM01/queue/A", metric) is Absence.NOT_COLLECTED
+        assert told.value("QM01/queue/B", metric) is Absence.NOTHING_TO_TELL
+
+
+def test_odd_values_are_not_returned(talk: Talk) -> None:
+    """A parameter that is missing or of another type costs its metric alone."""
+    item = status("ORDERS", qtime=(1, 2, 3))
+    del item[mq.MQIA_OPEN_INPUT_COUNT]
+    item[mq.MQIA_OPEN_OUTPUT_COUNT] = "many"
+    talk.ask(STATUS, [item])
+    values = talk.end().reading("QM01/queue/ORDERS").values
+    assert values["depth"] == 1
+    for metric in ["input_handles", "output_handles", "qtime_us_short"]:
+        assert values[metric] is Absence.NOT_RETURNED
+
+
+def test_nameless_items_are_left_out(talk: Talk) -> None:
+    """An item that does not name its queue is nobody's."""
+    item = status("")
+    talk.ask(STATUS, [item, {mq.MQIA_CURRENT_Q_DEPTH: 3}])
+    assert [reading for reading in talk.end().snapshot("QM01").readings if reading.object.kind == "queue"] == []
+
+
+def test_ages_need_the_zone(talk: Talk) -> None:
+    """Ages are absent until three polls agree about the zone, then counted in whole seconds; the time is told at once."""
+    for cycle in range(3):
+        talk.ask(STATUS, [status("A", put=("2026-11-20", f"13.00.{cycle}0")), status("B")])
+        told = talk.end()
+        if cycle < 2:
+            assert told.value("QM01/queue/A", "last_put_age_s") is Absence.TIME_ZONE_UNKNOWN
+    assert told.value("QM01/queue/A", "last_put_ts") == "2026-11-20 13.00.20"
+    assert told.value("QM01/queue/A", "last_put_age_s") == 0
+    assert told.value("QM01/queue/B", "last_put_age_s") == 30
+    assert told.value("QM01/queue/B", "last_get_age_s") == 40
+
+
+def test_ages_count_from_the_replys_own_time(talk: Talk) -> None:
+    """Where the reply tells when it was put, that is the moment of the answer, and the queue manager's clock."""
+    for cycle in range(3):
+        put = talk.at + 2_000
+        talk.ask(STATUS, [status("A", put=("2026-11-20", f"13.00.{cycle}1"))], put=put)
+        told = talk.end()
+    assert told.value("QM01/queue/A", "last_put_age_s") == 1
+    assert told.snapshot("QM01").clock_ms == put
+    assert told.snapshot("QM02").clock_ms is None
+
+
+def test_shared_queue_is_one_object_of_the_group(talk: Talk) -> None:
+    """The newest depth, the handles of all members that answered, the newest times; nothing under the members."""
+    talk.ask(STATUS, [status("S", 10, disposition=SHARED, handles=(1, 1), get=("2026-11-20", "12.59.59"))])
+    talk.ask(
+        STATUS,
+        [status("S", 12, disposition=SHARED, handles=(2, 0), put=("2026-11-20", "12.59.58"))],
+        queue_manager="QM02",
+    )
+    told = talk.end()
+    assert told.owners() == ["QM01", "QM02", "PRDQSG"]
+    values = told.reading("PRDQSG/queue/S").values
+    assert (values["depth"], values["input_handles"], values["output_handles"]) == (12, 3, 1)
+    assert values["last_put_ts"] == "2026-11-20 12.59.58"
+    assert values["last_get_ts"] == "2026-11-20 12.59.59"
+    assert values["dead_letter"] == 0
+    assert told.readings("QM01/queue/S") == []
+
+
+def test_members_own_answer_goes_before_a_scoped_one(talk: Talk) -> None:
+    """A member that is told of twice in a cycle counts once, with what it answered itself."""
+    talk.ask(STATUS, [status("S", 10, disposition=SHARED, handles=(1, 0))])
+    question = Question("S*", disposition=SHARED, scope="*")
+    members: dict[str, Any] = {
+        "QM01": [status("S", 11, disposition=SHARED, handles=(9, 0))],
+        "QM02": [status("S", 11, disposition=SHARED, handles=(2, 0))],
+    }
+    talk.exchange(STATUS, talk.scoped(STATUS, members), question=question)
+    told = talk.end()
+    assert told.value("PRDQSG/queue/S", "depth") == 11
+    assert told.value("PRDQSG/queue/S", "input_handles") == 3
+
+
+def test_scoped_answer_belongs_to_the_member(talk: Talk) -> None:
+    """A private queue in a scoped answer stands in the answering member's snapshot."""
+    talk.exchange(
+        STATUS, talk.scoped(STATUS, {"QM01": [status("A", 1)], "QM02": [status("A", 2)]}), question=Question(scope="*")
+    )
+    told = talk.end()
+    assert told.value("QM01/queue/A", "depth") == 1
+    assert told.value("QM02/queue/A", "depth") == 2
+
+
+def test_newest_of_two_own_answers(talk: Talk) -> None:
+    """Asked twice in a cycle, an object has one reading; what the newer answer lacks is taken from the older."""
+    talk.ask(STATUS, [status("A", 1)])
+    item = status("A", 2)
+    del item[mq.MQIA_OPEN_INPUT_COUNT]
+    talk.ask(STATUS, [item], question=Question("A"))
+    values = talk.end().reading("QM01/queue/A").values
+    assert (values["depth"], values["input_handles"]) == (2, 1)
+
+
+def test_templates_and_other_types_are_no_queues(talk: Talk) -> None:
+    """Definitions of disposition GROUP are templates; aliases and models are not watched."""
+    talk.ask(
+        DEFINITION,
+        [
+            definition("A"),
+            definition("B", disposition=mq.MQQSGD_GROUP),
+            definition("C", type=mq.MQQT_ALIAS),
+            definition("D", disposition=mq.MQQSGD_COPY),
+        ],
+    )
+    told = talk.end()
+    readings = [reading for reading in told.snapshot("QM01").readings if reading.object.kind == "queue"]
+    assert [reading.object.name for reading in readings] == ["A", "D"]
+    assert not any(reading.poll for reading in readings)
+
+
+def test_definition_finds_page_set_and_buffer_pool(talk: Talk) -> None:
+    """Storage class to page set, page set to buffer pool; a shared queue has neither."""
+    talk.ask(
+        DEFINITION,
+        [
+            definition("A", page_set=9),
+            definition("B", storage_class="?", page_set=4),
+            definition("S", disposition=SHARED),
+        ],
+    )
+    talk.ask(
+        mq.MQCMD_INQUIRE_STG_CLASS,
+        [
+            {mq.MQCA_STORAGE_CLASS: "ORDERS", mq.MQIA_PAGESET_ID: 3, mq.MQIA_QSG_DISP: 0},
+            {mq.MQCA_STORAGE_CLASS: "ORDERS", mq.MQIA_PAGESET_ID: 8, mq.MQIA_QSG_DISP: mq.MQQSGD_GROUP},
+        ],
+    )
+    page_set = {mq.MQIACF_USAGE_TYPE: mq.MQIACF_USAGE_PAGESET, mq.MQIA_PAGESET_ID: 3, mq.MQIACF_BUFFER_POOL_ID: 2}
+    talk.ask(mq.MQCMD_INQUIRE_USAGE, [page_set])
+    told = talk.end()
+    assert told.value("QM01/queue/A", "page_set") == 3
+    assert told.value("QM01/queue/A", "buffer_pool") == 2
+    assert told.value("QM01/queue/B", "page_set") == 4
+    assert told.value("QM01/queue/B", "buffer_pool") is Absence.NOT_ASKED
+    assert told.value("PRDQSG/queue/S", "page_set") is Absence.NOTHING_TO_TELL
+
+
+def test_dead_letter_queue_is_known_by_name(talk: Talk) -> None:
+    """DEADQ tells which queue it is; before the queue manager's attributes were read nobody knows."""
+    talk.ask(STATUS, [status("DLQ"), status("A")])
+    assert talk.end().value("QM01/queue/DLQ", "dead_letter") is Absence.NOT_ASKED
+    talk.ask(mq.MQCMD_INQUIRE_Q_MGR, [{mq.MQCA_DEAD_LETTER_Q_NAME: "DLQ".ljust(48), mq.MQIA_PLATFORM: mq.MQPL_ZOS}])
+    talk.ask(STATUS, [status("DLQ"), status("A")])
+    told = talk.end()
+    assert told.value("QM01/queue/DLQ", "dead_letter") == 1
+    assert told.value("QM01/queue/A", "dead_letter") == 0
+
+
+def test_distributed_queue_manager(talk: Talk) -> None:
+    """On other platforms uncommitted messages are counted and files have sizes; QTIME has the same order everywhere."""
+    talk.ask(mq.MQCMD_INQUIRE_Q_MGR, [{mq.MQIA_PLATFORM: mq.MQPL_UNIX}], distributed=True)
+    item = status("A", qtime=(5, 6))
+    item[mq.MQIACF_UNCOMMITTED_MSGS] = 4
+    item[mq.MQIACF_CUR_Q_FILE_SIZE] = 12
+    talk.ask(STATUS, [item], distributed=True)
+    values = talk.end().reading("QM01/queue/A").values
+    assert values["uncommitted_msgs"] == 4
+    assert values["uncommitted"] is Absence.NOT_ON_DISTRIBUTED
+    assert values["file_mb"] == 12
+    assert (values["qtime_us_short"], values["qtime_us_long"]) == (5, 6)
+
+
+@pytest.mark.parametrize("reason", [0, mq.MQRCCF_Q_STATUS_NOT_FOUND])
+def test_queue_that_is_in_no_whole_answer_is_gone(talk: Talk, reason: int) -> None:
+    """A whole answer that selected a known queue and does not hold it says that it is gone, once."""
+    talk.ask(STATUS, [status("A"), status("B"), status("S", disposition=SHARED)])
+    talk.end()
+    talk.ask(STATUS, [] if reason else [status("A"), status("S", disposition=SHARED)], reason=reason)
+    told = talk.end()
+    reading = told.reading("QM01/queue/B")
+    assert reading.gone
+    assert reading.poll
+    assert reading.values == {}
+    assert bool(told.readings("QM01/queue/A")[0].gone) is bool(reason)
+    talk.ask(STATUS, [status("A")])
+    assert talk.end().readings("QM01/queue/B") == []
+
+
+def test_answer_is_silent_about_what_was_not_selected(talk: Talk) -> None:
+    """Another name, the other disposition, handles instead of status: no word about the queues that are known."""
+    talk.ask(STATUS, [status("A"), status("S", disposition=SHARED)])
+    talk.end()
+    talk.ask(STATUS, question=Question("GONE.QUEUE"), reason=mq.MQRC_UNKNOWN_OBJECT_NAME)
+    talk.ask(STATUS, question=Question(part=mq.MQIACF_Q_HANDLE))
+    told = talk.end()
+    assert told.readings("QM01/queue/A") == []
+    assert told.readings("PRDQSG/queue/S") == []
+    talk.ask(STATUS, [status("A")], question=Question(disposition=None))
+    assert talk.end().readings("PRDQSG/queue/S") == []
+    talk.ask(STATUS, [], question=Question(disposition=SHARED), reason=mq.MQRCCF_Q_STATUS_NOT_FOUND)
+    told = talk.end()
+    assert told.readings("QM01/queue/A") == []
+    assert told.reading("PRDQSG/queue/S").gone
+
+
+def test_single_name_not_found_is_gone_for_that_name(talk: Talk) -> None:
+    """Not found for one name tells about that name alone."""
+    talk.ask(STATUS, [status("A"), status("B")])
+    talk.end()
+    talk.ask(STATUS, question=Question("A"), reason=mq.MQRC_UNKNOWN_OBJECT_NAME)
+    told = talk.end()
+    assert told.reading("QM01/queue/A").gone
+    assert told.readings("QM01/queue/B") == []
+
+
+def test_cut_answer_is_a_null_point_for_the_rest(talk: Talk) -> None:
+    """An answer that stopped coming: what came counts, the other known queues are asked and unanswered."""
+    talk.ask(STATUS, [status("A", 1), status("B", 1)])
+    talk.end()
+    talk.ask(STATUS, [status("A", 2), status("B", 2)], keep=1, error=2033)
+    told = talk.end()
+    assert told.value("QM01/queue/A", "depth") == 2
+    reading = told.reading("QM01/queue/B")
+    assert reading.poll
+    assert not reading.answered
+    assert not reading.gone
+    assert set(reading.values.values()) == {Absence.NO_ANSWER}
+    assert told.value("QM01/queue_manager", "reachable") == 1
+    talk.ask(STATUS, [status("B", 3)])
+    assert talk.end().reading("QM01/queue/B").interval_ms == 20_000
+
+
+def test_refusal_is_a_null_point_with_its_reason(talk: Talk) -> None:
+    """Not authorised is told as such."""
+    talk.ask(STATUS, [status("A")])
+    talk.end()
+    talk.ask(STATUS, reason=mq.MQRCCF_NOT_AUTHORIZED)
+    assert set(talk.end().reading("QM01/queue/A").values.values()) == {Absence.NOT_AUTHORISED}
+
+
+def test_probe_that_was_not_due_gives_nothing(talk: Talk) -> None:
+    """A cycle that does not ask makes no null point."""
+    talk.ask(STATUS, [status("A")])
+    talk.end()
+    talk.ask(mq.MQCMD_INQUIRE_LOG)
+    assert talk.end().readings("QM01/queue/A") == []
+
+
+def test_cut_definitions_are_no_poll(talk: Talk) -> None:
+    """Definitions that failed to come are absent without making a poll; gone ones are forgotten."""
+    talk.ask(DEFINITION, [definition("A"), definition("B")])
+    talk.end()
+    talk.ask(DEFINITION, reason=mq.MQRCCF_NOT_AUTHORIZED)
+    reading = talk.end().reading("QM01/queue/A")
+    assert (reading.poll, reading.answered) == (False, False)
+    talk.ask(DEFINITION, [definition("A")])
+    assert talk.end().readings("QM01/queue/B") == []
+
+
+def test_failed_item_is_neither_told_nor_gone(talk: Talk) -> None:
+    """An item that only names a queue, because its attributes could not be returned, makes a null point."""
+    from mqvitals_agent.connection.exchange import Reply
+    from mqvitals_agent.pcf.encoder import byte_string, encode_message, string
+
+    talk.ask(STATUS, [status("A"), status("B")])
+    talk.end()
+    set_id = talk.set_id()
+    replies = talk.replies(STATUS, [status("A")], set_id=set_id)
+    identity = [byte_string(mq.MQBACF_RESPONSE_ID, set_id), string(mq.MQCACF_RESPONSE_Q_MGR_NAME, "QM01")]
+    failed = [*identity, string(mq.MQCA_Q_NAME, "B")]
+    item = encode_message(mq.MQCFT_XR_ITEM, STATUS, failed, sequence=2, control=0, comp_code=2, reason=2035)
+    summary = encode_message(mq.MQCFT_XR_SUMMARY, STATUS, identity, sequence=3, comp_code=2, reason=3008)
+    talk.exchange(STATUS, [replies[0], Reply(785, 500, item), Reply(785, 500, summary)])
+    reading = talk.end().reading("QM01/queue/B")
+    assert not reading.gone
+    assert set(reading.values.values()) == {Absence.NOT_AUTHORISED}

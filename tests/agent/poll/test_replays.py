@@ -1,0 +1,105 @@
+"""Replay: cycles by the recording's interval, at the wanted pace."""
+
+from __future__ import annotations
+
+import pytest
+
+from mqvitals_agent.connection.exchange import Exchange, MqiFailure
+from mqvitals_agent.poll.collector import Collector
+from mqvitals_agent.poll.replay import Cycle, Pace, Summary, replay
+
+BEGAN = 1795176000007
+
+
+def at(seconds: float) -> Exchange:
+    """An exchange so many seconds after the first."""
+    return Exchange(0, BEGAN + round(seconds * 1000), 5, "QM01", error=MqiFailure(2, 2059))
+
+
+class Time:
+    """A clock that moves only while somebody sleeps, and notes each sleep."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.slept: list[float] = []
+
+    def clock(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(round(seconds, 6))
+        self.now += seconds
+
+
+def play(
+    exchanges: list[Exchange], speed: float | None = None, time: Time | None = None
+) -> tuple[list[Cycle], Summary]:
+    """Replay with an interval of 10 s."""
+    time = time or Time()
+    cycles: list[Cycle] = []
+    summary = Summary()
+    replay(exchanges, 10_000, Collector("G", ["QM01"]), Pace(speed, time.clock, time.sleep), cycles.append, summary)
+    return cycles, summary
+
+
+def test_cycles_are_counted_from_the_first_exchange() -> None:
+    """An exchange belongs to cycle 1 + floor((at - first at) / interval); the last cycle ends with the recording."""
+    cycles, summary = play([at(0), at(9.999), at(10), at(25)])
+    assert [(each.number, each.began - BEGAN) for each in cycles] == [(1, 0), (2, 10_000), (3, 25_000)]
+    assert [snapshot.cycle for each in cycles for snapshot in each.snapshots if snapshot.owner == "QM01"] == [1, 2, 3]
+    assert (summary.cycles, summary.exchanges) == (3, 4)
+
+
+def test_pause_in_the_recording_leaves_cycles_out() -> None:
+    """A cycle without exchanges is not made up; the numbers go on as the clock did."""
+    cycles, _ = play([at(0), at(35)])
+    assert [each.number for each in cycles] == [1, 4]
+
+
+def test_late_exchange_counts_to_the_cycle_under_way() -> None:
+    """Lines out of order never lead back."""
+    cycles, summary = play([at(0), at(12), at(3), at(13)])
+    assert [each.number for each in cycles] == [1, 2]
+    assert summary.exchanges == 4
+
+
+def test_empty_recording_has_no_cycle() -> None:
+    """No exchange, no cycle, no snapshot."""
+    cycles, summary = play([])
+    assert cycles == []
+    assert summary.cycles == 0
+
+
+def test_pace_of_life_and_faster() -> None:
+    """Speed 1 waits as long as it took, speed 10 a tenth of that; without a speed nothing waits."""
+    for speed, expected in [(1.0, [4.0, 6.0]), (10.0, [0.4, 0.6]), (None, [])]:
+        time = Time()
+        play([at(0), at(4), at(10)], speed, time)
+        assert time.slept == pytest.approx(expected)
+
+
+def test_time_lost_is_made_up() -> None:
+    """Waiting is counted from the beginning: what took long in between shortens the next wait."""
+    time = Time()
+    pace = Pace(1.0, time.clock, time.sleep)
+    pace.wait(0)
+    time.now += 3
+    pace.wait(2_000)
+    pace.wait(5_000)
+    assert time.slept == [2.0]
+
+
+def test_cycle_is_handed_over_before_the_wait() -> None:
+    """The last cycle's snapshots do not wait for the next one's first exchange."""
+    time = Time()
+    seen: list[float] = []
+    pace = Pace(1.0, time.clock, time.sleep)
+    replay([at(0), at(10)], 10_000, Collector(), pace, lambda _: seen.append(time.now), Summary())
+    assert seen == [100.0, 110.0]
+
+
+def test_summary_names_commands_without_a_probe() -> None:
+    """What was not read is told in the end, by name."""
+    unread = Exchange(0, BEGAN, 5, "QM01", 161, None, (), MqiFailure(2, 2033))
+    _, summary = play([unread, unread])
+    assert summary.unprobed == {"INQUIRE_Q_MGR_STATUS": 2}

@@ -1,0 +1,83 @@
+"""The probes' requests, byte for byte."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mqvitals_agent.connection.recording import read
+from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.poll.probe import Question
+from mqvitals_agent.poll.probes import PROBES
+
+
+def head(command: int, parameters: int) -> str:
+    """A request's header: type 16, version 3, one message, the last."""
+    return f"0000001000000024 00000003 {command:08x} 00000001 00000001 00000000 00000000 {parameters:08x}"
+
+
+def integer(number: int, value: int) -> str:
+    """An MQCFIN."""
+    return f"00000003 00000010 {number:08x} {value & 0xFFFFFFFF:08x}"
+
+
+def string(number: int, text: str) -> str:
+    """An MQCFST in CCSID 1208, filled with blanks to a multiple of four."""
+    data = text.encode()
+    filled = data.ljust(-(-len(data) // 4) * 4)
+    return f"00000004 {20 + len(filled):08x} {number:08x} 000004b8 {len(data):08x} {filled.hex()}"
+
+
+CHANNEL_STATUS = (
+    "000000100000002400000003 0000002a0000000100000001000000000000000000000002"
+    "0000000400000018 00000dad 000004b8 00000001 2a202020 0000000300000010 000005f3 000003f3"
+)
+WHOLE = [
+    (42, Question(), CHANNEL_STATUS),
+    (42, Question("WEB.*", scope="*"), f"{head(42, 3)} {string(3501, 'WEB.*')} {integer(1523, 1011)} {string(3080, '*')}"),
+    (25, Question(), f"{head(25, 2)} {string(3501, '*')} {integer(1511, 5)}"),
+    (41, Question(), f"{head(41, 3)} {string(2016, '*')} {integer(1103, 1105)} {integer(63, -1)}"),
+    (41, Question("APPL*", disposition=mq.MQQSGD_SHARED, scope="*"),
+     f"{head(41, 4)} {string(2016, 'APPL*')} {integer(1103, 1105)} {integer(63, 2)} {string(3080, '*')}"),
+    (41, Question("GONE.QUEUE", disposition=None), f"{head(41, 2)} {string(2016, 'GONE.QUEUE')} {integer(1103, 1105)}"),
+    (13, Question(), f"{head(13, 3)} {string(2016, '*')} {integer(20, 1)} {integer(63, -1)}"),
+    (122, Question(), f"{head(122, 1)} {string(2022, '*')}"),
+    (115, Question(), f"{head(115, 1)} {string(2039, '*')}"),
+    (116, Question(), f"{head(116, 2)} {string(2039, '*')} {integer(1135, 1136)}"),
+    (116, Question(part=mq.MQIACF_CF_STATUS_BACKUP), f"{head(116, 2)} {string(2039, '*')} {integer(1135, 1138)}"),
+    (126, Question(), f"{head(126, 1)} {integer(1157, 1168)}"),
+    (126, Question(part=mq.MQIACF_ALL), f"{head(126, 1)} {integer(1157, 1009)}"),
+    (118, Question(), head(118, 0)),
+    (118, Question(scope="*"), f"{head(118, 1)} {string(3080, '*')}"),
+    (120, Question(), head(120, 0)),
+    (114, Question(), head(114, 0)),
+    (123, Question(), head(123, 0)),
+    (119, Question(), head(119, 0)),
+    (186, Question(), f"{head(186, 2)} {string(3183, '*')} {string(2039, '*')}"),
+    (2, Question(), f"{head(2, 1)} 00000005 00000014 000003e9 00000001 000003f1"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "question", "words"), WHOLE)
+def test_request_is_exactly_these_bytes(command: int, question: Question, words: str) -> None:
+    """Every probe asks in the form that z/OS queue managers take, byte for byte."""
+    assert PROBES[command].ask(question) == bytes.fromhex(words)
+
+
+def test_every_probe_is_tested() -> None:
+    """No probe is without a request in the table."""
+    assert {command for command, _, _ in WHOLE} == set(PROBES)
+
+
+@pytest.mark.parametrize("name", ["incident", "quiet"])
+def test_recorded_requests_are_the_ones_we_make(shared_data: Path, name: str) -> None:
+    """Each request of the shared recordings that has a probe is one that the probe would make."""
+    ours = {PROBES[command].ask(question) for command, question, _ in WHOLE}
+    ours.add(PROBES[mq.MQCMD_INQUIRE_CHANNEL_STATUS].ask(Question("TO.NOWHERE")))
+    theirs = {
+        exchange.request
+        for exchange in read(shared_data / "pcf" / f"recording-{name}.jsonl.gz")
+        if exchange.command in PROBES
+    }
+    assert theirs <= ours

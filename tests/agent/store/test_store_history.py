@@ -1,0 +1,160 @@
+"""What goes into history and comes out as a trend."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mqvitals_agent.store.error import UnknownNameError
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.writer import Store
+from mqvitals_rules.snapshot import ObjectName, Snapshot
+from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.tables import KINDS
+
+
+def points(path: Path, make: Any, metric: str, **span: int) -> list[tuple[int, float | None]]:
+    with StoreReader.open(path, kinds=make.kinds) as reader:
+        return [(ts - make.start, value) for ts, value in reader.trend(make.queue(), metric, **span).points]
+
+
+def fill(path: Path, make: Any, *snapshots: Snapshot) -> None:
+    with Store.open(path, kinds=make.kinds) as store:
+        for snapshot in snapshots:
+            store.write(snapshot, make.verdict())
+
+
+def test_trend_has_a_point_a_poll(path: Path, make: Any) -> None:
+    """Every poll is a point: a value, or null where the value was absent or no answer came."""
+    fill(
+        path,
+        make,
+        make.snapshot(1, make.status(1, depth=5, puts=Absence.FIRST_READING)),
+        make.snapshot(2, make.status(2, depth=0.25, puts=7)),
+        make.snapshot(3, make.silence(3)),
+        make.snapshot(4),
+        make.snapshot(5, make.status(5, depth=1 << 40, puts=0)),
+    )
+    assert points(path, make, "depth") == [(10_000, 5), (20_000, 0.25), (30_000, None), (50_000, 1 << 40)]
+    assert points(path, make, "puts") == [(10_000, None), (20_000, 7), (30_000, None), (50_000, 0)]
+    assert [type(value) for _, value in points(path, make, "depth")][:2] == [int, float]
+
+
+def test_trend_between_two_times(path: Path, make: Any) -> None:
+    """Both ends of the span belong to it."""
+    fill(path, make, *(make.snapshot(cycle, make.status(cycle, depth=cycle)) for cycle in range(1, 9)))
+    assert points(path, make, "depth", since=make.ts(3), until=make.ts(5)) == [(30_000, 3), (40_000, 4), (50_000, 5)]
+
+
+def test_readings_of_an_object_are_one_row(path: Path, make: Any) -> None:
+    """Several answers about an object in one snapshot fill one row; absence does not replace a value, a later value does."""
+    fill(
+        path,
+        make,
+        make.snapshot(1, make.status(1, depth=5), make.definition(1, max_depth=100, usage=1, description="in")),
+        make.snapshot(2, make.definition(2, depth=9, max_depth=100), make.status(2, depth=Absence.NOT_RETURNED)),
+        make.snapshot(3, make.status(3, depth=5), make.definition(3, depth=6)),
+    )
+    assert points(path, make, "depth") == [(10_000, 5), (20_000, 9), (30_000, 6)]
+    assert points(path, make, "max_depth") == [(10_000, 100), (20_000, 100), (30_000, None)]
+    assert points(path, make, "usage") == [(10_000, 1), (20_000, None), (30_000, None)]
+
+
+def test_an_answer_beside_the_poll_is_no_poll(path: Path, make: Any) -> None:
+    """A definition told between two polls makes a point of what it tells and no null point of what it does not."""
+    fill(
+        path,
+        make,
+        make.snapshot(1, make.status(1, depth=5)),
+        make.snapshot(2, make.definition(2, max_depth=100)),
+        make.snapshot(3, make.status(3, depth=6)),
+    )
+    assert points(path, make, "depth") == [(10_000, 5), (30_000, 6)]
+    assert points(path, make, "max_depth") == [(10_000, None), (20_000, 100), (30_000, None)]
+
+
+def test_objects_with_one_name_are_told_apart(path: Path, make: Any) -> None:
+    """A queue of the same name in another queue manager is another object with another history."""
+    with Store.open(path, kinds=make.kinds) as store:
+        store.write(make.snapshot(1, make.status(1, depth=1)), make.verdict())
+        store.write(make.snapshot(1, make.status(1, owner="QM02", depth=2), owner="QM02"), make.verdict())
+    with StoreReader.open(path, kinds=make.kinds) as reader:
+        assert [reader.trend(make.queue(owner=owner), "depth").points[0][1] for owner in ("QM01", "QM02")] == [1, 2]
+
+
+def test_a_cycle_told_again_replaces_itself(path: Path, make: Any) -> None:
+    """Replaying a recording into the same store once more leaves one row a cycle."""
+    for _ in range(2):
+        fill(path, make, *(make.snapshot(cycle, make.status(cycle, depth=cycle)) for cycle in (1, 2)))
+    assert points(path, make, "depth") == [(10_000, 1), (20_000, 2)]
+
+
+def test_unknown_names_have_suggestions(path: Path, make: Any) -> None:
+    """An unknown object, kind or metric, and a text, are refused with the closest names."""
+    fill(path, make, make.snapshot(1, make.status(1, depth=1), make.status(1, "APPL.OUT", depth=1)))
+    with StoreReader.open(path, kinds=make.kinds) as reader:
+        with pytest.raises(UnknownNameError, match=r"did you mean QM01/queue/APPL\.OUT") as caught:
+            reader.trend(ObjectName.parse("QM01/queue/appl.oun"), "depth")
+        assert caught.value.closest[0] == "QM01/queue/APPL.OUT"
+        with pytest.raises(UnknownNameError, match="no metric 'dept'; did you mean depth"):
+            reader.trend(make.queue(), "dept")
+        with pytest.raises(UnknownNameError, match="no kind 'queu'; did you mean queue"):
+            reader.trend(ObjectName("QM01", "queu", "X"), "depth")
+        with pytest.raises(UnknownNameError, match="is a text"):
+            reader.trend(make.queue(), "description")
+
+
+def test_a_reading_outside_the_vocabulary_is_refused_whole(path: Path, make: Any) -> None:
+    """An unknown metric or kind, or a foreign object, is a mistake of ours: nothing of that snapshot is kept, the next one is."""
+    with Store.open(path, kinds=make.kinds) as store:
+        for bad in (
+            make.snapshot(1, make.status(1, "A", depth=1), make.status(1, "B", dept=1)),
+            make.snapshot(1, make.status(1, "A", depth=1), make.status(1, "B", owner="QM02", depth=1)),
+        ):
+            with pytest.raises(ValueError, match=r"no metric queue\.dept|does not belong"):
+                store.write(bad, make.verdict())
+        store.write(make.snapshot(2, make.status(2, depth=2)), make.verdict())
+    with StoreReader.open(path, kinds=make.kinds) as reader:
+        assert [str(row.name) for row in reader.objects()] == ["QM01/queue/APPL.IN"]
+        assert reader.owners()[0].last_cycle == 2
+
+
+def test_names_from_mq_are_data(path: Path, make: Any) -> None:
+    """Whatever characters a name or text holds, it comes back as it was."""
+    nasty = "A'; DROP TABLE object;--/%[x]\"\x1b[31m"
+    fill(path, make, make.snapshot(1, make.status(1, nasty, depth=1, description=nasty)))
+    with StoreReader.open(path, kinds=make.kinds) as reader:
+        name = make.queue(nasty)
+        assert reader.trend(name, "depth").points == ((make.ts(1), 1),)
+        assert reader.current(name)["description"].value == nasty
+        assert [row.name for row in reader.objects(str(name))] == [name]
+
+
+def test_every_number_of_the_vocabulary_survives(path: Path, make: Any) -> None:
+    """For each kind, each number and state written is the one that its trend gives back."""
+    from mqvitals_rules.snapshot import Reading
+
+    written: dict[tuple[ObjectName, str], int] = {}
+    readings = []
+    for kind in KINDS.values():
+        name = ObjectName("QM01", kind.name, "" if kind.single else "X.Y")
+        values = {metric.name: number for number, metric in enumerate(kind.metrics, 1) if metric.in_history}
+        readings.append(Reading(name, kind.poll, make.ts(1), values))
+        written.update({(name, metric): value for metric, value in values.items()})
+    with Store.open(path) as store:
+        store.write(make.snapshot(1, *readings), make.verdict())
+    with StoreReader.open(path) as reader:
+        for (name, metric), value in written.items():
+            assert reader.trend(name, metric).points == ((make.ts(1), value),), (name, metric)
+
+
+def test_sqlite_stores_nan_as_null() -> None:
+    """The writer binds NaN for NULL, which only works while SQLite stores it so in every type of column."""
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE t(a INTEGER, b ANY, c TEXT) STRICT")
+    connection.execute("INSERT INTO t VALUES(?, ?, ?)", (float("nan"),) * 3)
+    assert connection.execute("SELECT a, b, c FROM t").fetchall() == [(None, None, None)]
+    connection.close()

@@ -1,0 +1,156 @@
+"""The windows that rules look at, in memory and from the store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.windows import Wanted, WindowHistory
+from mqvitals_agent.store.writer import Store
+from mqvitals_rules.snapshot import Reading, Snapshot
+from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.windows import Point, Windows
+
+WANTED = (Wanted("queue", "depth", 60_000), Wanted("queue", "puts", 0, 3), Wanted("queue", "max_depth", 0, 2))
+
+
+def test_points_are_polls(make: Any) -> None:
+    """Each poll is a point, absent values are None; intervals are the time since the poll before, of counters what they cover."""
+    history = WindowHistory(WANTED, kinds=make.kinds)
+    windows: Windows = history
+    late = Reading(make.queue(), "STATUS", make.ts(4), {"depth": 9, "puts": 30}, 20_000)
+    history.add(make.snapshot(1, make.status(1, depth=5, puts=Absence.FIRST_READING)))
+    history.add(make.snapshot(2, make.status(2, depth=Absence.NOT_RETURNED, puts=7), make.definition(2, max_depth=10)))
+    history.add(make.snapshot(3, make.silence(3)))
+    history.add(make.snapshot(4, late))
+    history.add(make.snapshot(5, make.definition(5, max_depth=10)))
+    first, second, third, fourth = (make.ts(cycle) for cycle in (1, 2, 3, 4))
+    assert windows.points(make.queue(), "depth", first - 1) == [
+        Point(first, 5.0, None),
+        Point(second, None, 10_000),
+        Point(third, None, 10_000),
+        Point(fourth, 9.0, 10_000),
+    ]
+    assert windows.points(make.queue(), "puts", first) == [
+        Point(second, 7.0, 10_000),
+        Point(third, None, None),
+        Point(fourth, 30.0, 20_000),
+    ]
+    assert windows.last(make.queue(), "max_depth", 3) == [
+        Point(second, 10.0, 10_000),
+        Point(third, None, 10_000),
+        Point(fourth, None, 10_000),
+    ]
+    assert windows.points(make.queue("OTHER"), "depth", 0) == []
+    assert windows.last(make.queue(), "depth", 0) == []
+
+
+def test_what_was_not_wanted_is_refused(make: Any) -> None:
+    """A metric nobody named at the start, and a text, are mistakes of the caller."""
+    history = WindowHistory(WANTED, kinds=make.kinds)
+    history.add(make.snapshot(1, make.status(1, depth=5)))
+    with pytest.raises(KeyError):
+        history.points(make.queue(), "usage", 0)
+    with pytest.raises(ValueError, match="is a text"):
+        WindowHistory((Wanted("queue", "description"),), kinds=make.kinds)
+
+
+def test_gone_objects_leave_the_memory(make: Any) -> None:
+    """An object that is gone is still there for the rules of that snapshot, and begins anew when it comes back."""
+    history = WindowHistory(WANTED, kinds=make.kinds)
+    history.add(make.snapshot(1, make.status(1, depth=5)))
+    history.add(make.snapshot(2, make.gone(2)))
+    assert [point.value for point in history.points(make.queue(), "depth", 0)] == [5.0, None]
+    history.add(make.snapshot(3, make.status(3, depth=1)))
+    assert [point.value for point in history.points(make.queue(), "depth", 0)] == [1.0]
+
+
+def plain(snapshots: list[Snapshot], metric: str, since: int) -> list[Point]:
+    """The same from all snapshots, without any memory to manage."""
+    points: list[Point] = []
+    previous: int | None = None
+    for snapshot in snapshots:
+        for reading in snapshot.readings:
+            value = reading.values.get(metric)
+            number = None if value is None or isinstance(value, Absence) else float(value)
+            interval = (
+                reading.interval_ms if metric == "puts" else (None if previous is None else snapshot.ts - previous)
+            )
+            points.append(Point(snapshot.ts, number, interval))
+            previous = snapshot.ts
+    return [point for point in points if point.ts > since]
+
+
+POLLS = st.lists(st.sampled_from(["poll", "silent", "not asked", "restart"]), min_size=1, max_size=90)
+
+
+@given(polls=POLLS, span=st.integers(0, 20), count=st.integers(1, 30), back=st.integers(0, 95))
+def test_memory_and_store_are_one_past(
+    polls: list[str], span: int, count: int, back: int, make: Any, tmp_path_factory: Any
+) -> None:
+    """However little is in memory, and however often the process began anew, the past is the whole past."""
+    path = tmp_path_factory.mktemp("windows") / "store.db"
+    wanted = (Wanted("queue", "depth", span * 10_000), Wanted("queue", "puts", 0, 2))
+    snapshots: list[Snapshot] = []
+    Store.open(path, kinds=make.kinds).close()
+    older = StoreReader.open(path, kinds=make.kinds)
+    history = WindowHistory(wanted, older=older, kinds=make.kinds)
+    with Store.open(path, kinds=make.kinds) as store:
+        for cycle, what in enumerate(polls, 1):
+            if what == "restart":
+                older.close()
+                older = StoreReader.open(path, kinds=make.kinds)
+                history = WindowHistory(wanted, older=older, kinds=make.kinds)
+                if snapshots:
+                    history.add(snapshots[-1])
+            readings = {
+                "poll": (make.status(cycle, depth=cycle % 7, puts=cycle),),
+                "silent": (make.silence(cycle),),
+            }.get(what, ())
+            snapshots.append(make.snapshot(cycle, *readings))
+            history.add(snapshots[-1])
+            if not any(snapshot.readings for snapshot in snapshots):
+                continue
+            everything = plain(snapshots, "depth", make.ts(max(0, cycle - back)))
+            found = list(history.points(make.queue(), "depth", make.ts(max(0, cycle - back))))
+            # The poll before the first one in memory may be unknown after a restart: only an interval can be missing.
+            assert [point[:2] for point in found] == [point[:2] for point in everything]
+            assert all(a.interval_ms in (b.interval_ms, None) for a, b in zip(found, everything, strict=False))
+            for metric in ("depth", "puts"):
+                last = list(history.last(make.queue(), metric, count))
+                assert [point[:2] for point in last] == [p[:2] for p in plain(snapshots, metric, 0)[-count:]]
+            store.write(snapshots[-1], make.verdict())
+    older.close()
+
+
+def test_memory_is_bounded(path: Path, make: Any) -> None:
+    """An object takes no more memory than its span needs, however long it is polled; what is older is in the store."""
+    history = WindowHistory((Wanted("queue", "depth", 100_000),), kinds=make.kinds)
+    for cycle in range(1, 500):
+        history.add(make.snapshot(cycle, make.status(cycle, depth=cycle)))
+    assert 10 <= len(history.points(make.queue(), "depth", 0)) <= 30
+    assert history.points(make.queue(), "depth", 0)[0].interval_ms == 10_000
+
+
+def test_nothing_is_read_while_memory_suffices(path: Path, make: Any) -> None:
+    """Within the span that was asked for the store is not queried, not even in its first minutes or after a restart."""
+
+    class Silent(StoreReader):
+        def samples(self, *_: Any, **__: Any) -> Any:
+            raise AssertionError("the store was queried")
+
+    with Store.open(path, kinds=make.kinds) as store:
+        for begin in (1, 30):
+            with Silent.open(path, kinds=make.kinds) as older:
+                history = WindowHistory((Wanted("queue", "depth", 100_000, 5),), older=older, kinds=make.kinds)
+                for cycle in range(begin, begin + 29):
+                    snapshot = make.snapshot(cycle, make.status(cycle, depth=cycle))
+                    history.add(snapshot)
+                    assert len(history.points(make.queue(), "depth", make.ts(cycle - 9))) == min(9, cycle)
+                    assert len(history.last(make.queue(), "depth", 5)) == min(5, cycle)
+                    store.write(snapshot, make.verdict())

@@ -1,0 +1,101 @@
+"""``mqvitals alerts list``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mqvitals_agent.cli.main import main
+from mqvitals_agent.view.text import cells
+
+MakeStore = Callable[..., Path]
+KEYS = ["rule", "severity", "state", "queue_manager", "kind", "object", "started", "ended", "summary"]
+
+
+def listed(capsys: pytest.CaptureFixture[str], store: Path, *options: str) -> list[dict[str, Any]]:
+    assert main(["alerts", "list", "--store", str(store), "--json", *options]) == 0
+    found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_json(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """Open operational alerts that fired, each with nine keys; those that wait for their hold are not listed."""
+    alerts = listed(capsys, make_store())
+    assert all(list(alert) == KEYS for alert in alerts)
+    assert [(alert["rule"], alert["object"]) for alert in alerts] == [
+        ("AGENT-03", "QM01/queue_manager"),
+        ("AGENT-03", "QM01/queue_manager"),
+        ("Q-03", "QM01/queue/\x1b[2J[/x]"),
+        ("BP-03", "QM01/buffer_pool/3"),
+    ]
+    assert all(alert["ended"] is None and alert["state"] == "firing" for alert in alerts)
+    assert alerts[-1]["started"] == "2026-11-20T12:00:50.000Z"
+
+
+def test_told_apart(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two refused commands of one queue manager differ in their summaries."""
+    first, second, *_ = listed(capsys, make_store())
+    assert "INQUIRE_ARCHIVE" in first["summary"]
+    assert "INQUIRE_LOG" in second["summary"]
+
+
+def test_all_and_review(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """--all adds those that ended, --review shows advice alone, --all-kinds both."""
+    store = make_store()
+    assert {alert["rule"] for alert in listed(capsys, store, "--all")} == {"AGENT-03", "Q-03", "BP-03", "PS-01"}
+    (ended,) = (alert for alert in listed(capsys, store, "--all") if alert["ended"])
+    assert (ended["ended"], ended["state"]) == ("2026-11-20T12:00:30.000Z", "resolved")
+    assert [alert["rule"] for alert in listed(capsys, store, "--review")] == ["CHIN-10"]
+    assert len(listed(capsys, store, "--all", "--all-kinds")) == 6
+
+
+def test_severity(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """--severity keeps what is as severe or worse."""
+    store = make_store()
+    assert [alert["rule"] for alert in listed(capsys, store, "--severity", "critical")] == ["BP-03"]
+    assert len(listed(capsys, store, "--severity", "info")) == 4
+
+
+def test_text(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """The list is worst first, fits 80 columns, and steers no terminal."""
+    assert main(["alerts", "list", "--store", str(make_store()), "--all"]) == 0
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    assert "QM01/queue/␛[2J[/x]" in out
+    assert all(cells(line) <= 80 for line in out.splitlines())
+    assert out.index("BP-03") < out.index("Q-03") < out.index("PS-01")
+
+
+def test_nothing(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """An empty list is [] in JSON and a sentence for people; both are exit code 0."""
+    store = make_store(transitions=())
+    assert listed(capsys, store) == []
+    assert main(["alerts", "list", "--store", str(store)]) == 0
+    assert capsys.readouterr().out == "✓ OK  no alerts\n"
+
+
+def test_no_store(make_store: MakeStore, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A store that is not there is one sentence and exit code 2."""
+    make_store()
+    assert main(["alerts", "list", "--store", str(tmp_path / "absent.db")]) == 2
+    assert "absent.db" in capsys.readouterr().err
+    assert main(["alerts", "list"]) == 2
+    assert "hint: name one with --store FILE" in capsys.readouterr().err
+
+
+def test_colour_only_when_wanted(
+    make_store: MakeStore, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is not a terminal is not coloured unless it is told to be, and never against NO_COLOR."""
+    store = str(make_store())
+    monkeypatch.setenv("MQVITALS_COLOR", "always")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    main(["alerts", "list", "--store", store])
+    assert "\x1b[1;31m● CRITICAL\x1b[0m" in capsys.readouterr().out
+    monkeypatch.setenv("NO_COLOR", "1")
+    main(["alerts", "list", "--store", store])
+    assert "\x1b" not in capsys.readouterr().out

@@ -1,0 +1,194 @@
+"""``mqvitals config check`` and ``show``, from the command line on."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from mqvitals_agent.cli import main as command_line
+from mqvitals_agent.cli.config import settings_in_force, shown
+from mqvitals_agent.cli.failure import Failure
+from mqvitals_config.secret import Secret
+
+TOKEN = Secret.in_environment("MQVITALS_TOKEN", {"MQVITALS_TOKEN": "hunter2"})
+
+
+@dataclass(frozen=True, slots=True)
+class Inner:
+    """A section with a secret."""
+
+    token: Secret
+
+
+@dataclass(frozen=True, slots=True)
+class Outer:
+    """A file's worth of settings."""
+
+    inner: Inner
+
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "config" / "mqvitals.example.yaml"
+
+
+@pytest.fixture(autouse=True)
+def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The developer's own configuration stays out."""
+    for name in list(os.environ):
+        if name.startswith("MQVITALS_"):
+            monkeypatch.delenv(name)
+
+
+def run(*words: str) -> int:
+    """Run ``mqvitals-agent config`` and return its exit code."""
+    return command_line.main(["config", *words])
+
+
+def test_check_of_a_good_file(capsys: pytest.CaptureFixture[str]) -> None:
+    """One sentence and exit code 0; the example holds what the rules and the vocabulary know."""
+    assert run("check", str(EXAMPLE)) == 0
+    assert capsys.readouterr() == (f"{EXAMPLE}: no problems found\n", "")
+
+
+def test_check_tells_every_problem_of_form(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """On standard output with line and caret, exit code 1."""
+    path = tmp_path / "x.yaml"
+    path.write_text("nmae: PRDQSG\nstore:\n  mode: 0777\n")
+    assert run("check", str(path)) == 1
+    out, err = capsys.readouterr()
+    assert out == (
+        f"{path}:1:1: nmae: unknown key; did you mean 'name'?\n"
+        "    1 | nmae: PRDQSG\n"
+        "        ^\n"
+        f"{path}:3:9: store.mode: mode 0777 lets others write or execute the file; write 0600, 0640 or 0660\n"
+        "    3 |   mode: 0777\n"
+        "                ^\n"
+    )
+    assert err == ""
+
+
+def test_check_tells_what_rules_and_vocabulary_do_not_know(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A rule, a parameter, a kind of object and a state that do not exist, each at its place."""
+    path = tmp_path / "x.yaml"
+    path.write_text(
+        "rules:\n"
+        "  disabled: [XX-99]\n"
+        "  thresholds:\n"
+        "    - {rule: PS-01, parameter: used_limit, value: 80}\n"
+        "facts:\n"
+        "  buffer_pools:\n"
+        '    - {objects: "*/buffer_pol/3", purpose: short_lived}\n'
+        '    - {objects: "*/buffer_pool/3", purpose: shortlived}\n'
+    )
+    assert run("check", str(path)) == 1
+    lines = capsys.readouterr().out.splitlines()
+    places = [line.removeprefix(f"{path}:").split(": ")[:2] for line in lines if line.startswith(str(path))]
+    assert places == [
+        ["2:14", "rules.disabled[0]"],
+        ["4:32", "rules.thresholds[0].parameter"],
+        ["7:20", "facts.buffer_pools[0].objects"],
+        ["8:45", "facts.buffer_pools[1].purpose"],
+    ]
+
+
+def test_check_of_a_rule_file_that_the_settings_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its problems are told with its own path and line."""
+    (tmp_path / "own.yaml").write_text("rules:\n  - idd: X\n")
+    path = tmp_path / "x.yaml"
+    path.write_text("rules: {files: [own.yaml]}\n")
+    assert run("check", str(path)) == 1
+    assert f"{tmp_path / 'own.yaml'}:2:5: rules[0].idd: unknown key" in capsys.readouterr().out
+
+
+def test_check_of_a_file_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 2, and the sentence on standard error."""
+    assert run("check", str(tmp_path / "absent.yaml")) == 2
+    assert capsys.readouterr() == (
+        "",
+        f"mqvitals: {tmp_path / 'absent.yaml'}: cannot be read: No such file or directory\n",
+    )
+
+
+def test_check_of_no_file(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a name the variable's file is checked; without either a hint says what to do."""
+    assert run("check") == 2
+    assert capsys.readouterr().err == "mqvitals: there is no file to check\nhint: name one, or set MQVITALS_CONFIG\n"
+    monkeypatch.setenv("MQVITALS_CONFIG", str(EXAMPLE))
+    assert run("check") == 0
+
+
+def test_show(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every setting in force with the origin of its value."""
+    path = tmp_path / "x.yaml"
+    path.write_text("name: PRDQSG\nrules: {disabled: [BP-01]}\n")
+    monkeypatch.setenv("MQVITALS_STORE", "x.db")
+    assert run("show", str(path)) == 0
+    rows = [line.split(maxsplit=2) for line in capsys.readouterr().out.splitlines()]
+    assert ["name", "PRDQSG", f"{path}:1:7"] in rows
+    assert ["store.path", "x.db", "environment MQVITALS_STORE"] in rows
+    assert ["store.mode", "0600", "default"] in rows
+    assert ["rules.disabled[0]", "BP-01", f"{path}:2:20"] in rows
+    assert ["rules.files", "[]", "default"] in rows
+    assert ["time_zone", "(none)", "default"] in rows
+
+
+def test_show_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """The same for programs."""
+    assert run("show", str(EXAMPLE), "--json") == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["file"] == str(EXAMPLE)
+    assert shown["settings"]["store.mode"]["value"] == "0660"
+    assert shown["settings"]["rules.thresholds[0].value"]["value"] == 80
+    assert shown["settings"]["rules.files"] == {"value": [], "origin": f"{EXAMPLE}:38:10"}
+    assert shown["settings"]["queue_managers[0].time_zone"] == {"value": None, "origin": "default"}
+
+
+def test_show_without_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    """The defaults."""
+    assert run("show", "--json") == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["file"] is None
+    assert {row["origin"] for row in shown["settings"].values()} == {"default"}
+
+
+def test_show_of_a_bad_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing on standard output, every problem on standard error, exit code 2."""
+    path = tmp_path / "x.yaml"
+    path.write_text("name: no\nstoer: 1\n")
+    assert run("show", str(path)) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert (
+        f"{path}:1:7: name: expected a string, got the boolean no; quote it\n    1 | name: no\n              ^\n" in err
+    )
+    assert "stoer: unknown key" in err
+    assert err.splitlines()[-1].startswith("hint: ")
+
+
+def test_show_never_shows_a_secret() -> None:
+    """Of a secret only where it is kept, as text and as JSON."""
+    rows = shown(Outer(Inner(TOKEN)), {"inner.token_file": "x.yaml:2:3"})
+    assert rows == [("inner.token_file", "<secret in environment MQVITALS_TOKEN>", "x.yaml:2:3")]
+    assert "hunter2" not in json.dumps(rows)
+
+
+def test_settings_for_other_commands(tmp_path: Path) -> None:
+    """A command gets its settings, or a Failure that holds every problem."""
+    assert settings_in_force(None, {"store": "x.db"}).settings.store.path == "x.db"
+    path = tmp_path / "x.yaml"
+    path.write_text("name: no\n")
+    with pytest.raises(Failure, match="the settings cannot be used"):
+        settings_in_force(str(path), {})
+    with pytest.raises(Failure, match="cannot be read"):
+        settings_in_force(str(tmp_path / "absent.yaml"), {})
+
+
+def test_help_does_not_load_the_decoder() -> None:
+    """Starting up stays quick: YAML is read only when there is a file to read."""
+    code = "import sys, mqvitals_agent.cli.config; sys.exit('yaml' in sys.modules or 'mqvitals_rules' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,166 @@
+"""``mqvitals trend``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mqvitals_agent.cli.main import main
+from mqvitals_agent.view.text import cells
+
+MakeStore = Callable[..., Path]
+LAST = 1795176050000  # the small store's last snapshot
+
+
+def trend(capsys: pytest.CaptureFixture[str], store: Path, *arguments: str) -> dict[str, Any]:
+    assert main(["trend", *arguments, "--store", str(store), "--json"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("\n") == 1
+    shown: dict[str, Any] = json.loads(out)
+    return shown
+
+
+def values(shown: dict[str, Any]) -> list[float | None]:
+    return [value for _, value in shown["points"]]
+
+
+def test_json(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line: every poll of the replay, null where no answer came."""
+    shown = trend(capsys, make_store(), "free_pct", "QM01/buffer_pool/3")
+    assert list(shown) == ["metric", "object", "unit", "points"]
+    assert (shown["metric"], shown["object"], shown["unit"]) == ("free_pct", "QM01/buffer_pool/3", "pct")
+    assert values(shown) == [60, 50, 40, None, 10, 4]
+    assert shown["points"][0][0] == "2026-11-20T12:00:00.000Z"
+
+
+def test_qualified_metric(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """The metric may be written with its kind, and a counter's values are its increases."""
+    shown = trend(capsys, make_store(), "channel.bytes_sent", "QM01/channel/TO.QM02")
+    assert (shown["metric"], shown["unit"]) == ("bytes_sent", "bytes per interval")
+    assert values(shown) == [None, 1000, 2000, 3000, 4000, 5000]
+
+
+def test_shares_and_states(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """Shares are rounded to two decimals, states are their numbers."""
+    store = make_store()
+    assert values(trend(capsys, store, "used_pct", "QM01/page_set/4"))[:2] == [70.48, 71.48]
+    assert values(trend(capsys, store, "status", "QM01/channel/TO.QM02")) == [3, 3, 5, 3, 3, 3]
+
+
+def test_csv(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """--csv has a header and leaves absent values empty."""
+    assert main(["trend", "free_pct", "QM01/buffer_pool/3", "--store", str(make_store()), "--csv"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "at,value"
+    assert lines[4] == "2026-11-20T12:00:30.000Z,"
+    assert len(lines) == 7
+
+
+def test_text(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """A chart with last, min and max, gaps and times, in 80 columns; it says that it is the past."""
+    assert main(["trend", "free_pct", "QM01/buffer_pool/3", "--store", str(make_store())]) == 0
+    out = capsys.readouterr().out
+    assert "last 4 %; min 4 % at 12:00:50; max 60 % at 12:00:00" in out
+    assert "6 polls, one every 10 s, 1 gap" in out
+    assert "The past: replay of recording.jsonl.gz" in out
+    assert max(map(cells, out.splitlines())) == 80
+
+
+def test_size(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """Width and height of the chart can be chosen, and are bounded."""
+    command = ["trend", "free_pct", "QM01/buffer_pool/3", "--store", str(make_store())]
+    assert main([*command, "--width", "50", "--height", "3"]) == 0
+    out = capsys.readouterr().out
+    assert max(map(cells, out.splitlines())) <= 50
+    assert sum(any("\u2800" <= char <= "\u28ff" for char in line) for line in out.splitlines()) == 3
+    assert main([*command, "--width", "-4", "--height", "1000000"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) < 230
+
+
+def test_state_chart(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """The chart of a state has the states' names."""
+    assert main(["trend", "status", "QM01/channel/TO.QM02", "--store", str(make_store())]) == 0
+    out = capsys.readouterr().out
+    assert "RETRYING ┤" in out
+    assert "last RUNNING; seen: RUNNING at 5 polls, RETRYING at 1 poll" in out
+
+
+def test_absent_metric(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """A metric that was never told says why, with exit code 0."""
+    store = make_store()
+    assert main(["trend", "xqtime_us_short", "QM01/channel/TO.QM02", "--store", str(store)]) == 0
+    assert "Absent at all 6 polls: not collected" in capsys.readouterr().out
+    assert main(["trend", "low_pct", "QM01/buffer_pool/3", "--store", str(store)]) == 0
+    assert "needs SMF" in capsys.readouterr().out
+
+
+def test_spans(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """--since counts back from the end; --from and --to are moments, both included."""
+    store = make_store()
+    command = ("free_pct", "QM01/buffer_pool/3")
+    assert values(trend(capsys, store, *command, "--since", "10s")) == [10, 4]
+    assert values(trend(capsys, store, *command, "--from", "2026-11-20T12:00:40Z")) == [10, 4]
+    assert values(trend(capsys, store, *command, "--to", "2026-11-20T13:00:10+01:00")) == [60, 50]
+    assert values(trend(capsys, store, *command, "--to", "2026-11-20T12:00:20Z", "--since", "10s")) == [50, 40]
+    assert (
+        main(
+            ["trend", *command, "--store", str(store), "--from", "2026-11-20T11:00:00Z", "--to", "2026-11-20T11:30:00Z"]
+        )
+        == 0
+    )
+    assert "No poll from 2026-11-20 11:00:00 to 11:30:00 UTC" in capsys.readouterr().out
+
+
+def test_live_store_shows_the_last_hour(
+    make_store: MakeStore, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a span a live store shows the hour before now."""
+    store = make_store(replay=False)
+    monkeypatch.setattr("mqvitals_agent.cli.trend.now_ms", lambda: LAST + 3_580_000)
+    assert values(trend(capsys, store, "free_pct", "QM01/buffer_pool/3")) == [None, 10, 4]
+
+
+def test_hostile_object(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """A queue whose name steers terminals can be asked for and is shown harmless."""
+    store = make_store()
+    name = "QM01/queue/\x1b[2J[/x]"
+    assert trend(capsys, store, "depth", name)["object"] == name
+    assert main(["trend", "depth", name, "--store", str(store)]) == 0
+    assert "\x1b" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        (["free_pc", "QM01/buffer_pool/3"], "a buffer_pool has no metric 'free_pc'", "did you mean free_pct"),
+        (["zzz", "QM01/buffer_pool/3"], "has no metric 'zzz'", "'mqvitals metrics' lists them all"),
+        (["free_pct", "QM01/bufer_pool/3"], "'bufer_pool' is no kind of object", "did you mean buffer_pool"),
+        (["free_pct", "QM01/zzz/3"], "'zzz' is no kind of object", "kinds are "),
+        (["free_pct", "QM01/buffer_pool/33"], "no object QM01/buffer_pool/33", "did you mean QM01/buffer_pool/3"),
+        (["free_pct", "QM01"], "owner/kind/name", "'mqvitals metrics'"),
+        (["channel.free_pct", "QM01/buffer_pool/3"], "is no metric of QM01/buffer_pool/3", "buffer_pool.METRIC"),
+        (["conname", "QM01/channel/TO.QM02"], "channel.conname is a text", ""),
+        (["free_pct", "QM01/buffer_pool/3", "--since", "soon"], "--since 'soon'", ""),
+        (["free_pct", "QM01/buffer_pool/3", "--from", "noon"], "--from 'noon' is no moment", "2026-11-20T12:00:00Z"),
+        (["free_pct", "QM01/buffer_pool/3", "--to", "2026-11-20T12:00:00"], "names no offset", "2026-11-20T12:00:00Z"),
+        (
+            ["free_pct", "QM01/buffer_pool/3", "--since", "1h", "--from", "2026-11-20T12:00:00Z"],
+            "--since and --from",
+            "",
+        ),
+        (["free_pct", "QM01/buffer_pool/3", "--from", "2027-11-20T12:00:00Z"], "before it begins", ""),
+    ],
+)
+def test_mistakes(
+    make_store: MakeStore, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str, hint: str
+) -> None:
+    """Every mistake is a sentence that says what is wrong and what would be right, with exit code 2."""
+    assert main(["trend", *arguments, "--store", str(make_store())]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert message in captured.err
+    assert hint in captured.err

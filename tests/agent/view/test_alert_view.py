@@ -1,0 +1,125 @@
+"""Alerts as JSON and as a list."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from mqvitals_agent.view.alerts import as_json, at_least, listing, since, summary, worst_first
+from mqvitals_agent.view.paint import Painter
+from mqvitals_agent.view.situation import Situation
+from mqvitals_agent.view.text import cells
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
+from mqvitals_rules.snapshot import ObjectName
+
+POOL = ObjectName("QM01", "buffer_pool", "3")
+
+
+def alert(
+    rule: str = "BP-03",
+    name: ObjectName = POOL,
+    severity: Severity = Severity.CRITICAL,
+    started: int = 1795176290000,
+    ended: int | None = None,
+    instance: str = "",
+    text: str = "4 % free",
+) -> Alert:
+    state = AlertState.FIRING if ended is None else AlertState.RESOLVED
+    key = AlertKey(rule, name, instance)
+    return Alert(key, name, "operational", "", state, severity, severity, 1, 2, text, started, ended)
+
+
+def test_json() -> None:
+    """The JSON object has the nine keys of ``alerts list``, whole names and ISO times."""
+    assert as_json(alert()) == {
+        "rule": "BP-03",
+        "severity": "critical",
+        "state": "firing",
+        "queue_manager": "QM01",
+        "kind": "buffer_pool",
+        "object": "QM01/buffer_pool/3",
+        "started": "2026-11-20T12:04:50.000Z",
+        "ended": None,
+        "summary": "4 % free",
+    }
+
+
+def test_json_of_an_ended_alert() -> None:
+    """Severity is the worst while it was open; kinds with one object have names of two parts."""
+    ended = replace(
+        alert(name=ObjectName("QM01", "channel_initiator"), ended=1795176590007),
+        severity=Severity.INFO,
+        worst=Severity.WARNING,
+    )
+    shown = as_json(ended)
+    assert (shown["object"], shown["severity"], shown["state"]) == ("QM01/channel_initiator", "warning", "resolved")
+    assert shown["ended"] == "2026-11-20T12:09:50.007Z"
+
+
+def test_group_objects_belong_to_the_group() -> None:
+    """The queue manager of a structure's alert is the group's name."""
+    shown = as_json(alert(name=ObjectName("PRDQSG", "cf_structure", "APPL1")))
+    assert (shown["queue_manager"], shown["object"]) == ("PRDQSG", "PRDQSG/cf_structure/APPL1")
+
+
+def test_several_about_one_object_are_told_apart() -> None:
+    """The form of the command stands in the summary, once."""
+    name = ObjectName("QM02", "queue_manager")
+    bare = alert("AGENT-03", name, instance="INQUIRE_ARCHIVE", text="refused: 2035")
+    named = alert("AGENT-03", name, instance="INQUIRE_ARCHIVE", text="INQUIRE_ARCHIVE refused: 2035")
+    assert summary(bare) == "INQUIRE_ARCHIVE: refused: 2035"
+    assert summary(named) == "INQUIRE_ARCHIVE refused: 2035"
+
+
+def test_worst_first() -> None:
+    """Open before ended, then by severity, then the newest; otherwise by name."""
+    critical, warning = alert("A"), alert("B", severity=Severity.WARNING)
+    newer, ended = alert("C", severity=Severity.WARNING, started=1795176300000), alert("D", ended=1795176590000)
+    assert [each.key.rule for each in worst_first([ended, warning, newer, critical])] == ["A", "C", "B", "D"]
+
+
+def test_at_least() -> None:
+    """A severity selects itself and what is worse, at its worst."""
+    listed = [alert("A"), alert("B", severity=Severity.WARNING), alert("C", severity=Severity.INFO)]
+    assert [each.key.rule for each in at_least(listed, Severity.WARNING)] == ["A", "B"]
+
+
+def test_since_names_another_day() -> None:
+    """The date is told where it is not today's."""
+    now = 1795176590000
+    assert since(now - 60_000, now) == "12:08:50"
+    assert since(now - 86_400_000, now) == "2026-11-19 12:09"
+
+
+def test_listing_golden(ill: Situation) -> None:
+    """Open alerts with their age, ended ones with how long they lasted."""
+    ended = alert("PS-01", ObjectName("QM02", "page_set", "4"), ended=1795176350000, text="92 % used")
+    lines = listing([*ill.alerts[:3], ended], ill.now, 80, Painter())
+    assert "\n".join(lines) == LISTING
+
+
+LISTING = """\
+● CRITICAL  50 s       since 12:09:00  AGENT-01  QM02/queue_manager
+    not reachable: 2059
+● CRITICAL  4m12s      since 12:05:38  BP-03  QM01/buffer_pool/3
+    buffer pool 3: 4 % free, so the queue manager writes pages itself while
+    everyone waits for it
+▲ WARNING   9m01s      since 12:00:49  CHL-16  QM01/channel/TO.BANK
+    RETRYING, 9 short retries left
+● CRITICAL  1m00s      12:04:50 - 12:05:50 ended  PS-01  QM02/page_set/4
+    92 % used"""
+
+
+def test_nothing_to_list() -> None:
+    """No alerts is said, not left blank."""
+    assert listing([], 0, 80, Painter()) == ["✓ OK  no alerts"]
+
+
+@pytest.mark.parametrize("text", ["\x1b[2J", "[/x]", "日本" * 60, "x" * 300, "e\u0301" * 50, ""])
+@pytest.mark.parametrize("width", [60, 80])
+def test_hostile_text_fits(text: str, width: int) -> None:
+    """Whatever MQ and the rules say, a list keeps its width and steers no terminal."""
+    lines = listing([alert(text, ObjectName("QM01", "queue", text), text=text, instance=text)], 0, width, Painter())
+    assert all(cells(line) <= width for line in lines)
+    assert not any("\x1b" in line for line in lines)

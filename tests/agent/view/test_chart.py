@@ -1,0 +1,200 @@
+"""The braille chart: shape, gaps, extremes, bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mqvitals_agent.view.chart import Scale, Span, chart, gaps, plot, scale_of_states, scale_of_values
+from mqvitals_agent.view.figure import clock, quantity
+from mqvitals_agent.view.text import cells
+
+Series = Sequence[tuple[int, float | None]]
+
+START = 1795176000000
+STEP = 10_000
+
+
+def series(*values: float | None) -> list[tuple[int, float | None]]:
+    return [(START + index * STEP, value) for index, value in enumerate(values)]
+
+
+def span(points: Series) -> Span:
+    return Span(points[0][0], points[-1][0])
+
+
+def scale(low: float, high: float) -> Scale:
+    return Scale(low, high, ())
+
+
+def dots(lines: list[str]) -> set[tuple[int, int]]:
+    """(column, row from the top) of every dot that is set."""
+    order = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
+    return {
+        (2 * x + dx, 4 * y + dy)
+        for y, line in enumerate(lines)
+        for x, char in enumerate(line)
+        for dx in (0, 1)
+        for dy in range(4)
+        if ord(char) - 0x2800 & order[dx][dy]
+    }
+
+
+def test_a_rising_line() -> None:
+    """One point a column of dots, from the lower left to the upper right."""
+    points = series(*range(8))
+    lines = plot(points, scale(0, 7), span(points), width=4, height=2)
+    assert lines == ["⠀⠀⡠⠊", "⡠⠊⠀⠀"]
+    assert dots(lines) == {(x, 7 - x) for x in range(8)}
+
+
+def test_one_dot_a_column_when_flat() -> None:
+    """A constant is a line one dot high."""
+    points = series(5, 5, 5, 5)
+    assert plot(points, scale(0, 10), span(points), width=2, height=1) == ["⠒⠒"]
+
+
+def test_a_gap_is_not_joined_and_not_zero() -> None:
+    """Nothing is drawn where a poll had no answer, neither a dot at the bottom nor a line across."""
+    points = series(8, 8, None, None, None, None, 8, 8)
+    drawn = dots(plot(points, scale(0, 10), span(points), width=4, height=2))
+    assert {x for x, _ in drawn} == {0, 1, 6, 7}
+    assert len({y for _, y in drawn}) == 1
+
+
+def test_a_pause_in_polling_is_a_gap() -> None:
+    """Where nothing was polled for more than three intervals nothing is joined, though no null stands there."""
+    points: Series = [*series(8, 8, 8), *[(START + (20 + index) * STEP, 8.0) for index in range(3)]]
+    drawn = {x for x, _ in dots(plot(points, scale(0, 10), span(points), width=11, height=2))}
+    assert drawn == {0, 1, 2, 20, 21}
+
+
+def test_steps_hold_until_the_next_value() -> None:
+    """A state goes from one level to the other at once, not by way of those between."""
+    points: Series = [(START, 0.0), (START + 10 * STEP, 1.0)]
+    drawn = dots(plot(points, scale(0, 1), span(points), width=5, height=2, steps=True))
+    assert {y for x, y in drawn if x < 9} == {7}
+    assert {y for x, y in drawn if x == 9} == set(range(7))
+
+
+def test_a_single_value_between_gaps_shows() -> None:
+    """One answer alone is a dot."""
+    points = series(None, 3, None)
+    assert len(dots(plot(points, scale(0, 10), span(points), width=10, height=3))) == 1
+
+
+def test_spikes_and_dips_stay() -> None:
+    """With many points to a column both its least and its greatest value are seen."""
+    values: list[float | None] = [50.0] * 1000
+    values[500], values[501] = 100.0, 0.0
+    points = series(*values)
+    rows = {y for _, y in dots(plot(points, scale(0, 100), span(points), width=5, height=4))}
+    assert {0, 15} <= rows
+
+
+def test_points_outside_the_span_are_left_out() -> None:
+    """A chart of five minutes shows those five minutes."""
+    points = series(1, 1, 9, 9)
+    drawn = dots(plot(points, scale(0, 10), Span(START + 2 * STEP, START + 3 * STEP), width=4, height=2))
+    assert {y for _, y in drawn} == {1}
+
+
+def test_chart_golden() -> None:
+    """Labels at the left, moments below, a gap in the middle."""
+    points = series(60, 50, 40, 30, None, 10, 4, 4, 20, 60)
+    labels = scale_of_values([value for _, value in points if value is not None], lambda v: quantity(v, "pct"), top=100)
+    lines = chart(points, labels, span(points), width=30, height=4, time_label=clock)
+    assert "\n".join(lines) == GOLDEN
+
+
+GOLDEN = """\
+60 % ┤⠑⠢⢄⡀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⡜
+30 % ┤⠀⠀⠀⠈⠑⠒⠤⢄⡀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⡜⠀
+     │⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⢀⠜⠀⠀
+ 0 % ┤⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠒⠒⠤⠤⠤⠤⠊⠁⠀⠀⠀
+     └────────────────────────
+      12:00:00        12:01:30"""
+
+
+def test_state_scale() -> None:
+    """Each state seen has a level of its own, in the order of the numbers, with its name beside it."""
+    labels, levels = scale_of_states([5, 3, 3, 6], lambda code: f"S{code}")
+    assert levels == {3: 0.0, 5: 1.0, 6: 2.0}
+    assert labels.ticks == ((0.0, "S3"), (1.0, "S5"), (2.0, "S6"))
+
+
+@pytest.mark.parametrize(
+    ("values", "low", "high"),
+    [
+        ([], 0, 1),
+        ([0, 0], 0, 1),
+        ([5, 5], 0, 5),
+        ([4, 60], 0, 60),
+        ([59.9, 93.1], 59.9, 93.1),
+        ([4, 93], 0, 100),
+        ([-3, 3], -3, 3),
+        ([-3, -3], -3, -2),
+        ([110, 10], 0, 110),
+    ],
+)
+def test_value_scale(values: list[float], low: float, high: float) -> None:
+    """The scale begins at zero unless that would press the line together, and is never empty."""
+    made = scale_of_values(values, str, top=100)
+    assert (made.low, made.high) == (low, high)
+
+
+@pytest.mark.parametrize(
+    ("values", "count"),
+    [
+        ([1, 2, 3], 0),
+        ([1, None, 3], 1),
+        ([None, None, 1, None], 2),
+        ([None], 1),
+        ([], 0),
+        ([1, float("nan"), 2], 1),
+    ],
+)
+def test_gaps(values: list[float | None], count: int) -> None:
+    """Runs of absent values are counted, not the values."""
+    assert gaps(series(*values)) == count
+
+
+def test_a_pause_counts_as_one_gap() -> None:
+    """A pause without polls is a gap; after a null it is the same one."""
+    later = [(START + 100 * STEP, 1.0), (START + 101 * STEP, 1.0)]
+    assert gaps([*series(1, 1, 1), *later]) == 1
+    assert gaps([*series(1, 1, None), *later]) == 1
+
+
+VALUES = st.none() | st.integers(-(2**63), 2**63) | st.floats(allow_nan=True, allow_infinity=True)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2**45), VALUES), max_size=50).map(
+        lambda points: sorted(points, key=lambda p: p[0])
+    ),
+    st.integers(-5, 2000),
+    st.integers(-5, 400),
+)
+def test_any_series_gives_a_chart_of_the_size_asked_for(points: Series, width: int, height: int) -> None:
+    """Whatever the values and the size, the chart has its bounds and is made of braille."""
+    bounds = span(points) if points else Span(0, 0)
+    values = [value for _, value in points if value is not None]
+    made = scale_of_values(values, lambda value: quantity(value, "us"))
+    lines = plot(points, made, bounds, width=width, height=height)
+    assert len(lines) == min(max(height, 1), 200)
+    assert {len(line) for line in lines} == {min(max(width, 2), 1000)}
+    assert all(0x2800 <= ord(char) <= 0x28FF for line in lines for char in line)
+
+
+@given(st.lists(VALUES, min_size=1, max_size=40), st.integers(30, 120), st.integers(1, 20))
+def test_charts_fit_their_width(values: list[float | None], width: int, height: int) -> None:
+    """A chart with its labels is never wider than asked for."""
+    points = series(*values)
+    made = scale_of_values([value for value in values if value is not None], lambda value: quantity(value, "messages"))
+    assert all(
+        cells(line) <= width for line in chart(points, made, span(points), width=width, height=height, time_label=clock)
+    )

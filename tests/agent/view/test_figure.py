@@ -1,0 +1,147 @@
+"""Numbers, ages, states and absent values as people read them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mqvitals_agent.view.figure import (
+    age,
+    clock,
+    day,
+    figure,
+    moment,
+    number,
+    percent,
+    quantity,
+    short_age,
+    size,
+    whole_percent,
+)
+from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType
+from mqvitals_rules.vocabulary.tables import KINDS, metric
+
+SECOND, MINUTE, HOUR, DAY = 1000, 60_000, 3_600_000, 86_400_000
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [
+        (0, "messages", "0 msgs"),
+        (1234, "messages", "1.2 k msgs"),
+        (11214, "messages", "11.2 k msgs"),
+        (4, "pct", "4 %"),
+        (93.08, "pct", "93.1 %"),
+        (120, "us", "120 µs"),
+        (3400, "us", "3.4 ms"),
+        (88726, "us", "88.7 ms"),
+        (250, "ms", "250 ms"),
+        (41, "s", "41 s"),
+        (252, "s", "4m12s"),
+        (7800, "s", "2 h 10 m"),
+        (-1, "s", "-1 s"),
+        (90, "minutes", "1 h 30 m"),
+        (3, "days", "3 d 0 h"),
+        (1610612736, "bytes", "1.5 GiB"),
+        (65536, "KB", "64 MiB"),
+        (8, "count", "8"),
+        (12.345, "per_s", "12.35 /s"),
+        (2.5, "MB/s", "2.5 MB/s"),
+        (12004, "buffers", "12 k buffers"),
+        (float("nan"), "pct", "not a number"),
+        (float("inf"), "us", "not a number"),
+    ],
+)
+def test_quantity(value: float, unit: str, shown: str) -> None:
+    """Every unit of the vocabulary has its short form."""
+    assert quantity(value, unit) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (999, "999"),
+        (999.999, "1 k"),
+        (1000, "1 k"),
+        (99_949, "99.9 k"),
+        (999_499, "999 k"),
+        (999_500, "1 M"),
+        (10**15, "1 P"),
+        (10**20, "1.00e+20"),
+        (-1234, "-1.2 k"),
+        (0.25, "0.25"),
+        (0.001, "0.001"),
+        (0, "0"),
+    ],
+)
+def test_number(value: float, shown: str) -> None:
+    """Numbers are scaled so that they stay short, and never round into the next step's digits."""
+    assert number(value) == shown
+
+
+@given(st.floats(allow_nan=True, allow_infinity=True) | st.integers(-(2**63), 2**63))
+def test_numbers_stay_short(value: float) -> None:
+    """No number that a store can hold makes a column burst."""
+    assert all(len(text) <= 12 for text in (number(value), size(value), quantity(value, "us").removesuffix(" h")))
+
+
+def test_shares_that_are_not_quite() -> None:
+    """Nearly nothing is not nothing, nearly everything not everything."""
+    assert [percent(value) for value in (0, 0.02, 99.97, 100)] == ["0 %", "< 0.1 %", "> 99.9 %", "100 %"]
+    assert [whole_percent(value) for value in (0, 0.02, 62.5, 99.97, 100)] == ["0 %", "1 %", "62 %", "99 %", "100 %"]
+
+
+@pytest.mark.parametrize(
+    ("ms", "shown"),
+    [
+        (-5, "0 s"),
+        (999, "0 s"),
+        (41 * SECOND, "41 s"),
+        (4 * MINUTE + 12 * SECOND, "4m12s"),
+        (9 * MINUTE + SECOND, "9m01s"),
+        (2 * HOUR + 10 * MINUTE, "2 h 10 m"),
+        (3 * DAY + 4 * HOUR, "3 d 4 h"),
+    ],
+)
+def test_age(ms: int, shown: str) -> None:
+    """Ages name the two units that matter."""
+    assert age(ms) == shown
+    assert short_age(ms) == shown.replace(" ", "")
+
+
+def test_moments() -> None:
+    """Moments are told in UTC; one that no calendar holds does not fail."""
+    assert moment(1795176000007) == "2026-11-20 12:00:00"
+    assert clock(1795176590000) == "12:09:50"
+    assert day(1795176590000) == "2026-11-20"
+    assert day(10**18) == "9999-12-31"
+    assert day(-1) == "1970-01-01"
+
+
+def test_states() -> None:
+    """A state is told by its name, a number without a name by itself."""
+    status = metric("channel", "status")
+    assert figure(5, status) == "RETRYING"
+    assert figure(99, status) == "99 (no name)"
+
+
+@pytest.mark.parametrize("absence", Absence)
+@pytest.mark.parametrize("name", ["free_pct", "location"])
+def test_absent_is_never_zero(absence: Absence, name: str) -> None:
+    """An absent value is its reason in words, whatever the metric's type."""
+    assert figure(absence, metric("buffer_pool", name)) == absence.value
+
+
+def test_texts() -> None:
+    """Texts of MQ are made safe, and an empty one is still seen."""
+    text = Metric("description", "", MetricType.TEXT, "what it is for")
+    assert figure("\x1b[2J[/x]", text) == "␛[2J[/x]"
+    assert figure("", text) == "(blank)"
+
+
+def test_every_unit_is_known() -> None:
+    """A unit that the vocabulary brings and this page does not know would be shown bare: there is none so far."""
+    known = {"", "count", "number", "messages", "bytes", "pages", "buffers", "blocks", "per_s", "MB/s"}
+    known |= {"s", "us", "ms", "minutes", "days", "pct", "KB", "MB"}
+    assert {each.unit for kind in KINDS.values() for each in kind.metrics} <= known

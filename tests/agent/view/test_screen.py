@@ -1,0 +1,280 @@
+"""The status screen: goldens, 80 columns, hostile names, and that absent, stale and unknown look different."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from unicodedata import category
+
+import pytest
+
+from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.view import cell
+from mqvitals_agent.view.paint import Painter
+from mqvitals_agent.view.screen import MOST_ALERTS, MOST_STRUCTURES, TREND, Remedy, screen, suggestions
+from mqvitals_agent.view.situation import FIGURES, Member, Situation
+from mqvitals_agent.view.status import status_of
+from mqvitals_agent.view.text import cells
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Absence, Reported
+from mqvitals_rules.vocabulary.tables import KINDS, metric
+
+HOSTILE = ("[/x] <b>", "\x1b[2J\x1b]0;x\x07", "日本語のキュー", "e" + "\u0301" * 40, "\u202eevil", "A" * 48, "x\r\ny")
+
+
+def lines(situation: Situation, width: int = 80, *, colour: bool = False) -> list[str]:
+    return screen(status_of(situation), width, Painter(colour))
+
+
+def text(situation: Situation, width: int = 80) -> str:
+    return "\n".join(lines(situation, width))
+
+
+def told(value: Reported, ts: int | None, asked: int = 0, unanswered: Absence | None = None) -> CurrentValue:
+    return CurrentValue(value, ts, "PROBE", asked, unanswered)
+
+
+def test_healthy_golden(healthy: Situation) -> None:
+    """All well: who, when, that it is the past, the key figures."""
+    assert text(healthy) == HEALTHY
+
+
+def test_ill_golden(ill: Situation) -> None:
+    """What is wrong, where, since when, what to do."""
+    remedy = Remedy("Look at its job log.", "DISPLAY QMGR")
+    shown = screen(status_of(ill), 80, Painter(), remedy=remedy, options="--store prd.db")
+    assert "\n".join(shown) == ILL
+
+
+def test_stale_golden(ill: Situation) -> None:
+    """A live store without news says so first, and shows nothing as OK."""
+    shown = text(replace(ill, replay=False, now=ill.now + 900_000))
+    assert shown.startswith(STALE)
+    assert "OK" not in shown
+
+
+@pytest.mark.parametrize("width", [44, 60, 80, 120])
+def test_fits(ill: Situation, healthy: Situation, width: int) -> None:
+    """No line but a command to be copied is wider than the screen."""
+    for situation in (ill, healthy, replace(ill, replay=False, now=ill.now + 10**10)):
+        wide = [line for line in lines(situation, width) if cells(line) > width]
+        assert all(line.startswith("  mqvitals ") for line in wide)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names(ill: Situation, name: str) -> None:
+    """Names and texts of MQ neither steer the terminal nor break the width."""
+    queue = ObjectName("QM01", "queue", name)
+    key = AlertKey("Q-03", queue, name)
+    hostile = Alert(
+        key, queue, "operational", "", AlertState.FIRING, Severity.CRITICAL, Severity.CRITICAL, 0, 0, name * 3, 0
+    )
+    structure = {ObjectName(name, "cf_structure", name): {"entries_pct": told(99.0, ill.now)}}
+    members = (*ill.members[:2], replace(ill.members[2], name=name), Member(name, False, 0, ill.now))
+    situation = replace(
+        ill, alerts=(hostile,), group=name, source=name, members=members, current={**ill.current, **structure}
+    )
+    shown = lines(situation)
+    assert not {category(char) for line in shown for char in line} & {"Cc", "Cf", "Cs", "Zl"}
+    assert all(cells(line) <= 80 or line.startswith("  mqvitals ") for line in shown)
+
+
+def test_absent_stale_and_unknown_differ(healthy: Situation) -> None:
+    """A figure that is absent shows its reason, one that is old its age, and neither shows as nothing or OK."""
+    first = {key: value for key, value in healthy.current.items() if key.owner == "QM01"}
+    absent = {
+        **first,
+        **{
+            name: {"free_pct": told(Absence.NOT_AUTHORISED, healthy.now)}
+            for name in first
+            if name.kind == "buffer_pool"
+        },
+        **{name: {"used_pct": told(62, healthy.now - 41_000)} for name in first if name.kind == "page_set"},
+        ObjectName("QM01", "log"): {},
+    }
+    member = healthy.members[0]
+    assert cell.least_free(absent, member, healthy.now) == "not authorised"
+    assert cell.fullest(absent, member, healthy.now) == "PS0 62 % 41s"
+    assert cell.full_logs(absent, member, healthy.now) == "not asked"
+    assert cell.tasks({}, member, healthy.now) == cell.channels({}, member, healthy.now) == "not asked"
+
+
+def test_zero_is_told_as_zero(healthy: Situation) -> None:
+    """A pool without a free buffer is not taken for an absent one."""
+    name = ObjectName("QM01", "buffer_pool", "3")
+    current = {**healthy.current, name: {"free_pct": told(0, healthy.now)}}
+    assert cell.least_free(current, healthy.members[0], healthy.now) == "BP3 0 %"
+
+
+def test_channel_cells(healthy: Situation) -> None:
+    """Channels are counted by state; inactive ones are left out, those without a status are told."""
+    status = metric("channel", "status").values
+    words = ("RUNNING", "STOPPED", "BINDING", "INACTIVE", "RETRYING")
+    current = {ObjectName("QM01", "channel", word): {"status": told(status[word], healthy.now)} for word in words}
+    current[ObjectName("QM01", "channel", "DARK")] = {"status": told(Absence.NO_ANSWER, healthy.now)}
+    assert cell.channels(current, healthy.members[0], healthy.now) == "1 run 1 retry 1 stop 1 other ? 1"
+    dark = {name: values for name, values in current.items() if name.name == "DARK"}
+    assert cell.channels(dark, healthy.members[0], healthy.now) == "no answer"
+
+
+def test_channel_initiator_cells(healthy: Situation) -> None:
+    """A channel initiator that does not run says so instead of its tasks; a figure that is missing is a question mark."""
+    name = ObjectName("QM01", "channel_initiator")
+    stopped = {name: {"status": told(metric("channel_initiator", "status").values["STOPPED"], healthy.now)}}
+    assert cell.tasks(stopped, healthy.members[0], healthy.now) == "STOPPED"
+    partly = {name: {"adapters_started": told(7, healthy.now), "adapters_max": told(8, healthy.now)}}
+    assert cell.tasks(partly, healthy.members[0], healthy.now) == "7/8 A ?/? D"
+
+
+def test_structure_without_figures_is_unknown(healthy: Situation) -> None:
+    """A structure of which nothing is known, or nothing new, is not OK."""
+    name = ObjectName("PRDQSG", "cf_structure", "APPL1")
+    for value in (told(Absence.NO_ANSWER, healthy.now), told(50.0, healthy.now - 100_000), told(50.0, None)):
+        shown = text(replace(healthy, current={**healthy.current, name: {"entries_pct": value}}))
+        assert "? UNKNOWN APPL1" in " ".join(shown.split())
+
+
+def test_never_reached(healthy: Situation) -> None:
+    """A queue manager that was never reached has no figures and says so."""
+    current = {name: values for name, values in healthy.current.items() if name.owner != "QM02"}
+    shown = text(replace(healthy, current=current))
+    assert "? UNKNOWN QM02 never" in " ".join(shown.split())
+    assert "never reached" in shown
+
+
+def test_not_all_is_known(healthy: Situation) -> None:
+    """Without an alert but with something unknown the screen does not say that all is well."""
+    first, second, third = healthy.members
+    shown = text(replace(healthy, replay=False, members=(first, replace(second, last_ts=healthy.now - 60_000), third)))
+    assert "? UNKNOWN  no alert is firing, but not all is known" in shown
+    assert "Stale: nothing new from QM02 for 1m00s" in shown
+
+
+def test_many(healthy: Situation) -> None:
+    """Hundreds of alerts and structures still make one screen, which says that there are more."""
+    alerts = tuple(
+        Alert(
+            AlertKey("Q-03", ObjectName("QM01", "queue", f"Q{number}")),
+            ObjectName("QM01", "queue", f"Q{number}"),
+            "operational",
+            "",
+            AlertState.FIRING,
+            Severity.WARNING,
+            Severity.WARNING,
+            0,
+            0,
+            "deep",
+            healthy.now - number,
+        )
+        for number in range(300)
+    )
+    structures = {
+        ObjectName("PRDQSG", "cf_structure", f"S{number}"): {"entries_pct": told(float(number), healthy.now)}
+        for number in range(60)
+    }
+    shown = lines(replace(healthy, alerts=alerts, current={**healthy.current, **structures}))
+    assert f"and {300 - MOST_ALERTS} more: mqvitals alerts list" in shown
+    assert f"✓ OK  {62 - MOST_STRUCTURES} more structures" in shown
+    assert len(shown) < 60
+
+
+def test_nothing_seen(healthy: Situation) -> None:
+    """An empty store has a screen too."""
+    shown = text(Situation(healthy.now, False, "", "", ()))
+    assert "? UNKNOWN" in shown
+    assert "No queue manager has been seen yet" in shown
+
+
+def test_colour_changes_no_word(ill: Situation) -> None:
+    """With colour the screen says the same, and only signs and titles are coloured."""
+    import re
+
+    coloured = lines(ill, colour=True)
+    assert any("\x1b[" in line for line in coloured)
+    assert [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in coloured] == lines(ill)
+
+
+def test_suggestions_can_be_typed(ill: Situation) -> None:
+    """Suggested commands quote names for the shell and ask about what the rule judged."""
+    name = ObjectName("QM01", "queue_manager")
+    scope = ObjectName("QM01", "agent", "INQUIRE_CHANNEL_STATUS CMDSCOPE(*)")
+    alert = replace(ill.alerts[0], key=AlertKey("AGENT-03", name, scope.name), scope=scope)
+    assert suggestions(alert) == (
+        "mqvitals rules explain AGENT-03 'QM01/agent/INQUIRE_CHANNEL_STATUS CMDSCOPE(*)'",
+        "mqvitals trend outcome 'QM01/agent/INQUIRE_CHANNEL_STATUS CMDSCOPE(*)'",
+    )
+
+
+def test_metrics_exist() -> None:
+    """Every metric that the screen shows or suggests is in the vocabulary; what is suggested has a history."""
+    for kind, names in FIGURES.items():
+        assert all(KINDS[kind].metric(name) for name in names)
+    assert set(TREND) == set(KINDS)
+    for kind, name in TREND.items():
+        found = KINDS[kind].metric(name)
+        assert found is not None, (kind, name)
+        assert found.in_history
+
+
+HEALTHY = """\
+mqvitals  PRDQSG  2 queue managers  2026-11-20 12:09:50 UTC                 ✓ OK
+The past: replay of recording.jsonl.gz, 2026-11-20 12:00:00 to 12:09:50
+● 0 critical  ▲ 0 warning  ◆ 0 info
+
+Queue managers    Pool      Page set                  Chinit       Full
+            Seen  min free  max used  Channels        tasks        logs
+✓ OK  QM01  0s    BP3 61 %  PS4 62 %  48 run 1 retry  8/8 A 5/5 D  0/8
+✓ OK  QM02  0s    BP3 61 %  PS4 62 %  48 run 1 retry  8/8 A 5/5 D  0/8
+
+Coupling facility
+✓ OK  APPL1      entries 93.1 % (186 k of 200 k)  size 84 %  ACTIVE
+✓ OK  CSQ_ADMIN  entries 0.6 % (53 of 9.4 k)      size 4 %   ACTIVE
+
+✓ OK  no alert is firing"""
+
+ILL = """\
+mqvitals  PRDQSG  2 queue managers  2026-11-20 12:09:50 UTC           ● CRITICAL
+The past: replay of recording.jsonl.gz, 2026-11-20 12:00:00 to 12:09:50
+● 2 critical  ▲ 2 warning  ◆ 0 info
+? 14 verdicts unknown: 12 need SMF, 2 not declared
+
+Queue managers          Pool      Page set                  Chinit       Full
+                  Seen  min free  max used  Channels        tasks        logs
+● CRITICAL  QM01  0s    BP3 4 %   PS4 62 %  48 run 1 retry  8/8 A 5/5 D  0/8
+● CRITICAL  QM02  50s   BP3 61 %  PS4 62 %  48 run 1 retry  8/8 A 5/5 D  0/8
+    unreachable: these figures are 50 s old
+
+Coupling facility
+✓ OK  APPL1      entries 93.1 % (186 k of 200 k)  size 84 %  ACTIVE
+✓ OK  CSQ_ADMIN  entries 0.6 % (53 of 9.4 k)      size 4 %   ACTIVE
+
+Alerts, worst first
+● CRITICAL  50 s       since 12:09:00  AGENT-01  QM02/queue_manager
+    not reachable: 2059
+● CRITICAL  4m12s      since 12:05:38  BP-03  QM01/buffer_pool/3
+    buffer pool 3: 4 % free, so the queue manager writes pages itself while
+    everyone waits for it
+▲ WARNING   9m01s      since 12:00:49  CHL-16  QM01/channel/TO.BANK
+    RETRYING, 9 short retries left
+▲ WARNING   1 d 0 h    since 2026-11-19 12:09  AGENT-03  QM01/queue_manager
+    INQUIRE_ARCHIVE: refused: 2035
+1 piece of advice on the configuration: mqvitals alerts list --review
+
+What to do about AGENT-01 QM02/queue_manager
+  Look at its job log.
+  MQSC: DISPLAY QMGR
+  mqvitals rules explain AGENT-01 QM02/queue_manager --store prd.db
+  mqvitals trend reachable QM02/queue_manager --store prd.db"""
+
+STALE = """\
+mqvitals  PRDQSG  2 queue managers  12:09:50 UTC (15m00s ago)          ? UNKNOWN
+Stale: nothing new for 15m00s. Does the agent run? All below is as it was then
+● 2 critical  ▲ 2 warning  ◆ 0 info
+? 14 verdicts unknown: 12 need SMF, 2 not declared
+
+Queue managers           Pool      Page set                  Chinit       Full
+                 Seen    min free  max used  Channels        tasks        logs
+? UNKNOWN  QM01  15m00s  BP3 4 %   PS4 62 %  48 run 1 retry  8/8 A 5/5 D  0/8
+? UNKNOWN  QM02  15m50s  BP3 61 %  PS4 62 %  48 run 1 retry  8/8 A 5/5 D  0/8
+    unreachable: these figures are 15m50s old
+"""

@@ -1,0 +1,165 @@
+"""A series as JSON, CSV and text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mqvitals_agent.view.chart import Span
+from mqvitals_agent.view.text import cells
+from mqvitals_agent.view.trend import TrendView, trend_csv, trend_json, trend_text, unit_of
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.tables import metric
+
+START = 1795176000000
+Values = Sequence[int | float | None]
+
+
+def view(kind: str, name: str, values: Values, *, why: str = "", note: str = "") -> TrendView:
+    points = tuple((START + index * 10_000, value) for index, value in enumerate(values))
+    end = points[-1][0] if points else START + 60_000
+    return TrendView(ObjectName("QM01", kind, "X"), metric(kind, name), points, Span(START, end), why, note)
+
+
+def test_json() -> None:
+    """One object with the points in order, null where a poll had no value."""
+    shown = trend_json(view("queue", "depth", [3, None, 5]))
+    assert json.dumps(shown) == (
+        '{"metric": "depth", "object": "QM01/queue/X", "unit": "messages", "points": '
+        '[["2026-11-20T12:00:00.000Z", 3], ["2026-11-20T12:00:10.000Z", null], ["2026-11-20T12:00:20.000Z", 5]]}'
+    )
+
+
+def test_json_numbers() -> None:
+    """Shares have two decimals, whole numbers stay whole, other numbers stay exact, states are their numbers."""
+    assert [value for _, value in trend_json(view("page_set", "used_pct", [70.476190, 70, 92.0]))["points"]] == [
+        70.48,
+        70,
+        92.0,
+    ]
+    whole = trend_json(view("queue", "depth", [3]))["points"][0][1]
+    assert isinstance(whole, int)
+    assert trend_json(view("cf_structure", "backup_age_s", [1.2345]))["points"][0][1] == 1.2345
+    assert trend_json(view("channel", "status", [5]))["points"][0][1] == 5
+    assert trend_json(view("page_set", "used_pct", [float("nan")]))["points"][0][1] is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "unit"),
+    [
+        ("channel", "msgs", "messages per interval"),
+        ("channel", "batches", "per interval"),
+        ("queue", "depth", "messages"),
+        ("channel", "status", ""),
+    ],
+)
+def test_units(kind: str, name: str, unit: str) -> None:
+    """A counter's unit says that its values are increases."""
+    assert unit_of(metric(kind, name)) == unit
+
+
+def test_csv() -> None:
+    """A header, and an empty field where a value is absent."""
+    assert list(trend_csv(view("queue", "depth", [3, None]))) == [
+        "at,value",
+        "2026-11-20T12:00:00.000Z,3",
+        "2026-11-20T12:00:10.000Z,",
+    ]
+
+
+def test_text_golden() -> None:
+    """What it is, the chart, last, min and max, number of polls and gaps, times and unit."""
+    values = [60, 50, 40, 30, None, 10, 4, 4, 20, 55]
+    shown = trend_text(view("buffer_pool", "free_pct", values, note="The past: replay of x.gz"), 60, 4)
+    assert "\n".join(shown) == POOL
+
+
+def test_counter_golden() -> None:
+    """A counter shows its increases, their sum and the average rate, in which gaps have no part."""
+    shown = trend_text(view("channel", "bytes_sent", [None, 2_000_000, None, 4_000_000]), 60, 3)
+    assert "\n".join(shown) == COUNTER
+
+
+def test_state_golden() -> None:
+    """A state's chart has the states' names beside it, and tells how often each was seen."""
+    shown = trend_text(view("channel", "status", [3, 3, 5, 5, None, 3]), 60, 3)
+    assert "\n".join(shown) == STATE
+
+
+def test_absent_at_the_end() -> None:
+    """A value that is absent now is not passed off as the last."""
+    shown = "\n".join(trend_text(view("queue", "depth", [3, None], why="queue manager unreachable"), 80, 3))
+    assert "last 3 msgs at 2026-11-20 12:00:00, then absent: queue manager unreachable" in shown
+
+
+def test_absent_at_all() -> None:
+    """A series without any value says why instead of drawing nothing."""
+    shown = "\n".join(trend_text(view("channel", "xqtime_us_short", [None, None], why="not collected"), 80, 3))
+    assert "Absent at all 2 polls: not collected" in shown
+    assert "⠀" not in shown
+
+
+def test_no_polls() -> None:
+    """A time without a poll says so."""
+    shown = "\n".join(trend_text(view("queue", "depth", []), 80, 3))
+    assert "No poll from 2026-11-20 12:00:00 to 12:01:00 UTC" in shown
+
+
+@given(
+    st.sampled_from([("queue", "depth"), ("channel", "status"), ("channel", "bytes_sent"), ("page_set", "used_pct")]),
+    st.lists(st.none() | st.integers(0, 2**62) | st.floats(-1e300, 1e300), max_size=30),
+    st.integers(40, 120),
+)
+def test_any_series_fits(which: tuple[str, str], values: Values, width: int) -> None:
+    """Whatever the values, the text keeps its width and JSON can be written."""
+    made = view(*which, values)
+    assert all(cells(line) <= width for line in trend_text(made, width, 5))
+    json.dumps(trend_json(made), allow_nan=False)
+    assert len(list(trend_csv(made))) == len(values) + 1
+
+
+POOL = """\
+QM01/buffer_pool/X free_pct: share of the pool that is free
+  at this moment
+The past: replay of x.gz
+
+60 % ┤⠉⠑⠒⠤⠤⢄⣀⣀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⣀⠔
+30 % ┤⠀⠀⠀⠀⠀⠀⠀⠀⠉⠉⠑⠒⠒⠒⠤⠤⢄⣀⡀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⡠⠊⠀⠀
+     │⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⣀⡠⠔⠉⠀⠀⠀⠀
+ 0 % ┤⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠒⠒⠒⠢⠤⠤⠤⠤⠤⠤⠤⠤⠤⠒⠊⠉⠀⠀⠀⠀⠀⠀⠀⠀
+     └──────────────────────────────────────────────────────
+      12:00:00                                      12:01:30
+
+last 55 %; min 4 % at 12:01:00; max 60 % at 12:00:00
+10 polls, one every 10 s, 1 gap; 2026-11-20 12:00:00 to
+  12:01:30 UTC; unit: %"""
+COUNTER = """\
+QM01/channel/X bytes_sent: bytes sent, control data included
+
+3.8 MiB ┤⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠈
+1.9 MiB ┤⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠂⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀
+    0 B ┤⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀
+        └───────────────────────────────────────────────────
+         12:00:00                                   12:00:30
+
+last 3.8 MiB; min 1.9 MiB at 12:00:10; max 3.8 MiB at
+  12:00:30; total 5.7 MiB, on average 293 KiB per second
+4 polls, one every 10 s, 2 gaps; 2026-11-20 12:00:00 to
+  12:00:30 UTC; unit: bytes per interval"""
+STATE = """\
+QM01/channel/X status: state of the channel; of several
+  instances, the worst; INACTIVE when it has none
+
+RETRYING ┤⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⡏⠉⠉⠉⠉⠉⠉⠉⠉⠉⠁⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀
+         │⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⡇⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀
+ RUNNING ┤⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⠇⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⢀
+         └──────────────────────────────────────────────────
+          12:00:00                                  12:00:50
+
+last RUNNING; seen: RUNNING at 3 polls, RETRYING at 2 polls
+6 polls, one every 10 s, 1 gap; 2026-11-20 12:00:00 to
+  12:00:50 UTC"""

@@ -1,0 +1,146 @@
+"""The window functions' arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+import pytest
+
+from mqvitals_rules.expression import windows
+from mqvitals_rules.windows import Point
+
+MINUTE = 60_000
+NOW = 1_700_000_000_000
+
+
+def polls(*values: float | None, every: int | None = MINUTE, now: int = NOW) -> list[Point]:
+    """One poll a minute, the last one now."""
+    begin = now - MINUTE * (len(values) - 1)
+    return [Point(begin + MINUTE * index, value, every) for index, value in enumerate(values)]
+
+
+@pytest.mark.parametrize(
+    ("points", "expected"),
+    [
+        (polls(60, 120, 180), 2.0),
+        (polls(60, None, 180), 2.0),
+        (polls(0, 0), 0.0),
+        (polls(None, None), None),
+        ([], None),
+        (polls(60, every=None), None),
+        ([Point(NOW, 90, 30_000), Point(NOW, 90, 60_000)], 2.0),
+        ([Point(NOW, 5, None), Point(NOW, 60, 60_000)], 1.0),
+        ([Point(NOW, 5, 0)], None),
+        (polls(inf, -inf), None),
+    ],
+)
+def test_rate_is_increase_over_the_time_it_took(points: Sequence[Point], expected: float | None) -> None:
+    """Increases that are absent, or of unknown duration, count neither above nor below the line."""
+    assert windows.rate(points) == expected
+
+
+@pytest.mark.parametrize(
+    ("points", "expected"),
+    [
+        (polls(1, 2, 3), 6),
+        (polls(None, 2), 2),
+        (polls(2, every=None), 2),
+        (polls(None), None),
+        ([], None),
+        (polls(inf, -inf), None),
+    ],
+)
+def test_delta_adds_what_is_present(points: Sequence[Point], expected: float | None) -> None:
+    """One increase is enough for a sum; none makes it unknown."""
+    assert windows.delta(points) == expected
+
+
+@pytest.mark.parametrize(
+    ("points", "covered"),
+    [
+        (polls(1, 2, 3, 4, 5), True),
+        (polls(1, 2, 3, 4), True),  # exactly 80 %
+        (polls(1, 2, 3), False),
+        (polls(1, None, 3, 4, 5), True),
+        (polls(1, None, None, 4, 5), False),
+        (polls(1, 2, 3, 4, every=None), False),
+        (polls(None, None, None, None, None), False),
+        ([], False),
+        ([Point(NOW, 7, 3_600_000)], True),  # one poll an hour stands for the whole window
+        ([Point(NOW - 100_000, 7, 3_600_000)], False),  # nothing tells of the last 100 s
+        ([Point(NOW - 60_000, 7, 3_600_000)], True),
+        ([Point(NOW - 299_000, 7, 3_600_000), *polls(1, 2)], False),  # what lies before the window does not count
+    ],
+)
+def test_average_least_and_greatest_need_four_fifths_of_the_window(points: Sequence[Point], covered: bool) -> None:
+    """Present values stand for the time since the poll before them; 80 % of the window must be covered."""
+    since, window = NOW - 5 * MINUTE, 5 * MINUTE
+    found = [function(points, since, window) for function in (windows.average, windows.least, windows.greatest)]
+    present = [point.value for point in points if point.value is not None]
+    if covered:
+        assert found == [sum(present) / len(present), min(present), max(present)]
+    else:
+        assert found == [None, None, None]
+
+
+def test_average_of_infinities_is_unknown() -> None:
+    """What comes to no number is unknown, not a number that equals nothing."""
+    assert windows.average(polls(inf, -inf, 0, 0, 0), NOW - 5 * MINUTE, 5 * MINUTE) is None
+
+
+@pytest.mark.parametrize(
+    ("points", "limit", "expected"),
+    [
+        (polls(10, 20, 30, 40, 50), 100, 300.0),
+        (polls(10, None, 30, 40, 50, None, 70), 100, 180.0),
+        (polls(50, 40, 30, 20, 10), 0, 60.0),
+        (polls(10, 20, 30, 40, 50), 50, 0.0),
+        (polls(10, 20, 30, 40, 50), 45, 0.0),  # it passed the limit since the first of them
+        (polls(10, 20, 30, 40, 50), 5, inf),  # it leads away from it
+        (polls(50, 40, 30, 20, 10), 90, inf),
+        (polls(7, 7, 7, 7, 7), 100, inf),
+        (polls(7, 7, 7, 7, 7), 7, 0.0),
+        (polls(10, 20, 30, 40), 100, None),
+        (polls(10, None, 30, 40, 50), 100, None),
+        ([Point(NOW, float(value), None) for value in range(5)], 100, None),
+        (polls(1, 2, 3, 4, inf), 100, None),
+        (polls(1, 2, 3, 4, 5), inf, inf),
+        ([], 100, None),
+    ],
+)
+def test_eta_follows_a_straight_line(points: Sequence[Point], limit: float, expected: float | None) -> None:
+    """Seconds until the line through at least five values meets the limit; infinite where it never does."""
+    found = windows.eta(points, limit, NOW)
+    assert found == (expected if expected is None else pytest.approx(expected))
+
+
+def test_eta_counts_from_now_and_not_from_the_last_value() -> None:
+    """Values that are a minute old leave a minute less."""
+    assert windows.eta(polls(10, 20, 30, 40, 50, now=NOW - MINUTE), 100, NOW) == pytest.approx(240.0)
+
+
+def test_eta_takes_the_best_line_through_noise() -> None:
+    """Least squares: the line of 1, 3, 2, 5, 4 rises 0.8 a minute and stands at 4.6 now."""
+    assert windows.eta(polls(1, 3, 2, 5, 4), 10, NOW) == pytest.approx(60 * (10 - 4.6) / 0.8)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ((1, 2, 3, 4), True),
+        ((1, 2, 2, 4), False),
+        ((1, 2, 3, 0), False),
+        ((1, 2, 3), None),
+        ((3, 2), False),
+        ((1,), None),
+        ((), None),
+        ((1, None, 3, 4), None),
+        ((1, None, 1, 2), False),
+        ((None, 2, 3, 3), False),
+        ((None, None, None, None), None),
+    ],
+)
+def test_rising_needs_every_poll_above_the_one_before(values: Sequence[float | None], expected: bool | None) -> None:
+    """Three rises take four polls; a gap leaves it open unless the others deny it already."""
+    assert windows.rising(polls(*values), 3) is expected
