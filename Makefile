@@ -42,6 +42,8 @@ imports: $(STAMP) ## the one-way imports
 
 docs: $(STAMP) ## write the generated pages
 	@$(BIN)/mqvitals metrics --markdown > docs/metrics.md
+	@$(BIN)/mqvitals rules list --markdown > docs/rules.md
+	@$(BIN)/python -m mqvitals_config.reference docs/configuration.md
 
 bench: $(STAMP) ## benchmarks, each against a named peer
 	@$(BIN)/python benchmarks/run.py

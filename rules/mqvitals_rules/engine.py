@@ -128,7 +128,7 @@ class Engine:
                 self._step(form, alert, state, now, alerts, changes, holds=holds)
 
     def _note_unknown(self, form: Form, watch: _Watch, counts: Counter[tuple[str, Absence]], *, holds: bool | None) -> None:
-        """Keep count of what is unknown. The exact reason takes a careful look, so it is sought only when the first absence met is another."""
+        """Keep count of what is unknown, and of the reason; that is sought anew only when the first absence met is another."""
         before = watch.unknown.get(form.id)
         if holds is not None:
             if before is not None:
@@ -139,9 +139,21 @@ class Engine:
             if before[0] is met:
                 return
             counts[form.id, before[1]] -= 1
-        reason = form.when.reason(self._scene) or Absence.WINDOW
+        reason = self._reason(form, met)
         watch.unknown[form.id] = (met, reason)
         counts[form.id, reason] += 1
+
+    def _reason(self, form: Form, met: Absence | None) -> Absence:
+        """Why a verdict is unknown. Where the condition is plain the first absence met is the reason; else it takes a careful look."""
+        if not form.plain:
+            return form.when.reason(self._scene) or Absence.WINDOW
+        if met is None:
+            # Every value looked up is there: it is the past that is missing, or has just begun.
+            for window in form.when.windows:
+                value = self._scene.value(window.kind, window.metric)
+                if isinstance(value, Absence):
+                    return value
+        return met or Absence.WINDOW
 
     def _begin(self, form: Form, state: ObjectState, now: int, alerts: dict[str, Alert], changes: list[Transition]) -> None:
         severity = self._severity(form) or form.rule.severity

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -29,6 +30,8 @@ class Form:
     policy: Policy
     summary: Template
     mqsc: Template | None
+    plain: bool
+    """True when every part of the condition must hold, so that whatever is absent makes it unknown."""
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
@@ -88,4 +91,11 @@ def compile_rule(rule: Rule, kinds: Mapping[str, Kind], values: Mapping[str, flo
         policy=Policy(rule.hold.polls, rule.hold.duration_ms, rule.clear.polls),
         summary=summary,
         mqsc=mqsc,
+        plain=_is_plain(when, kinds),
     )
+
+
+def _is_plain(when: Expression, kinds: Mapping[str, Kind]) -> bool:
+    metrics = [kinds[kind].metric(name) for kind, name in when.names]
+    optional = any(metric is not None and metric.declared and metric.default is None for metric in metrics)
+    return not optional and len(when.windows) <= 1 and not re.search(r"\b(or|not)\b", when.source)

@@ -36,6 +36,7 @@ class RuleSet:
     thresholds: tuple[Threshold, ...] = ()
     disabled: frozenset[str] = frozenset()
     _forms: dict[tuple[str, tuple[tuple[str, float], ...]], Form] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _common: dict[str, tuple[Form, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
     _by_scope: dict[str, tuple[Rule, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -58,12 +59,14 @@ class RuleSet:
 
     def forms(self, name: ObjectName) -> tuple[Form, ...]:
         """The rules in force for one object, with its thresholds, in the order of the files."""
-        found = []
-        for rule in self._by_scope.get(name.kind, ()):
-            form = self.form(rule, name)
-            if form is not None:
-                found.append(form)
-        return tuple(found)
+        rules = self._by_scope.get(name.kind, ())
+        special = any(threshold.objects is not None and threshold.objects.kind == name.kind for threshold in self.thresholds)
+        if not special and name.kind in self._common:
+            return self._common[name.kind]
+        found = tuple(form for rule in rules if (form := self.form(rule, name)) is not None)
+        if not special:
+            self._common[name.kind] = found  # the same for every object of the kind
+        return found
 
     def form(self, rule: Rule, name: ObjectName) -> Form | None:
         """A rule as it is in force for one object; None when it is switched off for it."""

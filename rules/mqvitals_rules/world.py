@@ -7,7 +7,7 @@ configuration declares.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported, Value
@@ -35,11 +35,17 @@ class Declared(Protocol):
         ...
 
 
-class Stamp(NamedTuple):
-    """When some metrics of an object were last told, and how far apart that usually is (None: told once)."""
+class Stamp:
+    """When some metrics of an object were last told together, and how far apart that usually is (None: told once).
 
-    ts: int
-    usual_ms: int | None
+    Compared by identity, which is what makes it quick to find the few stamps of many metrics.
+    """
+
+    __slots__ = ("ts", "usual_ms")
+
+    def __init__(self, ts: int, usual_ms: int | None) -> None:
+        self.ts = ts
+        self.usual_ms = usual_ms
 
 
 class ObjectState:
@@ -65,18 +71,19 @@ class ObjectState:
         ts = reading.ts
         before = set(map(self.stamps.get, told))
         before.discard(None)
-        stamp = Stamp(ts, None)
+        usual = None
         if before:
             # The metrics of one answer may come at different rates (a structure's backup every few minutes): the slowest sets the pace.
-            oldest = min((stamp for stamp in before if stamp is not None), key=lambda stamp: stamp.ts)
-            interval = ts - oldest.ts
-            # One outage must not make the next one invisible.
-            usual = interval if oldest.usual_ms is None else min(interval, 2 * oldest.usual_ms)
-            if usual > 0:
-                stamp = Stamp(ts, usual)
-                self.deadline = min(self.deadline, ts + STALE_AFTER * usual)
-            else:
-                stamp = Stamp(ts, oldest.usual_ms)
+            oldest = before.pop() if len(before) == 1 else min(filter(None, before), key=lambda stamp: stamp.ts)
+            assert oldest is not None
+            interval, usual = ts - oldest.ts, oldest.usual_ms
+            if interval > 0:
+                # One outage must not make the next one invisible.
+                usual = interval if usual is None or interval < 2 * usual else 2 * usual
+            ends = _NEVER if usual is None else ts + STALE_AFTER * usual
+            if ends < self.deadline:
+                self.deadline = ends
+        stamp = Stamp(ts, usual)
         self.values.update(told)
         if self.declared:
             self.values.update(self.declared)

@@ -58,10 +58,12 @@ def _speed(word: str) -> str:
 
 def _show(folder: Path, speed: str) -> int:
     from mqvitals_agent.simulator.demonstration import write_demonstration
+    from mqvitals_agent.simulator.story import CYCLES, INTERVAL_S
 
     recording, store = folder / "demonstration.jsonl.gz", folder / "demonstration.db"
     recording.unlink(missing_ok=True)
-    write_demonstration(recording, time.time_ns() // 1_000_000)
+    # It has just happened: the store's last moment is not to lie in the future.
+    write_demonstration(recording, time.time_ns() // 1_000_000 - CYCLES * INTERVAL_S * 1000)
     command = [
         sys.executable,
         "-m",

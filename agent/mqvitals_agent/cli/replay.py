@@ -81,8 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     except RecordingError as error:
         raise Failure(str(error), hint="a recording is what 'mqvitals record' writes") from error
     try:
-        store = _open(Path(settings.store.path), settings, recording, replace=arguments.replace)
-        with store:
+        with recording, _open(Path(settings.store.path), settings, recording, replace=arguments.replace) as store:
             return _play(recording, store, settings, judging, arguments)
     except StoreError as error:
         raise Failure(error.message, hint=error.hint) from error

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +22,15 @@ _WARNINGS_KEPT = 50
 
 
 class Recording:
-    """A recording that is being read: iterate over it once for its exchanges.
+    """A recording that is being read: iterate over it once for its exchanges, in a ``with`` statement or with ``close`` after.
 
     ``warnings`` grows while reading: lines left out, a cut or damaged end. ``damaged`` is true when something was lost
     other than a cut last line; ``left_out`` counts the lines that could not be used.
     """
 
-    def __init__(self, path: Path, header: Header, rest: Iterable[tuple[bytes, bool]], warnings: list[str]) -> None:
+    def __init__(
+        self, path: Path, header: Header, rest: Generator[tuple[bytes, bool], None, None], warnings: list[str]
+    ) -> None:
         self.path = path
         self.header = header
         self.warnings = warnings
@@ -46,7 +48,16 @@ class Recording:
                 yield _exchange(number, _object(text))
             except (ValueError, TypeError, KeyError, RecursionError) as error:
                 self._leave_out(number, error, ended=ended)
-        self._rest = ()
+
+    def close(self) -> None:
+        """Let go of the file. A second call does nothing."""
+        self._rest.close()
+
+    def __enter__(self) -> Recording:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def _leave_out(self, number: int, error: Exception, *, ended: bool) -> None:
         if not ended:

@@ -7,7 +7,7 @@ for each instance, known by its key (which holds its start), and a decrease says
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
@@ -37,7 +37,7 @@ class Counters:
     def __init__(self, metrics: Sequence[str], *, saturated_at: int | None = None) -> None:
         self._metrics = tuple(metrics)
         self._saturated_at = saturated_at
-        self._previous: dict[Hashable, dict[Hashable, Totals]] = {}
+        self._previous: dict[Hashable, Mapping[Any, Totals]] = {}
 
     def increases(
         self, owner: Hashable, instances: Mapping[Key, Totals]

@@ -80,7 +80,8 @@ def entry(alert: Alert, now: int, width: int, painter: Painter, note: str = "") 
         # The sign stays whole however narrow it is: it is what colour and eye look for.
         heads = [head] if cells(head) <= width else wrap(head[WIDEST:], width, first=head[:WIDEST] + " ", rest=rest)
         lines = [*heads, *wrap(words, width, first=rest, rest=rest)]
-    lines[0] = painter.line(lines[0], health)
+    if end is None:
+        lines[0] = painter.line(lines[0], health)
     return [*lines, *wrap(safe(summary(alert)), width, first=rest, rest=rest)]
 
 

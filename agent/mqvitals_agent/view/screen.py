@@ -291,16 +291,19 @@ def _next(view: StatusView, width: int, painter: Painter, remedy: Remedy, option
         lines += wrap(safe(remedy.advice), width, first="  ", rest="  ")
     if remedy.mqsc:
         lines += wrap(safe(remedy.mqsc), width, first="  MQSC: ", rest="    ")
-    return lines + [f"  {command}" for command in suggestions(alert, options)]
+    for command in suggestions(alert):
+        whole = f"  {command} {options}".rstrip()
+        # A shell takes the two lines for one; a name or a path is never broken, so that it can be copied.
+        lines += [whole] if cells(whole) <= width or not options else [f"  {command} \\", f"    {options}"]
+    return lines
 
 
-def suggestions(alert: Alert, options: str = "") -> tuple[str, ...]:
+def suggestions(alert: Alert) -> tuple[str, ...]:
     """Commands that tell more about an alert, ready to be typed."""
     scope = alert.scope
-    more = f" {options}" if options else ""
-    commands = [f"mqvitals rules explain {_argument(alert.key.rule)} {_argument(str(scope))}{more}"]
+    commands = [f"mqvitals rules explain {_argument(alert.key.rule)} {_argument(str(scope))}"]
     if scope.kind in TREND:
-        commands.append(f"mqvitals trend {TREND[scope.kind]} {_argument(str(scope))}{more}")
+        commands.append(f"mqvitals trend {TREND[scope.kind]} {_argument(str(scope))}")
     return tuple(commands)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 from typing import Any
@@ -20,6 +20,7 @@ from mqvitals_rules.vocabulary.metric import Metric, MetricType
 Points = Sequence[tuple[int, int | float | None]]
 
 CSV_HEADER = "at,value"
+_UNITS = {"pct": "%", "us": "µs"}
 _LATELY = 2 * 86_400_000  # a chart longer than this shows days below, a shorter one times of day
 
 
@@ -120,7 +121,7 @@ def _footer(view: TrendView, width: int) -> list[str]:
     every = f", one every {age(int(median(distances)))}" if distances else ""
     broken = gaps(view.points)
     breaks = "no gaps" if not broken else f"{broken} gap{'' if broken == 1 else 's'}"
-    unit = unit_of(view.metric).replace("pct", "%")
+    unit = unit_of(replace(view.metric, unit=_UNITS.get(view.metric.unit, view.metric.unit)))
     parts = [f"{_polls(len(times))}{every}, {breaks}", f"{_from_to(Span(times[0], times[-1]))} UTC"]
     return wrap("; ".join(parts) + (f"; unit: {unit}" if unit else ""), width, rest="  ")
 

@@ -205,6 +205,13 @@ def test_suggestions_can_be_typed(ill: Situation) -> None:
     )
 
 
+def test_a_long_option_goes_to_a_line_of_its_own(ill: Situation) -> None:
+    """A command that does not fit is continued as a shell reads it, its path in one piece."""
+    path = f"--store /{'long/' * 12}prd.db"
+    shown = "\n".join(screen(status_of(ill), 80, Painter(), options=path))
+    assert f"  mqvitals trend reachable QM02/queue_manager \\\n    {path}" in shown
+
+
 def test_metrics_exist() -> None:
     """Every metric that the screen shows or suggests is in the vocabulary; what is suggested has a history."""
     for kind, names in FIGURES.items():
