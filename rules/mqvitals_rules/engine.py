@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from mqvitals_rules.facts import Facts
+from mqvitals_rules.finding import severity_of
 from mqvitals_rules.form import Form
-from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity, Transition, Why
+from mqvitals_rules.lifecycle.alert import Alert, AlertState, Transition, Why
 from mqvitals_rules.lifecycle.step import Verdict, begin, end, step
 from mqvitals_rules.ruleset import RuleSet
 from mqvitals_rules.scene import Scene
@@ -156,7 +157,7 @@ class Engine:
         return met or Absence.WINDOW
 
     def _begin(self, form: Form, state: ObjectState, now: int, alerts: dict[str, Alert], changes: list[Transition]) -> None:
-        severity = self._severity(form) or form.rule.severity
+        severity = severity_of(form, self._scene) or form.rule.severity
         identity = form.identity(state.name)
         transition = begin(identity, form.policy, severity, form.summary.fill(state.name, self._scene.value), now)
         alerts[identity.key.rule] = transition.after
@@ -176,7 +177,7 @@ class Engine:
         clear = None
         if holds is not None:
             clear = not holds if form.clear is None else form.clear.truth(self._scene)
-        severity = None if holds is None else self._severity(form)
+        severity = None if holds is None else severity_of(form, self._scene)
         summary = form.summary.fill(state.name, self._scene.value) if holds else alert.summary
         transition = step(alert, form.policy, Verdict(holds, clear, severity, summary), now)
         if transition is None:
@@ -186,16 +187,6 @@ class Engine:
             del alerts[alert.key.rule]
         else:
             alerts[alert.key.rule] = transition.after
-
-    def _severity(self, form: Form) -> Severity | None:
-        """How severe the alert is now; None when a condition that decides it is unknown."""
-        for condition, severity in form.severity_if:
-            holds = condition.truth(self._scene)
-            if holds is None:
-                return None
-            if holds:
-                return severity
-        return form.rule.severity
 
     def _gone(self, name: ObjectName, now: int) -> list[Transition]:
         state = self.world.state(name)

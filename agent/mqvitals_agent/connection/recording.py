@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from mqvitals_agent.connection.exchange import Exchange, MqiFailure, Reply
 from mqvitals_agent.connection.header import FORMAT, VERSION, Header, RecordingError
@@ -22,25 +22,28 @@ _WARNINGS_KEPT = 50
 
 
 class Recording:
-    """A recording that is being read: iterate over it once for its exchanges, in a ``with`` statement or with ``close`` after.
+    """A recording that is being read: iterate over it once for its exchanges, in a ``with`` statement, or ``close`` it.
 
     ``warnings`` grows while reading: lines left out, a cut or damaged end. ``damaged`` is true when something was lost
     other than a cut last line; ``left_out`` counts the lines that could not be used.
     """
 
-    def __init__(
-        self, path: Path, header: Header, rest: Generator[tuple[bytes, bool], None, None], warnings: list[str]
-    ) -> None:
+    def __init__(self, path: Path, file: IO[bytes]) -> None:
+        """For ``read``. Raises RecordingError when the first line is no header that can be used."""
         self.path = path
-        self.header = header
-        self.warnings = warnings
+        self.warnings: list[str] = []
         self.damaged = False
         self.left_out = 0
-        self._rest = rest
+        self._lines = self._read(file)
+        try:
+            self.header = self._begin()
+        except RecordingError:
+            self.close()
+            raise
 
     def __iter__(self) -> Iterator[Exchange]:
         number = 1
-        for text, ended in self._rest:
+        for text, ended in self._lines:
             number += 1
             if not text.strip():
                 continue
@@ -51,13 +54,32 @@ class Recording:
 
     def close(self) -> None:
         """Let go of the file. A second call does nothing."""
-        self._rest.close()
+        self._lines.close()
 
     def __enter__(self) -> Recording:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _read(self, file: IO[bytes]) -> Generator[tuple[bytes, bool], None, None]:
+        with file:
+            try:
+                yield from lines(file, self._break)
+            except OSError as error:
+                self._break(f"reading stopped: {error.strerror or error}")
+
+    def _begin(self) -> Header:
+        first = next(self._lines, None)
+        if first is None:
+            what = f"cannot be read: {self.warnings[0]}" if self.warnings else "is empty"
+            raise RecordingError(f"{self.path} {what}")
+        return _header(self.path, first[0])
+
+    def _break(self, text: str) -> None:
+        """The rest of the file is lost: that is told however many lines were complained of before."""
+        self.damaged = True
+        self.warnings.append(text)
 
     def _leave_out(self, number: int, error: Exception, *, ended: bool) -> None:
         if not ended:
@@ -85,33 +107,7 @@ def read(path: str | os.PathLike[str]) -> Recording:
         file = path.open("rb")
     except OSError as error:
         raise RecordingError(_cannot_open(path, error)) from error
-    recording: Recording
-
-    def warn(text: str) -> None:
-        warnings.append(text)
-        broken.append(True)
-
-    def rest() -> Generator[tuple[bytes, bool], None, None]:
-        with file:
-            try:
-                yield from lines(file, warn)
-            except OSError as error:
-                warn(f"reading stopped: {error.strerror or error}")
-            if broken:
-                recording.damaged = True
-
-    warnings: list[str] = []
-    broken: list[bool] = []
-    source = rest()
-    # Reading goes on lazily; whatever the first line shows must be complained of now, and then the file be closed.
-    recording = Recording(path, Header(), source, warnings)
-    try:
-        recording.header = _first(path, next(source, None), warnings)
-    except RecordingError:
-        source.close()
-        file.close()
-        raise
-    return recording
+    return Recording(path, file)
 
 
 def _cannot_open(path: Path, error: OSError) -> str:
@@ -120,12 +116,6 @@ def _cannot_open(path: Path, error: OSError) -> str:
     if isinstance(error, IsADirectoryError):
         return f"{path} is a directory, not a recording"
     return f"{path} cannot be read: {error.strerror or error}"
-
-
-def _first(path: Path, line: tuple[bytes, bool] | None, warnings: list[str]) -> Header:
-    if line is None:
-        raise RecordingError(f"{path} cannot be read: {warnings[0]}" if warnings else f"{path} is empty")
-    return _header(path, line[0])
 
 
 def _object(text: bytes) -> Mapping[str, Any]:

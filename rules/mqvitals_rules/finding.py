@@ -1,0 +1,91 @@
+"""One rule's verdict about one object, with everything a person needs to understand it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from mqvitals_rules.expression import Explanation, Missing
+from mqvitals_rules.form import Form
+from mqvitals_rules.lifecycle.alert import Severity
+from mqvitals_rules.scene import Scene
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric
+from mqvitals_rules.windows import Windows
+from mqvitals_rules.world import ObjectState, World
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a rule says of an object at one moment.
+
+    ``when`` and ``clear`` explain the conditions (``clear`` None: the alert clears when ``when`` does not hold). ``severity`` is what an
+    alert would have, None when that is unknown. ``remedies`` are sentences: what would turn an unknown verdict into one.
+    """
+
+    name: ObjectName
+    when: Explanation
+    clear: Explanation | None
+    severity: Severity | None
+    summary: str
+    mqsc: str
+    remedies: tuple[str, ...]
+
+
+def find(form: Form, kinds: Mapping[str, Kind], world: World, windows: Windows, state: ObjectState, now: int) -> Finding:
+    """Judge an object by one rule and say why."""
+    scene = Scene(kinds, world, windows)
+    scene.enter(state, now)
+    when = form.when.explain(scene)
+    return Finding(
+        name=state.name,
+        when=when,
+        clear=None if form.clear is None else form.clear.explain(scene),
+        severity=severity_of(form, scene),
+        summary=form.summary.fill(state.name, scene.value),
+        mqsc="" if form.mqsc is None else form.mqsc.fill(state.name, scene.value),
+        remedies=tuple(dict.fromkeys(_remedies(when.missing, kinds[form.rule.scope], kinds))),
+    )
+
+
+def severity_of(form: Form, scene: Scene) -> Severity | None:
+    """How severe an alert is now: the first case whose condition holds; None when a condition before that is unknown."""
+    for condition, severity in form.severity_if:
+        holds = condition.truth(scene)
+        if holds is None:
+            return None
+        if holds:
+            return severity
+    return form.rule.severity
+
+
+def _remedies(missing: tuple[Missing, ...], scope: Kind, kinds: Mapping[str, Kind]) -> Iterator[str]:
+    for name, absence in missing:
+        kind_name, dot, metric_name = name.rpartition(".")
+        kind = kinds.get(kind_name) if dot else scope
+        metric = kind.metric(metric_name) if kind else None
+        yield _remedy(name, metric, absence)
+
+
+def _remedy(name: str, metric: Metric | None, absence: Absence) -> str:
+    command = f" ({metric.command})" if metric and metric.command else ""
+    match absence:
+        case Absence.NEEDS_SMF:
+            field = f", field {metric.smf}" if metric and metric.smf else ""
+            return f"{name} stands only in SMF records{field}; no command tells it"
+        case Absence.NOT_DECLARED:
+            return f"{name} is a fact of the site; declare it under facts in the configuration"
+        case Absence.NOT_COLLECTED:
+            return f"{name} needs monitoring to be on: MONQ for queues, MONCHL for channels"
+        case Absence.NOT_ASKED:
+            return f"{name} has not been told by any answer yet{command}"
+        case Absence.NOT_AUTHORISED:
+            return f"{name} needs authority for the command that tells it{command}"
+        case Absence.TIME_ZONE_UNKNOWN:
+            return f"{name} needs the queue manager's time zone; set time_zone in the configuration"
+        case Absence.WINDOW:
+            return f"{name} has too short a history for this rule; it fills by itself"
+        case Absence.NO_ANSWER | Absence.UNREACHABLE | Absence.STALE:
+            return f"{name}: {absence.value}; the next complete answer tells it{command}"
+        case _:
+            return f"{name}: {absence.value}"
