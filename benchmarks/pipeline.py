@@ -8,21 +8,26 @@ from __future__ import annotations
 
 import resource
 import struct
-import sys
 import tempfile
 import time
 from pathlib import Path
 
-from mqvitals_agent.connection.recording import Exchange, Reply
+from mqvitals_agent.connection.exchange import Exchange, Reply
+from mqvitals_agent.intake import Intake
 from mqvitals_agent.pcf import constants as c
 from mqvitals_agent.pcf.encoder import integer, integers, request, string
+from mqvitals_agent.pcf.message import Parameter
+from mqvitals_agent.poll.collector import Collector
 from mqvitals_agent.simulator.answer import CCSID, answer
+from mqvitals_agent.store.writer import Store
+from mqvitals_config.settings import Settings
+from mqvitals_rules.check import prepare
 
 QUEUES, CHANNELS, CYCLES = 10_000, 2_000, 3
 BEGIN, INTERVAL_MS = 1_795_000_000_000, 30_000
 
 
-def queue(position: int, cycle: int) -> list[object]:
+def queue(position: int, cycle: int) -> list[Parameter]:
     """What QSTATUS says of one queue."""
     return [
         string(c.MQCA_Q_NAME, f"APPL.{position % 97:02d}.REQUEST.{position:05d}".ljust(48)),
@@ -42,7 +47,7 @@ def queue(position: int, cycle: int) -> list[object]:
     ]
 
 
-def channel(position: int, cycle: int) -> list[object]:
+def channel(position: int, cycle: int) -> list[Parameter]:
     """What CHSTATUS says of one channel."""
     return [
         string(c.MQCACH_CHANNEL_NAME, f"TO.PARTNER.{position:05d}".ljust(20)),
@@ -132,8 +137,6 @@ def plain_walk(replies: list[bytes]) -> int:
 
 def main() -> None:
     """Measure and print."""
-    from mqvitals_agent.cli.replay import build_pipeline
-
     cycles = [exchanges(cycle) for cycle in range(1, CYCLES + 1)]
     replies = [reply.data for exchange in cycles[-1] for reply in exchange.replies]
     begin = time.process_time()
@@ -141,23 +144,23 @@ def main() -> None:
     peer = time.process_time() - begin
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     with tempfile.TemporaryDirectory() as folder:
-        pipeline = build_pipeline(
-            Path(folder) / "bench.db", name="BENCH", queue_managers=("QM01",), interval_s=INTERVAL_MS // 1000
-        )
+        store = Store.open(Path(folder) / "bench.db", source="benchmark", group="BENCH")
+        intake = Intake(store, prepare(Settings()))
+        collector = Collector("BENCH", ("QM01",), lambda _: None)
         for number_of, cycle in enumerate(cycles, start=1):
             begin = time.process_time()
             for exchange in cycle:
-                pipeline.feed(exchange)
-            pipeline.end_cycle()
+                collector.feed(exchange)
+            intake.take(collector.end_cycle(number_of))
             spent = time.process_time() - begin
             print(
                 f"cycle {number_of}: {QUEUES:,} queues and {CHANNELS:,} channels, {len(replies):,} replies of "
                 f"{sum(map(len, replies)) / 1e6:.1f} MB: {spent:.2f} s CPU, {spent / peer:.1f} times a plain walk ({peer:.2f} s)"
             )
-        pipeline.close()
+        store.close()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"peak memory {peak:.0f} MB, {before:.0f} MB of it before the way began (the corpus of {CYCLES} cycles)")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

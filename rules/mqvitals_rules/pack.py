@@ -117,13 +117,13 @@ class PackFile:
 def decode_pack(path: str, text: str, kinds: Mapping[str, Kind]) -> tuple[tuple[Rule, ...], list[Problem]]:
     """The rules that ``text`` writes and what is wrong with their shape and names; a rule with a problem is left out.
 
-    When the shape is wrong there are no rules, and the expressions that can be read all the same are checked too: a person
+    When the shape is wrong there are no rules, and the kinds and expressions that can be read all the same are checked too: a person
     gets to see every mistake at once.
     """
     try:
         entries = decode(path, text, PackFile).rules
     except ConfigError as error:
-        return (), [*error.problems, *_expression_problems(path, text, kinds)]
+        return (), [*error.problems, *_meaning_problems(path, text, kinds)]
     rules = []
     problems: list[Problem] = []
     for entry in entries:
@@ -166,11 +166,11 @@ def _name_problems(entry: RuleEntry, kinds: Mapping[str, Kind]) -> Iterator[Prob
         yield Problem(entry.id.place, "id", "a rule needs an id")
     scope = kinds.get(entry.scope)
     if scope is None:
-        yield Problem(entry.scope.place, "scope", f"there is no kind of object {entry.scope!r}{did_you_mean(entry.scope, kinds)}")
+        yield _no_kind(entry.scope, "scope", kinds)
     if entry.about is not None:
         about = kinds.get(entry.about)
         if about is None:
-            yield Problem(entry.about.place, "about", f"there is no kind of object {entry.about!r}{did_you_mean(entry.about, kinds)}")
+            yield _no_kind(entry.about, "about", kinds)
         elif not about.single:
             yield Problem(entry.about.place, "about", f"must be a kind with one object for each queue manager, and {about.name} has many")
     for name in entry.parameters:
@@ -180,14 +180,18 @@ def _name_problems(entry: RuleEntry, kinds: Mapping[str, Kind]) -> Iterator[Prob
             yield Problem(name.place, "parameters", f"{name!r} is already the name of a metric of {scope.name}")
 
 
-def _expression_problems(path: str, text: str, kinds: Mapping[str, Kind]) -> Iterator[Problem]:
-    """What is wrong with the expressions of a file whose shape is wrong, as far as they can be found in it."""
+def _meaning_problems(path: str, text: str, kinds: Mapping[str, Kind]) -> Iterator[Problem]:
+    """What is wrong with the kinds and expressions of a file whose shape is wrong, as far as they can be found in it."""
     root, _ = compose(path, text)
     rules = _entries(root).get("rules")
     for node in rules.items if isinstance(rules, SequenceNode) else ():
         rule = _entries(node)
-        scope = kinds.get(_text(rule.get("scope")))
+        written = rule.get("scope")
+        if not isinstance(written, ScalarNode) or written.tag != "str":
+            continue
+        scope = kinds.get(written.text)
         if scope is None:
+            yield _no_kind(written.located, "scope", kinds)
             continue
         names = dict.fromkeys(_entries(rule.get("parameters")), 1.0)
         cases = rule.get("severity_if")
@@ -207,5 +211,5 @@ def _entries(node: Node | None) -> dict[str, Node]:
     return {key.text: value for key, value in node.items if isinstance(key, ScalarNode)}
 
 
-def _text(node: Node | None) -> str:
-    return node.text if isinstance(node, ScalarNode) else ""
+def _no_kind(text: LocatedText, key: str, kinds: Mapping[str, Kind]) -> Problem:
+    return Problem(text.place, key, f"there is no kind of object {str(text)!r}{did_you_mean(text, kinds)}")

@@ -19,7 +19,8 @@ The rules that come with mqvitals. `mqvitals rules explain BP-01` prints one of 
 
 A rule judges the objects of one kind at every poll. Its condition is true, false or *unknown*: a value is absent, and the reason is said. When it has been true for the
 hold, the alert fires; it ends when its clear condition has held on the given number of polls. Unknown neither holds nor breaks a hold;
-after three polls that tell nothing the alert ends as unknown. Of the rules of one family that fire for an object only the worst is notified.
+after three polls that tell nothing the alert ends as unknown. Rules of one family tell stages of one
+trouble: the worst that fires for an object stands for the others.
 
 Thresholds are parameters; the configuration overrides them, for all objects or for some:
 

@@ -150,3 +150,8 @@ def decode_packs(packs: Iterable[tuple[str, str]], kinds: Mapping[str, Kind]) ->
             except ConfigError as error:
                 problems.extend(error.problems)
     return tuple(rules), problems
+
+
+def doubts(rules: Iterable[Rule], kinds: Mapping[str, Kind]) -> list[Problem]:
+    """Conditions that can be judged but are probably not meant: comparisons that always or never hold."""
+    return [doubt for rule in rules for expression in compile_rule(rule, kinds).expressions for doubt in expression.doubts()]

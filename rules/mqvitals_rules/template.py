@@ -39,6 +39,11 @@ class Template:
     def __init__(self, parts: tuple[str | _Place, ...]) -> None:
         self._parts = parts
 
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of object whose metrics it shows."""
+        return frozenset(part.kind for part in self._parts if isinstance(part, _Place))
+
     def fill(self, name: ObjectName, lookup: Lookup) -> str:
         """The text for one object."""
         words = []

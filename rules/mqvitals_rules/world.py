@@ -147,16 +147,19 @@ class World:
             return state
         if self._kinds[kind].single:
             return self._objects.get(ObjectName(name.owner, kind)) or self._objects.get(ObjectName(self._group, kind))
-        relation = RELATIONS.get((name.kind, kind))
-        if relation is None:
+        rest = self.named(state, kind)
+        if not rest:
             return None
-        holder = self.related(state, relation[0])
-        value = None if holder is None else holder.values.get(relation[1])
+        return self._objects.get(ObjectName(name.owner, kind, rest)) or self._objects.get(ObjectName(self._group, kind, rest))
+
+    def named(self, state: ObjectState, kind: str) -> str:
+        """The last part of the name of the object of ``kind`` that ``RELATIONS`` relates to another; empty when there is none."""
+        relation = RELATIONS.get((state.name.kind, kind))
+        holder = None if relation is None else self.related(state, relation[0])
+        value = None if relation is None or holder is None else holder.values.get(relation[1])
         if value is None or isinstance(value, Absence):
-            return None
-        if isinstance(value, float):
-            value = int(value)
-        return self._objects.get(ObjectName(name.owner, kind, str(value))) or self._objects.get(ObjectName(self._group, kind, str(value)))
+            return ""
+        return str(int(value)) if isinstance(value, float) else str(value)
 
     def __iter__(self) -> Iterator[ObjectState]:
         return iter(self._objects.values())

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from mqvitals_agent.store.writer import Store
     from mqvitals_config.settings import Settings
     from mqvitals_rules.check import Judging
-    from mqvitals_rules.engine import Engine
 
 _INTERRUPTED = 130
 
@@ -153,30 +152,18 @@ def _play(
 
 
 def _taker(store: Store, judging: Judging, *, talkative: bool) -> Callable[[Cycle], None]:
-    """What is done with each cycle: remember, judge, store; and a line about it when someone watches."""
-    from mqvitals_agent.store.windows import Wanted, WindowHistory
-    from mqvitals_rules.engine import Engine
+    """What is done with each cycle: it is taken in; and a line about it when someone watches."""
+    from mqvitals_agent.intake import Intake
     from mqvitals_rules.moment import iso
 
-    wanted = {Wanted(use.kind, use.metric, use.window_ms, max(1, use.polls)) for use in judging.rules.windows}
-    windows = WindowHistory(sorted(wanted))
-    engine = Engine(judging.rules, judging.facts, windows)
+    intake = Intake(store, judging)
 
     def take(cycle: Cycle) -> None:
-        for snapshot in cycle.snapshots:
-            windows.add(snapshot)
-            store.write(snapshot, engine.evaluate(snapshot))
+        intake.take(cycle.snapshots)
         if talkative:
-            _say(f"cycle {cycle.number}, {iso(cycle.began)}: {_firing(engine)}")
+            _say(f"cycle {cycle.number}, {iso(cycle.began)}: {_count(intake.firing, 'alert')} firing")
 
     return take
-
-
-def _firing(engine: Engine) -> str:
-    from mqvitals_rules.lifecycle.alert import AlertState
-
-    firing = sum(alert.state is AlertState.FIRING for alert in engine.open_alerts)
-    return f"{firing} alert{'' if firing == 1 else 's'} firing"
 
 
 def _told(summary: Summary, *, interrupted: bool) -> str:

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from mqvitals_config.settings import Settings
     from mqvitals_rules.rule import Rule
 
-_WIDTH = 100
-
 _CHECK = """\
 Checks rule files together with the shipped rules: shape, names, expressions, ids that occur twice. Every problem is printed as
 FILE:LINE:COLUMN: KEY: what is wrong, with the line and a caret under the spot. Exit code 0 when there is none, 1 when there is one.
@@ -88,7 +86,7 @@ def no_rule(rule_id: str, rules: Iterable[Rule]) -> Failure:
 
 def _check(arguments: argparse.Namespace) -> int:
     from mqvitals_rules.check import check_settings
-    from mqvitals_rules.ruleset import read_rules
+    from mqvitals_rules.ruleset import doubts, read_rules
     from mqvitals_rules.vocabulary.tables import KINDS
 
     if arguments.files:
@@ -99,6 +97,7 @@ def _check(arguments: argparse.Namespace) -> int:
         rules, _ = read_rules(KINDS, settings.rules.files)
         problems = list(check_settings(settings))
         where = "the shipped rules" if not settings.rules.files else "the shipped rules and those of the configuration"
+    problems += doubts(rules, KINDS) if not problems else []
     if problems:
         print(_explained(sorted(problems)))
         return ExitCode.FOUND
@@ -170,20 +169,14 @@ def _nothing(rules: Iterable[Rule], kind: str | None, topic: str | None) -> Fail
 
 
 def _table(rules: Iterable[Rule], disabled: frozenset[str]) -> list[str]:
-    from mqvitals_agent.view.text import Column, safe, table
+    from mqvitals_agent.view.text import cells, fit, safe
 
-    rows = [
-        (
-            safe(rule.id),
-            "off" if rule.id in disabled else rule.severity.name.lower(),
-            rule.kind.value,
-            rule.scope,
-            safe(rule.title),
-        )
-        for rule in rules
-    ]
-    columns = [Column("Rule"), Column("Severity"), Column("Kind"), Column("Judges"), Column("Title")]
-    return [line for lines in table(columns, rows, _WIDTH, indent=2) for line in lines]
+    rows = [("Rule", "Severity", "Kind", "Judges", "Title")]
+    for rule in rules:
+        severity = "off" if rule.id in disabled else rule.severity.name.lower()
+        rows.append((safe(rule.id), severity, rule.kind.value, rule.scope, safe(rule.title)))
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(fit, row, widths)).rstrip() for row in rows]
 
 
 def _explained(problems: Iterable[Problem]) -> str:

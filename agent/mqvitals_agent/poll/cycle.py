@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from mqvitals_agent.poll.command import Tally
@@ -61,3 +62,19 @@ class Cycle:
     def touch(self, owner: str, at: int) -> None:
         """Note that a request for this owner was put."""
         self.first.setdefault(owner, at)
+
+
+def verdict(name: str, questions: Sequence[Asked], default: Absence | None) -> Absence | None:
+    """Why nothing was told of an object: None when a whole answer would have; NOT_ASKED when nobody asked."""
+    found = default or Absence.NOT_ASKED
+    whole = False
+    for asked in questions:
+        if name in asked.failed:
+            return asked.absence or Absence.NO_ANSWER
+        if not asked.selection.selects(name):
+            continue
+        if asked.absence is None:
+            whole = True
+        elif found is not Absence.UNREACHABLE:
+            found = asked.absence
+    return None if whole else found

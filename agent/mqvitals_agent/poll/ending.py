@@ -8,7 +8,7 @@ from datetime import tzinfo
 
 from mqvitals_agent.poll import channel, log, queue, usage
 from mqvitals_agent.poll.counter import SATURATED_AT, Counters
-from mqvitals_agent.poll.cycle import Asked, Cycle
+from mqvitals_agent.poll.cycle import Cycle, verdict
 from mqvitals_agent.poll.probe import GROUP, Part, Row
 from mqvitals_agent.poll.zone import Clock
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot
@@ -267,20 +267,22 @@ class Ending:
         if len(told) >= len(known) and known.keys() <= told.keys():
             return
         for name in [name for name in known if name not in told]:
-            verdict = _verdict(name, questions, default)
-            if verdict is Absence.NOT_ASKED:
+            why = verdict(name, questions, default)
+            if why is Absence.NOT_ASKED:
                 continue
-            if verdict is None and not part.poll:
+            if why is None and not part.poll:
                 del known[name]
                 continue
-            yield self._absent(part, owner, name, known, verdict, ts)
+            if why is None and part.kind.single:
+                why = Absence.NOT_RETURNED  # a queue manager never loses its log
+            yield self._absent(part, owner, name, known, why, ts)
 
     def _absent(
-        self, part: Part, owner: str, name: str, known: dict[str, Known], verdict: Absence | None, ts: int
+        self, part: Part, owner: str, name: str, known: dict[str, Known], why: Absence | None, ts: int
     ) -> Reading:
         before = known[name]
-        if verdict is not None:
-            values: Mapping[str, Reported] = dict.fromkeys(part.metrics, verdict)
+        if why is not None:
+            values: Mapping[str, Reported] = dict.fromkeys(part.metrics, why)
             return Reading(before.object, part.probe, ts, values, poll=part.poll, answered=False)
         counters = self._counters.get(part)
         interval = None if before.at is None else ts - before.at
@@ -296,19 +298,3 @@ class Ending:
         undefined.discard(name)
         del known[name]
         return Reading(before.object, part.probe, ts, {}, interval, gone=True)
-
-
-def _verdict(name: str, questions: Sequence[Asked], default: Absence | None) -> Absence | None:
-    """Why nothing was told of an object: None when a whole answer would have; NOT_ASKED when nobody asked."""
-    found = default or Absence.NOT_ASKED
-    whole = False
-    for asked in questions:
-        if name in asked.failed:
-            return asked.absence or Absence.NO_ANSWER
-        if not asked.selection.selects(name):
-            continue
-        if asked.absence is None:
-            whole = True
-        elif found is not Absence.UNREACHABLE:
-            found = asked.absence
-    return None if whole else found

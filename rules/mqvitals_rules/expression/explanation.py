@@ -15,6 +15,7 @@ from mqvitals_rules.expression.node import (
     Any,
     Comparison,
     Condition,
+    Constant,
     Membership,
     MetricValue,
     Node,
@@ -78,7 +79,7 @@ def explain(text: str, root: Condition, context: Context) -> Explanation:
 
 
 def filled(text: str, root: Condition | Operand, context: Context) -> str:
-    """The expression with the value of each metric and window in brackets behind it: ``free_pct [4] <= 5``."""
+    """The expression with the value of each metric, parameter and window in brackets behind it: ``free_pct [4] <= 5``."""
     return _fill(text, root, CarefulJudge(text, context), 0, len(text))
 
 
@@ -101,13 +102,13 @@ def _fill(text: str, root: Node, judge: CarefulJudge, start: int, end: int) -> s
     return "".join([*parts, text[start:end]])
 
 
-def _shown(node: Node) -> list[MetricValue | Window]:
+def _shown(node: Node) -> list[Constant | MetricValue | Window]:
     """The parts whose values are shown, each once, in the order of the text. Inside ``rising`` and ``present`` nothing is."""
-    found: dict[int, MetricValue | Window] = {}
+    found: dict[int, Constant | MetricValue | Window] = {}
 
     def visit(node: Node) -> None:
         match node:
-            case MetricValue() | Window():
+            case Constant(parameter=True) | MetricValue() | Window():
                 found[node.end] = node  # a chain's middle operand stands in two comparisons
             case Present() | Rising():
                 return
@@ -119,7 +120,7 @@ def _shown(node: Node) -> list[MetricValue | Window]:
     return [found[end] for end in sorted(found)]
 
 
-def _word(node: MetricValue | Window, judge: CarefulJudge) -> str:
+def _word(node: Constant | MetricValue | Window, judge: CarefulJudge) -> str:
     try:
         value = judge.operand(node)
     except UnknownError as unknown:
@@ -138,4 +139,4 @@ def _number(value: float) -> str:
         return "infinite"
     if size >= _TOO_LONG or size == int(size):
         return str(int(value)) if size < _TOO_LONG else f"{value:.3e}" if isinstance(value, float) else "very large"
-    return f"{value:.2f}" if size >= 1 else f"{value:.3g}"
+    return f"{value:.2f}".rstrip("0").rstrip(".") if size >= 1 else f"{value:.3g}"

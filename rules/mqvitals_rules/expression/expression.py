@@ -61,7 +61,7 @@ class Expression:
         return missing[0].absence if missing else None
 
     def filled(self, context: Context) -> str:
-        """The text with the value of each metric and window in brackets behind it: ``free_pct [4] <= 5``."""
+        """The text with the value of each metric, parameter and window in brackets behind it: ``free_pct [4] <= 5``."""
         return filled(self.source, self._root, context)
 
     def doubts(self) -> tuple[Problem, ...]:

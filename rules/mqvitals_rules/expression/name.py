@@ -32,7 +32,7 @@ class Names:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
             raise RefusedError.at(start, f"the parameter {name} is no number that can be used: {value!r}")
-        return Constant(start, end, value)
+        return Constant(start, end, value, parameter=True)
 
     def resolve(self, name: str, start: int, end: int) -> MetricValue | Constant:
         """The metric or parameter called ``name``. Raises RefusedError with what may have been meant."""

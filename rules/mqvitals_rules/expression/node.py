@@ -13,12 +13,13 @@ from mqvitals_rules.vocabulary.metric import Metric, MetricType
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Constant:
-    """A number or text as written, a parameter's value, or a state's number. ``values``: the names of a state's."""
+    """A number or text as written, a parameter's value, or a state's number with all ``values`` of that state."""
 
     start: int
     end: int
     value: float | str
     values: Mapping[str, int] | None = None
+    parameter: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -162,7 +162,7 @@ class OperandChecker:
 
     def _call(self, node: ast.Call) -> Operand:
         if not isinstance(node.func, ast.Name):
-            raise self.refused(node, "only the functions of the rule language can be called")
+            raise self.refused(node, "the only functions are those of the rule language")
         name = node.func.id
         if name in ("present", "rising"):
             raise self.refused(node, f"expected a number, and {name}(...) is a condition")

@@ -64,8 +64,10 @@ def parse(text: str) -> Syntax:
             warnings.simplefilter("error")
             tree = ast.parse(bare, mode="eval")
     except SyntaxError as error:
-        offset = min(max((error.offset or 1) - 1 + skipped, 0), max(len(line) - 1, 0))
-        raise RefusedError.at(offset, _why(line, error.msg)) from None
+        # At the end of the text the parser gives no column.
+        last = len(line.rstrip()) - 1
+        offset = min(error.offset - 1 + skipped, last) if error.offset else last
+        raise RefusedError.at(offset, _why(line, error.msg if error.offset else "something is missing at the end")) from None
     except (RecursionError, MemoryError):
         raise RefusedError.at(0, "nested too deeply") from None
     except ValueError as error:

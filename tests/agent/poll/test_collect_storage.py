@@ -148,6 +148,16 @@ def test_log(talk: Talk) -> None:
     assert talk.end().value("QM01/log", "written_bytes") is Absence.NOT_RETURNED
 
 
+def test_single_object_is_never_gone(talk: Talk) -> None:
+    """A whole answer that lacks the queue manager's one log is odd, but the log is still there."""
+    talk.ask(LOG, log_items())
+    talk.end()
+    talk.ask(LOG, [])
+    reading = talk.end().reading("QM01/log")
+    assert (reading.gone, reading.answered) == (False, False)
+    assert set(reading.values.values()) == {Absence.NOT_RETURNED}
+
+
 def test_channel_initiator(talk: Talk) -> None:
     """One item of its own and one a listener; those that do not run are counted."""
     talk.ask(

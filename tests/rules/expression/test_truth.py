@@ -124,7 +124,7 @@ def test_a_chain_is_its_comparisons_joined_by_and(compiled: Compile, context: Ma
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("depth + 2 * max_depth == 23", True),
+        ("depth + 2 * max_depth == 21", True),
         ("(depth + 2) * max_depth == 45", True),
         ("depth - max_depth == -6", True),
         ("max_depth / depth == 3", True),

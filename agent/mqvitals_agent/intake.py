@@ -1,0 +1,34 @@
+"""Where a snapshot goes: into the windows, to the rules, into the store. One way for a recording and for a live group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mqvitals_agent.store.windows import Wanted, WindowHistory
+from mqvitals_agent.store.writer import Store
+from mqvitals_rules.check import Judging
+from mqvitals_rules.engine import Engine
+from mqvitals_rules.lifecycle.alert import AlertState
+from mqvitals_rules.snapshot import Snapshot
+
+
+class Intake:
+    """Remembers, judges and stores snapshots, in their order. Begins with the alerts that the store holds open."""
+
+    def __init__(self, store: Store, judging: Judging) -> None:
+        wanted = {Wanted(use.kind, use.metric, use.window_ms, max(1, use.polls)) for use in judging.rules.windows}
+        self._store = store
+        self._windows = WindowHistory(sorted(wanted))
+        self._engine = Engine(judging.rules, judging.facts, self._windows, alerts=store.open_alerts())
+
+    def take(self, snapshots: Iterable[Snapshot]) -> None:
+        """Take in snapshots, each in a transaction of its own. Raises StoreError; what came before is kept."""
+        for snapshot in snapshots:
+            # The rules look at windows that hold the poll they judge.
+            self._windows.add(snapshot)
+            self._store.write(snapshot, self._engine.evaluate(snapshot))
+
+    @property
+    def firing(self) -> int:
+        """How many alerts are firing now."""
+        return sum(alert.state is AlertState.FIRING for alert in self._engine.open_alerts)
