@@ -67,7 +67,9 @@ def _prepare(settings: Settings) -> tuple[Judging | None, list[Problem]]:
     return Judging(ruleset, Facts(KINDS, facts)), []
 
 
-def thresholds_of(settings: RuleSettings, rules: Mapping[str, Rule], *, complete: bool = True) -> tuple[tuple[Threshold, ...], list[Problem]]:
+def thresholds_of(
+    settings: RuleSettings, rules: Mapping[str, Rule], *, complete: bool = True
+) -> tuple[tuple[Threshold, ...], list[Problem]]:
     """The overridden thresholds, and what is wrong with their rules, parameters and patterns.
 
     Unless ``rules`` are ``complete`` an unknown id says nothing: its rule may be one that could not be read.
@@ -87,7 +89,11 @@ def thresholds_of(settings: RuleSettings, rules: Mapping[str, Rule], *, complete
         if entry.parameter not in rule.parameters:
             known = ", ".join(rule.parameters) or "none"
             meant = did_you_mean(entry.parameter, rule.parameters) or f"; it has: {known}"
-            problems.append(Problem(entry.parameter.place, f"{key}.parameter", f"{rule.id} has no parameter {entry.parameter!r}{meant}"))
+            problems.append(
+                Problem(
+                    entry.parameter.place, f"{key}.parameter", f"{rule.id} has no parameter {entry.parameter!r}{meant}"
+                )
+            )
             continue
         pattern = None
         if entry.objects is not None:
@@ -158,7 +164,9 @@ def _pattern(text: LocatedText, key: str, kind: str, who: str) -> tuple[ObjectPa
         message = f"there is no kind of object {pattern.kind!r}{did_you_mean(pattern.kind, KINDS)}"
         return None, [Problem(text.at(offset), key, message)]
     if pattern.kind != kind:
-        return None, [Problem(text.place, key, f"{who} objects of kind {kind}, and this pattern selects {pattern.kind}")]
+        return None, [
+            Problem(text.place, key, f"{who} objects of kind {kind}, and this pattern selects {pattern.kind}")
+        ]
     return pattern, []
 
 

@@ -103,7 +103,9 @@ class Engine:
         unknown = tuple(UnknownCount(rule, reason, count) for (rule, reason), count in counts.items() if count)
         return Evaluation(tuple(changes), tuple(sorted(unknown, key=lambda each: (each.rule, each.reason.value))))
 
-    def _judge(self, state: ObjectState, now: int, counts: Counter[tuple[str, Absence]], changes: list[Transition]) -> None:
+    def _judge(
+        self, state: ObjectState, now: int, counts: Counter[tuple[str, Absence]], changes: list[Transition]
+    ) -> None:
         watch = state.extra
         if not isinstance(watch, _Watch):
             watch = state.extra = _Watch(self._rules.forms(state.name), self._open.setdefault(state.name, {}))
@@ -128,7 +130,9 @@ class Engine:
             else:
                 self._step(form, alert, state, now, alerts, changes, holds=holds)
 
-    def _note_unknown(self, form: Form, watch: _Watch, counts: Counter[tuple[str, Absence]], *, holds: bool | None) -> None:
+    def _note_unknown(
+        self, form: Form, watch: _Watch, counts: Counter[tuple[str, Absence]], *, holds: bool | None
+    ) -> None:
         """Keep count of what is unknown, and of the reason; that is sought anew only when the first absence met is another."""
         before = watch.unknown.get(form.id)
         if holds is not None:
@@ -156,7 +160,9 @@ class Engine:
                     return value
         return met or Absence.WINDOW
 
-    def _begin(self, form: Form, state: ObjectState, now: int, alerts: dict[str, Alert], changes: list[Transition]) -> None:
+    def _begin(
+        self, form: Form, state: ObjectState, now: int, alerts: dict[str, Alert], changes: list[Transition]
+    ) -> None:
         severity = severity_of(form, self._scene) or form.rule.severity
         identity = form.identity(state.name)
         transition = begin(identity, form.policy, severity, form.summary.fill(state.name, self._scene.value), now)

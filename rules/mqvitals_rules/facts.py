@@ -30,7 +30,9 @@ class Facts:
         for fact in facts:
             self._by_kind.setdefault(fact.objects.kind, []).append(fact)
         self._defaults: dict[str, dict[str, Value]] = {
-            kind.name: {metric.name: metric.default for metric in kind.metrics if metric.declared and metric.default is not None}
+            kind.name: {
+                metric.name: metric.default for metric in kind.metrics if metric.declared and metric.default is not None
+            }
             for kind in kinds.values()
         }
         purpose = kinds["buffer_pool"].metric("purpose") if "buffer_pool" in kinds else None

@@ -32,7 +32,9 @@ class Finding:
     remedies: tuple[str, ...]
 
 
-def find(form: Form, kinds: Mapping[str, Kind], world: World, windows: Windows, state: ObjectState, now: int) -> Finding:
+def find(
+    form: Form, kinds: Mapping[str, Kind], world: World, windows: Windows, state: ObjectState, now: int
+) -> Finding:
     """Judge an object by one rule and say why."""
     scene = Scene(kinds, world, windows)
     scene.enter(state, now)

@@ -150,7 +150,8 @@ def _rule(entry: RuleEntry, topic: str) -> Rule:
         severity=entry.severity,
         severity_if=tuple(SeverityCase(case.when, case.severity) for case in entry.severity_if),
         parameters={
-            str(name): Parameter(str(name), each.value, each.unit, each.origin, each.meaning) for name, each in entry.parameters.items()
+            str(name): Parameter(str(name), each.value, each.unit, each.origin, each.meaning)
+            for name, each in entry.parameters.items()
         },
         summary=entry.summary,
         advice=entry.advice,
@@ -172,10 +173,16 @@ def _name_problems(entry: RuleEntry, kinds: Mapping[str, Kind]) -> Iterator[Prob
         if about is None:
             yield _no_kind(entry.about, "about", kinds)
         elif not about.single:
-            yield Problem(entry.about.place, "about", f"must be a kind with one object for each queue manager, and {about.name} has many")
+            yield Problem(
+                entry.about.place,
+                "about",
+                f"must be a kind with one object for each queue manager, and {about.name} has many",
+            )
     for name in entry.parameters:
         if not name.isidentifier() or keyword.iskeyword(name):
-            yield Problem(name.place, "parameters", f"{name!r} cannot be the name of a parameter; use letters, digits and _")
+            yield Problem(
+                name.place, "parameters", f"{name!r} cannot be the name of a parameter; use letters, digits and _"
+            )
         elif scope is not None and scope.metric(name) is not None:
             yield Problem(name.place, "parameters", f"{name!r} is already the name of a metric of {scope.name}")
 

@@ -158,7 +158,14 @@ def run_tests(path: str, text: str, rules: RuleSet) -> list[str]:
 def _compare(expected: ExpectEntry, firing: list[Alert], unknown: set[str]) -> Iterator[str]:
     left = list(firing)
     for entry in expected.firing or ():
-        alert = next((alert for alert in left if alert.key.rule == entry.rule and entry.object in (str(alert.key.object), str(alert.scope))), None)
+        alert = next(
+            (
+                alert
+                for alert in left
+                if alert.key.rule == entry.rule and entry.object in (str(alert.key.object), str(alert.scope))
+            ),
+            None,
+        )
         if alert is None:
             yield f"{entry.rule} on {entry.object} should be firing and is not"
             continue
@@ -168,7 +175,9 @@ def _compare(expected: ExpectEntry, firing: list[Alert], unknown: set[str]) -> I
     if expected.firing is not None:
         yield from (f"{alert.key.rule} on {alert.scope} is firing and not expected: {alert.summary}" for alert in left)
     for rule in expected.not_firing:
-        yield from (f"{rule} on {alert.scope} is firing and should not be" for alert in firing if alert.key.rule == rule)
+        yield from (
+            f"{rule} on {alert.scope} is firing and should not be" for alert in firing if alert.key.rule == rule
+        )
     for rule in expected.unknown:
         if rule not in unknown:
             yield f"{rule} should be unknown for some object and is not"
@@ -189,7 +198,9 @@ def _snapshots(test: PackTest, kinds: Mapping[str, Kind], poll: int) -> Iterator
             told = {metric: values[min(poll, len(values) - 1)] for metric, values in metrics.items()}
             answered = any(value is not Absence.NO_ANSWER for value in told.values())
             values = with_derived(name.kind, told)
-            readings.append(Reading(name, kinds[name.kind].poll, ts, values, test.interval_ms if poll else None, answered=answered))
+            readings.append(
+                Reading(name, kinds[name.kind].poll, ts, values, test.interval_ms if poll else None, answered=answered)
+            )
         yield Snapshot(owner, group, poll + 1, ts, tuple(readings))
 
 
@@ -208,7 +219,9 @@ def _object(text: LocatedText, key: str, kinds: Mapping[str, Kind]) -> tuple[Obj
     return name, []
 
 
-def _series(kind: Kind, metrics: Mapping[LocatedText, LocatedText], key: str) -> tuple[dict[str, tuple[Reported, ...]], list[Problem]]:
+def _series(
+    kind: Kind, metrics: Mapping[LocatedText, LocatedText], key: str
+) -> tuple[dict[str, tuple[Reported, ...]], list[Problem]]:
     values: dict[str, tuple[Reported, ...]] = {}
     problems = []
     for name, text in metrics.items():
@@ -224,7 +237,9 @@ def _series(kind: Kind, metrics: Mapping[LocatedText, LocatedText], key: str) ->
     return values, problems
 
 
-def _expectations(entry: TestEntry, key: str, rules: Mapping[str, object], kinds: Mapping[str, Kind]) -> Iterator[Problem]:
+def _expectations(
+    entry: TestEntry, key: str, rules: Mapping[str, object], kinds: Mapping[str, Kind]
+) -> Iterator[Problem]:
     if entry.interval <= 0:
         yield Problem(entry.name.place, f"{key}.interval", "the interval must be longer than 0s")
         return
@@ -232,7 +247,11 @@ def _expectations(entry: TestEntry, key: str, rules: Mapping[str, object], kinds
         inner = f"{key}.expect[{index}]"
         if expected.at % entry.interval or expected.at // entry.interval >= MOST_POLLS:
             form = format_duration(entry.interval)
-            yield Problem(entry.name.place, f"{inner}.at", f"must be one of the first {MOST_POLLS} multiples of the interval, {form}")
+            yield Problem(
+                entry.name.place,
+                f"{inner}.at",
+                f"must be one of the first {MOST_POLLS} multiples of the interval, {form}",
+            )
         named = [each.rule for each in expected.firing or ()]
         for rule in [*named, *expected.not_firing, *expected.unknown, *expected.known]:
             if rule not in rules:

@@ -25,12 +25,16 @@ class ObjectPattern:
         """Read a pattern. Raises ValueError when it has fewer than two parts or an empty one."""
         parts = text.split("/", 2)
         if len(parts) < 2 or not all(parts):
-            raise ValueError(f"objects are written owner/kind/name, such as QM01/buffer_pool/3 or */queue/BATCH.*, not {text!r}")
+            raise ValueError(
+                f"objects are written owner/kind/name, such as QM01/buffer_pool/3 or */queue/BATCH.*, not {text!r}"
+            )
         return cls(text, parts[1], _glob(parts[0]), _glob(parts[2] if len(parts) == 3 else "*"))
 
     def matches(self, name: ObjectName) -> bool:
         """Whether the pattern selects the object."""
-        return name.kind == self.kind and bool(self.owner.fullmatch(name.owner)) and bool(self.name.fullmatch(name.name))
+        return (
+            name.kind == self.kind and bool(self.owner.fullmatch(name.owner)) and bool(self.name.fullmatch(name.name))
+        )
 
 
 def _glob(text: str) -> re.Pattern[str]:

@@ -13,9 +13,9 @@ from mqvitals_rules.lifecycle.alert import Severity
 class RuleKind(Enum):
     """What an alert of the rule is for."""
 
-    OPERATIONAL = "operational"    # somebody should act; counts for status and exit codes
-    REVIEW = "review"              # advice on the configuration
-    APPLICATION = "application"    # how applications use MQ, from accounting records
+    OPERATIONAL = "operational"  # somebody should act; counts for status and exit codes
+    REVIEW = "review"  # advice on the configuration
+    APPLICATION = "application"  # how applications use MQ, from accounting records
     DATA_QUALITY = "data_quality"  # what makes other verdicts doubtful
 
 
@@ -23,7 +23,7 @@ class Origin(Enum):
     """Where a parameter's shipped value comes from."""
 
     DOCUMENT = "document"  # the number stands in the cited document
-    DEFAULT = "default"    # the document gives the idea, the number is this product's
+    DEFAULT = "default"  # the document gives the idea, the number is this product's
 
 
 @dataclass(frozen=True, slots=True)

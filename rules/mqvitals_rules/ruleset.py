@@ -35,7 +35,9 @@ class RuleSet:
     kinds: Mapping[str, Kind]
     thresholds: tuple[Threshold, ...] = ()
     disabled: frozenset[str] = frozenset()
-    _forms: dict[tuple[str, tuple[tuple[str, float], ...]], Form] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _forms: dict[tuple[str, tuple[tuple[str, float], ...]], Form] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
     _common: dict[str, tuple[Form, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
     _by_scope: dict[str, tuple[Rule, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -60,7 +62,9 @@ class RuleSet:
     def forms(self, name: ObjectName) -> tuple[Form, ...]:
         """The rules in force for one object, with its thresholds, in the order of the files."""
         rules = self._by_scope.get(name.kind, ())
-        special = any(threshold.objects is not None and threshold.objects.kind == name.kind for threshold in self.thresholds)
+        special = any(
+            threshold.objects is not None and threshold.objects.kind == name.kind for threshold in self.thresholds
+        )
         if not special and name.kind in self._common:
             return self._common[name.kind]
         found = tuple(form for rule in rules if (form := self.form(rule, name)) is not None)
@@ -88,7 +92,10 @@ class RuleSet:
     def windows(self) -> frozenset[WindowUse]:
         """Every look into the past that the rules take, so that the history they need is kept."""
         return frozenset(
-            window for rule in self.rules for expression in self._form(rule, {}).expressions for window in expression.windows
+            window
+            for rule in self.rules
+            for expression in self._form(rule, {}).expressions
+            for window in expression.windows
         )
 
     def _form(self, rule: Rule, values: Mapping[str, float]) -> Form:
@@ -106,7 +113,11 @@ def _selects(pattern: ObjectPattern | None, name: ObjectName) -> bool:
 def shipped_packs() -> tuple[tuple[str, str], ...]:
     """(file name, text) of every pack that comes with the product, in order of name."""
     folder = files("mqvitals_rules") / "packs"
-    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".yaml") and not entry.name.endswith(".test.yaml"))
+    names = sorted(
+        entry.name
+        for entry in folder.iterdir()
+        if entry.name.endswith(".yaml") and not entry.name.endswith(".test.yaml")
+    )
     return tuple((name, (folder / name).read_text("utf-8")) for name in names)
 
 
@@ -154,4 +165,6 @@ def decode_packs(packs: Iterable[tuple[str, str]], kinds: Mapping[str, Kind]) ->
 
 def doubts(rules: Iterable[Rule], kinds: Mapping[str, Kind]) -> list[Problem]:
     """Conditions that can be judged but are probably not meant: comparisons that always or never hold."""
-    return [doubt for rule in rules for expression in compile_rule(rule, kinds).expressions for doubt in expression.doubts()]
+    return [
+        doubt for rule in rules for expression in compile_rule(rule, kinds).expressions for doubt in expression.doubts()
+    ]

@@ -43,7 +43,9 @@ def _word(word: str, metric: Metric) -> list[Reported]:
     if repeat and single is not None:
         return [single] * (int(repeat["times"]) + 1)
     kind = f"one of {', '.join(metric.values)}" if metric.values else "a number"
-    raise ValueError(f"{word!r} is no value of {metric.name}: expected {kind}, 60+5x10, _ or a reason of absence such as stale")
+    raise ValueError(
+        f"{word!r} is no value of {metric.name}: expected {kind}, 60+5x10, _ or a reason of absence such as stale"
+    )
 
 
 def _single(word: str, metric: Metric) -> Reported | None:

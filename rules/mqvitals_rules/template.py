@@ -60,7 +60,11 @@ class Template:
 
 
 def compile_template(
-    text: LocatedText, scope: Kind, kinds: Mapping[str, Kind], parameters: Mapping[str, Parameter], values: Mapping[str, float]
+    text: LocatedText,
+    scope: Kind,
+    kinds: Mapping[str, Kind],
+    parameters: Mapping[str, Parameter],
+    values: Mapping[str, float],
 ) -> tuple[Template, list[Problem]]:
     """Check a template's names and keep what is constant. ``values`` are the parameters' values now."""
     parts: list[str | _Place] = []
@@ -83,7 +87,13 @@ def compile_template(
             else:
                 known = [*(metric.name for metric in scope.metrics), *parameters, "name", "owner"]
                 meant = did_you_mean(field, known)
-                problems.append(Problem(text.at(match.start(1)), "", f"{field!r} is no metric of {scope.name} and no parameter of this rule{meant}"))
+                problems.append(
+                    Problem(
+                        text.at(match.start(1)),
+                        "",
+                        f"{field!r} is no metric of {scope.name} and no parameter of this rule{meant}",
+                    )
+                )
     parts.append(str(text[end:]))
     return Template(tuple(part for part in parts if part)), problems
 

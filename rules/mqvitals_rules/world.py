@@ -150,7 +150,9 @@ class World:
         rest = self.named(state, kind)
         if not rest:
             return None
-        return self._objects.get(ObjectName(name.owner, kind, rest)) or self._objects.get(ObjectName(self._group, kind, rest))
+        return self._objects.get(ObjectName(name.owner, kind, rest)) or self._objects.get(
+            ObjectName(self._group, kind, rest)
+        )
 
     def named(self, state: ObjectState, kind: str) -> str:
         """The last part of the name of the object of ``kind`` that ``RELATIONS`` relates to another; empty when there is none."""

@@ -50,7 +50,9 @@ def _judging(settings: Settings) -> Judging:
     try:
         return prepare(settings)
     except ConfigError as error:
-        raise Failure(f"the settings cannot be used:\n{explained(error.problems)}", hint="'mqvitals config check' lists these") from error
+        raise Failure(
+            f"the settings cannot be used:\n{explained(error.problems)}", hint="'mqvitals config check' lists these"
+        ) from error
 
 
 def _object(text: str, rule: Rule) -> ObjectName:
@@ -100,7 +102,9 @@ def _parameters(rule: Rule, settings: Settings) -> Iterator[str]:
         for entry in settings.rules.thresholds:
             if entry.rule == rule.id and entry.parameter == each.name:
                 objects = f" for {entry.objects}" if entry.objects else ""
-                yield from _line("", f"  {with_unit(entry.value, each.unit)}{objects} (configuration, {entry.rule.place})")
+                yield from _line(
+                    "", f"  {with_unit(entry.value, each.unit)}{objects} (configuration, {entry.rule.place})"
+                )
 
 
 def _verdict(arguments: argparse.Namespace, name: ObjectName, rule: Rule, judging: Judging) -> Iterator[str]:

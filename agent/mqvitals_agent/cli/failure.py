@@ -16,7 +16,7 @@ class ExitCode(IntEnum):
     """It could not do its work: bad arguments, an unreadable file."""
 
 
-class Failure(Exception):
+class Failure(Exception):  # noqa: N818 - a command fails; nothing here is an error of the program
     """A command cannot go on. ``message`` says what happened and where, ``hint`` what to do next."""
 
     def __init__(self, message: str, *, hint: str = "", code: int = ExitCode.FAILED) -> None:

@@ -32,18 +32,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     check = actions.add_parser("check", help="say what is wrong with rule files", description=_CHECK)
     check.add_argument("files", metavar="FILE", nargs="*", help="rule files (default: those of the configuration)")
-    listing = actions.add_parser("list", help="list the rules in force", description="Lists the shipped rules and the site's own.")
-    listing.add_argument("--kind", metavar="KIND", help="only rules of this kind (operational, review, ...) or about this kind of object")
+    listing = actions.add_parser(
+        "list", help="list the rules in force", description="Lists the shipped rules and the site's own."
+    )
+    listing.add_argument(
+        "--kind", metavar="KIND", help="only rules of this kind (operational, review, ...) or about this kind of object"
+    )
     listing.add_argument("--topic", metavar="TOPIC", help="only rules of this file, such as channels")
     form = listing.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="a JSON list, for programs")
     form.add_argument("--markdown", action="store_true", help="the reference page of the shipped rules, docs/rules.md")
     explain = actions.add_parser("explain", help="explain a rule, or its verdict about an object", description=_EXPLAIN)
     explain.add_argument("rule", metavar="RULE", help="the rule's id, such as BP-01")
-    explain.add_argument("object", metavar="OBJECT", nargs="?", help="an object of the store, such as QM01/buffer_pool/3")
+    explain.add_argument(
+        "object", metavar="OBJECT", nargs="?", help="an object of the store, such as QM01/buffer_pool/3"
+    )
     explain.add_argument("--store", metavar="FILE", help="the store (default: that of the configuration)")
     for command in (check, listing, explain):
-        command.add_argument("--config", metavar="FILE", help="the configuration (default: the one MQVITALS_CONFIG names)")
+        command.add_argument(
+            "--config", metavar="FILE", help="the configuration (default: the one MQVITALS_CONFIG names)"
+        )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -73,7 +81,9 @@ def rules_of(settings: Settings) -> tuple[Rule, ...]:
     try:
         return load_rules(KINDS, settings.rules.files)
     except ConfigError as error:
-        raise Failure(f"the rules cannot be used:\n{_explained(error.problems)}", hint="'mqvitals rules check' lists these") from error
+        raise Failure(
+            f"the rules cannot be used:\n{_explained(error.problems)}", hint="'mqvitals rules check' lists these"
+        ) from error
 
 
 def no_rule(rule_id: str, rules: Iterable[Rule]) -> Failure:
@@ -140,12 +150,20 @@ def row(rule: Rule, *, enabled: bool) -> dict[str, Any]:
         "family": rule.family.name if rule.family else None,
         "enabled": enabled,
         "severity": rule.severity.name.lower(),
-        "severity_if": [{"when": one_line(case.when), "severity": case.severity.name.lower()} for case in rule.severity_if],
+        "severity_if": [
+            {"when": one_line(case.when), "severity": case.severity.name.lower()} for case in rule.severity_if
+        ],
         "when": one_line(rule.when),
         "hold": hold(rule),
         "clear": clears(rule),
         "parameters": [
-            {"name": each.name, "value": each.value, "unit": each.unit, "origin": each.origin.value, "meaning": each.meaning}
+            {
+                "name": each.name,
+                "value": each.value,
+                "unit": each.unit,
+                "origin": each.origin.value,
+                "meaning": each.meaning,
+            }
             for each in rule.parameters.values()
         ],
         "needs": list(rule.needs),
@@ -157,7 +175,9 @@ def row(rule: Rule, *, enabled: bool) -> dict[str, Any]:
 
 
 def _wanted(rule: Rule, kind: str | None, topic: str | None) -> bool:
-    return (kind is None or kind in (rule.kind.value, rule.scope, rule.about)) and (topic is None or topic == rule.topic)
+    return (kind is None or kind in (rule.kind.value, rule.scope, rule.about)) and (
+        topic is None or topic == rule.topic
+    )
 
 
 def _nothing(rules: Iterable[Rule], kind: str | None, topic: str | None) -> Failure:

@@ -34,6 +34,9 @@ from mqvitals_rules.vocabulary.metric import Reported
 _TOO_LONG = 1e15
 """Numbers from here on are not written out."""
 
+_EXACTLY = 1e4
+"""Below, a number keeps six digits, so that it does not look equal to a threshold that it has not reached."""
+
 
 class TermVerdict(NamedTuple):
     """One term: as written, with its values filled in, and what it comes to. ``left_out``: about a fact nobody declared."""
@@ -137,6 +140,8 @@ def _number(value: float) -> str:
     size = abs(value)
     if size == inf:
         return "infinite"
-    if size >= _TOO_LONG or size == int(size):
-        return str(int(value)) if size < _TOO_LONG else f"{value:.3e}" if isinstance(value, float) else "very large"
-    return f"{value:.2f}".rstrip("0").rstrip(".") if size >= 1 else f"{value:.3g}"
+    if size >= _TOO_LONG:
+        return f"{value:.3e}" if isinstance(value, float) else "very large"
+    if value == int(value):
+        return str(int(value))
+    return f"{value:.2f}" if size >= _EXACTLY else f"{value:.6g}"

@@ -20,6 +20,7 @@ from mqvitals_rules.expression.syntax import parse
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported
 
 _NOTHING: Mapping[str, Reported] = MappingProxyType({})
+_NO_PARAMETERS: Mapping[str, float] = MappingProxyType({})
 
 
 class Expression:
@@ -94,7 +95,7 @@ def compile_expression(
     text: str,
     scope: Kind,
     kinds: Mapping[str, Kind],
-    parameters: Mapping[str, float] = _NOTHING,  # type: ignore[assignment]
+    parameters: Mapping[str, float] = _NO_PARAMETERS,
 ) -> Expression:
     """A condition on objects of the kind ``scope``. ``parameters`` are the rule's thresholds by name.
 
@@ -111,7 +112,12 @@ def compile_expression(
     return Expression(source, root)
 
 
-def compile_value(text: str, scope: Kind, kinds: Mapping[str, Kind], parameters: Mapping[str, float]) -> Calculation:
+def compile_value(
+    text: str,
+    scope: Kind,
+    kinds: Mapping[str, Kind],
+    parameters: Mapping[str, float] = _NO_PARAMETERS,
+) -> Calculation:
     """A number about objects of the kind ``scope``. Raises ExpressionError as ``compile_expression`` does."""
     source = located(text)
     try:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isfinite
 
 from mqvitals_config.suggestion import did_you_mean
 from mqvitals_rules.expression.error import RefusedError
 from mqvitals_rules.expression.node import Constant, MetricValue
+from mqvitals_rules.expression.syntax import LARGEST_NUMBER
 from mqvitals_rules.vocabulary.metric import Kind, MetricType
 
 
@@ -30,8 +30,8 @@ class Names:
         value = self._parameters.get(name)
         if value is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-            raise RefusedError.at(start, f"the parameter {name} is no number that can be used: {value!r}")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST_NUMBER:
+            raise RefusedError.at(start, f"the parameter {name} is no number up to 1e18")
         return Constant(start, end, value, parameter=True)
 
     def resolve(self, name: str, start: int, end: int) -> MetricValue | Constant:

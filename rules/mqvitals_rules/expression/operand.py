@@ -32,11 +32,9 @@ from mqvitals_rules.expression.node import (
     Rising,
     Window,
 )
-from mqvitals_rules.expression.syntax import Syntax
+from mqvitals_rules.expression.syntax import LARGEST_NUMBER, Syntax
 from mqvitals_rules.expression.type import Type, described, type_of
 from mqvitals_rules.vocabulary.metric import MetricType
-
-LARGEST_NUMBER = 10**18
 
 _ARITHMETIC: Mapping[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 

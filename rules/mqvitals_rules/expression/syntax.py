@@ -11,6 +11,7 @@ from mqvitals_rules.expression.error import RefusedError
 MOST_CHARACTERS = 500
 MOST_NODES = 100
 DEEPEST = 25
+LARGEST_NUMBER = 10**18
 
 _BREAKS = re.compile(r"[\t\n\r\f\v\x85\u2028\u2029]")
 _OTHER_LANGUAGES = {"&&": "and", "||": "or", "!": "not", "<>": "!=", "=": "=="}
@@ -67,7 +68,9 @@ def parse(text: str) -> Syntax:
         # At the end of the text the parser gives no column.
         last = len(line.rstrip()) - 1
         offset = min(error.offset - 1 + skipped, last) if error.offset else last
-        raise RefusedError.at(offset, _why(line, error.msg if error.offset else "something is missing at the end")) from None
+        raise RefusedError.at(
+            offset, _why(line, error.msg if error.offset else "something is missing at the end")
+        ) from None
     except (RecursionError, MemoryError):
         raise RefusedError.at(0, "nested too deeply") from None
     except ValueError as error:

@@ -55,8 +55,9 @@ class Alert:
     """One alert from its first true poll to its end. Times are ms since 1970 UTC.
 
     ``scope`` is the object the rule looks at (differs from ``key.object`` only where a rule's alert is about another object).
-    ``severity`` is now, ``worst`` the worst while it was firing (pending: as if). ``true_polls`` counts consecutive polls on
-    which the condition held, ``good_polls`` those on the clear side, ``unknown_polls`` those that could not be judged.
+    ``severity`` is now, ``worst`` the worst while it was firing (pending: as if). ``true_polls`` counts the polls on
+    which the condition held until it fired, ``good_polls`` those in a row on the clear side since, ``unknown_polls`` those in a row that could
+    not be judged.
     ``started`` is when it began firing, ``since`` when the condition first held.
     """
 
@@ -91,4 +92,8 @@ class Transition:
         """True when a person would care: it started firing, changed severity, or ended after firing."""
         if self.after.started is None:
             return False
-        return self.before is None or self.before.state is not self.after.state or self.before.severity is not self.after.severity
+        return (
+            self.before is None
+            or self.before.state is not self.after.state
+            or self.before.severity is not self.after.severity
+        )

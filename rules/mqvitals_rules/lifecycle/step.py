@@ -125,7 +125,7 @@ def _pending(alert: Alert, policy: Policy, verdict: Verdict, now: int) -> Alert:
 def _firing(alert: Alert, policy: Policy, verdict: Verdict, now: int) -> Alert:
     if not verdict.holds and verdict.clear:
         good = alert.good_polls + 1
-        after = replace(alert, good_polls=good, true_polls=0, unknown_polls=0, updated=now)
+        after = replace(alert, good_polls=good, unknown_polls=0, updated=now)
         return _ended(after, Why.CLEARED, now) if good >= policy.clear_polls else after
     severity = alert.severity if verdict.severity is None else verdict.severity
     # A clear condition that cannot be judged is unknown: it takes nothing back of the good polls before it.
@@ -133,7 +133,6 @@ def _firing(alert: Alert, policy: Policy, verdict: Verdict, now: int) -> Alert:
     return replace(
         alert,
         good_polls=alert.good_polls if unclear else 0,
-        true_polls=max(alert.true_polls, 1) if verdict.holds else 0,
         unknown_polls=0,
         severity=severity,
         worst=max(alert.worst, severity),

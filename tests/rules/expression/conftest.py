@@ -113,7 +113,9 @@ _KINDS = (
 class _Context:
     """Values by ``metric`` or ``kind.metric``; polls by metric, one a minute up to ``now``."""
 
-    def __init__(self, values: Mapping[str, Reported], past: Mapping[str, Sequence[float | None]], every_ms: int) -> None:
+    def __init__(
+        self, values: Mapping[str, Reported], past: Mapping[str, Sequence[float | None]], every_ms: int
+    ) -> None:
         self.now = 1_700_000_000_000
         self.asked: list[str] = []
         self._values = values

@@ -28,8 +28,8 @@ Q_03 = "input_handles == 0 and rising(depth, 3) and queue.role != batch and usag
 
 Case = tuple[str, str, Mapping[str, Reported], Mapping[str, Sequence[float | None]], bool | None]
 
-NET = {"nettime_us_short": 9000, "nettime_us_long": 3000, "ping_us": Absence.NOT_DECLARED}
-SENT = {"batches": [None, 3, 0, 2, 4]}
+NET: Mapping[str, Reported] = {"nettime_us_short": 9000, "nettime_us_long": 3000, "ping_us": Absence.NOT_DECLARED}
+SENT: Mapping[str, Sequence[float | None]] = {"batches": [None, 3, 0, 2, 4]}
 
 CASES: tuple[Case, ...] = (
     ("buffer_pool", BP_01, {"purpose": 9, "worst_free_pct": 20}, {}, True),

@@ -23,7 +23,7 @@ Make = Callable[..., Context]
 def test_names_and_windows(compiled: Compile) -> None:
     """Every metric with its kind, and every look into the past once, with what it needs."""
     expression = compiled(
-        'status == RETRYING and rate(msgs) > limit and present(ping_us) and rising(queue.depth, 3)'
+        "status == RETRYING and rate(msgs) > limit and present(ping_us) and rising(queue.depth, 3)"
         ' and eta(xmitq_msgs, qsg.qmgr_count, "10m") < 9 and rate(msgs, "5m") < 100',
         "channel",
         limit=5,
@@ -126,8 +126,11 @@ def test_why_the_past_tells_nothing(compiled: Compile, context: Make) -> None:
     [
         ("depth / max_depth > 0.8", {"depth": 9, "max_depth": 10}, {}, "depth [9] / max_depth [10] > 0.8"),
         ("depth > 3 ", {"depth": 1234567}, {}, "depth [1234567] > 3 "),
-        ("depth > 3", {"depth": 0.012345}, {}, "depth [0.0123] > 3"),
+        ("depth > 3", {"depth": 0.012345}, {}, "depth [0.012345] > 3"),
         ("depth > 3", {"depth": 12.0}, {}, "depth [12] > 3"),
+        ("depth > 3", {"depth": 99.99999}, {}, "depth [100] > 3"),
+        ("depth > 3", {"depth": 99.9999}, {}, "depth [99.9999] > 3"),
+        ("depth > 3", {"depth": 12345.678}, {}, "depth [12345.68] > 3"),
         ("depth > 3", {"depth": -2.5}, {}, "depth [-2.5] > 3"),
         ("depth > 3", {"depth": 1e30}, {}, "depth [1.000e+30] > 3"),
         ("depth > 3", {"depth": 10**30}, {}, "depth [very large] > 3"),

@@ -93,7 +93,9 @@ def test_a_term_on_an_undeclared_fact_is_left_out(compiled: Compile, context: Ma
         assert judged(compiled(text), scene, VALUES) is truth, text
 
 
-@pytest.mark.parametrize("text", [LEFT, f"not {LEFT}", f"{LEFT} and {LEFT}", f"{LEFT} or not {LEFT}", "0 < priority < 3"])
+@pytest.mark.parametrize(
+    "text", [LEFT, f"not {LEFT}", f"{LEFT} and {LEFT}", f"{LEFT} or not {LEFT}", "0 < priority < 3"]
+)
 def test_nothing_but_left_out_terms_is_unknown(compiled: Compile, context: Make, text: str) -> None:
     """A condition of which nothing can be asked has no verdict."""
     assert judged(compiled(text), context(VALUES), VALUES) is None
@@ -108,7 +110,7 @@ def test_a_declared_fact_counts(compiled: Compile, context: Make) -> None:
 
 def test_an_optional_fact_absent_for_another_reason_is_unknown(compiled: Compile, context: Make) -> None:
     """Left out is only what nobody declared."""
-    values = {"depth": 5, "priority": Absence.STALE}
+    values: Mapping[str, Reported] = {"depth": 5, "priority": Absence.STALE}
     assert judged(compiled("depth > 0 and priority > 3"), context(values), values) is None
 
 
@@ -149,6 +151,8 @@ def test_a_chain_is_its_comparisons_joined_by_and(compiled: Compile, context: Ma
         ("not present(priority)", True),
         ("present(qsg.qmgr_count)", True),
         ("qsg.qmgr_count * 2 == 8", True),
+        ("channel_initiator.status == RUNNING", True),
+        ("channel.status == RUNNING", False),
         ("depth == 3.0", True),
         ("1_000 > depth", True),
         ("max_depth / input_handles > 0", None),
@@ -171,6 +175,8 @@ def test_forms(compiled: Compile, context: Make, text: str, expected: Truth) -> 
         "usage": 0,
         "role": 5,
         "qsg.qmgr_count": 4,
+        "channel_initiator.status": 2,
+        "channel.status": 2,
         "priority": Absence.NOT_DECLARED,
     }
     assert judged(compiled(text), context(values), values) is expected
@@ -219,7 +225,7 @@ def test_numbers_without_measure(compiled: Compile, context: Make, text: str, ex
 
 def test_a_value_of_the_wrong_type_is_no_value(compiled: Compile, context: Make) -> None:
     """A context that hands out a text for a number makes the term unknown."""
-    values = {"depth": "many", "xmitq": 5}
+    values: Mapping[str, Reported] = {"depth": "many", "xmitq": 5}
     assert judged(compiled("depth > 1"), context(values), values) is None
     assert judged(compiled('xmitq == "A"', "channel"), context(values), values) is None
 
@@ -232,7 +238,7 @@ def test_windows_stand_behind_cheap_terms(compiled: Compile, context: Make) -> N
     assert expression.truth(scene) is False
     assert "past of depth" not in scene.asked  # type: ignore[attr-defined]
     assert expression.truth(context({"input_handles": 0}, past)) is True
-    either = compiled("input_handles == 0 or max(depth, \"5m\") > 3")
+    either = compiled('input_handles == 0 or max(depth, "5m") > 3')
     scene = context({"input_handles": 0}, past)
     assert either.truth(scene) is True
     assert "past of depth" not in scene.asked  # type: ignore[attr-defined]

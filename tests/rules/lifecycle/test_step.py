@@ -11,8 +11,12 @@ POOL = ObjectName("QM01", "buffer_pool", "3")
 AT_ONCE = Policy(hold_polls=1, clear_polls=3)
 
 
-def fire(rule: str = "PS-01", severity: Severity = Severity.WARNING, family: str = "", scope: ObjectName = POOL) -> Alert:
-    return begin(Identity(AlertKey(rule, scope), scope, "operational", family), AT_ONCE, severity, "as it began", 1000).after
+def fire(
+    rule: str = "PS-01", severity: Severity = Severity.WARNING, family: str = "", scope: ObjectName = POOL
+) -> Alert:
+    return begin(
+        Identity(AlertKey(rule, scope), scope, "operational", family), AT_ONCE, severity, "as it began", 1000
+    ).after
 
 
 def after(alert: Alert, verdict: Verdict, now: int = 2000) -> Alert:
@@ -45,13 +49,17 @@ def test_severity_between_condition_and_clear() -> None:
 
 def test_unknown_severity_changes_nothing() -> None:
     """A severity that cannot be judged stays what it was."""
-    assert after(fire(severity=Severity.CRITICAL), Verdict(True, False, None, "new words")).severity is Severity.CRITICAL
+    assert (
+        after(fire(severity=Severity.CRITICAL), Verdict(True, False, None, "new words")).severity is Severity.CRITICAL
+    )
 
 
 def test_severity_while_waiting_does_not_count_as_the_worst() -> None:
     """What an alert would have been before it fired is not what it was while it fired."""
     policy = Policy(hold_polls=2)
-    waiting = begin(Identity(AlertKey("PS-01", POOL), POOL, "operational", ""), policy, Severity.CRITICAL, "", 1000).after
+    waiting = begin(
+        Identity(AlertKey("PS-01", POOL), POOL, "operational", ""), policy, Severity.CRITICAL, "", 1000
+    ).after
     fired = step(waiting, policy, Verdict(True, None, Severity.WARNING, ""), 2000)
     assert fired is not None
     assert (fired.after.state, fired.after.worst) == (AlertState.FIRING, Severity.WARNING)

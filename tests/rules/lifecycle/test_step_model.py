@@ -61,7 +61,11 @@ def _live(sequence: list[tuple[bool | None, bool | None]], policy: Policy, episo
         if holds:
             true += 1
             good = 0
-            long_enough = (at - episode.since) * INTERVAL >= policy.hold_ms if policy.hold_ms is not None else true >= policy.hold_polls
+            long_enough = (
+                (at - episode.since) * INTERVAL >= policy.hold_ms
+                if policy.hold_ms is not None
+                else true >= policy.hold_polls
+            )
             if episode.started is None and long_enough:
                 episode.started = at
         elif episode.started is None:
@@ -131,7 +135,9 @@ def test_transitions_are_a_chain(sequence: list[tuple[bool | None, bool | None]]
 
 @settings(max_examples=200)
 @given(polls, policies)
-def test_people_see_each_firing_alert_begin_and_end_once(sequence: list[tuple[bool | None, bool | None]], policy: Policy) -> None:
+def test_people_see_each_firing_alert_begin_and_end_once(
+    sequence: list[tuple[bool | None, bool | None]], policy: Policy
+) -> None:
     """Of an alert of one severity exactly two transitions are visible at most: it fires, it ends; of one that never fired none."""
     alerts, changes = run(sequence, policy)
     visible = [change for change in changes if change.visible]

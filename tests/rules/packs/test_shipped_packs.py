@@ -30,7 +30,7 @@ def rules() -> RuleSet:
 
 
 @cache
-def tests() -> dict[str, tuple[PackTest, ...]]:
+def pack_tests() -> dict[str, tuple[PackTest, ...]]:
     names = sorted(entry.name for entry in PACKS.iterdir() if entry.name.endswith(".test.yaml"))
     return {name: decode_tests(name, (PACKS / name).read_text("utf-8"), rules()) for name in names}
 
@@ -39,15 +39,17 @@ def every_rule() -> list[Rule]:
     return list(rules().rules)
 
 
-@pytest.mark.parametrize("name, index", [(name, index) for name, found in tests().items() for index in range(len(found))])
+@pytest.mark.parametrize(
+    ("name", "index"), [(name, index) for name, found in pack_tests().items() for index in range(len(found))]
+)
 def test_pack_test_passes(name: str, index: int) -> None:
     """Every test that stands beside a pack holds."""
-    assert run_test(tests()[name][index], rules()) == []
+    assert run_test(pack_tests()[name][index], rules()) == []
 
 
 def test_every_pack_has_its_tests() -> None:
     """Beside each pack stands the file of its tests."""
-    assert {name.replace(".yaml", ".test.yaml") for name, _ in shipped_packs()} == set(tests())
+    assert {name.replace(".yaml", ".test.yaml") for name, _ in shipped_packs()} == set(pack_tests())
 
 
 def test_the_promised_rules_are_there() -> None:
@@ -58,12 +60,13 @@ def test_the_promised_rules_are_there() -> None:
 @pytest.mark.parametrize("rule_id", PROMISED)
 def test_rule_is_tested_firing_and_silent(rule_id: str) -> None:
     """For each rule there is a moment at which it must fire and one at which it must not."""
-    expected = [expected for found in tests().values() for test in found for expected in test.expect]
+    expected = [expected for found in pack_tests().values() for test in found for expected in test.expect]
     fires = [each for each in expected if any(entry.rule == rule_id for entry in each.firing or ())]
     silent = [
         each
         for each in expected
-        if rule_id in each.not_firing or (each.firing is not None and all(entry.rule != rule_id for entry in each.firing))
+        if rule_id in each.not_firing
+        or (each.firing is not None and all(entry.rule != rule_id for entry in each.firing))
     ]
     assert fires
     assert silent

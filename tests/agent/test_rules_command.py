@@ -1,0 +1,264 @@
+"""``mqvitals rules``: check, list, explain, as a person or a program meets them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mqvitals_agent.cli.main import main
+from mqvitals_agent.store.writer import Store
+from mqvitals_config.settings import Settings
+from mqvitals_rules.check import prepare
+from mqvitals_rules.engine import Engine
+from mqvitals_rules.history import MemoryHistory
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
+from mqvitals_rules.vocabulary.metric import Absence, Reported
+from mqvitals_rules.vocabulary.tables import KINDS
+
+RULES = """\
+rules:
+  - id: MY-01
+    title: A pool of ours
+    kind: operational
+    scope: buffer_pool
+    when: free_pct < 30
+    severity: info
+    summary: "buffer pool {name}: {free_pct}"
+    advice: Look at it.
+    caveat: None.
+    source: {document: Our own handbook, section: Buffer pools}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _nobodys_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("MQVITALS_CONFIG", "MQVITALS_STORE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COLUMNS", "100")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A store of seven polls of a few objects."""
+    path = tmp_path / "store.db"
+    history = MemoryHistory()
+    judging = prepare(Settings())
+    engine = Engine(judging.rules, judging.facts, history)
+    with Store.open(path, replay=True, source="made up", group="PRDQSG") as writer:
+        for cycle in range(7):
+            ts = 1_800_000_000_000 + cycle * 10_000
+            for owner, group, values in _cycle(cycle):
+                readings = tuple(
+                    Reading(name, KINDS[name.kind].poll, ts, told, 10_000 if cycle else None)
+                    for name, told in values.items()
+                )
+                snapshot = Snapshot(owner, group, cycle + 1, ts, readings)
+                history.add(snapshot)
+                writer.write(snapshot, engine.evaluate(snapshot))
+    return path
+
+
+def _cycle(cycle: int) -> list[tuple[str, bool, dict[ObjectName, dict[str, Reported]]]]:
+    smf = Absence.NEEDS_SMF
+    return [
+        (
+            "QM01",
+            False,
+            {
+                ObjectName("QM01", "buffer_pool", "3"): {"free_pct": 4, "worst_free_pct": 4, "low_pct": smf},
+                ObjectName("QM01", "channel", "TO.QM02"): {
+                    "status": 3,
+                    "type": 1,
+                    "nettime_us_short": Absence.NOT_COLLECTED,
+                    "nettime_us_long": Absence.NOT_COLLECTED,
+                    "batches": 3,
+                },
+                ObjectName("QM01", "queue", "ORDERS"): {
+                    "depth": 10 + cycle,
+                    "input_handles": 0,
+                    "usage": 0,
+                    "max_depth": 5000,
+                },
+            },
+        ),
+        (
+            "PRDQSG",
+            True,
+            {
+                ObjectName("PRDQSG", "cf_structure", "CSQ_ADMIN"): {"type": 1, "entries_max": 9362, "entries_used": 53},
+                ObjectName("PRDQSG", "qsg"): {"qmgr_count": 10},
+            },
+        ),
+    ]
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
+    """What the command prints for these arguments, with its lines joined as one text."""
+    assert main(["rules", *words]) == code
+    found = capsys.readouterr()
+    return found.out if code != 2 else found.err
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_check_without_a_problem(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The shipped rules have none, a good file has none: a sentence, exit code 0."""
+    assert said(capsys, "check") == "the shipped rules: no problems found (20 rules in all)\n"
+    file = tmp_path / "ours.yaml"
+    file.write_text(RULES, "utf-8")
+    assert said(capsys, "check", str(file)) == "1 file: no problems found (21 rules in all)\n"
+
+
+def test_check_tells_line_column_and_spot(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Each problem is a sentence with its place, the line, and a caret under the spot; exit code 1."""
+    file = tmp_path / "ours.yaml"
+    file.write_text(RULES.replace("free_pct < 30", "fre_pct < 30").replace("kind: op", "kind: up"), "utf-8")
+    out = said(capsys, "check", str(file), code=1)
+    assert f"{file}:4:11: rules[0].kind: 'uperational' is not one of" in out
+    assert f"{file}:6:11: " in out
+    assert "    6 |     when: fre_pct < 30\n                  ^" in out
+    assert "did you mean 'free_pct'?" in out
+
+
+def test_check_of_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A missing file is a problem like any other."""
+    assert "none.yaml: cannot be read: No such file or directory" in said(
+        capsys, "check", str(tmp_path / "none.yaml"), code=1
+    )
+
+
+def test_check_of_an_idle_comparison(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A condition that can never hold is told, though it could be run."""
+    file = tmp_path / "ours.yaml"
+    file.write_text(RULES.replace("free_pct < 30", "free_pct > 130"), "utf-8")
+    assert "this can never hold" in said(capsys, "check", str(file), code=1)
+
+
+def test_check_with_a_configuration(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Without files, the configuration's thresholds and rule files are checked."""
+    config = tmp_path / "mqvitals.yaml"
+    config.write_text("rules:\n  disabled: [BP-1]\n", "utf-8")
+    assert "there is no rule 'BP-1'; did you mean 'BP-01'?" in said(capsys, "check", "--config", str(config), code=1)
+    config.write_text("rules:\n  disabled: [BP-01\n", "utf-8")
+    assert "the settings cannot be used" in said(capsys, "check", "--config", str(config), code=2)
+
+
+def test_list(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """One line a rule, in the order of the files; filters; what is switched off says so."""
+    lines = said(capsys, "list").splitlines()
+    assert len(lines) == 21
+    assert lines[0].split() == ["Rule", "Severity", "Kind", "Judges", "Title"]
+    assert [line.split()[0] for line in said(capsys, "list", "--topic", "queues").splitlines()[1:]] == ["Q-02", "Q-03"]
+    assert [line.split()[0] for line in said(capsys, "list", "--kind", "review").splitlines()[1:]] == [
+        "CHIN-10",
+        "CF-01",
+    ]
+    assert "no rule of kind revue" in said(capsys, "list", "--kind", "revue", code=2)
+    config = tmp_path / "mqvitals.yaml"
+    config.write_text("rules:\n  disabled: [BP-01]\n", "utf-8")
+    assert said(capsys, "list", "--topic", "buffer_pools", "--config", str(config)).splitlines()[1].split()[:2] == [
+        "BP-01",
+        "off",
+    ]
+
+
+def test_list_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    """The JSON list holds what a program needs of each rule."""
+    rows = json.loads(said(capsys, "list", "--json", "--topic", "page_sets"))
+    assert [row["id"] for row in rows] == ["PS-01"]
+    assert rows[0]["severity_if"] == [{"when": "used_pct >= critical_pct", "severity": "critical"}]
+    assert {parameter["name"]: parameter["origin"] for parameter in rows[0]["parameters"]} == {
+        "used_limit_pct": "document",
+        "critical_pct": "default",
+        "clear_pct": "default",
+    }
+    assert rows[0]["source"][0]["document"].startswith("Performance Report")
+
+
+def test_explain_a_rule(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Everything the rule says of itself, with the origin of its thresholds and what the site changed."""
+    config = tmp_path / "mqvitals.yaml"
+    config.write_text("rules:\n  thresholds: [{rule: BP-01, parameter: stress_pct, value: 30}]\n", "utf-8")
+    out = flat(said(capsys, "explain", "BP-01", "--config", str(config)))
+    for words in (
+        "purpose in SHORT and deferred_write_pct < worst_free_pct <= stress_pct",
+        "stress_pct = 20 % (document)",
+        f"30 % (configuration, {config}:2:",
+        "clear_pct = 25 % (default)",
+        "Performance Tuning and Problem Determination",
+        "DISPLAY USAGE PSID(*) TYPE(PAGESET)",
+    ):
+        assert words in out
+
+
+def test_explain_no_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    """A misspelt id is answered with what was probably meant."""
+    assert said(capsys, "explain", "BP-1", code=2) == "mqvitals: there is no rule 'BP-1'\nhint: did you mean 'BP-01'?\n"
+
+
+def test_explain_a_verdict(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    """With an object and a store: the condition with its values, the verdict, the alert's words."""
+    out = flat(said(capsys, "explain", "BP-03", "QM01/buffer_pool/3", "--store", str(store)))
+    assert "worst_free_pct [4] <= synchronous_write_pct" in out
+    assert "Verdict true" in out
+    assert "Severity critical" in out
+    assert "buffer pool 3: 4 % free" in out
+    assert "as of 2027-01-15T08:01:00.000Z" in out
+
+
+def test_explain_looks_into_the_past(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    """Functions over history read the store's."""
+    out = flat(said(capsys, "explain", "Q-03", "QM01/queue/ORDERS", "--store", str(store)))
+    assert "rising(depth, 3): true" in out
+    assert "Verdict true" in out
+
+
+def test_explain_related_objects(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    """A rule that needs the group's object finds it in the store."""
+    out = flat(said(capsys, "explain", "CF-01", "PRDQSG/cf_structure/CSQ_ADMIN", "--store", str(store)))
+    assert "qsg.qmgr_count [10]" in out
+    assert "9362 entries for 10 queue managers, of which each needs 1000" in out
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ("CHL-07", "nettime_max_us stands only in SMF records, field QCSTNTMX"),
+        ("CHL-06", "nettime_us_short needs monitoring to be on: MONQ for queues, MONCHL for channels"),
+        ("CHL-06", "ping_us [not declared]: left out, not declared"),
+        ("CHL-01", "xbatchsz_short has not been told by any answer yet (INQUIRE_CHANNEL_STATUS)"),
+    ],
+)
+def test_explain_what_is_missing(rule: str, words: str, capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    """An unknown verdict names each value that is missing, why, and what would tell it."""
+    out = flat(said(capsys, "explain", rule, "QM01/channel/TO.QM02", "--store", str(store)))
+    assert "Verdict unknown" in out
+    assert words in out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["QM01/channel/TO.QM02"], "BP-01 judges objects of kind buffer_pool, and QM01/channel/TO.QM02 is a channel"),
+        (["QM01"], "an object is written owner/kind/name"),
+        (["QM01/pool/3"], "there is no kind of object 'pool'"),
+        (["QM01/buffer_pool/9"], "holds no object QM01/buffer_pool/9"),
+    ],
+)
+def test_explain_no_such_object(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str], store: Path
+) -> None:
+    """An object that cannot be judged is a sentence, never a traceback."""
+    assert message in said(capsys, "explain", "BP-01", *words, "--store", str(store), code=2)
+
+
+def test_explain_without_a_store(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A verdict needs a store: none named, or none there, is a sentence."""
+    assert "no store is named" in said(capsys, "explain", "BP-01", "QM01/buffer_pool/3", code=2)
+    assert "none.db" in said(
+        capsys, "explain", "BP-01", "QM01/buffer_pool/3", "--store", str(tmp_path / "none.db"), code=2
+    )

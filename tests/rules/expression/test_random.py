@@ -1,0 +1,373 @@
+"""Whatever is written and whatever the values are: refused with a sentence, or evaluated without raising, and rightly so."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mqvitals_config.problem import Problem
+from mqvitals_rules.expression import Context, Expression, ExpressionError, compile_expression, windows
+from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
+from mqvitals_rules.windows import Point
+
+NOW = 1_700_000_000_000
+STATES = {"A": 0, "B": 1, "C": 7}
+SWITCH = {"NO": 0, "YES": 1}
+LEFT = "left out"
+
+KIND = Kind(
+    "thing",
+    "a thing",
+    "INQUIRE_Q",
+    (
+        *(Metric(name, "count", MetricType.GAUGE, name) for name in ("g1", "g2", "g3")),
+        *(Metric(name, "count", MetricType.COUNTER, name) for name in ("c1", "c2")),
+        Metric("s1", "", MetricType.STATE, "s1", values=STATES),
+        Metric("s2", "", MetricType.STATE, "s2", values=STATES),
+        Metric("w1", "", MetricType.STATE, "w1", values=SWITCH),
+        Metric("t1", "", MetricType.TEXT, "t1"),
+        Metric("t2", "", MetricType.TEXT, "t2"),
+        *(Metric(name, "us", MetricType.GAUGE, name, declared=True) for name in ("o1", "o2")),
+        Metric("o3", "", MetricType.STATE, "o3", values=STATES, declared=True),
+        Metric("d1", "us", MetricType.GAUGE, "d1", declared=True, default=3),
+    ),
+    sets={"SET": ("s1", ("A", "C"))},
+)
+OTHER = Kind("other", "another thing", "INQUIRE_Q", (Metric("r1", "count", MetricType.GAUGE, "r1"),))
+KINDS = {"thing": KIND, "other": OTHER}
+PARAMETERS = {"p1": 3.0, "p2": -1, "p3": 0}
+
+NUMBERS = ["g1", "g2", "c1", "o1", "o2", "d1", "other.r1", "thing.g3", "p1", "p3", "0", "3", "2.5", "1e18", "10"]
+NUMBER_METRICS = ["g1", "g2", "g3", "c1", "c2", "o1", "o2", "d1", "r1"]
+
+
+def numbers() -> st.SearchStrategy[str]:
+    """Numeric expressions."""
+    leaves = st.one_of(
+        st.sampled_from(NUMBERS),
+        st.sampled_from(
+            [
+                'rate(c1, "5m")',
+                'delta(c2, "3m")',
+                'avg(g1, "5m")',
+                'min(g1, "2m")',
+                'max(other.r1, "4m")',
+                'eta(g2, 10, "10m")',
+                'eta(g2, o1 / g1, "10m")',
+                "rate(c2)",
+            ]
+        ),
+    )
+    return st.recursive(
+        leaves,
+        lambda inner: st.one_of(
+            st.tuples(inner, st.sampled_from("+-*/"), inner).map(lambda parts: f"({' '.join(parts)})"),
+            inner.map(lambda text: f"-{text}"),
+            inner.map(lambda text: f"abs({text})"),
+            st.tuples(st.sampled_from(["min", "max"]), inner, inner).map(lambda x: f"{x[0]}({x[1]}, {x[2]})"),
+        ),
+        max_leaves=4,
+    )
+
+
+def terms() -> st.SearchStrategy[str]:
+    """Comparisons and the like."""
+    order = st.sampled_from(["<", "<=", ">", ">=", "==", "!="])
+    number = numbers()
+    member = st.sampled_from(["in", "not in"])
+    return st.one_of(
+        st.tuples(number, order, number).map(" ".join),
+        st.tuples(number, order, number, order, number).map(" ".join),
+        st.tuples(number, member, st.sampled_from(["(1, 2)", "(0, -3, 2.5)", "(p1, 3)"])).map(" ".join),
+        st.sampled_from(
+            [
+                "s1 == A",
+                "B != s2",
+                "s1 == s2",
+                "s1 in SET",
+                "s2 not in (B, C)",
+                "w1 == YES",
+                'min(w1, "5m") == YES',
+                "o3 == C",
+                "o3 in (A, B)",
+                't1 == "x"',
+                "t1 != t2",
+                't2 in ("x", "y")',
+                "present(g1)",
+                "present(o1)",
+                "present(t1)",
+                "present(other.r1)",
+                "rising(g1, 2)",
+                "rising(g3, 4)",
+                "rising(other.r1, 1)",
+            ]
+        ),
+    )
+
+
+def conditions() -> st.SearchStrategy[str]:
+    """Whole expressions."""
+    return st.recursive(
+        terms(),
+        lambda inner: st.one_of(
+            st.tuples(inner, st.sampled_from(["and", "or"]), inner).map(lambda parts: f"({' '.join(parts)})"),
+            st.lists(inner, min_size=2, max_size=4).map(" and ".join).map("({})".format),
+            st.lists(inner, min_size=2, max_size=4).map(" or ".join).map("({})".format),
+            inner.map(lambda text: f"not ({text})"),
+        ),
+        max_leaves=8,
+    )
+
+
+VALUES = st.one_of(
+    st.integers(-4, 12),
+    st.sampled_from([2.5, 0.0, -0.0, 1e308, float("inf"), float("-inf"), 10**400, -(10**400), 2**63, 5e-324]),
+)
+ABSENT = st.sampled_from([Absence.NOT_COLLECTED, Absence.NOT_DECLARED, Absence.NO_ANSWER, Absence.NEEDS_SMF])
+PASTS = st.lists(
+    st.tuples(st.one_of(st.none(), VALUES), st.sampled_from([None, 60_000, 60_000, 60_000, 0, 500, 3_600_000])),
+    max_size=12,
+)
+
+
+def sample(values: st.SearchStrategy[Reported]) -> st.SearchStrategy[Reported | None]:
+    """A value, an absence, or nothing at all."""
+    return st.one_of(values, values, values, ABSENT, st.none())
+
+
+WORLDS = st.fixed_dictionaries(
+    {
+        **{name: sample(VALUES) for name in NUMBER_METRICS},
+        **{name: sample(st.sampled_from([0, 1, 7, 7.0, 99])) for name in ("s1", "s2", "w1", "o3")},
+        **{name: sample(st.sampled_from(["x", "y", ""])) for name in ("t1", "t2")},
+    }
+)
+HISTORY = ("g1", "g2", "g3", "c1", "c2", "r1", "w1")
+HISTORIES = st.fixed_dictionaries(dict.fromkeys(HISTORY, PASTS))
+
+
+class World:
+    """A context with random values and polls, one a minute."""
+
+    def __init__(self, values: Mapping[str, Any], past: Mapping[str, Sequence[tuple[Any, int | None]]]) -> None:
+        self.now = NOW
+        self.values: dict[str, Reported] = {name: value for name, value in values.items() if value is not None}
+        self.past = {
+            name: [Point(NOW - 60_000 * (len(points) - 1 - i), value, gap) for i, (value, gap) in enumerate(points)]
+            for name, points in past.items()
+        }
+
+    def value(self, kind: str, metric: str) -> Reported:
+        return self.values.get(metric, Absence.NOT_DECLARED if metric in ("o1", "o2", "o3") else Absence.NOT_ASKED)
+
+    def points(self, kind: str, metric: str, since_ms: int) -> Sequence[Point]:
+        return [point for point in self.past[metric] if point.ts > since_ms]
+
+    def last(self, kind: str, metric: str, n: int) -> Sequence[Point]:
+        return self.past[metric][-n:]
+
+
+class Reference:
+    """The language as a person would define it: over Python's own tree, one rule after another, slow and plain."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+
+    def verdict(self, text: str) -> bool | None:
+        found = self.condition(ast.parse(text, mode="eval").body)
+        return None if found is LEFT or found is None else bool(found)
+
+    def condition(self, node: ast.expr) -> bool | str | None:
+        if isinstance(node, ast.BoolOp):
+            deciding = isinstance(node.op, ast.Or)
+            return self.joined([self.condition(each) for each in node.values], deciding)
+        if isinstance(node, ast.UnaryOp):
+            found = self.condition(node.operand)
+            return found if found is None or found is LEFT else not found
+        if isinstance(node, ast.Compare):
+            operands = [node.left, *node.comparators]
+            links = [self.link(*each) for each in zip(operands, node.ops, operands[1:], strict=False)]
+            return links[0] if len(links) == 1 else self.joined(links, deciding=False)
+        assert isinstance(node, ast.Call)
+        name = self.name(node.args[0])
+        if ast.unparse(node.func) == "present":
+            return not isinstance(self.world.value("", name), Absence)
+        rises = ast.literal_eval(node.args[1])
+        points = self.world.last("", name, rises + 1)
+        present = [point.value for point in points if point.value is not None]
+        if any(present[i + 1] <= present[i] for i in range(len(present) - 1)):
+            return False
+        return True if len(present) == rises + 1 else None
+
+    @staticmethod
+    def joined(found: Sequence[bool | str | None], deciding: bool) -> bool | str | None:
+        counted = [each for each in found if each is not LEFT]
+        if not counted:
+            return LEFT
+        if deciding in counted:
+            return deciding
+        return None if None in counted else not deciding
+
+    def link(self, left: ast.expr, sign: ast.cmpop, right: ast.expr) -> bool | str | None:
+        facts = [name for side in (left, right) for name in self.facts(side)]
+        if any(self.world.value("", name) is Absence.NOT_DECLARED for name in facts):
+            return LEFT
+        first = self.operand(left)
+        if isinstance(sign, ast.In | ast.NotIn):
+            if first is None:
+                return None
+            if isinstance(right, ast.Tuple):
+                members = [self.operand(each) for each in right.elts]
+            else:
+                members = [STATES[name] for name in KIND.sets["SET"][1]]
+            return (first in members) is isinstance(sign, ast.In)
+        second = self.operand(right)
+        if first is None or second is None:
+            return None
+        operators: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+            ast.Lt: operator.lt,
+            ast.LtE: operator.le,
+            ast.Gt: operator.gt,
+            ast.GtE: operator.ge,
+            ast.Eq: operator.eq,
+            ast.NotEq: operator.ne,
+        }
+        return operators[type(sign)](first, second)
+
+    def facts(self, node: ast.expr) -> list[str]:
+        """The optional facts whose value an operand needs."""
+        return [each.id for each in ast.walk(node) if isinstance(each, ast.Name) and each.id in ("o1", "o2", "o3")]
+
+    @staticmethod
+    def name(node: ast.expr) -> str:
+        return node.attr if isinstance(node, ast.Attribute) else ast.unparse(node)
+
+    def operand(self, node: ast.expr) -> Any:
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, ast.Name | ast.Attribute):
+            name = self.name(node)
+            if name in PARAMETERS:
+                return PARAMETERS[name]
+            if name in STATES or name in SWITCH:
+                return {**STATES, **SWITCH}[name]
+            value = self.world.value("", name)
+            return None if isinstance(value, Absence) else value
+        try:
+            if isinstance(node, ast.UnaryOp):
+                found = self.operand(node.operand)
+                return None if found is None else -found
+            if isinstance(node, ast.BinOp):
+                sign = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
+                pair = (self.operand(node.left), self.operand(node.right))
+                found = None if None in pair else sign[type(node.op)](*pair)
+                return found if found == found else None
+            assert isinstance(node, ast.Call)
+            return self.call(ast.unparse(node.func), node.args)
+        except ArithmeticError:
+            return None
+
+    def call(self, function: str, arguments: list[ast.expr]) -> Any:
+        if function == "abs":
+            found = self.operand(arguments[0])
+            return None if found is None else abs(found)
+        plain = len(arguments) > 1 and not ast.unparse(arguments[1]).startswith("'")
+        if function in ("min", "max") and plain:
+            found = [self.operand(each) for each in arguments]
+            return None if None in found else (min if function == "min" else max)(found)
+        minutes = 5
+        if len(arguments) > 1:
+            minutes = int(ast.literal_eval(arguments[-1])[:-1])
+        since = NOW - minutes * 60_000
+        points = self.world.points("", self.name(arguments[0]), since)
+        if function == "eta":
+            limit = self.operand(arguments[1])
+            return None if limit is None else windows.eta(points, limit, NOW)
+        if function in ("rate", "delta"):
+            return {"rate": windows.rate, "delta": windows.delta}[function](points)
+        whole = {"avg": windows.average, "min": windows.least, "max": windows.greatest}[function]
+        return whole(points, since, minutes * 60_000)
+
+
+def compiled(text: str) -> Expression | None:
+    """The expression, or None when it is refused; nothing else may happen."""
+    try:
+        return compile_expression(text, KIND, KINDS, PARAMETERS)
+    except ExpressionError as error:
+        check(text, error.problems)
+        return None
+
+
+def check(text: str, problems: Sequence[Problem]) -> None:
+    """A refusal has a sentence, and a column of the text."""
+    assert problems
+    for problem in problems:
+        assert problem.message
+        assert 1 <= problem.place.column <= max(len(text), 1)
+
+
+@given(conditions(), WORLDS, HISTORIES)
+def test_compiled_as_defined(text: str, values: Mapping[str, Any], past: Mapping[str, Any]) -> None:
+    """The compiled function, with and without values given along, and the explanation agree with the plain definition."""
+    expression = compiled(text)
+    if expression is None:
+        return  # too long, too deep, or without a metric
+    world = World(values, past)
+    expected = Reference(world).verdict(text)
+    assert expression.truth(world) is expected
+    assert expression.truth(world, world.values) is expected
+    explanation = expression.explain(world)
+    assert explanation.truth is expected
+    assert bool(explanation.missing) is (expected is None)
+    assert explanation.filled == expression.filled(world)
+
+
+WORDS = """
+    g1 g2 c1 s1 w1 o1 t1 A B YES SET p1 other thing other.r1 thing.g1 rate delta avg min max eta rising abs present
+    and or not in is if else lambda for None True __import__ print < <= > >= == != = := + - * / // ** % ~ & | ^ ( ) [ ]
+    { } , . ; : # ' " 0 1 5 1.5 1e999 2j '5m' "1h" '30s' 'x' b'x' f'{g1}' 99999999999999999999 é ∞
+"""
+TOKENS = st.sampled_from([*WORDS.split(), "\x00", "\n", "\t", "\\", '""" '])
+
+
+@given(st.lists(TOKENS, max_size=25), st.sampled_from(["", " "]), WORLDS, HISTORIES)
+def test_any_words(words: Sequence[str], between: str, values: Mapping[str, Any], past: Mapping[str, Any]) -> None:
+    """Words in any order are refused with a sentence, or are a condition that can be evaluated."""
+    evaluate(between.join(words), World(values, past))
+
+
+@given(st.text(max_size=600))
+def test_any_text(text: str) -> None:
+    """So is any text."""
+    evaluate(text, World({}, dict.fromkeys(HISTORY, ())))
+
+
+@given(conditions(), st.data(), WORLDS, HISTORIES)
+def test_damaged_expressions(
+    text: str, data: st.DataObject, values: Mapping[str, Any], past: Mapping[str, Any]
+) -> None:
+    """And so is a good expression with a piece cut out and another put in."""
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, min(len(text), start + 12)))
+    piece = data.draw(st.one_of(TOKENS, st.text(max_size=3)))
+    evaluate(text[:start] + piece + text[end:], World(values, past))
+
+
+def evaluate(text: str, world: World) -> None:
+    """Evaluate in every way what is not refused."""
+    expression = compiled(text)
+    if expression is None:
+        return
+    context: Context = world
+    verdict = expression.truth(context)
+    assert verdict in (True, False, None)
+    assert expression.truth(context, world.values) is verdict
+    assert expression.explain(context).truth is verdict
+    assert (expression.reason(context) is None) is (verdict is not None)
+    for problem in expression.doubts():
+        assert problem.message

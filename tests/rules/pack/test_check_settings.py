@@ -1,0 +1,108 @@
+"""Settings whose words fit no rule, no parameter, no kind and no state are refused at their place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mqvitals_config.load import load_settings
+from mqvitals_config.problem import ConfigError
+from mqvitals_config.settings import Settings
+from mqvitals_rules.check import check_settings, prepare
+from mqvitals_rules.snapshot import ObjectName
+
+GOOD = """\
+rules:
+  disabled: [CHL-07]
+  thresholds:
+    - {rule: BP-01, parameter: stress_pct, value: 30, objects: QM01/buffer_pool/*}
+facts:
+  buffer_pools:
+    - {objects: "*/buffer_pool/3", purpose: short_lived}
+  queues:
+    - {objects: "*/queue/BATCH.*", role: batch, lifetime: long, pair: BATCH.REPLY}
+  channels:
+    - {objects: QM01/channel/TO.PARTNER, ping_us: 120}
+  cf_structures:
+    - {objects: "*/cf_structure/APPL1", full_threshold_pct: 90}
+"""
+
+
+def settings_of(text: str, folder: Path) -> Settings:
+    file = folder / "mqvitals.yaml"
+    file.write_text(text, "utf-8")
+    return load_settings(str(file), {}, {}).settings
+
+
+def test_good_settings(tmp_path: Path) -> None:
+    """Overrides, switches and facts that fit are taken over."""
+    settings = settings_of(GOOD, tmp_path)
+    assert check_settings(settings) == ()
+    judging = prepare(settings)
+    pool = ObjectName("QM01", "buffer_pool", "3")
+    form = next(form for form in judging.rules.forms(pool) if form.id == "BP-01")
+    assert form.values["stress_pct"] == 30
+    assert judging.facts.of(pool) == {"purpose": 4}
+    assert judging.facts.of(ObjectName("QM02", "queue", "BATCH.FEED")) == {
+        "role": 5,
+        "lifetime": 1,
+        "pair": "BATCH.REPLY",
+    }
+    assert judging.facts.of(ObjectName("QM01", "channel", "TO.PARTNER")) == {"ping_us": 120}
+    assert judging.facts.of(ObjectName("PRDQSG", "cf_structure", "APPL1")) == {"full_threshold_pct": 90}
+    assert judging.facts.of(ObjectName("PRDQSG", "cf_structure", "APPL2")) == {"full_threshold_pct": 80}
+    assert all(form.id != "CHL-07" for form in judging.rules.forms(ObjectName("QM01", "channel", "X")))
+
+
+def test_without_settings_the_first_pools_have_a_purpose() -> None:
+    """Undeclared, pools 0, 1 and 2 are system pools and the others unclassified; a queue's role is not batch."""
+    facts = prepare(Settings()).facts
+    assert [facts.of(ObjectName("QM01", "buffer_pool", number))["purpose"] for number in "0123"] == [0, 1, 2, 9]
+    assert facts.of(ObjectName("QM01", "queue", "ANY"))["role"] == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "column", "words"),
+    [
+        ("disabled: [CHL-07]", "disabled: [CHL-7]", 2, 14, "there is no rule 'CHL-7'; did you mean 'CHL-07'?"),
+        ("rule: BP-01", "rule: NOPE", 4, 14, "there is no rule 'NOPE'; 'mqvitals rules list' shows all"),
+        ("stress_pct", "stres_pct", 4, 32, "did you mean 'stress_pct'?"),
+        ("objects: QM01/buffer_pool/*", "objects: QM01/queue/*", 4, 64, "judges objects of kind buffer_pool"),
+        ("objects: QM01/buffer_pool/*", "objects: QM01/bufferpool/*", 4, 69, "did you mean 'buffer_pool'?"),
+        ("objects: QM01/buffer_pool/*", "objects: QM01", 4, 64, "owner/kind/name"),
+        ("purpose: short_lived", "purpose: shortlived", 7, 45, "did you mean 'short_lived'?"),
+        ('"*/buffer_pool/3"', '"*/page_set/3"', 7, 18, "facts.buffer_pools declares objects of kind buffer_pool"),
+        ("role: batch", "role: batsh", 9, 42, "did you mean 'batch'?"),
+        ("lifetime: long", "lifetime: forever", 9, 59, "there is short, long"),
+    ],
+)
+def test_mistake_is_told_at_its_place(old: str, new: str, line: int, column: int, words: str, tmp_path: Path) -> None:
+    """Each word that fits nothing is one problem at its line and column, with what was probably meant."""
+    assert old in GOOD
+    [problem] = check_settings(settings_of(GOOD.replace(old, new, 1), tmp_path))
+    assert (problem.place.line, problem.place.column) == (line, column)
+    assert words in problem.message
+
+
+def test_all_mistakes_at_once(tmp_path: Path) -> None:
+    """Problems of rules, facts and rule files come together, in the order of the files."""
+    text = (
+        GOOD.replace("CHL-07", "CHL-77").replace("purpose: short_lived", "purpose: x").replace("role: batch", "role: y")
+    )
+    settings = settings_of(text, tmp_path)
+    assert [problem.place.line for problem in check_settings(settings)] == [2, 7, 9]
+    with pytest.raises(ConfigError) as caught:
+        prepare(settings)
+    assert caught.value.problems == check_settings(settings)
+
+
+def test_a_broken_rule_file_does_not_make_its_thresholds_wrong(tmp_path: Path) -> None:
+    """When a rule file cannot be read, what the settings say of its rules is not called misspelt too."""
+    (tmp_path / "ours.yaml").write_text("rules: [{id: MY-01}]", "utf-8")
+    text = GOOD.replace("rules:\n", "rules:\n  files: [ours.yaml]\n").replace(
+        "rule: BP-01, parameter: stress_pct", "rule: MY-01, parameter: x"
+    )
+    problems = check_settings(settings_of(text, tmp_path))
+    assert problems
+    assert {problem.place.path for problem in problems} == {str(tmp_path / "ours.yaml")}
