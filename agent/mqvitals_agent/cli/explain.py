@@ -85,12 +85,19 @@ def _rule(rule: Rule, settings: Settings) -> Iterator[str]:
     yield from _line("Severity", severities(rule))
     yield from _parameters(rule, settings)
     yield from _line("Needs", ", ".join(rule.needs))
+    yield from _counsel(rule)
+    if rule.mqsc:
+        yield from _line("Next", str(rule.mqsc))
+
+
+def _counsel(rule: Rule) -> Iterator[str]:
+    """What to do, when not to, and who says so."""
+    from mqvitals_rules.page import one_line
+
     yield from _line("Advice", one_line(rule.advice))
     yield from _line("Caveat", one_line(rule.caveat))
     for number, source in enumerate(rule.sources):
         yield from _line("Source" if number == 0 else "", f"{source.document}: {source.section}")
-    if rule.mqsc:
-        yield from _line("Next", str(rule.mqsc))
 
 
 def _parameters(rule: Rule, settings: Settings) -> Iterator[str]:
@@ -134,7 +141,7 @@ def _verdict(arguments: argparse.Namespace, name: ObjectName, rule: Rule, judgin
     if found.clear is not None:
         yield from _line("Clears", f"{found.clear.filled}: {_VERDICTS[found.clear.truth]}")
     yield from _line("With", ", ".join(f"{key} = {value:g}" for key, value in form.values.items()))
-    yield from _line("Advice", " ".join(rule.advice.split()))
+    yield from _counsel(rule)
     yield from _line("Next", found.mqsc)
 
 
