@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.cli.failure import ExitCode, Failure
-from mqvitals_agent.cli.rules import no_rule, rules_of, settings_of
+from mqvitals_agent.cli.rule_argument import no_rule, rules_of, settings_of
 from mqvitals_agent.cli.store_argument import line_width, open_store, show
 from mqvitals_agent.view.text import safe, wrap
 from mqvitals_rules.snapshot import ObjectName

@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from mqvitals_agent.cli.failure import ExitCode, Failure
+from mqvitals_agent.cli.rule_argument import explained, rules_of, settings_of
 
 if TYPE_CHECKING:
-    from mqvitals_config.problem import Problem
-    from mqvitals_config.settings import Settings
     from mqvitals_rules.rule import Rule
 
 _CHECK = """\
@@ -65,35 +64,6 @@ def run(arguments: argparse.Namespace) -> int:
     return explain(arguments)
 
 
-def settings_of(arguments: argparse.Namespace) -> Settings:
-    """The settings in force. Raises Failure."""
-    from mqvitals_agent.cli.config import settings_in_force
-
-    return settings_in_force(arguments.config, vars(arguments)).settings
-
-
-def rules_of(settings: Settings) -> tuple[Rule, ...]:
-    """The shipped rules and those of the settings' files. Raises Failure with every problem."""
-    from mqvitals_config.problem import ConfigError
-    from mqvitals_rules.ruleset import load_rules
-    from mqvitals_rules.vocabulary.tables import KINDS
-
-    try:
-        return load_rules(KINDS, settings.rules.files)
-    except ConfigError as error:
-        raise Failure(
-            f"the rules cannot be used:\n{_explained(error.problems)}", hint="'mqvitals rules check' lists these"
-        ) from error
-
-
-def no_rule(rule_id: str, rules: Iterable[Rule]) -> Failure:
-    """The failure to find a rule."""
-    from mqvitals_config.suggestion import did_you_mean
-
-    meant = did_you_mean(rule_id, [str(rule.id) for rule in rules]).removeprefix("; ")
-    return Failure(f"there is no rule {rule_id!r}", hint=meant or "'mqvitals rules list' shows all")
-
-
 def _check(arguments: argparse.Namespace) -> int:
     from mqvitals_rules.check import check_settings
     from mqvitals_rules.ruleset import doubts, read_rules
@@ -109,7 +79,7 @@ def _check(arguments: argparse.Namespace) -> int:
         where = "the shipped rules" if not settings.rules.files else "the shipped rules and those of the configuration"
     problems += doubts(rules, KINDS) if not problems else []
     if problems:
-        print(_explained(sorted(problems)))
+        print(explained(sorted(problems)))
         return ExitCode.FOUND
     print(f"{where}: no problems found ({len(rules)} rules in all)")
     return ExitCode.DONE
@@ -197,14 +167,3 @@ def _table(rules: Iterable[Rule], disabled: frozenset[str]) -> list[str]:
         rows.append((safe(rule.id), severity, rule.kind.value, rule.scope, safe(rule.title)))
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(map(fit, row, widths)).rstrip() for row in rows]
-
-
-def _explained(problems: Iterable[Problem]) -> str:
-    from mqvitals_config.excerpt import explained, source_of
-    from mqvitals_rules.ruleset import shipped_packs
-
-    def source(path: str) -> str | None:
-        text: Callable[[str], str | None] = dict(shipped_packs()).get
-        return text(path) or source_of(path)
-
-    return explained(problems, source)
