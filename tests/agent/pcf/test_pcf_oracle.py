@@ -31,13 +31,14 @@ def oracle(shared_data: Path) -> Path:
     return program
 
 
-def lines(folder: Path) -> Iterator[str]:
-    """All replies of the quiet recording and both sample messages, one a line."""
-    for exchange in read(folder / "recording-quiet.jsonl.gz"):
+def lines(path: Path) -> Iterator[str]:
+    """All replies of a recording, or the one message of a .dat file, one a line."""
+    if path.suffix == ".dat":
+        yield f"546 1208 {path.read_bytes().hex()}"
+        return
+    for exchange in read(path):
         for reply in exchange.replies:
             yield f"{reply.encoding} {reply.ccsid} {reply.data.hex()}"
-    for name in ("statistics_q.dat", "pcf_with_cfif.dat"):
-        yield f"546 1208 {(folder / name).read_bytes().hex()}"
 
 
 def trimmed(value: Any) -> Any:
@@ -47,19 +48,34 @@ def trimmed(value: Any) -> Any:
     return value.strip(_JAVA_TRIM) if isinstance(value, str) else value
 
 
+@pytest.mark.parametrize(
+    ("name", "messages"),
+    [
+        ("recording-quiet.jsonl.gz", 13_862),
+        ("recording-incident.jsonl.gz", 40_777),
+        ("statistics_q.dat", 1),
+        ("pcf_with_cfif.dat", 1),
+    ],
+)
 def test_every_reply_as_java_reads_it(
-    oracle: Path, shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    name: str,
+    messages: int,
+    oracle: Path,
+    shared_data: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """``pcf decode`` prints the same for every parameter of every reply."""
     source = tmp_path / "messages.txt"
-    source.write_text("".join(f"{line}\n" for line in lines(shared_data / "pcf")), encoding="ascii")
+    source.write_text("".join(f"{line}\n" for line in lines(shared_data / "pcf" / name)), encoding="ascii")
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     with source.open("rb") as stdin:
         java = subprocess.run([str(oracle)], stdin=stdin, capture_output=True, check=True, timeout=100).stdout
     theirs = [json.loads(line) for line in java.decode("utf-8").splitlines()]
     assert main(["pcf", "decode", str(source)]) == 0
     ours = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert len(ours) == len(theirs) > 13_000
+    assert len(ours) == len(theirs) == messages
     for number, (our, their) in enumerate(zip(ours, theirs, strict=True), 1):
         assert their.pop("left") == 0
         assert trimmed(our) == their, f"message {number}"

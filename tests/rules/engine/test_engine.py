@@ -288,6 +288,10 @@ def test_the_worst_stage_stands_for_its_family() -> None:
         desk.poll(pool(desk, free))
     shadows = overshadowed(desk.engine.open_alerts, shipped().ranks)
     assert {(shadowed.rule, by.rule) for shadowed, by in shadows.items()} == {("BP-01", "BP-03"), ("BP-02", "BP-03")}
+    # Of two alerts of one severity the rank decides, not the name of the rule.
+    equal = [replace(alert, severity=Severity.WARNING) for alert in desk.engine.open_alerts]
+    shadows = overshadowed(equal, {"BP-01": 3, "BP-02": 2, "BP-03": 1})
+    assert {(shadowed.rule, by.rule) for shadowed, by in shadows.items()} == {("BP-02", "BP-01"), ("BP-03", "BP-01")}
 
 
 def test_words_of_mq_cannot_steer_a_terminal() -> None:

@@ -70,6 +70,8 @@ def test_delta_adds_what_is_present(points: Sequence[Point], expected: float | N
         ([Point(NOW, 7, 3_600_000)], True),  # one poll an hour stands for the whole window
         ([Point(NOW - 100_000, 7, 3_600_000)], False),  # nothing tells of the last 100 s
         ([Point(NOW - 60_000, 7, 3_600_000)], True),
+        ([Point(NOW, 7, 239_999)], False),  # 1 ms short of 80 %
+        ([Point(NOW, 7, 240_000)], True),
         ([Point(NOW - 299_000, 7, 3_600_000), *polls(1, 2)], False),  # what lies before the window does not count
     ],
 )
