@@ -31,7 +31,7 @@ from enum import Enum
 from typing import Annotated, Any, Generic, Literal, TypeVar, Union, cast, get_args, get_origin
 
 from mqvitals_config.node import MOST_PROBLEMS, Broken, MappingNode, Node, ScalarNode, SequenceNode, compose, too_many
-from mqvitals_config.problem import ConfigError, LocatedText, Place, Problem
+from mqvitals_config.problem import ConfigError, LocatedNumber, LocatedText, Place, Problem
 from mqvitals_config.shape import (
     SECRET,
     SECRET_FILE,
@@ -311,7 +311,9 @@ class _Decoder:
         if hint is int:
             return int(node.text)
         number = float(node.text)
-        return number if abs(number) < _LARGEST else self.refuse(node.place, key, "this number is too large")
+        if abs(number) >= _LARGEST:
+            return self.refuse(node.place, key, "this number is too large")
+        return LocatedNumber(number, node.place) if hint is LocatedNumber else number
 
     def choice(self, node: Node, choices: Mapping[str, Any], key: str) -> Any:
         if not isinstance(node, ScalarNode) or node.tag == "null":

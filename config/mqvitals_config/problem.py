@@ -44,6 +44,24 @@ class ConfigError(Exception):
         super().__init__("\n".join(map(str, self.problems)))
 
 
+class LocatedNumber(float):
+    """A number of a file that still knows its place, for those who judge its meaning later."""
+
+    __slots__ = ("place",)
+
+    place: Place
+
+    def __new__(cls, value: float, place: Place) -> LocatedNumber:
+        """Wrap ``value``, which stands at ``place``."""
+        number = super().__new__(cls, value)
+        number.place = place
+        return number
+
+    def __getnewargs__(self) -> tuple[float, Place]:  # type: ignore[override]
+        # Copying and pickling call __new__ again; a plain float would pass its value alone.
+        return float(self), self.place
+
+
 class LocatedText(str):
     """A text of a file that still knows its place, for those who judge its meaning later.
 

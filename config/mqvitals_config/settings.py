@@ -15,7 +15,7 @@ from mqvitals_config.duration import FORM as DURATION
 from mqvitals_config.file_mode import FORM as FILE_MODE
 from mqvitals_config.file_mode import FileMode, parse_file_mode
 from mqvitals_config.file_path import beside
-from mqvitals_config.problem import LocatedText, Problem
+from mqvitals_config.problem import LocatedNumber, LocatedText, Problem
 from mqvitals_config.shape import Convert
 from mqvitals_config.time_zone import FORM as TIME_ZONE
 from mqvitals_config.time_zone import checked
@@ -104,7 +104,7 @@ class Threshold:
 
     rule: Annotated[LocatedText, Doc("The rule's id, such as BP-01.")]
     parameter: Annotated[LocatedText, Doc("The parameter's name; `mqvitals rules explain` lists those of a rule.")]
-    value: Annotated[float, Doc("The value, in the parameter's own unit.")]
+    value: Annotated[LocatedNumber, Doc("The value, in the parameter's own unit.")]
     objects: Annotated[
         LocatedText | None,
         Doc(

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from mqvitals_config.node import MappingNode, ScalarNode, SequenceNode
-from mqvitals_config.problem import LocatedText
+from mqvitals_config.problem import LocatedNumber, LocatedText
 from mqvitals_config.secret import Secret
 from mqvitals_config.wording import listing
 
@@ -34,6 +34,7 @@ SIMPLE: dict[Any, str] = {
     LocatedText: "a string",
     int: "a whole number",
     float: "a number",
+    LocatedNumber: "a number",
     bool: "true or false",
 }
 

@@ -14,8 +14,9 @@ from mqvitals_config.settings import FactSettings, RuleSettings, Settings
 from mqvitals_config.suggestion import did_you_mean
 from mqvitals_rules.facts import Fact, Facts
 from mqvitals_rules.pattern import ObjectPattern
-from mqvitals_rules.rule import Rule
+from mqvitals_rules.rule import Parameter, Rule
 from mqvitals_rules.ruleset import RuleSet, Threshold, read_rules
+from mqvitals_rules.template import with_unit
 from mqvitals_rules.vocabulary.metric import Kind, MetricType, Value
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -26,6 +27,12 @@ _FACT_KINDS: Mapping[str, str] = {
     "cf_structures": "cf_structure",
 }
 """The sections of ``facts`` and the kind of object each is about."""
+
+
+_SHARES = frozenset({"pct", "%"})
+
+_NEVER_NEGATIVE = frozenset(metric.unit for kind in KINDS.values() for metric in kind.metrics) - _SHARES | {"", "ratio"}
+"""What the vocabulary measures is counts, sizes, lengths of time and rates; a parameter without unit is a factor or a share of 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +102,29 @@ def thresholds_of(
                 )
             )
             continue
+        refusal = impossible(rule.parameters[entry.parameter], entry.value)
+        if refusal:
+            problems.append(Problem(entry.value.place, f"{key}.value", refusal))
         pattern = None
         if entry.objects is not None:
             pattern, found = _pattern(entry.objects, f"{key}.objects", rule.scope, f"{rule.id} judges")
             problems += found
         thresholds.append(Threshold(str(rule.id), str(entry.parameter), entry.value, pattern))
     return tuple(thresholds), problems
+
+
+def impossible(parameter: Parameter, value: float) -> str:
+    """Why ``value`` cannot be meant for a parameter, for its unit; empty when it can.
+
+    A rule whose own value breaks a unit's limit knows why: it is not held to it.
+    """
+    name, unit = parameter.name, parameter.unit
+    if unit in _SHARES and 0 <= parameter.value <= 100:
+        if not 0 <= value <= 100:
+            return f"{name} is a percentage, from 0 to 100, not {value:g}"
+    elif unit in _NEVER_NEGATIVE and value < 0 <= parameter.value:
+        return f"{name} cannot be negative; the rule's own value is {with_unit(parameter.value, unit)}"
+    return ""
 
 
 def facts_of(settings: FactSettings) -> tuple[list[Fact], list[Problem]]:

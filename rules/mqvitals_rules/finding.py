@@ -45,7 +45,7 @@ def find(
         clear=None if form.clear is None else form.clear.explain(scene),
         severity=severity_of(form, scene),
         summary=form.summary.fill(state.name, scene.value),
-        mqsc="" if form.mqsc is None else form.mqsc.fill(state.name, scene.value),
+        mqsc=form.command(state.name, scene),
         remedies=tuple(dict.fromkeys(_remedies(when.missing, kinds[form.rule.scope], kinds))),
     )
 

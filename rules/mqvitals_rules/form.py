@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mqvitals_config.problem import ConfigError, LocatedText, Problem
-from mqvitals_rules.expression import Expression, ExpressionError, compile_expression
+from mqvitals_rules.expression import Context, Expression, ExpressionError, compile_expression
 from mqvitals_rules.lifecycle.alert import AlertKey, Severity
 from mqvitals_rules.lifecycle.step import Identity, Policy
 from mqvitals_rules.rule import Rule
@@ -30,6 +30,7 @@ class Form:
     policy: Policy
     summary: Template
     mqsc: Template | None
+    mqsc_if: tuple[tuple[Expression, Template], ...]
     plain: bool
     """True when every part of the condition must hold, so that whatever is absent makes it unknown."""
 
@@ -37,7 +38,13 @@ class Form:
     def expressions(self) -> tuple[Expression, ...]:
         """All its conditions."""
         own = (self.when,) if self.clear is None else (self.when, self.clear)
-        return own + tuple(expression for expression, _ in self.severity_if)
+        return own + tuple(expression for expression, _ in (*self.severity_if, *self.mqsc_if))
+
+    def command(self, name: ObjectName, context: Context) -> str:
+        """The MQSC command to look at an object with: of the first case that holds, else the rule's usual one; empty when it has none."""
+        fitting = (template for condition, template in self.mqsc_if if condition.truth(context))
+        template = next(fitting, self.mqsc)
+        return "" if template is None else template.fill(name, context.value)
 
     def identity(self, scope: ObjectName) -> Identity:
         """The lasting part of an alert of this rule that the object ``scope`` gives rise to."""
@@ -74,10 +81,14 @@ def compile_rule(rule: Rule, kinds: Mapping[str, Kind], values: Mapping[str, flo
     cases = [(expression(case.when), case.severity) for case in rule.severity_if]
     summary, found = compile_template(rule.summary, scope, kinds, rule.parameters, filled)
     problems += found
-    mqsc = None
-    if rule.mqsc is not None:
-        mqsc, found = compile_template(rule.mqsc, scope, kinds, rule.parameters, filled)
-        problems += found
+
+    def command(text: LocatedText) -> Template:
+        template, found = compile_template(text, scope, kinds, rule.parameters, filled, mqsc=True)
+        problems.extend(found)
+        return template
+
+    mqsc = None if rule.mqsc is None else command(rule.mqsc)
+    commands = [(expression(case.when), command(case.mqsc)) for case in rule.mqsc_if]
     if problems:
         raise ConfigError(problems)
     assert when is not None
@@ -91,6 +102,7 @@ def compile_rule(rule: Rule, kinds: Mapping[str, Kind], values: Mapping[str, flo
         policy=Policy(rule.hold.polls, rule.hold.duration_ms, rule.clear.polls),
         summary=summary,
         mqsc=mqsc,
+        mqsc_if=tuple((compiled, template) for compiled, template in commands if compiled is not None),
         plain=_is_plain(when, kinds),
     )
 

@@ -19,7 +19,18 @@ from mqvitals_config.shape import Convert
 from mqvitals_config.suggestion import did_you_mean
 from mqvitals_rules.expression import ExpressionError, compile_expression
 from mqvitals_rules.lifecycle.alert import Severity
-from mqvitals_rules.rule import Clear, Family, Hold, Origin, Parameter, Rule, RuleKind, SeverityCase, Source
+from mqvitals_rules.rule import (
+    Clear,
+    Family,
+    Hold,
+    MqscCase,
+    Origin,
+    Parameter,
+    Rule,
+    RuleKind,
+    SeverityCase,
+    Source,
+)
 from mqvitals_rules.vocabulary.metric import Kind
 
 MOST_POLLS = 1000
@@ -75,6 +86,14 @@ class SeverityEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class MqscEntry:
+    """``{when: qsg_disp == SHARED, mqsc: "DISPLAY QSTATUS({name}) CMDSCOPE(*)"}``."""
+
+    when: LocatedText
+    mqsc: LocatedText
+
+
+@dataclass(frozen=True, slots=True)
 class SourceEntry:
     """``{document: ..., section: ...}``."""
 
@@ -105,6 +124,11 @@ class RuleEntry:
     parameters: Mapping[LocatedText, ParameterEntry] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     mqsc: LocatedText | None = None
+    mqsc_if: tuple[MqscEntry, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.mqsc_if and self.mqsc is None:
+            raise ValueError("mqsc_if needs mqsc, the command for when none of its conditions holds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +183,7 @@ def _rule(entry: RuleEntry, topic: str) -> Rule:
         sources=tuple(Source(each.document, each.section) for each in sources),
         needs=entry.needs,
         mqsc=entry.mqsc,
+        mqsc_if=tuple(MqscCase(case.when, case.mqsc) for case in entry.mqsc_if),
     )
 
 
@@ -201,9 +226,10 @@ def _meaning_problems(path: str, text: str, kinds: Mapping[str, Kind]) -> Iterat
             yield _no_kind(written.located, "scope", kinds)
             continue
         names = dict.fromkeys(_entries(rule.get("parameters")), 1.0)
-        cases = rule.get("severity_if")
         conditions = [rule.get("when"), _entries(rule.get("clear")).get("when")]
-        conditions += [_entries(case).get("when") for case in (cases.items if isinstance(cases, SequenceNode) else ())]
+        for cases in (rule.get("severity_if"), rule.get("mqsc_if")):
+            items = cases.items if isinstance(cases, SequenceNode) else ()
+            conditions += [_entries(case).get("when") for case in items]
         for condition in conditions:
             if isinstance(condition, ScalarNode) and condition.tag == "str":
                 try:

@@ -69,6 +69,12 @@ def severities(rule: Rule) -> str:
     return "; ".join([rule.severity.name.lower(), *cases])
 
 
+def commands(rule: Rule) -> tuple[tuple[str, str], ...]:
+    """The MQSC commands of a rule, each with the condition under which it is the one to use; the usual one, without condition, first."""
+    usual = ((str(rule.mqsc), ""),) if rule.mqsc else ()
+    return usual + tuple((str(case.mqsc), str(case.when)) for case in rule.mqsc_if)
+
+
 def hold(rule: Rule) -> str:
     """``2 polls``, ``5m``, ``at once``."""
     if rule.hold.duration_ms is not None:
@@ -101,7 +107,9 @@ def _section(rule: Rule) -> Iterator[str]:
         "Advice": one_line(rule.advice),
         "Caveat": one_line(rule.caveat),
         "Source": "; ".join(f"*{source.document}*, {source.section}" for source in rule.sources),
-        "Next": f"`{rule.mqsc}`" if rule.mqsc else "",
+        "Next": "; ".join(
+            f"`{one_line(mqsc)}`" + (f" when `{one_line(when)}`" if when else "") for mqsc, when in commands(rule)
+        ),
     }
     yield from (f"- **{name}**: {_escaped(text) if name != 'Next' else text}" for name, text in facts.items() if text)
     if rule.parameters:

@@ -62,6 +62,14 @@ class SeverityCase:
 
 
 @dataclass(frozen=True, slots=True)
+class MqscCase:
+    """A condition under which another MQSC command than the rule's usual one is the one to look with."""
+
+    when: LocatedText
+    mqsc: LocatedText
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """The document behind a rule, by its title, and the section or slide in it."""
 
@@ -82,8 +90,9 @@ class Rule:
     """One rule. ``topic`` is the stem of its file.
 
     ``scope`` is the kind of object it judges; ``about`` the kind its alert is about where that differs (a single kind of the same owner).
-    ``when``, the severity cases' conditions and the clear condition are sources of expressions.
-    ``summary`` and ``mqsc`` are templates: ``{metric}``, ``{kind.metric}``, ``{parameter}``, ``{name}``, ``{owner}``.
+    ``when``, the clear condition and the conditions of the severity and MQSC cases are sources of expressions.
+    ``summary`` and ``mqsc`` are templates: ``{metric}``, ``{kind.metric}``, ``{parameter}``, ``{name}``, ``{owner}``; in ``mqsc`` the two
+    names are quoted where MQ would fold them.
     ``needs`` names the answers and records it judges from.
     """
 
@@ -106,3 +115,4 @@ class Rule:
     sources: tuple[Source, ...]
     needs: tuple[str, ...]
     mqsc: LocatedText | None
+    mqsc_if: tuple[MqscCase, ...] = ()

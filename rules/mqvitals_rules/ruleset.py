@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 
-from mqvitals_config.problem import ConfigError, Problem
-from mqvitals_config.source import read
+from mqvitals_config.problem import ConfigError, LocatedText, Problem
+from mqvitals_config.source import UnreadableError, read
 from mqvitals_rules.expression import WindowUse
 from mqvitals_rules.form import Form, compile_rule
 from mqvitals_rules.pack import decode_pack
@@ -130,12 +130,20 @@ def load_rules(kinds: Mapping[str, Kind], extra_files: Sequence[str] = ()) -> tu
 
 
 def read_rules(kinds: Mapping[str, Kind], extra_files: Sequence[str] = ()) -> tuple[tuple[Rule, ...], list[Problem]]:
-    """The shipped rules and those of further files, and every problem: unreadable files, shape, names, expressions, ids that occur twice."""
+    """The shipped rules and those of further files, and every problem: unreadable files, shape, names, expressions, ids that occur twice.
+
+    A file that cannot be read is a problem of the place that names it, where the path knows its place.
+    """
     problems: list[Problem] = []
     packs = list(shipped_packs())
-    for path in extra_files:
+    for index, path in enumerate(extra_files):
         try:
             packs.append((path, read(path)))
+        except UnreadableError as error:
+            if isinstance(path, LocatedText):
+                problems.append(Problem(path.place, f"rules.files[{index}]", str(error)))
+            else:
+                problems.extend(error.problems)
         except ConfigError as error:
             problems.extend(error.problems)
     rules, found = decode_packs(packs, kinds)

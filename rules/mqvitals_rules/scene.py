@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, Reported
@@ -82,3 +82,25 @@ class Scene:
                 state.expire(self.now)
             self._related[kind] = state
         return self._related[kind]
+
+
+class Present:
+    """The expression language's context where there is no past: an object's values as ``lookup`` tells them."""
+
+    __slots__ = ("_lookup", "now")
+
+    def __init__(self, lookup: Callable[[str, str], Reported], now: int) -> None:
+        self._lookup = lookup
+        self.now = now
+
+    def value(self, kind: str, metric: str) -> Reported:
+        """What ``lookup`` tells."""
+        return self._lookup(kind, metric)
+
+    def points(self, kind: str, metric: str, since_ms: int) -> Sequence[Point]:  # noqa: ARG002
+        """None."""
+        return ()
+
+    def last(self, kind: str, metric: str, n: int) -> Sequence[Point]:  # noqa: ARG002
+        """None."""
+        return ()

@@ -2,7 +2,7 @@
 
 ``{metric}`` is a metric of the object, ``{kind.metric}`` one of a related object, ``{parameter}`` a threshold; ``{name}`` and ``{owner}`` are the two halves
 of the object's name. Values come with their units, states by their names, absent values with their reason. The result is plain text without
-control characters: names and texts of MQ are data.
+control characters: names and texts of MQ are data. In an MQSC command the names stand as MQSC wants them.
 """
 
 from __future__ import annotations
@@ -20,6 +20,11 @@ from mqvitals_rules.world import relates
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
 
+_UNFOLDED = re.compile(r"[A-Z0-9._/%]+")
+"""Names that MQSC takes as they are; it folds others to upper case, or ends them, unless they are quoted."""
+
+_NAMES = ("{name}", "{owner}")
+
 Lookup = Callable[[str, str], Reported]
 """(kind, metric) -> the value now."""
 
@@ -34,10 +39,11 @@ class _Place(NamedTuple):
 class Template:
     """A compiled text. Build it with ``compile_template``."""
 
-    __slots__ = ("_parts",)
+    __slots__ = ("_mqsc", "_parts")
 
-    def __init__(self, parts: tuple[str | _Place, ...]) -> None:
+    def __init__(self, parts: tuple[str | _Place, ...], *, mqsc: bool = False) -> None:
         self._parts = parts
+        self._mqsc = mqsc
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -50,10 +56,9 @@ class Template:
         for part in self._parts:
             if isinstance(part, _Place):
                 words.append(shown(part.metric, lookup(part.kind, part.metric.name)))
-            elif part == "{name}":
-                words.append(name.name)
-            elif part == "{owner}":
-                words.append(name.owner)
+            elif part in _NAMES:
+                text = name.name if part == "{name}" else name.owner
+                words.append(mqsc_name(text) if self._mqsc else text)
             else:
                 words.append(part)
         return plain("".join(words))
@@ -65,8 +70,10 @@ def compile_template(
     kinds: Mapping[str, Kind],
     parameters: Mapping[str, Parameter],
     values: Mapping[str, float],
+    *,
+    mqsc: bool = False,
 ) -> tuple[Template, list[Problem]]:
-    """Check a template's names and keep what is constant. ``values`` are the parameters' values now."""
+    """Check a template's names and keep what is constant. ``values`` are the parameters' values now, ``mqsc`` says that it is a command."""
     parts: list[str | _Place] = []
     problems = []
     end = 0
@@ -74,10 +81,13 @@ def compile_template(
         parts.append(str(text[end : match.start()]))
         end = match.end()
         field = match[1]
-        if field in ("name", "owner"):
+        if match[0] in _NAMES:
             parts.append(match[0])
+            if mqsc and text[: match.start()].endswith("'"):
+                message = f"write {match[0]} without quotes: they are put where the name needs them"
+                problems.append(Problem(text.at(match.start()), "", message))
         elif field in parameters:
-            parts.append(with_unit(values[field], parameters[field].unit))
+            parts.append(readable(values[field], parameters[field].unit))
         else:
             kind_name, dot, metric_name = field.rpartition(".")
             kind = kinds.get(kind_name) if dot else scope
@@ -95,7 +105,7 @@ def compile_template(
                     )
                 )
     parts.append(str(text[end:]))
-    return Template(tuple(part for part in parts if part)), problems
+    return Template(tuple(part for part in parts if part), mqsc=mqsc), problems
 
 
 def shown(metric: Metric, value: Reported) -> str:
@@ -106,7 +116,7 @@ def shown(metric: Metric, value: Reported) -> str:
         return value
     if metric.type is MetricType.STATE:
         return next((name for name, number in metric.values.items() if number == value), f"{value:g}")
-    return with_unit(value, metric.unit)
+    return readable(value, metric.unit)
 
 
 _UNITS = {"pct": " %", "per_s": "/s", "count": "", "number": "", "": ""}
@@ -114,9 +124,27 @@ _UNITS = {"pct": " %", "per_s": "/s", "count": "", "number": "", "": ""}
 
 
 def with_unit(value: float, unit: str) -> str:
-    """``4 %``, ``88626 us``, ``0.9``; at most two decimals."""
+    """A number in its own unit, as it is written in a file: ``4 %``, ``5000 us``, ``0.9``; at most two decimals."""
     number = f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
     return number + _UNITS.get(unit, f" {unit}")
+
+
+def readable(value: float, unit: str) -> str:
+    """A number in words for people: ``with_unit``, but ``88.6 ms`` for ``88626 us``.
+
+    Counts keep all their digits, as MQ's own displays show them.
+    """
+    if unit == "us" and abs(value) >= 10_000:
+        return f"{value / 1000:.1f}".removesuffix(".0") + " ms"
+    return with_unit(value, unit)
+
+
+def mqsc_name(name: str) -> str:
+    """A name as an MQSC command takes it: in quotes where they are needed, a quote in it doubled."""
+    if _UNFOLDED.fullmatch(name):
+        return name
+    doubled = name.replace("'", "''")
+    return f"'{doubled}'"
 
 
 def plain(text: str) -> str:

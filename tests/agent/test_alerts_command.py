@@ -11,9 +11,34 @@ import pytest
 
 from mqvitals_agent.cli.main import main
 from mqvitals_agent.view.text import cells
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
+from mqvitals_rules.snapshot import ObjectName
 
 MakeStore = Callable[..., Path]
 KEYS = ["rule", "severity", "state", "queue_manager", "kind", "object", "started", "ended", "summary"]
+
+
+def fired(rule: str, severity: Severity, worst: Severity, family: str = "") -> Transition:
+    """QM01's pool 3 has had an alert since 12:00:50."""
+    pool = ObjectName("QM01", "buffer_pool", "3")
+    at = 1795176050000
+    return Transition(
+        Alert(
+            AlertKey(rule, pool),
+            pool,
+            "operational",
+            family,
+            AlertState.FIRING,
+            severity,
+            worst,
+            at,
+            at,
+            "4 % free",
+            at,
+        ),
+        None,
+        Why.HELD,
+    )
 
 
 def listed(capsys: pytest.CaptureFixture[str], store: Path, *options: str) -> list[dict[str, Any]]:
@@ -58,6 +83,32 @@ def test_severity(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> 
     store = make_store()
     assert [alert["rule"] for alert in listed(capsys, store, "--severity", "critical")] == ["BP-03"]
     assert len(listed(capsys, store, "--severity", "info")) == 4
+
+
+def test_severity_goes_by_the_worst(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """--severity filters by what --json prints: the worst while open, which the text tells beside what it is now."""
+    store = make_store(transitions=(fired("BP-03", Severity.WARNING, Severity.CRITICAL),))
+    (found,) = listed(capsys, store, "--severity", "critical")
+    assert found["severity"] == "critical"
+    assert main(["alerts", "list", "--store", str(store), "--severity", "critical"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("▲ WARNING ")
+    assert "(was critical)" in out
+
+
+def test_covered_by_another_of_its_family(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """The list keeps every alert of a family, says which one stands for the others, and ranks equals as their rules do."""
+    family = tuple(fired(rule, Severity.INFO, Severity.INFO, "bp_free") for rule in ("BP-01", "BP-02"))
+    store = make_store(transitions=family)
+    assert main(["alerts", "list", "--store", str(store)]) == 0
+    out = capsys.readouterr().out
+    assert "BP-01  QM01/buffer_pool/3 (covered by BP-02)" in out
+    assert out.count("covered") == 1
+    assert [list(alert) for alert in listed(capsys, store)] == [KEYS, KEYS]
+    assert main(["status", "--store", str(store)]) == 0
+    out = capsys.readouterr().out
+    assert "◆ 1 info" in out
+    assert "BP-01" not in out
 
 
 def test_text(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:

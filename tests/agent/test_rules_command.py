@@ -13,7 +13,7 @@ from mqvitals_config.settings import Settings
 from mqvitals_rules.check import prepare
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.history import MemoryHistory
-from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
+from mqvitals_rules.snapshot import ObjectName, Outcome, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -60,6 +60,22 @@ def store(tmp_path: Path) -> Path:
     return path
 
 
+_REFUSED = Outcome.REFUSED.value
+_COMMANDS = (
+    (
+        ("INQUIRE_ARCHIVE", _REFUSED, 3081, "DISPLAY ARCHIVE"),
+        ("INQUIRE_LOG", _REFUSED, 3081, "DISPLAY LOG"),
+        ("INQUIRE_USAGE", 0, 0, "DISPLAY USAGE"),
+    ),
+    (
+        ("INQUIRE_ARCHIVE", _REFUSED, 3081, "DISPLAY ARCHIVE"),
+        ("INQUIRE_LOG", 0, 0, "DISPLAY LOG"),
+        ("INQUIRE_USAGE", 0, 0, "DISPLAY USAGE"),
+    ),
+)
+"""What became of our commands, at first and later: form, outcome, reason, in MQSC."""
+
+
 def _cycle(cycle: int) -> list[tuple[str, bool, dict[ObjectName, dict[str, Reported]]]]:
     smf = Absence.NEEDS_SMF
     return [
@@ -68,6 +84,7 @@ def _cycle(cycle: int) -> list[tuple[str, bool, dict[ObjectName, dict[str, Repor
             False,
             {
                 ObjectName("QM01", "buffer_pool", "3"): {"free_pct": 4, "worst_free_pct": 4, "low_pct": smf},
+                ObjectName("QM01", "buffer_pool", "4"): {"worst_free_pct": 18 if cycle == 6 else 60},
                 ObjectName("QM01", "channel", "TO.QM02"): {
                     "status": 3,
                     "type": 1,
@@ -81,6 +98,17 @@ def _cycle(cycle: int) -> list[tuple[str, bool, dict[ObjectName, dict[str, Repor
                     "usage": 0,
                     "max_depth": 5000,
                 },
+                ObjectName("QM01", "queue", "Still"): {
+                    "depth": min(10 + cycle, 15),
+                    "input_handles": 0,
+                    "usage": 0,
+                    "max_depth": 5000,
+                    "qsg_disp": 0,
+                },
+                **{
+                    ObjectName("QM01", "agent", form): {"outcome": outcome, "reason": reason, "mqsc": mqsc}
+                    for form, outcome, reason, mqsc in _COMMANDS[cycle > 3]
+                },
             },
         ),
         (
@@ -89,6 +117,7 @@ def _cycle(cycle: int) -> list[tuple[str, bool, dict[ObjectName, dict[str, Repor
             {
                 ObjectName("PRDQSG", "cf_structure", "CSQ_ADMIN"): {"type": 1, "entries_max": 9362, "entries_used": 53},
                 ObjectName("PRDQSG", "qsg"): {"qmgr_count": 10},
+                ObjectName("PRDQSG", "queue", "Shared"): {"depth": 0, "usage": 0, "qsg_disp": 2},
             },
         ),
     ]
@@ -125,10 +154,19 @@ def test_check_tells_line_column_and_spot(capsys: pytest.CaptureFixture[str], tm
 
 
 def test_check_of_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """A missing file is a problem like any other."""
+    """Of a file that cannot be read nothing can be said: exit code 2, as `config check` has it."""
     assert "none.yaml: cannot be read: No such file or directory" in said(
-        capsys, "check", str(tmp_path / "none.yaml"), code=1
+        capsys, "check", str(tmp_path / "none.yaml"), code=2
     )
+
+
+def test_check_of_a_configuration_that_names_no_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A rule file that the configuration names in vain is told at the line that names it."""
+    config = tmp_path / "mqvitals.yaml"
+    config.write_text("rules:\n  files: [nope.yaml]\n", "utf-8")
+    out = said(capsys, "check", "--config", str(config), code=1)
+    assert f"{config}:2:11: rules.files[0]: {tmp_path / 'nope.yaml'}: cannot be read" in out
+    assert "    2 |   files: [nope.yaml]" in out
 
 
 def test_check_of_an_idle_comparison(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -215,6 +253,69 @@ def test_explain_looks_into_the_past(capsys: pytest.CaptureFixture[str], store: 
     out = flat(said(capsys, "explain", "Q-03", "QM01/queue/ORDERS", "--store", str(store)))
     assert "rising(depth, 3): true" in out
     assert "Verdict true" in out
+
+
+def test_explain_tells_of_an_alert_whose_condition_is_over(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    """The rise has stopped and the alert stands: the verdict is false, and beside it is said since when it fires and what ends it."""
+    out = flat(said(capsys, "explain", "Q-03", "QM01/queue/Still", "--store", str(store)))
+    firing = "firing since 2027-01-15T08:00:40.000Z; ends when the clear condition has held on 1 poll"
+    assert (
+        f"Verdict false Alert {firing} Severity critical Says queue Still: depth 15 messages, and no application" in out
+    )
+
+
+def test_explain_tells_of_an_alert_that_waits_or_is_none(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    """An alert that waits for its hold, and one that never was."""
+    out = flat(said(capsys, "explain", "Q-02", "QM01/queue/ORDERS", "--store", str(store)))
+    assert "Verdict false Alert none" in out
+    out = flat(said(capsys, "explain", "BP-01", "QM01/buffer_pool/4", "--store", str(store)))
+    assert "Alert pending since 2027-01-15T08:01:00.000Z; fires when the condition has held for 2 polls" in out
+    out = flat(said(capsys, "explain", "BP-03", "QM01/buffer_pool/3", "--store", str(store)))
+    assert "Alert firing since 2027-01-15T08:00:00.000Z; ends when the clear condition has held on 3 polls" in out
+
+
+def test_explain_commands_for_the_queue(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    """The next command asks every member for the handles of a shared queue, and names a mixed-case queue in quotes."""
+    out = flat(said(capsys, "explain", "Q-03", "QM01/queue/Still", "--store", str(store)))
+    assert "Next DISPLAY QSTATUS('Still') TYPE(HANDLE) ALL Advice" in out
+    out = flat(said(capsys, "explain", "Q-03", "PRDQSG/queue/Shared", "--store", str(store)))
+    assert "Next DISPLAY QSTATUS('Shared') TYPE(HANDLE) ALL CMDSCOPE(*)" in out
+    out = flat(said(capsys, "explain", "Q-03"))
+    assert "CMDSCOPE(*) when qsg_disp == SHARED" in out
+
+
+def test_explain_an_alert_by_the_object_it_is_about(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    """The alert names the queue manager: each command that it was about is explained, the one that is over too."""
+    out = flat(said(capsys, "explain", "AGENT-03", "QM01/queue_manager", "--store", str(store)))
+    assert "QM01/agent/INQUIRE_ARCHIVE, as of" in out
+    assert "Says QM01 refused DISPLAY ARCHIVE (INQUIRE_ARCHIVE) with reason 3081" in out
+    over = "none; the last one was firing from 2027-01-15T08:00:00.000Z to 2027-01-15T08:00:40.000Z"
+    assert (
+        f"QM01/agent/INQUIRE_LOG, as of 2027-01-15T08:01:00.000Z When outcome [OK] == REFUSED Verdict false Alert {over}"
+        in out
+    )
+    assert "INQUIRE_USAGE" not in out
+    assert out.count("Caveat") == 1
+
+
+def test_explain_an_object_that_no_alert_was_about(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    """Without an alert the hint names objects that the rule judges."""
+    err = said(capsys, "explain", "AGENT-02", "QM01/queue_manager", "--store", str(store), code=2)
+    assert "there has been no alert of AGENT-02 about QM01/queue_manager" in err
+    assert "hint: such as QM01/agent/INQUIRE_ARCHIVE, QM01/agent/INQUIRE_LOG, QM01/agent/INQUIRE_USAGE" in err
+    err = said(capsys, "explain", "AGENT-02", "QM09/queue_manager", "--store", str(store), code=2)
+    assert "hint: the store holds none of QM09" in err
+
+
+def test_explain_warns_that_a_replay_may_have_known_more(
+    capsys: pytest.CaptureFixture[str], store: Path, tmp_path: Path
+) -> None:
+    """Of a replay, and only without a configuration, the facts of which may have been others then."""
+    words = ("explain", "BP-03", "QM01/buffer_pool/3", "--store", str(store))
+    assert "Judged with the built-in facts and thresholds" in flat(said(capsys, *words))
+    config = tmp_path / "mqvitals.yaml"
+    config.write_text("name: PRDQSG\n", "utf-8")
+    assert "Judged with" not in said(capsys, *words, "--config", str(config))
 
 
 def test_explain_related_objects(capsys: pytest.CaptureFixture[str], store: Path) -> None:

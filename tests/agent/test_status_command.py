@@ -23,7 +23,7 @@ def test_exit_code_is_the_severity(make_store: MakeStore, capsys: pytest.Capture
     assert main(["status", "--store", str(store)]) == 2
     out = capsys.readouterr().out
     assert "● CRITICAL" in out
-    assert "BP-03  QM01/buffer_pool/3" in out
+    assert "BP-03     QM01/buffer_pool/3" in out
     assert "The past: replay of recording.jsonl.gz" in out
     assert "? 14 verdicts unknown: 12 need SMF, 2 not declared" in out
     typed = " ".join(out.replace("\\\n", " ").split())
@@ -125,7 +125,7 @@ def test_broken_rule_files_do_not_hide_the_status(
     rules.write_text("rules: [\n")
     config.write_text("rules: {files: [own.yaml]}\n")
     assert main(["status", "--config", str(config), "--store", str(make_store())]) == 2
-    assert "BP-03  QM01/buffer_pool/3" in capsys.readouterr().out
+    assert "BP-03     QM01/buffer_pool/3" in capsys.readouterr().out
 
 
 def test_advice(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
@@ -144,3 +144,14 @@ def test_an_empty_store_is_unknown(tmp_path: Path, make_store: MakeStore, capsys
     Store.open(tmp_path / "new.db").close()
     assert main(["status", "--store", str(tmp_path / "new.db")]) == 3
     assert "No queue manager has been seen yet" in capsys.readouterr().out
+
+
+def test_what_it_suggests_carries_the_options(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """The lists that the screen points to are those of the same store."""
+    store = make_store()
+    assert main(["status", "--store", str(store), "--full"]) == 2
+    out = " ".join(capsys.readouterr().out.replace("\\\n", " ").split())
+    assert f"mqvitals alerts list --review --store {store}" in out
+    assert main(["status", "--store", str(store), "--lines", "10"]) == 2
+    out = " ".join(capsys.readouterr().out.replace("\\\n", " ").split())
+    assert f"and 1 more: mqvitals alerts list --store {store}" in out

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import argparse
+import errno
 import json
+import os
+import pty
+import signal
+import subprocess
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from mqvitals_agent.cli.failure import Failure
+from mqvitals_tui import demo
+
+from .conftest import PROGRAM
 
 Run = Callable[..., Any]
 
@@ -80,6 +92,60 @@ def test_a_missing_recording(mqvitals: Run, tmp_path: Path) -> None:
     assert not (tmp_path / "x.db").exists()
 
 
-def test_an_unknown_speed(mqvitals: Run) -> None:
-    """The demonstration says which speeds there are."""
-    assert "--speed nan is neither a number above 0 nor max" in mqvitals("demo", "--speed", "nan", code=2).stderr
+@pytest.mark.parametrize("speed", ["nan", "1e9", "0", "fast"])
+def test_an_unknown_speed(mqvitals: Run, tmp_path: Path, speed: str) -> None:
+    """The demonstration knows the same speeds as a replay, and says which."""
+    words = "the speed is a number above 0 or max"
+    assert words in mqvitals("demo", "--speed", speed, code=2).stderr
+    assert words in mqvitals("replay", "x", "--store", tmp_path / "x.db", "--speed", speed, code=2).stderr
+
+
+def test_a_folder_that_cannot_be_used(mqvitals: Run, tmp_path: Path) -> None:
+    """Where the recording cannot be written there is a sentence, whatever is in the way."""
+    (tmp_path / "demonstration.jsonl.gz").mkdir()
+    assert "cannot be written" in mqvitals("demo", "--keep", tmp_path, code=2).stderr
+    (tmp_path / "file").touch()
+    assert "cannot use the folder" in mqvitals("demo", "--keep", tmp_path / "file", code=2).stderr
+
+
+def test_a_full_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A disk that fills while the recording is made is a sentence with a way out."""
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    arguments = argparse.Namespace(speed=None, keep=str(tmp_path))
+    monkeypatch.setattr("mqvitals_agent.connection.writer.os.write", full)
+    with pytest.raises(Failure, match="No space left") as caught:
+        demo.run(arguments)
+    assert "--keep" in caught.value.hint
+
+
+def test_the_screen_is_drawn_in_place(tmp_path: Path) -> None:
+    """In a terminal every picture goes over the one before, on a screen of its own that is left at Ctrl-C."""
+    master, terminal = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "TMPDIR": str(tmp_path)}
+    player = subprocess.Popen([*PROGRAM, "demo", "--speed", "40"], stdout=terminal, stderr=terminal, env=environment)
+    os.close(terminal)
+    seen = b""
+    with suppress(OSError):
+        while data := os.read(master, 65536):
+            seen += data
+            if seen.count(b"\x1b[H") == 2:
+                player.send_signal(signal.SIGINT)
+    os.close(master)
+    assert player.wait(30) in (0, 130)
+    assert seen.startswith(b"\x1b[?1049h")
+    assert seen.endswith(b"\x1b[?25h\x1b[?1049l")
+    assert seen.count(b"\x1b[H") >= 2
+    assert b"Traceback" not in seen
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_picture_is_higher_than_the_screen() -> None:
+    """What does not fit is cut: a line too many would push the rest up and out."""
+    picture = demo.redrawn("\n".join("abcdef"), 4)
+    assert picture.count("\n") == 3
+    assert "d" not in picture
+    assert picture.startswith("\x1b[H")
+    assert picture.endswith("\x1b[J")

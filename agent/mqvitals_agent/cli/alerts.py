@@ -6,11 +6,14 @@ import argparse
 import json
 
 from mqvitals_agent.cli.failure import ExitCode, Failure
+from mqvitals_agent.cli.family_rank import family_ranks
 from mqvitals_agent.cli.store_argument import add_store_arguments, line_width, now_ms, open_store, painter, show
 
 _LIST = """\
 Lists the alerts that are firing, worst first; with --all also those that have ended. Advice on the configuration
-(rules of kind review) is listed with --review alone.
+(rules of kind review) is listed with --review alone. An open alert is shown as severe as it is now, "was critical"
+says that it has been worse; --severity and --json go by the worst it has been while open. "Covered by" another alert is
+one whose rule is of the same family as that alert's, which is worse: status leaves it out.
 """
 
 
@@ -20,8 +23,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     listing = subparsers.add_parser("list", help="list alerts, worst first", description=_LIST)
     add_store_arguments(listing)
     listing.add_argument("--all", action="store_true", help="also those that have ended")
-    listing.add_argument("--json", action="store_true", help="a JSON list, oldest first")
-    listing.add_argument("--severity", choices=("critical", "warning", "info"), help="only those as severe, or worse")
+    listing.add_argument(
+        "--json", action="store_true", help="a JSON list, oldest first; severity is the worst while open"
+    )
+    listing.add_argument(
+        "--severity", choices=("critical", "warning", "info"), help="only those that have been as severe, or worse"
+    )
     kinds = listing.add_mutually_exclusive_group()
     kinds.add_argument("--review", action="store_true", help="advice on the configuration instead of alerts")
     kinds.add_argument("--all-kinds", action="store_true", help="alerts and advice on the configuration")
@@ -32,6 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.store.error import StoreError
     from mqvitals_agent.view.alerts import as_json, at_least, listing
     from mqvitals_rules.lifecycle.alert import Severity
+    from mqvitals_rules.lifecycle.family import overshadowed
 
     with open_store(arguments) as reader:
         try:
@@ -42,6 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         except StoreError as error:
             raise Failure(error.message, hint=error.hint) from error
     alerts = [stored.alert for stored in found if stored.alert.started is not None]
+    listed = alerts
     if arguments.severity:
         alerts = at_least(alerts, Severity[arguments.severity.upper()])
     if arguments.json:
@@ -49,5 +58,6 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps([as_json(alert) for alert in oldest_first], indent=1))
         return ExitCode.DONE
     now = last if meta.replay and last is not None else now_ms()
-    show(listing(alerts, now, line_width(), painter()))
+    covered = overshadowed(listed, family_ranks(arguments, listed))
+    show(listing(alerts, now, line_width(), painter(), covered))
     return ExitCode.DONE

@@ -18,11 +18,16 @@ if TYPE_CHECKING:
     from mqvitals_rules.check import Judging
     from mqvitals_rules.finding import Finding
     from mqvitals_rules.form import Form
+    from mqvitals_rules.lifecycle.alert import Alert
     from mqvitals_rules.rule import Rule
     from mqvitals_rules.windows import Point
     from mqvitals_rules.world import World
 
 _LABEL = 10
+
+_EXAMPLES = 3
+
+_OTHER_FACTS = "Judged with the built-in facts and thresholds; the replay may have used others: add --config"
 
 _VERDICTS = {True: "true", False: "false", None: "unknown"}
 
@@ -38,7 +43,7 @@ def explain(arguments: argparse.Namespace) -> int:
         show(list(_rule(rule, settings)))
         return ExitCode.DONE
     name = _object(arguments.object, rule)
-    show(list(_verdict(arguments, name, rule, _judging(settings))))
+    show(list(_verdicts(arguments, name, rule, _judging(settings))))
     return ExitCode.DONE
 
 
@@ -64,14 +69,14 @@ def _object(text: str, rule: Rule) -> ObjectName:
         raise Failure(str(error)) from error
     if name.kind not in KINDS:
         raise Failure(f"there is no kind of object {name.kind!r}", hint=f"the kinds are {', '.join(KINDS)}")
-    if name.kind != rule.scope:
+    if name.kind not in (rule.scope, rule.about):
         raise Failure(f"{rule.id} judges objects of kind {rule.scope}, and {name} is a {name.kind}")
     return name
 
 
 def _rule(rule: Rule, settings: Settings) -> Iterator[str]:
     """Everything the rule says of itself."""
-    from mqvitals_rules.page import clears, hold, one_line, severities
+    from mqvitals_rules.page import clears, commands, hold, one_line, severities
 
     yield f"{safe(rule.id)}  {safe(rule.title)}"
     yield ""
@@ -86,8 +91,8 @@ def _rule(rule: Rule, settings: Settings) -> Iterator[str]:
     yield from _parameters(rule, settings)
     yield from _line("Needs", ", ".join(rule.needs))
     yield from _counsel(rule)
-    if rule.mqsc:
-        yield from _line("Next", str(rule.mqsc))
+    for number, (mqsc, when) in enumerate(commands(rule)):
+        yield from _line("Next" if number == 0 else "", f"{mqsc}  when {one_line(when)}" if when else mqsc)
 
 
 def _counsel(rule: Rule) -> Iterator[str]:
@@ -114,35 +119,99 @@ def _parameters(rule: Rule, settings: Settings) -> Iterator[str]:
                 )
 
 
-def _verdict(arguments: argparse.Namespace, name: ObjectName, rule: Rule, judging: Judging) -> Iterator[str]:
-    """What the rule says of the object now."""
+def _verdicts(arguments: argparse.Namespace, name: ObjectName, rule: Rule, judging: Judging) -> Iterator[str]:
+    """What the rule says now of the object, or of each object that it judges and whose alerts are about this one."""
     from mqvitals_agent.store.error import StoreError
+
+    with open_store(arguments) as reader:
+        try:
+            alerts = [
+                each.alert
+                for each in reader.alerts(include_ended=True, include_pending=True)
+                if each.alert.key.rule == rule.id and name in (each.alert.scope, each.alert.key.object)
+            ]
+            scopes = [name]
+            if name.kind != rule.scope:
+                scopes = sorted({alert.scope for alert in alerts})
+                if not scopes:
+                    raise _never_about(reader, name, rule)
+            yield f"{safe(rule.id)}  {safe(rule.title)}"
+            if not _configured(arguments) and reader.meta().replay:
+                yield from wrap(_OTHER_FACTS, line_width())
+            for number, scope in enumerate(scopes):
+                if number:
+                    yield ""
+                alert = next((each for each in reversed(alerts) if each.scope == scope), None)
+                yield from _verdict(reader, scope, rule, judging, alert)
+        except StoreError as error:
+            raise Failure(error.message, hint=error.hint) from error
+    if len(scopes) > 1:
+        yield ""
+    yield from _counsel(rule)
+
+
+def _configured(arguments: argparse.Namespace) -> bool:
+    import os
+
+    from mqvitals_config.load import CONFIG_VARIABLE
+
+    return bool(arguments.config or os.environ.get(CONFIG_VARIABLE))
+
+
+def _never_about(reader: StoreReader, name: ObjectName, rule: Rule) -> Failure:
+    """There never was an alert about the object: name some that the rule judges."""
+    known = [str(row.name) for row in reader.objects(f"{name.owner}/{rule.scope}/*")]
+    examples = ", ".join(safe(each) for each in known[:_EXAMPLES])
+    return Failure(
+        f"there has been no alert of {rule.id} about {name}; {rule.id} judges objects of kind {rule.scope}",
+        hint=f"such as {examples}" if known else f"the store holds none of {name.owner}",
+    )
+
+
+def _verdict(reader: StoreReader, name: ObjectName, rule: Rule, judging: Judging, alert: Alert | None) -> Iterator[str]:
+    """What the rule says of one object that it judges; ``alert`` is the newest about it."""
     from mqvitals_rules.moment import iso
 
     form = judging.rules.form(rule, name)
     if form is None:
         raise Failure(f"{rule.id} is switched off", hint="take it out of rules.disabled")
-    with open_store(arguments) as reader:
-        try:
-            found, now = _find(reader, form, judging, name)
-        except StoreError as error:
-            raise Failure(error.message, hint=error.hint) from error
-    yield f"{safe(rule.id)}  {safe(rule.title)}"
+    found, now = _find(reader, form, judging, name)
     yield f"{safe(str(name))}, as of {iso(now)}"
     yield ""
     yield from _line("When", found.when.filled)
     yield from _line("Verdict", _VERDICTS[found.when.truth])
+    yield from _line("Alert", _alert(rule, alert))
+    if found.when.truth:
+        yield from _line("Severity", "unknown" if found.severity is None else found.severity.name.lower())
+        yield from _line("Says", found.summary)
+    elif alert is not None and alert.ended is None:
+        yield from _line("Severity", alert.severity.name.lower())
+        yield from _line("Says", alert.summary)
     yield from _terms(found)
     for number, remedy in enumerate(found.remedies):
         yield from _line("Missing" if number == 0 else "", remedy)
-    if found.when.truth:
-        yield from _line("Severity", "unknown" if found.severity is None else found.severity.name.lower())
-        yield from _line("Alert", found.summary)
     if found.clear is not None:
         yield from _line("Clears", f"{found.clear.filled}: {_VERDICTS[found.clear.truth]}")
     yield from _line("With", ", ".join(f"{key} = {value:g}" for key, value in form.values.items()))
-    yield from _counsel(rule)
     yield from _line("Next", found.mqsc)
+
+
+def _alert(rule: Rule, alert: Alert | None) -> str:
+    """``firing since TIME; ends when ...``: where the newest alert is in its life."""
+    from mqvitals_rules.moment import iso
+    from mqvitals_rules.page import hold
+
+    if alert is None:
+        return "none"
+    if alert.ended is not None:
+        fired = alert.since if alert.started is None else alert.started
+        return f"none; the last one was firing from {iso(fired)} to {iso(alert.ended)}"
+    if alert.started is None:
+        return f"pending since {iso(alert.since)}; fires when the condition has held for {hold(rule)}"
+    good = f" ({alert.good_polls} so far)" if alert.good_polls else ""
+    ends = "the condition has not held" if rule.clear.when is None else "the clear condition has held"
+    polls = f"{rule.clear.polls} poll{'s' * (rule.clear.polls != 1)}"
+    return f"firing since {iso(alert.started)}; ends when {ends} on {polls}{good}"
 
 
 def _terms(found: Finding) -> Iterator[str]:

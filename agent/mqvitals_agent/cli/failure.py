@@ -14,6 +14,8 @@ class ExitCode(IntEnum):
     """It worked, and found something wrong in what it looked at."""
     FAILED = 2
     """It could not do its work: bad arguments, an unreadable file."""
+    BUG = 70
+    """The program itself is at fault (EX_SOFTWARE). Of every command, ``status`` too, where 1 means WARNING."""
 
 
 class Failure(Exception):  # noqa: N818 - a command fails; nothing here is an error of the program

@@ -7,7 +7,6 @@ stdout is data, stderr is for people.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -15,14 +14,22 @@ from typing import NamedTuple
 
 from mqvitals_agent import __version__
 from mqvitals_agent.cli.failure import ExitCode, Failure
+from mqvitals_agent.cli.stop import stoppable
+from mqvitals_agent.cli.stream import cannot_write, complain, give_up_output, prepare_streams
+
+_INTERRUPTED = 130
 
 
 class Command(NamedTuple):
-    """A command's name, one line of help, and the module with ``add_arguments`` and ``run``."""
+    """A command's name, one line of help, and the module with ``add_arguments`` and ``run``.
+
+    ``failed`` is its exit code when it cannot do its work.
+    """
 
     name: str
     help: str
     module: str
+    failed: int = ExitCode.FAILED
 
 
 COMMANDS = (
@@ -30,6 +37,7 @@ COMMANDS = (
         "status",
         "how the group is, on one screen; exit code 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN",
         "mqvitals_agent.cli.status",
+        failed=3,
     ),
     Command("trend", "a metric of an object over time", "mqvitals_agent.cli.trend"),
     Command("alerts", "alerts: list", "mqvitals_agent.cli.alerts"),
@@ -47,7 +55,60 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(program: str, commands: Sequence[Command], arguments: Sequence[str]) -> int:
-    """Find the command, import its module, and run it."""
+    """Find the command, import its module, and run it; returns the exit code, whatever happens.
+
+    Raises SystemExit, as argparse does, after ``--help`` and for arguments that are wrong.
+    """
+    prepare_streams()
+    chosen = next((word for word in arguments if not word.startswith("-")), None)
+    failed = next((command.failed for command in commands if command.name == chosen), int(ExitCode.FAILED))
+    with stoppable() as stop:
+        try:
+            code = _guarded(program, commands, chosen, arguments, failed)
+        except KeyboardInterrupt:
+            code = _INTERRUPTED
+        # A command that a signal stopped may have ended in order: the exit code tells of the signal all the same.
+        return code if stop.code is None else stop.code
+
+
+def _guarded(
+    program: str, commands: Sequence[Command], chosen: str | None, arguments: Sequence[str], failed: int
+) -> int:
+    """The command's exit code, or what its exceptions mean."""
+    code: int | None = None
+    try:
+        code = _run(program, commands, chosen, arguments)
+        sys.stdout.flush()
+    except Failure as failure:
+        _tell(failure)
+        return failure.code
+    except SystemExit as error:
+        # Usage that is wrong is 2 to argparse, which of ``status`` would mean CRITICAL.
+        wrong = error.code == ExitCode.FAILED
+        try:
+            sys.stdout.flush()
+        except OSError as closed:
+            give_up_output()
+            if not isinstance(closed, BrokenPipeError):
+                complain(f"mqvitals: {cannot_write(closed)}")
+                return failed
+        raise SystemExit(failed if wrong else error.code) from None
+    except BrokenPipeError:
+        # The reader of our output (head, less) has gone; that is no failure, and Python must not complain at exit.
+        give_up_output()
+        if code is None:
+            return ExitCode.DONE if failed == ExitCode.FAILED else failed
+        return code
+    except OSError as error:
+        give_up_output()
+        complain(f"mqvitals: {cannot_write(error)}")
+        return failed
+    except Exception:  # noqa: BLE001 - the last resort: Python would exit with 1, which of status means WARNING
+        return _bug(program)
+    return code
+
+
+def _run(program: str, commands: Sequence[Command], chosen: str | None, arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog=program,
         description="The vital signs of IBM MQ on z/OS.",
@@ -55,28 +116,37 @@ def run(program: str, commands: Sequence[Command], arguments: Sequence[str]) -> 
     )
     parser.add_argument("--version", action="version", version=f"mqvitals {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    chosen = next((word for word in arguments if not word.startswith("-")), None)
     for command in commands:
         sub = subparsers.add_parser(command.name, help=command.help, description=_sentence(command.help))
         if command.name == chosen:
             import_module(command.module).add_arguments(sub)
     parsed = parser.parse_args(arguments)
     module = import_module(next(command.module for command in commands if command.name == parsed.command))
-    try:
-        code: int = module.run(parsed)
-        sys.stdout.flush()
-    except Failure as failure:
-        print(f"mqvitals: {failure.message}", file=sys.stderr)
-        if failure.hint:
-            print(f"hint: {failure.hint}", file=sys.stderr)
-        return failure.code
-    except BrokenPipeError:
-        # The reader of our output (head, less) has gone; that is no failure, and Python must not complain at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.DONE
-    except KeyboardInterrupt:
-        return 130
+    code: int = module.run(parsed)
     return code
+
+
+def _tell(failure: Failure) -> None:
+    from mqvitals_agent.view.text import safe
+
+    # A message may quote a file's bytes; its lines are ours.
+    for line in f"mqvitals: {failure.message}".split("\n"):
+        complain(safe(line))
+    if failure.hint:
+        complain(f"hint: {safe(failure.hint)}")
+
+
+def _bug(program: str) -> int:
+    """Show what went wrong inside, harmless to the terminal, and ask for a report."""
+    import traceback
+
+    from mqvitals_agent.view.text import safe
+
+    for line in traceback.format_exc().splitlines():
+        complain(safe(line))
+    complain(f"mqvitals: this is a mistake in {program} {__version__}: please report it with the lines above")
+    give_up_output()
+    return ExitCode.BUG
 
 
 def _sentence(text: str) -> str:

@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     found = _find(arguments.kind, arguments.pattern)
     if arguments.json:
         rows = [row(kind, metric) for kind, metrics in found for metric in metrics]
-        print(json.dumps(rows, indent=2, ensure_ascii=False))
+        print(json.dumps(rows, indent=2))
     elif arguments.markdown:
         from mqvitals_rules.vocabulary.page import page
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.cli.failure import ExitCode, Failure
+from mqvitals_agent.cli.speed_argument import speed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from datetime import tzinfo
 
     from mqvitals_agent.connection.recording import Recording
@@ -22,10 +24,13 @@ if TYPE_CHECKING:
 
 _INTERRUPTED = 130
 
+_A_RECORDING = "a recording is JSON lines, plain or compressed with gzip: a header, then one exchange a line; see docs/recording.md"
+
 _DESCRIPTION = """\
 Plays a recording into a store: every exchange goes at its time to the probe of its command, the rules judge each cycle,
 and the store is written as the agent would have written it. It ends by itself; the recording's last time is then "now" for
-status, trend and alerts. Exit code 0, or 1 when lines of the recording had to be left out.
+status, trend and alerts. A pause is never longer than the recording's interval. Exit code 0, or 1 when the recording
+is damaged: lines had to be left out, its end is lost, or lines are not in the order of their times.
 """
 
 
@@ -38,24 +43,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--speed",
         metavar="N",
-        type=_speed,
+        type=speed,
         default=1.0,
         help="how many times as fast as in life (default: 1); max: without waiting",
     )
     parser.add_argument("--replace", action="store_true", help="delete what an earlier replay left in the store")
     parser.add_argument("-v", "--verbose", action="store_true", help="a line for each cycle, also when nobody watches")
-
-
-def _speed(text: str) -> float | None:
-    if text == "max":
-        return None
-    try:
-        speed = float(text)
-    except ValueError:
-        speed = 0.0
-    if not 0 < speed <= 1e6:
-        raise argparse.ArgumentTypeError(f"the speed is a number above 0 or max, not {text!r}")
-    return speed
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -78,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         recording = read(arguments.file)
     except RecordingError as error:
-        raise Failure(str(error), hint="a recording is what 'mqvitals record' writes") from error
+        raise Failure(str(error), hint=_A_RECORDING if error.foreign else "") from error
     try:
         with recording, _open(Path(settings.store.path), settings, recording, replace=arguments.replace) as store:
             return _play(recording, store, settings, judging, arguments)
@@ -94,7 +87,7 @@ def _open(path: Path, settings: Settings, recording: Recording, *, replace: bool
         return Store.open(
             path,
             replay=True,
-            source=recording.path.name,
+            source=os.fsencode(recording.path.name).decode("utf-8", "replace"),  # a file's name may be no UTF-8
             group=settings.name or recording.header.name,
             created=time.time_ns() // 1_000_000,
             mode=settings.store.mode,
@@ -145,10 +138,12 @@ def _play(
         interrupted = True
     for warning in recording.warnings:
         _say(f"{recording.path.name}: {warning}")
+    for warning in _times_told(summary):
+        _say(f"{recording.path.name}: {warning}")
     _say(_told(summary, interrupted=interrupted))
     if interrupted:
         return _INTERRUPTED
-    return ExitCode.FOUND if recording.damaged else ExitCode.DONE
+    return ExitCode.FOUND if recording.damaged or summary.disordered else ExitCode.DONE
 
 
 def _taker(store: Store, judging: Judging, *, talkative: bool) -> Callable[[Cycle], None]:
@@ -164,6 +159,29 @@ def _taker(store: Store, judging: Judging, *, talkative: bool) -> Callable[[Cycl
             _say(f"cycle {cycle.number}, {iso(cycle.began)}: {_count(intake.firing, 'alert')} firing")
 
     return take
+
+
+def _times_told(summary: Summary) -> Iterator[str]:
+    """What is odd about the recording's times."""
+    from mqvitals_rules.moment import iso
+
+    for gap in summary.gaps:
+        span = _span(gap.at - gap.before)
+        yield f"line {gap.line} is dated {iso(gap.at)}: a gap of {span} was skipped"
+    if (more := summary.gap_count - len(summary.gaps)) > 0:
+        yield f"{_count(more, 'more gap')} {'was' if more == 1 else 'were'} skipped"
+    if summary.disordered:
+        one = summary.disordered == 1
+        yield (
+            f"{_count(summary.disordered, 'line')} {'is' if one else 'are'} dated earlier than a line before "
+            f"{'it' if one else 'them'}, {'' if one else 'the first is '}line {summary.first_disordered}: "
+            f"{'it counts' if one else 'they count'} to the cycle that was under way"
+        )
+
+
+def _span(ms: int) -> str:
+    hours = ms // 3_600_000
+    return _count(hours // 24, "day") if hours >= 48 else _count(hours, "hour")
 
 
 def _told(summary: Summary, *, interrupted: bool) -> str:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 _CHECK = """\
 Checks rule files together with the shipped rules: shape, names, expressions, ids that occur twice. Every problem is printed as
-FILE:LINE:COLUMN: KEY: what is wrong, with the line and a caret under the spot. Exit code 0 when there is none, 1 when there is one.
+FILE:LINE:COLUMN: KEY: what is wrong, with the line and a caret under the spot. Exit code 0 when there is none, 1 when there is one, 2 when
+a FILE cannot be read.
 Without FILE the shipped rules, the configuration's rule files and its thresholds are checked.
 """
 
@@ -70,6 +71,7 @@ def _check(arguments: argparse.Namespace) -> int:
     from mqvitals_rules.vocabulary.tables import KINDS
 
     if arguments.files:
+        _readable(arguments.files)
         rules, problems = read_rules(KINDS, arguments.files)
         where = f"{len(arguments.files)} file{'s' * (len(arguments.files) > 1)}"
     else:
@@ -83,6 +85,20 @@ def _check(arguments: argparse.Namespace) -> int:
         return ExitCode.FOUND
     print(f"{where}: no problems found ({len(rules)} rules in all)")
     return ExitCode.DONE
+
+
+def _readable(paths: Iterable[str]) -> None:
+    """Raises Failure for the first file that cannot be read at all: nothing can be said about its rules."""
+    from mqvitals_config.problem import ConfigError
+    from mqvitals_config.source import UnreadableError, read
+
+    for path in paths:
+        try:
+            read(path)
+        except UnreadableError as error:
+            raise Failure(str(error)) from error
+        except ConfigError:
+            continue  # a mistake in the file, which is told with its place like the others
 
 
 def _list(arguments: argparse.Namespace) -> int:
@@ -100,7 +116,7 @@ def _list(arguments: argparse.Namespace) -> int:
     if not found:
         raise _nothing(rules, arguments.kind, arguments.topic)
     if arguments.json:
-        print(json.dumps([row(rule, enabled=rule.id not in disabled) for rule in found], indent=2, ensure_ascii=False))
+        print(json.dumps([row(rule, enabled=rule.id not in disabled) for rule in found], indent=2))
         return ExitCode.DONE
     print("\n".join(_table(found, disabled)))
     return ExitCode.DONE
@@ -141,6 +157,7 @@ def row(rule: Rule, *, enabled: bool) -> dict[str, Any]:
         "caveat": one_line(rule.caveat),
         "source": [{"document": source.document, "section": source.section} for source in rule.sources],
         "mqsc": str(rule.mqsc) if rule.mqsc else None,
+        "mqsc_if": [{"when": one_line(case.when), "mqsc": str(case.mqsc)} for case in rule.mqsc_if],
     }
 
 

@@ -8,19 +8,20 @@ import shlex
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.cli.failure import Failure
+from mqvitals_agent.cli.family_rank import family_ranks, readable_rules
 from mqvitals_agent.cli.store_argument import (
     add_store_arguments,
     line_width,
     now_ms,
     open_store,
     painter,
-    settings_of,
+    screen_height,
     show,
 )
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
-    from mqvitals_agent.view.screen import Remedy
+    from mqvitals_agent.view.remedy import Remedy
     from mqvitals_rules.lifecycle.alert import Alert
     from mqvitals_rules.vocabulary.metric import Reported
 
@@ -30,7 +31,12 @@ CANNOT_TELL = 3
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``status``."""
     add_store_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="the same as one JSON object")
+    parser.add_argument(
+        "--json", action="store_true", help="the same as one JSON object; an alert's severity is its worst while open"
+    )
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--full", action="store_true", help="everything, also what does not fit on the terminal")
+    size.add_argument("--lines", type=int, metavar="N", help="fit into N lines (default: those of the terminal)")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -42,7 +48,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     with open_store(arguments, CANNOT_TELL) as reader:
         try:
-            view = status_of(read_situation(reader, now_ms()))
+            situation = read_situation(reader, now_ms())
+            view = status_of(situation, family_ranks(arguments, situation.alerts))
             if arguments.json:
                 print(json.dumps(status_json(view)))
                 return view.exit.code
@@ -52,30 +59,26 @@ def run(arguments: argparse.Namespace) -> int:
     options = " ".join(
         f"--{name} {shlex.quote(value)}" for name in ("store", "config") if (value := getattr(arguments, name))
     )
-    show(screen(view, line_width(), painter(), remedy=remedy, options=options))
+    height = None if arguments.full else screen_height() if arguments.lines is None else arguments.lines
+    show(screen(view, line_width(), painter(), remedy=remedy, options=options, height=height))
     return view.exit.code
 
 
 def _remedy(reader: StoreReader, alert: Alert, arguments: argparse.Namespace) -> Remedy:
     """What the alert's rule advises. Nothing where the rules cannot be read: the status stands without."""
-    from mqvitals_agent.view.screen import Remedy
+    from mqvitals_agent.view.remedy import Remedy
     from mqvitals_config.problem import ConfigError
     from mqvitals_rules.form import compile_rule
-    from mqvitals_rules.ruleset import read_rules
+    from mqvitals_rules.scene import Present
     from mqvitals_rules.snapshot import ObjectName
     from mqvitals_rules.vocabulary.metric import Absence
     from mqvitals_rules.vocabulary.tables import KINDS
 
-    try:
-        files = settings_of(arguments).settings.rules.files
-    except Failure:
-        files = ()
-    rules, _ = read_rules(KINDS, files)
-    rule = next((each for each in rules if each.id == alert.key.rule), None)
+    rule = next((each for each in readable_rules(arguments) if each.id == alert.key.rule), None)
     if rule is None:
         return Remedy()
     try:
-        template = compile_rule(rule, KINDS).mqsc
+        form = compile_rule(rule, KINDS)
     except ConfigError:
         return Remedy(rule.advice)
 
@@ -84,4 +87,4 @@ def _remedy(reader: StoreReader, alert: Alert, arguments: argparse.Namespace) ->
         told = reader.current_by_kind(name.owner, kind, (metric,)).get(name, {}).get(metric)
         return Absence.NOT_ASKED if told is None else told.value
 
-    return Remedy(rule.advice, template.fill(alert.scope, lookup) if template is not None else "")
+    return Remedy(rule.advice, form.command(alert.scope, Present(lookup, alert.updated)))

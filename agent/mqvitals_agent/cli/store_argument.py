@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mqvitals_agent.view.paint import Painter
     from mqvitals_config.load import Loaded
 
-NARROWEST, WIDEST, USUAL = 60, 200, 80
+NARROWEST, WIDEST, USUAL = 40, 200, 80
 """Cells of a line: the limits of what a terminal is taken to be, and what is taken where there is none."""
 
 
@@ -66,6 +66,15 @@ def line_width() -> int:
     return min(max(shutil.get_terminal_size((USUAL, 24)).columns, NARROWEST), WIDEST)
 
 
+def screen_height() -> int | None:
+    """Lines of this terminal that a screen may fill, the last being the prompt's; None where there is no terminal."""
+    if not sys.stdout.isatty():
+        return None
+    lines = shutil.get_terminal_size((USUAL, 0)).lines
+    # A terminal that does not know its height tells 0.
+    return lines - 1 if lines > 1 else None
+
+
 def painter() -> Painter:
     """Colours for standard output, if it wants any."""
     from mqvitals_agent.view.paint import Painter, wants_colour
@@ -74,6 +83,5 @@ def painter() -> Painter:
 
 
 def show(lines: list[str]) -> None:
-    """Print text for people; what the terminal's character set lacks becomes a question mark."""
-    encoding = sys.stdout.encoding or "utf-8"
-    print("\n".join(lines).encode(encoding, "replace").decode(encoding))
+    """Print text for people."""
+    print("\n".join(lines))

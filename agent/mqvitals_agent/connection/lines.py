@@ -16,8 +16,8 @@ LONGEST_LINE = 1 << 28
 def lines(file: IO[bytes], warn: Callable[[str], None]) -> Iterator[tuple[bytes, bool]]:
     """Each line without its end, and whether it had one (only the last may lack it).
 
-    The file may be plain, or gzip of one or more members. Damage ends the lines with a warning; what was read before
-    it is delivered, to the byte.
+    The file may be plain, or gzip of one or more members. Damage ends the lines; what was read before it is delivered,
+    to the byte. ``warn`` is told what is wrong, as a clause to which what follows from it can be added.
     """
     rest = bytearray()
     for block in _blocks(file, warn):
@@ -32,7 +32,7 @@ def lines(file: IO[bytes], warn: Callable[[str], None]) -> Iterator[tuple[bytes,
             start = end + 1
         rest += block[start:]
         if len(rest) > LONGEST_LINE:
-            warn(f"a line is longer than {LONGEST_LINE >> 20} MiB: the rest of the file is left out")
+            warn(f"a line is longer than {LONGEST_LINE >> 20} MiB")
             return
     if rest:
         yield bytes(rest), False
@@ -56,15 +56,15 @@ def _members(file: IO[bytes], block: bytes, warn: Callable[[str], None]) -> Iter
             try:
                 # The limit bounds memory: a few compressed bytes can stand for very many.
                 plain = member.decompress(block, _CHUNK)
-            except zlib.error as error:
+            except zlib.error:
                 yield _salvage(before, block)
-                warn(f"the compressed data are damaged ({error}): what stood before the damage was read")
+                warn("the compressed data are damaged")
                 return
             yield plain
             block = member.unconsumed_tail or (member.unused_data if member.eof else file.read(_CHUNK))
         if not member.eof:
             yield member.flush()
-            warn("the compressed data end before their end was written: what is there was read")
+            warn("the compressed data are cut off")
             return
         while not (block := (block or file.read(_CHUNK)).lstrip(b"\0")):  # tapes and tools pad with zeros
             block = file.read(_CHUNK)
@@ -73,7 +73,7 @@ def _members(file: IO[bytes], block: bytes, warn: Callable[[str], None]) -> Iter
         if len(block) < len(_GZIP):
             block += file.read(_CHUNK)
         if not block.startswith(_GZIP):
-            warn("after the compressed data stands something else: it is left out")
+            warn("something else follows the compressed data")
             return
 
 

@@ -1,22 +1,34 @@
 """Recordings: JSON lines of exchanges, byte for byte, plain or gzip, read and written.
 
 The first line is the header, every other line one exchange. Keys that are not known are ignored, so that later versions
-can add some; a greater version number is refused.
+can add some; a greater version number is refused. Every value is checked when it is read (``key``): a line that cannot be
+used is told with its number and left out, and nothing of it reaches the probes.
 """
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from mqvitals_agent.connection.exchange import Exchange, MqiFailure, Reply
-from mqvitals_agent.connection.header import FORMAT, VERSION, Header, RecordingError
+from mqvitals_agent.connection.header import FORMAT, VERSION, Header, RecordingError, header
+from mqvitals_agent.connection.key import (
+    MQLONG_MAX,
+    MQLONG_MIN,
+    Found,
+    LineError,
+    moment,
+    name,
+    octets,
+    parsed,
+    shown,
+    whole,
+    wrong,
+)
 from mqvitals_agent.connection.lines import lines
 from mqvitals_agent.connection.writer import Writer
-from mqvitals_rules.moment import parse
 
 _WARNINGS_KEPT = 50
 
@@ -34,6 +46,7 @@ class Recording:
         self.warnings: list[str] = []
         self.damaged = False
         self.left_out = 0
+        self._broken = ""
         self._lines = self._read(file)
         try:
             self.header = self._begin()
@@ -48,9 +61,19 @@ class Recording:
             if not text.strip():
                 continue
             try:
-                yield _exchange(number, _object(text))
-            except (ValueError, TypeError, KeyError, RecursionError) as error:
-                self._leave_out(number, error, ended=ended)
+                found = parsed(text)
+            except LineError as error:
+                if ended:
+                    self._leave_out(number, error)
+                else:
+                    self._cut(number)
+                continue
+            try:
+                exchange = _exchange(number, found)
+            except LineError as error:
+                self._leave_out(number, error)
+            else:
+                yield exchange
 
     def close(self) -> None:
         """Let go of the file. A second call does nothing."""
@@ -67,28 +90,46 @@ class Recording:
             try:
                 yield from lines(file, self._break)
             except OSError as error:
-                self._break(f"reading stopped: {error.strerror or error}")
+                self._break(f"the file could not be read on ({error.strerror or error})")
 
     def _begin(self) -> Header:
         first = next(self._lines, None)
         if first is None:
-            what = f"cannot be read: {self.warnings[0]}" if self.warnings else "is empty"
-            raise RecordingError(f"{self.path} {what}")
-        return _header(self.path, first[0])
+            if not self._broken:
+                raise RecordingError(f"{self.path} is empty")
+            raise RecordingError(f"{self.path} cannot be used: {self._broken}, and no line stands before that place")
+        text, ended = first
+        try:
+            found = parsed(text)
+        except LineError as error:
+            if not ended and text.lstrip()[:1] == b"{":
+                what = self._broken or "it is cut off"
+                raise RecordingError(f"{self.path} cannot be used: {what} within its first line") from None
+            raise RecordingError(
+                f"{self.path} is not a recording: its first line should be a header, but {error}", foreign=True
+            ) from None
+        _recognise(self.path, found)
+        try:
+            return header(found)
+        except LineError as error:
+            raise RecordingError(f"{self.path}: the header (line 1) is wrong: {error}") from None
 
-    def _break(self, text: str) -> None:
+    def _break(self, what: str) -> None:
         """The rest of the file is lost: that is told however many lines were complained of before."""
         self.damaged = True
-        self.warnings.append(text)
+        self._broken = what
+        self.warnings.append(f"{what}: the lines before that place were used, the rest is lost")
 
-    def _leave_out(self, number: int, error: Exception, *, ended: bool) -> None:
-        if not ended:
+    def _cut(self, number: int) -> None:
+        if self._broken:
+            self._warn(f"line {number} is cut at that place and left out")
+        else:
             self._warn(f"line {number}, the last, is cut: the recorder was interrupted; the lines before it are used")
-            return
+
+    def _leave_out(self, number: int, error: LineError) -> None:
         self.damaged = True
         self.left_out += 1
-        what = f"the key {error} is missing" if isinstance(error, KeyError) else str(error)
-        self._warn(f"line {number} is left out: {what}")
+        self._warn(f"line {number} is left out: {error}")
 
     def _warn(self, text: str) -> None:
         if len(self.warnings) < _WARNINGS_KEPT:
@@ -118,107 +159,78 @@ def _cannot_open(path: Path, error: OSError) -> str:
     return f"{path} cannot be read: {error.strerror or error}"
 
 
-def _object(text: bytes) -> Mapping[str, Any]:
-    try:
-        value = json.loads(text)
-    except UnicodeDecodeError as error:
-        raise ValueError("it is not UTF-8 text") from error
-    except json.JSONDecodeError as error:
-        raise ValueError(f"it is not JSON (column {error.colno}: {error.msg})") from error
-    if not isinstance(value, dict):
-        raise TypeError("it is not a JSON object")
-    return value
-
-
-def _header(path: Path, text: bytes) -> Header:
-    try:
-        found = _object(text)
-    except (ValueError, TypeError, RecursionError) as error:
-        raise RecordingError(f"{path} is not a recording: its first line should be a header, but {error}") from error
+def _recognise(path: Path, found: Found) -> None:
+    """Raises RecordingError unless the first line says that this is a recording, of a version that is known here."""
     if found.get("format") != FORMAT:
-        raise RecordingError(f'{path} is not a recording: its first line does not say "format": "{FORMAT}"')
+        raise RecordingError(
+            f'{path} is not a recording: its first line does not say "format": "{FORMAT}"', foreign=True
+        )
     version = found.get("version")
-    if type(version) is not int:
-        raise RecordingError(f"{path}: the header's version should be a number, not {version!r}")
+    if type(version) is not int or version < 1:
+        what = f"is missing; it should be {VERSION}" if version is None else f"should be a number, not {shown(version)}"
+        raise RecordingError(f"{path}: the header's version {what}")
     if version > VERSION:
         raise RecordingError(
-            f"{path} is a recording of version {version}; this program reads up to version {VERSION}: "
+            f"{path} is a recording of version {shown(version)}; this program reads up to version {VERSION}: "
             "use a newer mqvitals"
         )
-    try:
-        return Header(
-            version=version,
-            created=parse(found["created"]) if "created" in found else None,
-            source=_text(found, "source"),
-            name=_text(found, "name"),
-            queue_managers=_names(found),
-            interval_s=_interval(found),
-            comment=_text(found, "comment"),
-        )
-    except (ValueError, TypeError) as error:
-        raise RecordingError(f"{path}: the header is wrong: {error}") from error
 
 
-def _text(found: Mapping[str, Any], key: str) -> str:
-    value = found.get(key, "")
-    if not isinstance(value, str):
-        raise TypeError(f"{key} should be a text, not {value!r}")
-    return value
-
-
-def _names(found: Mapping[str, Any]) -> tuple[str, ...]:
-    names = found.get("queue_managers", [])
-    if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
-        raise TypeError("queue_managers should be a list of names")
-    return tuple(dict.fromkeys(names))
-
-
-def _interval(found: Mapping[str, Any]) -> float | None:
-    value = found.get("interval_s")
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.001 <= value <= 1e6:
-        raise TypeError(f"interval_s should be a number of seconds, not {value!r}")
-    return float(value)
-
-
-def _exchange(line: int, found: Mapping[str, Any]) -> Exchange:
+def _exchange(line: int, found: Found) -> Exchange:
     command = found.get("command")
     request = found.get("request")
     error = found.get("error")
-    replies = tuple(map(_reply, found.get("replies", ())))
-    if command is None and error is None:
-        raise ValueError("it has neither a command nor an error")
-    queue_manager = found["queue_manager"]
-    if not isinstance(queue_manager, str) or not queue_manager:
-        raise TypeError("queue_manager should be a name")
+    replies = found.get("replies")
+    if command is None:
+        if request is not None or replies is not None:
+            # Without a command it would pass for a connection that failed.
+            raise LineError(f"it has {'replies' if request is None else 'a request'} and no command")
+        if error is None:
+            raise LineError("it has neither a command nor an error")
+    elif error is None and replies is None:
+        raise LineError("it has a command, and neither replies nor an error")
     return Exchange(
         line,
-        parse(found["at"]),
-        _whole(found, "elapsed_ms"),
-        queue_manager,
-        None if command is None else _whole(found, "command"),
-        None if request is None else bytes.fromhex(request),
-        replies,
-        None if error is None else MqiFailure(_whole(error, "comp"), _whole(error, "reason")),
+        moment(found, "at"),
+        whole(found, "elapsed_ms", 0, MQLONG_MAX),
+        name(found, "queue_manager"),
+        None if command is None else whole(found, "command", 0, MQLONG_MAX),
+        None if request is None else octets(found, "request"),
+        () if replies is None else _replies(replies),
+        None if error is None else _failure(error),
     )
 
 
-def _reply(found: Mapping[str, Any]) -> Reply:
-    put = found.get("put")
+def _replies(found: object) -> tuple[Reply, ...]:
+    if not isinstance(found, list):
+        raise wrong("replies", found, "a list of messages")
+    replies = []
+    for place, each in enumerate(found):
+        if not isinstance(each, dict):
+            raise wrong(f"replies[{place}]", each, "an object")
+        try:
+            replies.append(_reply(each))
+        except LineError as error:
+            raise LineError(f"replies[{place}].{error}") from None
+    return tuple(replies)
+
+
+def _reply(found: Found) -> Reply:
     return Reply(
-        _whole(found, "encoding"),
-        _whole(found, "ccsid"),
-        bytes.fromhex(found["data"]),
-        None if put is None else parse(put),
+        whole(found, "encoding", MQLONG_MIN, MQLONG_MAX),
+        whole(found, "ccsid", MQLONG_MIN, MQLONG_MAX),
+        octets(found, "data"),
+        None if found.get("put") is None else moment(found, "put"),
     )
 
 
-def _whole(found: Mapping[str, Any], key: str) -> int:
-    value = found[key]
-    if type(value) is not int:
-        raise TypeError(f"{key} should be a whole number, not {value!r}")
-    return value
+def _failure(found: object) -> MqiFailure:
+    if not isinstance(found, dict):
+        raise wrong("error", found, "an object with comp and reason")
+    try:
+        return MqiFailure(whole(found, "comp", 0, 2), whole(found, "reason", 1, MQLONG_MAX))
+    except LineError as error:
+        raise LineError(f"error.{error}") from None
 
 
 __all__ = [

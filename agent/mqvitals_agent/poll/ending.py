@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from mqvitals_agent.poll import channel, log, queue, usage
+from mqvitals_agent.poll.command import mqsc
 from mqvitals_agent.poll.counter import SATURATED_AT, Counters
 from mqvitals_agent.poll.cycle import Cycle, verdict
 from mqvitals_agent.poll.probe import GROUP, Part, Row
@@ -177,7 +178,7 @@ class Ending:
             known = self._agent(owner, form)
             interval = None if known.at is None else ts - known.at
             known.at = ts
-            yield Reading(known.object, "COMMAND", ts, tally.values(), interval)
+            yield Reading(known.object, "COMMAND", ts, tally.values() | {"mqsc": mqsc(form)}, interval)
 
     def _answered(
         self, part: Part, owner: str, rows: Mapping[str, Row], ts: int, instances: list[Instance]

@@ -2,12 +2,17 @@
 
 A recording's cycle is the number of its interval: 1 + floor((``at`` - first ``at``) / interval). A cycle is over as soon as the next
 exchange belongs to a later one, so its snapshots are there before the wait for that exchange begins.
+
+Time never runs back. Lines stand in the order of ``at``; one that is dated earlier than a line before it counts to the cycle
+that is under way, and to the moment when that began if it lies before it, so that every snapshot is later than the one before.
+A jump far ahead is noted, and no pause is waited for longer than an interval.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.poll.collector import Collector
@@ -15,6 +20,11 @@ from mqvitals_rules.snapshot import Snapshot
 
 USUAL_INTERVAL_MS = 30_000
 """For a recording that does not tell its interval."""
+
+_GAP_MS = 3_600_000
+_GAP_INTERVALS = 100
+_GAPS_KEPT = 20
+_LONGEST_SLEEP_S = 1e9  # the operating system refuses much longer ones, which a speed near 0 would ask for
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +36,31 @@ class Cycle:
     snapshots: tuple[Snapshot, ...]
 
 
+class Gap(NamedTuple):
+    """A jump ahead, of more than an hour and more than a hundred intervals: the line after it, its time and the time before, ms UTC."""
+
+    line: int
+    before: int
+    at: int
+
+
 @dataclass(slots=True)
 class Summary:
-    """What was replayed. ``unprobed`` counts commands that no probe reads, by name."""
+    """What was replayed. ``unprobed`` counts commands that no probe reads, by name.
+
+    ``disordered`` counts the exchanges dated earlier than one before them, ``first_disordered`` is the line of the first.
+    ``gap_count`` counts the jumps ahead, ``gaps`` holds the first of them.
+    """
 
     cycles: int = 0
     exchanges: int = 0
     replies: int = 0
     damaged: int = 0
     unprobed: dict[str, int] = field(default_factory=dict)
+    disordered: int = 0
+    first_disordered: int = 0
+    gap_count: int = 0
+    gaps: list[Gap] = field(default_factory=list)
 
 
 class Pace:
@@ -47,22 +73,28 @@ class Pace:
         self._speed = speed
         self._clock = clock
         self._sleep = sleep
-        self._first: int | None = None
-        self._began = 0.0
+        self._last: int | None = None
+        self._due = 0.0
 
-    def wait(self, at: int) -> None:
-        """Wait until the moment ``at`` (ms) of the recording has come."""
+    def wait(self, at: int, longest_ms: int) -> None:
+        """Wait until the moment ``at`` (ms) of the recording has come.
+
+        Of the time since the moment waited for before, what is longer than ``longest_ms`` is skipped.
+        """
         if self._speed is None:
             return
-        if self._first is None:
-            self._first = at
-            self._began = self._clock()
+        if self._last is None:
+            self._last = at
+            self._due = self._clock()
             return
-        due = self._began + (at - self._first) / 1000 / self._speed
-        # Whatever came late is not waited for twice: the due time is counted from the beginning.
-        rest = due - self._clock()
+        if at <= self._last:
+            return
+        # Whatever came late is not waited for twice: the due time is counted on from the one before, not from now.
+        self._due += min(at - self._last, longest_ms) / 1000 / self._speed
+        self._last = at
+        rest = self._due - self._clock()
         if rest > 0:
-            self._sleep(rest)
+            self._sleep(min(rest, _LONGEST_SLEEP_S))
 
 
 def replay(
@@ -73,27 +105,37 @@ def replay(
     take: Callable[[Cycle], None],
     summary: Summary,
 ) -> None:
-    """Feed the exchanges, at their pace, and hand over each cycle that is over. ``summary`` is kept up to date meanwhile.
-
-    An exchange out of order counts to the cycle that is under way.
-    """
+    """Feed the exchanges, at their pace, and hand over each cycle that is over. ``summary`` is kept up to date meanwhile."""
     first: int | None = None
-    number, began = 1, 0
+    number, began, latest = 1, 0, 0
     for exchange in exchanges:
         if first is None:
-            first = began = exchange.at
+            first = began = latest = exchange.at
+        _note_time(exchange, latest, interval_ms, summary)
+        latest = max(latest, exchange.at)
         due = 1 + (exchange.at - first) // interval_ms
         if due > number:
             _end(collector, number, began, take, summary)
             number, began = due, exchange.at
-        pace.wait(exchange.at)
-        collector.feed(exchange)
+        pace.wait(exchange.at, interval_ms)
+        collector.feed(exchange if exchange.at >= began else replace(exchange, at=began))
         summary.exchanges = collector.exchanges
         summary.replies = collector.replies
         summary.damaged = collector.damaged
         summary.unprobed = dict(collector.unprobed)
     if first is not None:
         _end(collector, number, began, take, summary)
+
+
+def _note_time(exchange: Exchange, latest: int, interval_ms: int, summary: Summary) -> None:
+    """Note an exchange that is dated earlier than the ``latest`` before it, or much later."""
+    if exchange.at < latest:
+        summary.disordered += 1
+        summary.first_disordered = summary.first_disordered or exchange.line
+    elif exchange.at - latest > max(_GAP_MS, _GAP_INTERVALS * interval_ms):
+        summary.gap_count += 1
+        if len(summary.gaps) < _GAPS_KEPT:
+            summary.gaps.append(Gap(exchange.line, latest, exchange.at))
 
 
 def _end(collector: Collector, number: int, began: int, take: Callable[[Cycle], None], summary: Summary) -> None:

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from mqvitals_agent.store.cell import integer, moment, moment_or_none, text
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import ObjectName
 
@@ -86,7 +87,7 @@ class AlertRows:
 def read_alerts(connection: sqlite3.Connection, where: str, parameters: tuple[Any, ...] = ()) -> Iterator[StoredAlert]:
     """The alerts that fulfil ``where`` (a text of ours), in the order they arose. Raises sqlite3.Error."""
     for row in connection.execute(f"{_SELECT} WHERE {where} ORDER BY id", parameters):
-        yield StoredAlert(row[0], _alert(row[1:]))
+        yield StoredAlert(integer(row[0]), _alert(row[1:]))
 
 
 def read_transitions(connection: sqlite3.Connection, number: int) -> Iterator[StoredTransition]:
@@ -94,7 +95,7 @@ def read_transitions(connection: sqlite3.Connection, number: int) -> Iterator[St
     for ts, state, severity, why in connection.execute(
         "SELECT ts, state, severity, why FROM alert_transition WHERE alert_id = ? ORDER BY id", (number,)
     ):
-        yield StoredTransition(ts, AlertState(state), Severity[severity.upper()], Why[why])
+        yield StoredTransition(moment(ts), AlertState(state), Severity[severity.upper()], Why[why])
 
 
 def _told_anew(transition: Transition) -> bool:
@@ -129,20 +130,24 @@ def _row(alert: Alert) -> tuple[Any, ...]:
 def _alert(row: tuple[Any, ...]) -> Alert:
     named = dict(zip(_COLUMNS, row, strict=True))
     return Alert(
-        key=AlertKey(named["rule"], ObjectName(named["owner"], named["kind"], named["name"]), named["instance"]),
-        scope=ObjectName(named["scope_owner"], named["scope_kind"], named["scope_name"]),
-        kind_of_rule=named["kind_of_rule"],
-        family=named["family"],
+        key=AlertKey(
+            text(named["rule"]),
+            ObjectName(text(named["owner"]), text(named["kind"]), text(named["name"])),
+            text(named["instance"]),
+        ),
+        scope=ObjectName(text(named["scope_owner"]), text(named["scope_kind"]), text(named["scope_name"])),
+        kind_of_rule=text(named["kind_of_rule"]),
+        family=text(named["family"]),
         state=AlertState(named["state"]),
         severity=Severity[named["severity"].upper()],
         worst=Severity[named["worst"].upper()],
-        since=named["since"],
-        updated=named["updated"],
-        summary=named["summary"],
-        started=named["started"],
-        ended=named["ended"],
+        since=moment(named["since"]),
+        updated=moment(named["updated"]),
+        summary=text(named["summary"]),
+        started=moment_or_none(named["started"]),
+        ended=moment_or_none(named["ended"]),
         why=Why[named["why"]],
-        true_polls=named["true_polls"],
-        good_polls=named["good_polls"],
-        unknown_polls=named["unknown_polls"],
+        true_polls=integer(named["true_polls"]),
+        good_polls=integer(named["good_polls"]),
+        unknown_polls=integer(named["unknown_polls"]),
     )

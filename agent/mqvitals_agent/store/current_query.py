@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Collection
 from typing import Any
 
+from mqvitals_agent.store.cell import moment, moment_or_none, text, types_of, values
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.store.table import KindTables
 from mqvitals_rules.vocabulary.metric import Absence
@@ -21,6 +22,7 @@ class CurrentQuery:
     def __init__(self, tables: KindTables, columns: frozenset[str], metrics: Collection[str] | None = None) -> None:
         self._table = tables.current
         self._metrics = [name for name in tables.metrics if name in columns and (metrics is None or name in metrics)]
+        self._types = types_of(tables.types[name] for name in self._metrics)
         self._known = frozenset(tables.metrics if metrics is None else metrics)
         self._exists = bool(columns)
 
@@ -44,7 +46,8 @@ class CurrentQuery:
             parameters,
         )
         reasons: dict[str | None, dict[str, Absence]] = {None: {}}
-        for number, probe, ts, asked, unanswered, absent, *values in rows:
+        for number, probe, ts, asked, unanswered, absent, *cells in rows:
+            text(probe), moment_or_none(ts), moment(asked)
             known = found.setdefault(number, {})
             why = None if unanswered is None else Absence[unanswered]
             missing = reasons.get(absent)
@@ -54,7 +57,7 @@ class CurrentQuery:
                 before = known.get(metric)
                 if metric in self._known and (before is None or isinstance(before.value, Absence)):
                     known[metric] = CurrentValue(reason, ts, probe, asked, why)
-            for metric, value in zip(self._metrics, values, strict=True):
+            for metric, value in zip(self._metrics, values(cells, self._types), strict=True):
                 if value is not None:
                     known[metric] = CurrentValue(value, ts, probe, asked, why)
         return found

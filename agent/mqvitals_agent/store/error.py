@@ -18,6 +18,10 @@ class StoreError(Exception):
         self.hint = hint
 
 
+UNDECODABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What comes of decoding bytes that no writer of ours can have written."""
+
+
 class UnknownNameError(StoreError):
     """There is no such object, kind or metric. ``closest`` are the names that look most like it, best first."""
 
@@ -26,8 +30,13 @@ class UnknownNameError(StoreError):
         self.closest = closest
 
 
-def explained(path: Path, error: sqlite3.Error, doing: str) -> StoreError:
-    """The sentence for an SQLite error met while ``doing`` (``reading``, ``writing``) the store at ``path``."""
+def explained(path: Path, error: Exception, doing: str) -> StoreError:
+    """The sentence for an error met while ``doing`` (``reading``, ``writing``) the store at ``path``.
+
+    One that is not SQLite's came of what was read: what was written by us can always be decoded.
+    """
+    if not isinstance(error, sqlite3.Error):
+        return damaged(path, f"{type(error).__name__}: {error}")
     # The low byte is the error's class; the rest says which system call met it.
     # The module's own mistakes (a closed connection, a value it cannot bind) carry no code at all.
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
@@ -38,6 +47,9 @@ def explained(path: Path, error: sqlite3.Error, doing: str) -> StoreError:
                 "free some space; what was stored before is safe",
             )
         case sqlite3.SQLITE_CORRUPT:
+            return damaged(path, str(error))
+        case sqlite3.SQLITE_ERROR if hasattr(error, "sqlite_errorcode") or "decode" in str(error):
+            # Our statements are right for the tables that we made: it is the file that is not.
             return damaged(path, str(error))
         case sqlite3.SQLITE_NOTADB:
             return StoreError(
@@ -70,6 +82,6 @@ def explained(path: Path, error: sqlite3.Error, doing: str) -> StoreError:
 def damaged(path: Path, what: str) -> StoreError:
     """The sentence for a store that holds what no writer of ours can have written."""
     return StoreError(
-        f"the store {path} is damaged ({what})",
+        f"the store {path} is damaged ({' '.join(what.split())})",
         "put back a copy, or move it away and begin a new one under the same name",
     )

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from mqvitals_agent.store.cell import Types, integer_or_none, moment, text, types_of, values
 from mqvitals_agent.store.table import POLL, KindTables
 from mqvitals_rules.snapshot import ObjectName
 
@@ -72,7 +73,8 @@ class HistoryQuery:
             f" AND s.source = {POLL} AND {polled} ORDER BY t.ts {'ASC' if newest is None else 'DESC LIMIT ?'}",
             (name.owner, first, last, *name, *(() if newest is None else (newest,))),
         )
-        samples = [Sample(*row) for row in rows]
+        types = self._types((metric,))
+        samples = [Sample(moment(ts), integer_or_none(ms), *values(cells, types)) for ts, ms, *cells in rows]
         if newest is not None:
             samples.reverse()
         return samples
@@ -83,7 +85,7 @@ class HistoryQuery:
             return
         kind = self._tables.kind
         names = {
-            number: ObjectName(owner, kind, name)
+            number: ObjectName(text(owner), kind, text(name))
             for number, owner, name in connection.execute("SELECT id, owner, name FROM object WHERE kind = ?", (kind,))
         }
         columns = "".join(f", {self._column(metric)}" for metric in metrics)
@@ -92,8 +94,12 @@ class HistoryQuery:
             f" WHERE s.ts >= ? AND s.source = {POLL} AND s.polled ORDER BY s.ts, s.object_id",
             (first,),
         )
-        for ts, number, interval, *values in rows:
-            yield Poll(ts, names[number], interval, tuple(values))
+        types = self._types(metrics)
+        for ts, number, interval, *cells in rows:
+            yield Poll(moment(ts), names[number], integer_or_none(interval), tuple(values(cells, types)))
+
+    def _types(self, metrics: Sequence[str]) -> tuple[Types, ...]:
+        return types_of(self._tables.types[metric] for metric in metrics)
 
     def _column(self, metric: str) -> str:
         assert metric in self._tables.numbers, "only metrics of the vocabulary become columns"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from mqvitals_agent.store.error import StoreError
@@ -52,6 +53,9 @@ class WriterLock:
     def release(self) -> None:
         """Let go; a second call does nothing."""
         if self._file >= 0:
-            self.path.unlink(missing_ok=True)
+            # Where ours was deleted, a file of that name is the lock of someone else.
+            with suppress(OSError):
+                if os.path.samestat(os.fstat(self._file), self.path.stat()):
+                    self.path.unlink()
             os.close(self._file)
             self._file = -1

@@ -13,8 +13,9 @@ from pathlib import Path
 from re import compile as compile_pattern
 
 from mqvitals_agent.store.alert_row import StoredAlert, StoredTransition, read_alerts, read_transitions
+from mqvitals_agent.store.cell import integer, integer_or_none, moment, moment_or_none, text
 from mqvitals_agent.store.current_query import CurrentQuery
-from mqvitals_agent.store.error import StoreError, UnknownNameError, damaged, explained
+from mqvitals_agent.store.error import UNDECODABLE, StoreError, UnknownNameError, explained
 from mqvitals_agent.store.history_query import FIRST, LAST, HistoryQuery, Poll, Sample
 from mqvitals_agent.store.result import CurrentValue, ObjectRow, Owner, Series, StoreMeta, UnknownRow
 from mqvitals_agent.store.schema import columns_of, open_reader, read_meta
@@ -89,7 +90,10 @@ class StoreReader:
             rows = connection.execute(
                 "SELECT name, is_group, first_ts, last_ts, last_cycle, clock_ms FROM owner ORDER BY is_group, name"
             )
-            return tuple(Owner(name, bool(is_group), *rest) for name, is_group, *rest in rows)
+            return tuple(
+                Owner(text(name), bool(group), moment(first), moment(last), integer(cycle), integer_or_none(clock))
+                for name, group, first, last, cycle, clock in rows
+            )
 
     def last_ts(self) -> int | None:
         """When the newest snapshot was taken: "now" for a replayed store. None when there is none yet."""
@@ -106,21 +110,21 @@ class StoreReader:
             for owner, kind, rest, first_ts, gone_ts in connection.execute(
                 "SELECT owner, kind, name, first_ts, gone_ts FROM object ORDER BY owner, kind, name"
             ):
-                name = ObjectName(owner, kind, rest)
-                text = str(name)
-                if (gone or gone_ts is None) and (text == pattern or match(text)):
-                    found.append(ObjectRow(name, first_ts, gone_ts))
+                name = ObjectName(text(owner), text(kind), text(rest))
+                whole = str(name)
+                if (gone or gone_ts is None) and (whole == pattern or match(whole)):
+                    found.append(ObjectRow(name, moment(first_ts), moment_or_none(gone_ts)))
         return tuple(found)
 
-    def closest(self, text: str, count: int = 3) -> tuple[str, ...]:
-        """The whole names of objects that look most like ``text``, best first, for "did you mean"."""
-        parts = text.split("/")
+    def closest(self, wanted: str, count: int = 3) -> tuple[str, ...]:
+        """The whole names of objects that look most like ``wanted``, best first, for "did you mean"."""
+        parts = wanted.split("/")
         with self._query() as connection:
-            names = [ObjectName(*row) for row in connection.execute("SELECT owner, kind, name FROM object")]
+            names = [ObjectName(*map(text, row)) for row in connection.execute("SELECT owner, kind, name FROM object")]
         # Comparing with ten thousand queues takes a second: who names a kind that exists means that kind.
         same = [name for name in names if len(parts) > 1 and name.kind == parts[1]]
         by_key = {str(name).upper(): str(name) for name in same or names}
-        return tuple(by_key[key] for key in get_close_matches(text.upper(), by_key, count, 0.5))
+        return tuple(by_key[key] for key in get_close_matches(wanted.upper(), by_key, count, 0.5))
 
     def trend(self, name: ObjectName, metric: str, since: int | None = None, until: int | None = None) -> Series:
         """A number or state over time: one point a poll, from ``since`` to ``until`` (ms UTC, both included).
@@ -156,7 +160,7 @@ class StoreReader:
             rows = connection.execute(
                 "SELECT ts FROM snapshot WHERE owner = ? ORDER BY ts DESC LIMIT ?", (owner, newest)
             ).fetchall()
-        return [ts for (ts,) in reversed(rows)]
+            return [moment(ts) for (ts,) in reversed(rows)]
 
     def polls(self, kind: str, metrics: Sequence[str], first: int) -> Iterator[Poll]:
         """Every poll of every object of a kind with ts >= ``first``, in time order. Raises UnknownNameError."""
@@ -193,7 +197,7 @@ class StoreReader:
                 "object_id IN (SELECT id FROM object WHERE owner = ? AND kind = ? AND gone_ts IS NULL)",
                 (owner, kind),
             )
-        return {ObjectName(owner, kind, name): values.get(number, {}) for number, name in numbers}
+            return {ObjectName(owner, kind, text(name)): values.get(number, {}) for number, name in numbers}
 
     def instances(self, name: ObjectName) -> tuple[Instance, ...]:
         """The current instances of an object that has several, by key. Raises UnknownNameError for an unknown object."""
@@ -204,7 +208,9 @@ class StoreReader:
             )
             return tuple(
                 Instance(
-                    name, key, json.loads(data) | {metric: Absence[why] for metric, why in json.loads(absent).items()}
+                    name,
+                    text(key),
+                    json.loads(data) | {metric: Absence[why] for metric, why in json.loads(absent).items()},
                 )
                 for key, data, absent in rows
             )
@@ -232,7 +238,10 @@ class StoreReader:
             rows = connection.execute(
                 "SELECT owner, rule, reason, count FROM unknown_count ORDER BY owner, rule, reason"
             )
-            return tuple(UnknownRow(owner, rule, Absence[reason], count) for owner, rule, reason, count in rows)
+            return tuple(
+                UnknownRow(text(owner), text(rule), Absence[reason], integer(count))
+                for owner, rule, reason, count in rows
+            )
 
     @contextmanager
     def _query(self) -> Iterator[sqlite3.Connection]:
@@ -240,11 +249,9 @@ class StoreReader:
         self._connection.set_progress_handler(lambda: time.monotonic() > ends, _STEPS)
         try:
             yield self._connection
-        except sqlite3.Error as error:
+        except (sqlite3.Error, *UNDECODABLE) as error:
+            # Rows are decoded inside the query.
             raise explained(self.path, error, "reading") from error
-        except (KeyError, TypeError, ValueError) as error:
-            # Rows are decoded inside the query: what was written by us can always be decoded.
-            raise damaged(self.path, f"{type(error).__name__}: {error}") from error
 
     def _kind(self, kind: str) -> Kind:
         known = self._kinds.get(kind)
@@ -264,7 +271,7 @@ class StoreReader:
         row = connection.execute("SELECT id FROM object WHERE owner = ? AND kind = ? AND name = ?", name).fetchone()
         if row is None:
             raise UnknownNameError(f"the store {self.path} holds no object {name}", self.closest(str(name)))
-        return int(row[0])
+        return integer(row[0])
 
     def _history(self, kind: str) -> HistoryQuery:
         tables = self._tables[kind]

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
-from mqvitals_agent.store.error import StoreError, explained
+from mqvitals_agent.store.cell import text
+from mqvitals_agent.store.error import UNDECODABLE, StoreError, explained
 from mqvitals_agent.store.table import KindTables
 
 APPLICATION_ID = 0x6D717674
@@ -45,7 +46,7 @@ def open_writer(
 
             migrate(path, application_id=APPLICATION_ID, structure=STRUCTURE, page_size=page_size)
         connection = _connect(path, "rw")
-    except sqlite3.Error as error:
+    except (sqlite3.Error, *UNDECODABLE) as error:
         raise explained(path, error, "writing") from error
     try:
         # A commit survives the death of the process; the last ones before a power cut may be lost, the file is never
@@ -53,7 +54,7 @@ def open_writer(
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA cache_size = -32768")
         _add_columns(connection, tables)
-    except sqlite3.Error as error:
+    except (sqlite3.Error, *UNDECODABLE) as error:
         connection.close()
         raise explained(path, error, "writing") from error
     return connection
@@ -65,6 +66,7 @@ def open_reader(path: Path) -> sqlite3.Connection:
     Raises StoreError.
     """
     _check_file(path, writing=False)
+    connection: sqlite3.Connection | None = None
     try:
         version = _version(path)
         if version == _EMPTY:
@@ -75,9 +77,12 @@ def open_reader(path: Path) -> sqlite3.Connection:
                 "let the agent or a replay of this version write to it once: that brings it up to date",
             )
         connection = _connect_reader(path)
-    except sqlite3.Error as error:
+        connection.execute("PRAGMA query_only = ON")
+    except (sqlite3.Error, *UNDECODABLE) as error:
+        # Even the message of an error may hold bytes of the file that are no text.
+        if connection is not None:
+            connection.close()
         raise explained(path, error, "reading") from error
-    connection.execute("PRAGMA query_only = ON")
     return connection
 
 
@@ -101,7 +106,7 @@ def _add_columns(connection: sqlite3.Connection, tables: Iterable[KindTables]) -
         for statement in statements:
             connection.execute(statement)
         connection.execute("COMMIT")
-    except sqlite3.Error:
+    except (sqlite3.Error, *UNDECODABLE):
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
@@ -174,6 +179,9 @@ def _connect_reader(path: Path) -> sqlite3.Connection:
     connection = _connect(path, "ro")
     try:
         connection.execute("SELECT 1 FROM sqlite_schema").fetchone()
+    except UNDECODABLE:
+        connection.close()
+        raise
     except sqlite3.Error as error:
         connection.close()
         wal = path.with_name(path.name + "-wal")
@@ -196,4 +204,4 @@ def _connect(path: Path, mode: str, *, immutable: bool = False) -> sqlite3.Conne
 
 def read_meta(connection: sqlite3.Connection) -> Mapping[str, str]:
     """The store's own facts: mode, source, group, created, version. Raises sqlite3.Error."""
-    return dict(connection.execute("SELECT key, value FROM meta"))
+    return {text(key): text(value) for key, value in connection.execute("SELECT key, value FROM meta")}

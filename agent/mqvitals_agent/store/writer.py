@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -12,8 +13,9 @@ from typing import Any, NamedTuple
 
 from mqvitals_agent import __version__
 from mqvitals_agent.store.alert_row import AlertRows, read_alerts
+from mqvitals_agent.store.cell import integer, moment, text
 from mqvitals_agent.store.current import CurrentState
-from mqvitals_agent.store.error import StoreError, damaged, explained
+from mqvitals_agent.store.error import UNDECODABLE, StoreError, explained
 from mqvitals_agent.store.history import HistoryRows
 from mqvitals_agent.store.lock import WriterLock
 from mqvitals_agent.store.schema import PAGE_SIZE, open_writer, read_meta
@@ -41,6 +43,7 @@ class Store:
         self.path = path
         self._lock = lock
         self._connection = connection
+        self._file = path.stat()
         tables = tables_of(kinds)
         self._inserts = {kind: table.insert_history() for kind, table in tables.items()}
         self._rows = {kind: HistoryRows(table) for kind, table in tables.items()}
@@ -91,20 +94,19 @@ class Store:
             if connection is not None:
                 connection.close()
             lock.release()
-            if isinstance(error, sqlite3.Error):
+            if isinstance(error, (sqlite3.Error, *UNDECODABLE)):
                 raise explained(path, error, "reading") from error
-            if isinstance(error, (AttributeError, KeyError, TypeError, ValueError)):
-                # What was written by us can always be decoded.
-                raise damaged(path, f"{type(error).__name__}: {error}") from error
             raise
 
     def write(self, snapshot: Snapshot, evaluation: Verdict) -> None:
         """Store a snapshot and what the rules made of it, all or nothing.
 
-        Raises StoreError when it cannot be stored: nothing of it is then kept, and the next one may be tried.
+        Raises StoreError when it cannot be stored: nothing of it is then kept, and the next one may be tried. It is so
+        too when the file has been deleted or replaced: what is written would go where nobody can find it.
         ValueError when a reading holds a kind or a metric that the vocabulary does not have.
         """
         try:
+            self._check_place()
             if self._in_doubt:
                 self._load_all()
             self._connection.execute("BEGIN IMMEDIATE")
@@ -117,7 +119,7 @@ class Store:
             self._connection.execute("COMMIT")
         except BaseException as error:
             self._undo()
-            if isinstance(error, sqlite3.Error):
+            if isinstance(error, (sqlite3.Error, UnicodeDecodeError)):
                 raise explained(self.path, error, "writing") from error
             raise
 
@@ -125,16 +127,16 @@ class Store:
         """Pending and firing alerts, to go on from. Raises StoreError."""
         try:
             return tuple(stored.alert for stored in read_alerts(self._connection, "state <> 'resolved'"))
-        except sqlite3.Error as error:
+        except (sqlite3.Error, *UNDECODABLE) as error:
             raise explained(self.path, error, "reading") from error
 
     def progress(self) -> dict[str, Progress]:
         """The last snapshot stored of every owner, so that an interrupted replay can go on. Raises StoreError."""
         try:
             rows = self._connection.execute("SELECT name, last_ts, last_cycle FROM owner ORDER BY name").fetchall()
-        except sqlite3.Error as error:
+            return {text(name): Progress(moment(ts), integer(cycle)) for name, ts, cycle in rows}
+        except (sqlite3.Error, *UNDECODABLE) as error:
             raise explained(self.path, error, "reading") from error
-        return {name: Progress(ts, cycle) for name, ts, cycle in rows}
 
     def close(self) -> None:
         """Bring everything into the one file and let go of it; a second call does nothing."""
@@ -174,6 +176,21 @@ class Store:
         self._current.load()
         self._alerts.load()
         self._in_doubt = False
+
+    def _check_place(self) -> None:
+        try:
+            same = os.path.samestat(self.path.stat(), self._file)
+        except FileNotFoundError:
+            raise StoreError(
+                f"the store {self.path} has been deleted while it was written", "begin anew; what was in it is gone"
+            ) from None
+        except OSError as error:
+            raise StoreError(f"the store {self.path} cannot be reached any more ({error.strerror})") from None
+        if not same:
+            raise StoreError(
+                f"the store {self.path} has been replaced by another file while it was written",
+                "begin anew, into a file of its own",
+            )
 
     def _undo(self) -> None:
         """Roll back. What is in memory may be ahead of the file then: it is read again before the next snapshot."""

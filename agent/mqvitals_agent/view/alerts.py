@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from mqvitals_agent.view.figure import age, clock, day
 from mqvitals_agent.view.paint import Painter
 from mqvitals_agent.view.severity import WIDEST, Health, health_of
-from mqvitals_agent.view.text import cells, fit, safe, wrap
-from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
+from mqvitals_agent.view.text import cells, cut, fit, safe, wrap
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
 from mqvitals_rules.moment import iso
 
 INDENT = 4
-DAY_MS = 86_400_000
+
+WIDE, LEAST_SUMMARY = 120, 40
+"""Cells: from which width summaries stand beside their alerts, and the least that they need there."""
 
 
 def worst_first(alerts: Iterable[Alert]) -> list[Alert]:
@@ -24,7 +26,7 @@ def worst_first(alerts: Iterable[Alert]) -> list[Alert]:
 
 
 def at_least(alerts: Iterable[Alert], severity: Severity) -> list[Alert]:
-    """Those as severe as ``severity``, or worse, at their worst."""
+    """Those as severe as ``severity``, or worse, at their worst: by the severity that ``as_json`` gives."""
     return [alert for alert in alerts if alert.worst >= severity]
 
 
@@ -57,39 +59,115 @@ def since(ts: int, now: int) -> str:
     return clock(ts) if day(ts) == day(now) else f"{day(ts)} {clock(ts)[:5]}"
 
 
-def entry(alert: Alert, now: int, width: int, painter: Painter, note: str = "") -> list[str]:
-    """One alert as lines: how bad, for how long, since when, which rule, on what; then its summary.
+def entries(
+    alerts: Sequence[Alert],
+    now: int,
+    width: int,
+    painter: Painter,
+    *,
+    covered: Mapping[AlertKey, AlertKey] | None = None,
+    silent: Collection[str] = (),
+    one_line: bool = False,
+) -> list[list[str]]:
+    """Each alert as lines: how bad, for how long, since when, which rule, on what; beside or below it its summary.
 
-    ``note`` is added to the first line.
+    ``covered`` says which firing alerts another one of their family stands for, ``silent`` of which owners only the
+    last known state is shown. With ``one_line`` a summary is cut to one line.
     """
-    health = health_of(_shown_severity(alert))
-    begin, end = _begin(alert), alert.ended
-    lasted = age((now if end is None else end) - begin)
-    when = (
-        f"since {since(begin, now)}"
-        if end is None
-        else f"{since(begin, now)} - {since(end, now)} {_STATES[alert.state]}"
+    told = [
+        _Entry(
+            health_of(_shown_severity(alert)),
+            _lasted(alert, now),
+            _when(alert, now),
+            safe(alert.key.rule),
+            " ".join((safe(str(alert.key.object)), *_notes(alert, covered or {}, silent))),
+            safe(_short_summary(alert)),
+            alert.ended is None,
+        )
+        for alert in alerts
+    ]
+    # What is over has longer times: its columns are its own.
+    groups = {is_open: [each for each in told if each.is_open is is_open] for is_open in (True, False)}
+    columns = {is_open: _Columns.of(group, width) for is_open, group in groups.items()}
+    if any(group and not columns[is_open].summary for is_open, group in groups.items()):
+        columns = {is_open: each._replace(summary=0) for is_open, each in columns.items()}
+    return [_lines(each, columns[each.is_open], width, painter, one_line=one_line) for each in told]
+
+
+class _Entry(NamedTuple):
+    health: Health
+    lasted: str
+    when: str
+    rule: str
+    words: str
+    summary: str
+    is_open: bool
+
+
+class _Columns(NamedTuple):
+    """How wide the columns are; ``summary`` is where the summary begins beside its alert, 0 when it stands below."""
+
+    lasted: int
+    rule: int
+    summary: int
+
+    @classmethod
+    def of(cls, told: Sequence[_Entry], width: int) -> _Columns:
+        lasted = max((cells(each.lasted) for each in told), default=0)
+        rule = max((cells(each.rule) for each in told), default=0)
+        plain = cls(lasted, rule, 0)
+        heads = [cells(_head(each, plain)) + 2 for each in told]
+        if width < WIDE:
+            widest = max((head + cells(each.words) for head, each in zip(heads, told, strict=True)), default=0)
+            return plain if widest <= width else cls(lasted, 0, 0)
+        # A few long names keep their summaries below; were they many, the list would be neither one thing nor the other.
+        ends = [head + cells(each.words) + 2 for head, each in zip(heads, told, strict=True)]
+        fitting = [end for end in ends if width - end >= LEAST_SUMMARY]
+        return cls(lasted, rule, max(fitting) if 2 * len(fitting) > len(ends) else 0)
+
+
+def _head(told: _Entry, columns: _Columns) -> str:
+    return (
+        f"{fit(str(told.health), WIDEST)}  {fit(told.lasted, columns.lasted)}  {told.when}  "
+        f"{told.rule}{' ' * (columns.rule - cells(told.rule))}"
     )
-    head = f"{fit(str(health), WIDEST)}  {lasted:<9}  {when}  {safe(alert.key.rule)}"
-    name = safe(str(alert.key.object))
-    rest = " " * INDENT
-    words = f"{name} {note}".rstrip()
-    if cells(head) + 2 + cells(name) <= width:
-        lines = wrap(words, width, first=f"{head}  ", rest=rest)
+
+
+def _lines(told: _Entry, columns: _Columns, width: int, painter: Painter, *, one_line: bool) -> list[str]:
+    head, rest = _head(told, columns), " " * INDENT
+    first = f"{head}  {told.words}"
+    beside = bool(columns.summary) and cells(first) + 2 <= columns.summary
+    if beside:
+        first = fit(first, columns.summary)
+        column = " " * columns.summary
+        lines = [(first + cut(told.summary, width - columns.summary)).rstrip()] if one_line else []
+        lines = lines or wrap(told.summary, width, first=first, rest=column)
     else:
-        # The sign stays whole however narrow it is: it is what colour and eye look for.
-        heads = [head] if cells(head) <= width else wrap(head[WIDEST:], width, first=head[:WIDEST] + " ", rest=rest)
-        lines = [*heads, *wrap(words, width, first=rest, rest=rest)]
-    if end is None:
-        lines[0] = painter.line(lines[0], health)
-    return [*lines, *wrap(safe(summary(alert)), width, first=rest, rest=rest)]
+        if cells(first) <= width:
+            lines = [first]
+        else:
+            # The sign stays whole however narrow it is: it is what colour and eye look for.
+            head = head.rstrip()
+            heads = [head] if cells(head) <= width else wrap(head[WIDEST:], width, first=head[:WIDEST] + " ", rest=rest)
+            lines = [*heads, *wrap(told.words, width, first=rest, rest=rest)]
+        below = rest + told.summary
+        lines += [cut(below, width)] if one_line else wrap(told.summary, width, first=rest, rest=rest)
+    if told.is_open:
+        lines[0] = painter.line(lines[0], told.health)
+    return lines
 
 
-def listing(alerts: Sequence[Alert], now: int, width: int, painter: Painter) -> list[str]:
-    """The lines of ``mqvitals alerts list``."""
+def listing(
+    alerts: Sequence[Alert],
+    now: int,
+    width: int,
+    painter: Painter,
+    covered: Mapping[AlertKey, AlertKey] | None = None,
+) -> list[str]:
+    """The lines of ``mqvitals alerts list``; ``covered`` as for ``entries``."""
     if not alerts:
         return [painter.line(f"{Health.OK}  no alerts", Health.OK)]
-    return [line for alert in worst_first(alerts) for line in entry(alert, now, width, painter)]
+    return [line for lines in entries(worst_first(alerts), now, width, painter, covered=covered) for line in lines]
 
 
 _STATES = {AlertState.RESOLVED: "ended", AlertState.FIRING: "", AlertState.PENDING: "waiting"}
@@ -102,3 +180,35 @@ def _shown_severity(alert: Alert) -> Severity:
 
 def _begin(alert: Alert) -> int:
     return alert.since if alert.started is None else alert.started
+
+
+def _lasted(alert: Alert, now: int) -> str:
+    return age((now if alert.ended is None else alert.ended) - _begin(alert))
+
+
+def _when(alert: Alert, now: int) -> str:
+    begin = since(_begin(alert), now)
+    if alert.ended is None:
+        return f"since {begin}"
+    return f"{begin} - {since(alert.ended, now)} {_STATES[alert.state]}"
+
+
+def _notes(alert: Alert, covered: Mapping[AlertKey, AlertKey], silent: Collection[str]) -> list[str]:
+    """What else to know, in brackets: nothing, or one word of a line."""
+    if alert.ended is not None:
+        return []
+    notes = []
+    if alert.worst > alert.severity:
+        notes.append(f"was {alert.worst.name.lower()}")
+    if alert.key in covered:
+        notes.append(f"covered by {safe(covered[alert.key].rule)}")
+    if alert.key.object.owner in silent:
+        notes.append("last known")
+    return [f"({note})" for note in notes]
+
+
+def _short_summary(alert: Alert) -> str:
+    """The summary beside the object's name, which it need not begin with: ``queue X: depth 7`` is ``depth 7``."""
+    text, name = summary(alert), alert.key.object.name
+    subject, colon, rest = text.partition(": ")
+    return rest if colon and rest and name and subject.endswith(f" {name}") else text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from mqvitals_agent.view.alerts import as_json, worst_first
 from mqvitals_agent.view.severity import Exit, Health, exit_of, health_of, worst
 from mqvitals_agent.view.situation import Member, Situation
 from mqvitals_rules.lifecycle.alert import Alert, Severity
+from mqvitals_rules.lifecycle.family import overshadowed
 from mqvitals_rules.moment import iso
 from mqvitals_rules.rule import RuleKind
 from mqvitals_rules.snapshot import ObjectName
@@ -39,7 +40,10 @@ class MemberView:
 
 @dataclass(frozen=True, slots=True)
 class StatusView:
-    """The status of the whole group; ``alerts`` are the operational ones, worst first; ``advice`` counts the others."""
+    """The status of the whole group; ``alerts`` are the operational ones, worst first; ``advice`` counts the others.
+
+    Of alerts of one family about one object only the worst is among them.
+    """
 
     situation: Situation
     health: Health
@@ -55,9 +59,11 @@ class StatusView:
         return exit_of(self.health)
 
 
-def status_of(situation: Situation) -> StatusView:
-    """Judge a situation."""
-    operational = [alert for alert in situation.alerts if alert.kind_of_rule != RuleKind.REVIEW.value]
+def status_of(situation: Situation, ranks: Mapping[str, int] | None = None) -> StatusView:
+    """Judge a situation. ``ranks`` are those of rules in their families, by rule id."""
+    everything = [alert for alert in situation.alerts if alert.kind_of_rule != RuleKind.REVIEW.value]
+    covered = overshadowed(everything, ranks or {})
+    operational = [alert for alert in everything if alert.key not in covered]
     members = [_member(member, situation, operational) for member in situation.members]
     queue_managers = tuple(member for member in members if not member.is_group)
     unknown: Counter[Absence] = Counter()
@@ -73,7 +79,7 @@ def status_of(situation: Situation) -> StatusView:
         queue_managers=queue_managers,
         group=next((member for member in members if member.is_group), None),
         alerts=tuple(worst_first(operational)),
-        advice=len(situation.alerts) - len(operational),
+        advice=len(situation.alerts) - len(everything),
         unknown=tuple(sorted(unknown.items(), key=lambda item: (-item[1], item[0].value))),
     )
 

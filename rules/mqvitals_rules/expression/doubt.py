@@ -1,18 +1,29 @@
-"""Comparisons that say nothing: a percentage against a number that it cannot reach."""
+"""Terms that say nothing: a percentage against a number that it cannot reach, a division by zero."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from mqvitals_rules.expression.error import Mistake
-from mqvitals_rules.expression.node import Comparison, Condition, Constant, MetricValue, Negation, Operand, walk
+from mqvitals_rules.expression.node import (
+    Arithmetic,
+    Comparison,
+    Condition,
+    Constant,
+    MetricValue,
+    Negation,
+    Operand,
+    walk,
+)
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 
 
 def doubts(root: Condition) -> Iterator[Mistake]:
-    """What is probably not meant: comparisons that are the same whatever a percentage between 0 and 100 is."""
+    """What is probably not meant: comparisons that are the same whatever a percentage between 0 and 100 is, and divisions by zero."""
     for node in walk(root):
+        if isinstance(node, Arithmetic) and node.operator == "/" and _number(node.right) == 0:
+            yield Mistake(node.right.start, "this divides by 0, so the result can never be known")
         if not isinstance(node, Comparison):
             continue
         sides = ((node.left, node.operator, node.right), (node.right, _MIRRORED[node.operator], node.left))

@@ -12,12 +12,13 @@ def overshadowed(alerts: Iterable[Alert], ranks: Mapping[str, int]) -> dict[Aler
     """Which firing alerts a worse member of their family on the same object makes superfluous: alert -> the one that stands for it.
 
     The worst is the most severe, then the one of the highest rank (``ranks``: rule id -> rank), then the rule id that sorts last.
-    Alerts without a family, and those that are not firing, neither shadow nor are shadowed.
+    Alerts without a family, and those that are not firing, neither shadow nor are shadowed; nor does advice on the
+    configuration hide an operational alert.
     """
-    families: dict[tuple[str, ObjectName], list[Alert]] = {}
+    families: dict[tuple[str, str, ObjectName], list[Alert]] = {}
     for alert in alerts:
         if alert.family and alert.state is AlertState.FIRING:
-            families.setdefault((alert.family, alert.scope), []).append(alert)
+            families.setdefault((alert.family, alert.kind_of_rule, alert.scope), []).append(alert)
     shadows: dict[AlertKey, AlertKey] = {}
     for members in families.values():
         worst = max(members, key=lambda alert: (alert.severity, ranks.get(alert.key.rule, 0), alert.key.rule))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from mqvitals_rules.snapshot import Outcome
-from mqvitals_rules.vocabulary.entry import answer, gauge, state
+from mqvitals_rules.vocabulary.entry import answer, gauge, state, text
 from mqvitals_rules.vocabulary.metric import Kind
 
 KIND = Kind(
@@ -15,6 +15,7 @@ KIND = Kind(
         "COMMAND",
         state("outcome", {outcome.name: outcome.value for outcome in Outcome},
               "what became of it; of several in a cycle, the worst"),
+        text("mqsc", "the command in MQSC; its profile in class MQCMDS is named after it"),
         gauge("reason", "number", "MQ reason code that came back; 0: none"),
         gauge("commands", "count", "commands sent in the cycle"),
         gauge("replies", "count", "messages that came back in the cycle"),

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mqvitals_agent.connection.key import is_name
 from mqvitals_agent.connection.recording import Exchange, Header, MqiFailure, RecordingError, Reply, Writer, read
 
 HEADER = (
@@ -99,20 +100,82 @@ def test_cut_gzip_keeps_what_was_read(tmp_path: Path) -> None:
     data = gzip.compress((HEADER + "".join(lines)).encode())
     recording = read(written(tmp_path / "r.jsonl.gz", data[: len(data) // 2]))
     assert 500 < len(list(recording)) < 2000
-    assert "end before their end was written" in recording.warnings[0]
+    assert "the compressed data are cut off" in recording.warnings[0]
+
+
+def changed(path: str, value: object) -> str:
+    """An answer's line whose key has another value; the key may be one of its first reply or of an error."""
+    line = json.loads(ANSWER if not path.startswith("error.") else FAILED)
+    *outer, key = path.split(".")
+    place = line
+    for part in outer:
+        place = place[part] if part != "replies" else place[part][0]
+    if value is LEFT_OUT:
+        del place[key]
+    else:
+        place[key] = value
+    return json.dumps(line) + "\n"
+
+
+LEFT_OUT = object()
+WHOLE = "a whole number from"
 
 
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("{not json}\n", "not JSON"),
-        ("[1]\n", "not a JSON object"),
-        (ANSWER.replace('"00ff"', '"0g"'), "hex"),
-        (ANSWER.replace(AT, "yesterday"), "yesterday"),
-        (ANSWER.replace('"elapsed_ms":5', '"elapsed_ms":"5"'), "elapsed_ms should be a whole number"),
-        (ANSWER.replace('"queue_manager":"QM01",', ""), "'queue_manager' is missing"),
-        (ANSWER.replace('"command":42,', ""), "neither a command nor an error"),
-        ("[" * 100_000 + "\n", "line 2"),
+        ("{not json}\n", "it is not JSON from column 2 on"),
+        ('{"at": 1' + "0" * 5000 + "}\n", "a number of too many digits"),
+        ("[1]\n", "it is not a JSON object but a list"),
+        ("[" * 100_000 + "\n", "nested too deep"),
+        (
+            changed("at", "yesterday"),
+            'at should be a moment from 1970 to 9999 such as 2026-11-20T12:00:00.007Z, not "y',
+        ),
+        (changed("at", "2026-11-20T12:00:00"), "at should be a moment"),
+        (changed("at", "2026-02-30T12:00:00Z"), "at should be a moment"),
+        (changed("at", "2026-02-03T12:00:00+99:00"), "at should be a moment"),
+        (changed("at", "1969-12-31T23:59:59.999Z"), "at should be a moment"),
+        (changed("at", "9999-12-31T23:59:59-01:00"), "at should be a moment"),
+        (changed("at", "0001-01-01T00:00:00+01:00"), "at should be a moment"),
+        (changed("at", "\ud8002026"), 'not "\\ud8002026"'),
+        (changed("at", 5), "at should be a moment"),
+        (changed("elapsed_ms", "5"), f'elapsed_ms should be {WHOLE} 0 to 2,147,483,647, not "5"'),
+        (changed("elapsed_ms", 2**63), "elapsed_ms should be"),
+        (changed("elapsed_ms", -1), "elapsed_ms should be"),
+        (changed("elapsed_ms", True), "not true"),
+        (changed("elapsed_ms", float("nan")), "not NaN"),
+        (changed("elapsed_ms", None), "not null"),
+        (changed("elapsed_ms", LEFT_OUT), f"elapsed_ms is missing; it should be {WHOLE}"),
+        (changed("elapsed_ms", 10**4000), "not 1000000"),
+        (changed("queue_manager", LEFT_OUT), "queue_manager is missing; it should be a name"),
+        (changed("queue_manager", "\ud800"), "queue_manager should be a name of 1 to 48 characters"),
+        (changed("queue_manager", "QM\0"), "queue_manager should be a name"),
+        (changed("queue_manager", "A/B"), "queue_manager should be a name"),
+        (changed("queue_manager", "Q" * 49), "queue_manager should be a name"),
+        (changed("queue_manager", ["QM01"]), "not a list"),
+        (changed("command", LEFT_OUT), "it has a request and no command"),
+        (changed("command", 2**31), f"command should be {WHOLE}"),
+        (changed("request", "0g"), 'request should be hex, two digits a byte and nothing between them, not "0g"'),
+        (changed("request", "00 1a"), "request should be hex"),
+        (changed("request", "001"), "request should be hex"),
+        (changed("request", 1), "request should be hex"),
+        (changed("replies", LEFT_OUT), "it has a command, and neither replies nor an error"),
+        (changed("replies", [1]), "replies[0] should be an object, not 1"),
+        (changed("replies", [None]), "replies[0] should be an object, not null"),
+        (changed("replies", "x"), 'replies should be a list of messages, not "x"'),
+        (changed("replies", {}), "replies should be a list of messages, not an object"),
+        (changed("replies.data", LEFT_OUT), "replies[0].data is missing; it should be hex"),
+        (changed("replies.data", "é"), "replies[0].data should be hex"),
+        (changed("replies.ccsid", 2**31), f"replies[0].ccsid should be {WHOLE} -2,147,483,648"),
+        (changed("replies.encoding", 1.0), "replies[0].encoding should be"),
+        (changed("replies.put", "24:00"), "replies[0].put should be a moment"),
+        (changed("error", [2, 2009]), "error should be an object with comp and reason, not a list"),
+        (changed("error", {"comp": 2}), "error.reason is missing"),
+        (changed("error.reason", 2**63), f"error.reason should be {WHOLE} 1 to"),
+        (changed("error.reason", 0), "error.reason should be"),
+        (changed("error.comp", 3), f"error.comp should be {WHOLE} 0 to 2"),
+        (FAILED.replace('"error"', '"mistake"'), "neither a command nor an error"),
     ],
 )
 def test_damaged_line_is_named_and_left_out(tmp_path: Path, line: str, words: str) -> None:
@@ -123,6 +186,25 @@ def test_damaged_line_is_named_and_left_out(tmp_path: Path, line: str, words: st
     assert recording.left_out == 1
     assert recording.warnings[0].startswith("line 2 ")
     assert words in recording.warnings[0]
+    assert len(recording.warnings[0]) < 250
+    recording.warnings[0].encode()
+
+
+def test_last_line_that_is_whole_and_wrong_is_no_cut_one(tmp_path: Path) -> None:
+    """Without a line end, too, a wrong value is called that: the recorder was not interrupted."""
+    recording = read(written(tmp_path / "r.jsonl", HEADER + changed("elapsed_ms", "5").rstrip()))
+    assert list(recording) == []
+    assert recording.damaged
+    assert "elapsed_ms" in recording.warnings[0]
+
+
+def test_optional_keys_may_be_null(tmp_path: Path) -> None:
+    """What may be left out may be null."""
+    line = changed("replies.put", None) + changed("error", None)
+    text = HEADER.replace('"interval_s":10', '"interval_s":null,"created":null,"source":null,"comment":null') + line
+    recording = read(written(tmp_path / "r.jsonl", text))
+    assert recording.header.interval_s is None
+    assert len(list(recording)) == 2
 
 
 def test_undecodable_line_is_left_out(tmp_path: Path) -> None:
@@ -150,8 +232,21 @@ def test_warnings_are_bounded(tmp_path: Path) -> None:
         (b"\x00\x00\x00\x10\x00\x00\x00\x24", "not a recording"),
         (HEADER.replace('"version":1', '"version":7').encode(), "version 7"),
         (HEADER.replace('"version":1', '"version":"1"').encode(), "version should be a number"),
-        (HEADER.replace('"interval_s":10', '"interval_s":0').encode(), "interval_s"),
-        (HEADER.replace('["QM01","QM02"]', '"QM01"').encode(), "queue_managers"),
+        (HEADER.replace('"version":1', '"version":0').encode(), "version should be a number, not 0"),
+        (HEADER.replace('"version":1,', "").encode(), "version is missing"),
+        (HEADER.replace('"interval_s":10', '"interval_s":0').encode(), "interval_s should be a number of seconds"),
+        (HEADER.replace('"interval_s":10', '"interval_s":NaN').encode(), "interval_s should .*, not NaN"),
+        (HEADER.replace('["QM01","QM02"]', '"QM01"').encode(), "queue_managers should be a list"),
+        (HEADER.replace('"QM02"', r'"\ud800"').encode(), r"queue_managers\[1\] should be a name"),
+        (HEADER.replace('"PRDQSG"', r'"\ud800"').encode(), r'line 1.*name should be a name .*, not "\\ud800"'),
+        (HEADER.replace('"PRDQSG"', r'"A/B"').encode(), "name should be a name"),
+        (HEADER.replace('"PRDQSG"', "0").encode(), "name should be a text"),
+        (HEADER.replace('"name"', r'"comment":"\ud800","name"').encode(), "comment should be a text"),
+        (HEADER.replace('"name"', '"created":"now","name"').encode(), "created should be a moment"),
+        (HEADER[:40].encode(), "cannot be used: it is cut off within its first line$"),
+        (gzip.compress(b"x")[:5], "cannot be used: the compressed data are cut off, and no line stands before that"),
+        (gzip.compress(HEADER.encode())[:60], "cannot be used: the compressed data are cut off within its first line$"),
+        (gzip.compress(b""), "is empty"),
     ],
 )
 def test_what_is_no_recording_is_refused(tmp_path: Path, data: bytes, words: str) -> None:
@@ -170,7 +265,7 @@ def test_missing_file_and_directory_are_named(tmp_path: Path) -> None:
         read(tmp_path)
 
 
-names = st.text(min_size=1, max_size=20)
+names = st.text(min_size=1, max_size=20).filter(is_name)
 exchanges = st.builds(
     Exchange,
     line=st.just(0),
@@ -189,7 +284,7 @@ exchanges = st.builds(
         ),
         max_size=3,
     ).map(tuple),
-    error=st.none() | st.builds(MqiFailure, st.integers(0, 2), st.integers(2000, 9999)),
+    error=st.none() | st.builds(MqiFailure, st.integers(0, 2), st.integers(1, 2**31 - 1)),
 )
 
 

@@ -8,6 +8,8 @@ import pytest
 
 from mqvitals_agent.connection.exchange import Exchange, MqiFailure, Reply
 from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.poll.command import form as form_of
+from mqvitals_agent.poll.command import mqsc
 from mqvitals_agent.poll.probe import Question
 from mqvitals_rules.snapshot import Outcome
 from mqvitals_rules.vocabulary.metric import Absence
@@ -121,6 +123,20 @@ def test_outcome_of_an_answer(talk: Talk, reason: int, expected: Outcome) -> Non
     ]:
         talk.ask(command, reason=reason)
         assert outcome(talk, f"QM01/agent/{form}") == (expected, reason)
+
+
+def test_command_in_mqsc(talk: Talk) -> None:
+    """Each form of a command tells its name in MQSC; one without such a name stands as itself."""
+    for command, scope, form, written in [
+        (mq.MQCMD_INQUIRE_ARCHIVE, "", "INQUIRE_ARCHIVE", "DISPLAY ARCHIVE"),
+        (mq.MQCMD_INQUIRE_CHANNEL_STATUS, "*", "INQUIRE_CHANNEL_STATUS CMDSCOPE(*)", "DISPLAY CHSTATUS"),
+        (mq.MQCMD_INQUIRE_QSG, "", "INQUIRE_QSG", "DISPLAY GROUP"),
+        (999, "", "COMMAND 999", "COMMAND 999"),
+    ]:
+        assert form_of(command, scope) == form
+        assert mqsc(form) == written
+    talk.ask(mq.MQCMD_INQUIRE_ARCHIVE, reason=3081)
+    assert talk.end().value("QM01/agent/INQUIRE_ARCHIVE", "mqsc") == "DISPLAY ARCHIVE"
 
 
 @pytest.mark.parametrize(

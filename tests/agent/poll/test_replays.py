@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace as _replace
+
 import pytest
 
 from mqvitals_agent.connection.exchange import Exchange, MqiFailure
 from mqvitals_agent.poll.collector import Collector
-from mqvitals_agent.poll.replay import Cycle, Pace, Summary, replay
+from mqvitals_agent.poll.replay import Cycle, Gap, Pace, Summary, replay
 
 BEGAN = 1795176000007
 
 
-def at(seconds: float) -> Exchange:
+def at(seconds: float, line: int = 0) -> Exchange:
     """An exchange so many seconds after the first."""
-    return Exchange(0, BEGAN + round(seconds * 1000), 5, "QM01", error=MqiFailure(2, 2059))
+    return Exchange(line, BEGAN + round(seconds * 1000), 5, "QM01", error=MqiFailure(2, 2059))
 
 
 class Time:
@@ -63,6 +65,53 @@ def test_late_exchange_counts_to_the_cycle_under_way() -> None:
     assert summary.exchanges == 4
 
 
+def test_times_out_of_order_are_counted() -> None:
+    """Every line earlier than one before it counts, also a whole run of them, and the first is known."""
+    _, summary = play([at(0, 2), at(12, 3), at(3, 4), at(4, 5), at(13, 6)])
+    assert (summary.disordered, summary.first_disordered) == (2, 4)
+    _, summary = play([at(0, 2), at(12, 3), at(12, 4)])
+    assert summary.disordered == 0
+
+
+def test_time_of_a_snapshot_never_runs_back() -> None:
+    """A late exchange may be the first of its owner in a cycle: the snapshot is not dated before the cycle began."""
+    for order in ([0, 12, 3, 25, 1], [40, 30, 20, 10, 0], [0, 10, 0, 20, 5, 30]):
+        exchanges = [_replace(at(each), queue_manager=f"QM0{1 + place % 2}") for place, each in enumerate(order)]
+        cycles, _ = play(exchanges)
+        for owner in ("QM01", "QM02"):
+            times = [snapshot.ts for each in cycles for snapshot in each.snapshots if snapshot.owner == owner]
+            assert times == sorted(set(times))
+        assert all(
+            each.began <= snapshot.ts
+            and all(reading.interval_ms is None or reading.interval_ms > 0 for reading in snapshot.readings)
+            for each in cycles
+            for snapshot in each.snapshots
+        )
+
+
+def test_jumps_ahead_are_noted() -> None:
+    """More than an hour and more than a hundred intervals is a gap, with its line; a cycle or two left out is none."""
+    _, summary = play([at(0, 2), at(3600, 3), at(7201, 4)])
+    assert (summary.gap_count, summary.gaps) == (1, [Gap(4, BEGAN + 3_600_000, BEGAN + 7_201_000)])
+    summary = Summary()
+    replay([at(0), at(7201)], 100_000, Collector(), Pace(None, Time().clock, Time().sleep), lambda _: None, summary)
+    assert summary.gap_count == 0
+
+
+def test_notes_of_gaps_are_bounded() -> None:
+    """A recording with one line a day must not fill the memory with notes."""
+    _, summary = play([at(day * 86400) for day in range(100)])
+    assert summary.gap_count == 99
+    assert len(summary.gaps) < 50
+
+
+def test_pauses_are_no_longer_than_an_interval() -> None:
+    """Ten years in the recording are an interval's pause, and what follows keeps its pace."""
+    time = Time()
+    play([at(0), at(10 * 365 * 86400), at(10 * 365 * 86400 + 4), at(3)], 20.0, time)
+    assert time.slept == pytest.approx([0.5, 0.2])
+
+
 def test_empty_recording_has_no_cycle() -> None:
     """No exchange, no cycle, no snapshot."""
     cycles, summary = play([])
@@ -82,10 +131,10 @@ def test_time_lost_is_made_up() -> None:
     """Waiting is counted from the beginning: what took long in between shortens the next wait."""
     time = Time()
     pace = Pace(1.0, time.clock, time.sleep)
-    pace.wait(0)
+    pace.wait(0, 10_000)
     time.now += 3
-    pace.wait(2_000)
-    pace.wait(5_000)
+    pace.wait(2_000, 10_000)
+    pace.wait(5_000, 10_000)
     assert time.slept == [2.0]
 
 

@@ -203,3 +203,26 @@ def test_kill_while_the_store_is_made(tmp_path: Path, make: Any) -> None:
             store.write(make.snapshot(cycle), make.verdict())
         with StoreReader.open(path) as reader:
             assert reader.owners()[0].last_cycle == cycle
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_store_that_is_taken_away(path: Path, make: Any, *, replaced: bool) -> None:
+    """A store deleted or replaced under its writer is noticed at the next snapshot, and the newcomer is left alone."""
+    with Store.open(path, kinds=make.kinds) as store:
+        store.write(make.snapshot(1, make.status(1, depth=1)), make.verdict())
+        path.rename(path.with_name("aside.db"))
+        if replaced:
+            path.write_text("something else")
+        for _ in range(2):
+            with pytest.raises(StoreError, match="replaced by another file" if replaced else "has been deleted"):
+                store.write(make.snapshot(2, make.status(2, depth=2)), make.verdict())
+    assert path.exists() is replaced
+    assert not replaced or path.read_text() == "something else"
+
+
+def test_the_lock_of_another(path: Path, make: Any) -> None:
+    """Whose lock file was deleted does not delete that of the next writer."""
+    with Store.open(path, kinds=make.kinds):
+        path.with_name("store.db.lock").unlink()
+        path.with_name("store.db.lock").write_text("1\n")
+    assert path.with_name("store.db.lock").read_text() == "1\n"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from mqvitals_agent.view.alerts import as_json, at_least, listing, since, summary, worst_first
+from mqvitals_agent.view.alerts import as_json, at_least, entries, listing, since, summary, worst_first
 from mqvitals_agent.view.paint import Painter
 from mqvitals_agent.view.situation import Situation
 from mqvitals_agent.view.text import cells
@@ -100,15 +100,76 @@ def test_listing_golden(ill: Situation) -> None:
 
 
 LISTING = """\
-● CRITICAL  50 s       since 12:09:00  AGENT-01  QM02/queue_manager
+● CRITICAL  50 s   since 12:09:00  AGENT-01  QM02/queue_manager
     not reachable: 2059
-● CRITICAL  4m12s      since 12:05:38  BP-03  QM01/buffer_pool/3
-    buffer pool 3: 4 % free, so the queue manager writes pages itself while
-    everyone waits for it
-▲ WARNING   9m01s      since 12:00:49  CHL-16  QM01/channel/TO.BANK
+● CRITICAL  4m12s  since 12:05:38  BP-03     QM01/buffer_pool/3
+    4 % free, so the queue manager writes pages itself while everyone waits for
+    it
+▲ WARNING   9m01s  since 12:00:49  CHL-16    QM01/channel/TO.BANK
     RETRYING, 9 short retries left
-● CRITICAL  1m00s      12:04:50 - 12:05:50 ended  PS-01  QM02/page_set/4
+● CRITICAL  1m00s  12:04:50 - 12:05:50 ended  PS-01  QM02/page_set/4
     92 % used"""
+
+
+def test_the_summary_stands_beside_its_alert_where_there_is_room(ill: Situation) -> None:
+    """From 120 cells every alert has one line, or its summary goes on in its own column."""
+    lines = listing(ill.alerts[:3], ill.now, 160, Painter())
+    assert len(lines) == 3
+    assert lines[0] == f"{LISTING.splitlines()[0]}    not reachable: 2059"
+    assert all(line.index(text) == 67 for line, text in zip(lines, ("not reach", "4 % free", "RETRYING"), strict=True))
+    narrower = listing(ill.alerts[:3], ill.now, 120, Painter())
+    assert [line[:67].strip() != "" for line in narrower] == [True, True, False, True]
+    assert all(cells(line) <= 120 for line in narrower)
+
+
+def test_a_long_name_keeps_its_summary_below() -> None:
+    """One name of 48 characters moves no other alert's summary; where most names are long all stand below."""
+    long = alert(name=ObjectName("QM01", "queue", "A" * 48), started=1795176280000)
+    lines = listing([alert(), alert("BP-02"), long], 1795176590000, 120, Painter())
+    assert [line.split("  ")[-1] for line in lines[:2]] == ["4 % free", "4 % free"]
+    assert lines[3] == "    4 % free"
+    lines = listing([alert(), long], 1795176590000, 120, Painter())
+    assert lines[1] == lines[3] == "    4 % free"
+
+
+def test_one_line() -> None:
+    """A summary is cut to one line, beside its alert or below."""
+    long = alert(text="word " * 100)
+    for width, count in ((40, 3), (80, 2), (160, 1)):
+        (lines,) = entries([long], 1795176590000, width, Painter(), one_line=True)
+        assert len(lines) == count
+        assert lines[-1].endswith("…")
+        assert cells(lines[-1]) <= width
+
+
+def test_what_was_worse_says_so() -> None:
+    """An open alert is shown as bad as it is now, and tells that it was worse; JSON and at_least go by the worst."""
+    eased = replace(alert(), severity=Severity.WARNING)
+    (first, _) = listing([eased], 1795176590000, 80, Painter())
+    assert first.startswith("▲ WARNING ")
+    assert first.endswith("QM01/buffer_pool/3 (was critical)")
+    assert as_json(eased)["severity"] == "critical"
+    assert at_least([eased], Severity.CRITICAL) == [eased]
+    (over, _) = listing([replace(eased, ended=1795176590000)], 1795176590000, 80, Painter())
+    assert over.startswith("● CRITICAL ")
+    assert "was" not in over
+
+
+def test_what_is_covered_says_by_what() -> None:
+    """An alert that another one of its family stands for names it."""
+    worse, covered = alert("BP-03"), alert("BP-02", severity=Severity.WARNING)
+    lines = listing([worse, covered], 1795176590000, 80, Painter(), {covered.key: worse.key})
+    assert lines[0].endswith("BP-03  QM01/buffer_pool/3")
+    assert lines[2].endswith("BP-02  QM01/buffer_pool/3 (covered by BP-03)")
+
+
+def test_a_summary_does_not_repeat_the_name_beside_it() -> None:
+    """What begins with the object that stands before it is told without; JSON keeps the whole sentence."""
+    named = alert(text="buffer pool 3: 4 % free")
+    assert listing([named], 1795176590000, 80, Painter())[1] == "    4 % free"
+    assert as_json(named)["summary"] == "buffer pool 3: 4 % free"
+    for text in ("pool 13: 4 % free", "buffer pool 3 (unclassified): 4 %", "buffer pool 3: ", "3: x"):
+        assert listing([alert(text=text)], 1795176590000, 80, Painter())[1] == f"    {text.strip()}"
 
 
 def test_nothing_to_list() -> None:
@@ -117,7 +178,7 @@ def test_nothing_to_list() -> None:
 
 
 @pytest.mark.parametrize("text", ["\x1b[2J", "[/x]", "日本" * 60, "x" * 300, "e\u0301" * 50, ""])
-@pytest.mark.parametrize("width", [60, 80])
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
 def test_hostile_text_fits(text: str, width: int) -> None:
     """Whatever MQ and the rules say, a list keeps its width and steers no terminal."""
     lines = listing([alert(text, ObjectName("QM01", "queue", text), text=text, instance=text)], 0, width, Painter())

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 from unicodedata import category
 
 import pytest
 
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.view import cell
+from mqvitals_agent.view.layout import LEAST_ALERTS, MOST_ALERTS
 from mqvitals_agent.view.paint import Painter
-from mqvitals_agent.view.screen import MOST_ALERTS, MOST_STRUCTURES, TREND, Remedy, screen, suggestions
+from mqvitals_agent.view.remedy import TREND, Remedy, suggestions
+from mqvitals_agent.view.screen import screen
+from mqvitals_agent.view.severity import Health
 from mqvitals_agent.view.situation import FIGURES, Member, Situation
-from mqvitals_agent.view.status import status_of
+from mqvitals_agent.view.status import status_json, status_of
+from mqvitals_agent.view.structure_table import MOST_STRUCTURES
 from mqvitals_agent.view.text import cells
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
 from mqvitals_rules.snapshot import ObjectName
@@ -28,6 +33,21 @@ def lines(situation: Situation, width: int = 80, *, colour: bool = False) -> lis
 
 def text(situation: Situation, width: int = 80) -> str:
     return "\n".join(lines(situation, width))
+
+
+@pytest.fixture
+def storm(ill: Situation, group: Any) -> Situation:
+    """Thirty queue managers more, all well, and three hundred alerts more."""
+    names = [f"QM{number}" for number in range(10, 40)]
+    current = {**ill.current}
+    for name in names:
+        current.update(group.figures(name))
+    alerts = tuple(
+        group.alert("Q-03", ObjectName("QM01", "queue", f"Q{number}"), Severity.WARNING, 1_000_000 + number)
+        for number in range(300)
+    )
+    members = (*ill.members[:2], *map(group.member, names), ill.members[2])
+    return replace(ill, alerts=(*ill.alerts, *alerts), current=current, members=members)
 
 
 def told(value: Reported, ts: int | None, asked: int = 0, unanswered: Absence | None = None) -> CurrentValue:
@@ -53,7 +73,7 @@ def test_stale_golden(ill: Situation) -> None:
     assert "OK" not in shown
 
 
-@pytest.mark.parametrize("width", [44, 60, 80, 120])
+@pytest.mark.parametrize("width", [40, 44, 60, 80, 120, 200])
 def test_fits(ill: Situation, healthy: Situation, width: int) -> None:
     """No line but a command to be copied is wider than the screen."""
     for situation in (ill, healthy, replace(ill, replay=False, now=ill.now + 10**10)):
@@ -174,7 +194,7 @@ def test_many(healthy: Situation) -> None:
     }
     shown = lines(replace(healthy, alerts=alerts, current={**healthy.current, **structures}))
     assert f"and {300 - MOST_ALERTS} more: mqvitals alerts list" in shown
-    assert f"✓ OK  {62 - MOST_STRUCTURES} more structures" in shown
+    assert f"✓ {62 - MOST_STRUCTURES} more structures OK" in shown
     assert len(shown) < 60
 
 
@@ -192,6 +212,104 @@ def test_colour_changes_no_word(ill: Situation) -> None:
     coloured = lines(ill, colour=True)
     assert any("\x1b[" in line for line in coloured)
     assert [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in coloured] == lines(ill)
+
+
+def test_fitted_to_a_terminal(storm: Situation) -> None:
+    """On 24 lines the header, who is not well and the three worst alerts stay, and it is said what was left out."""
+    shown = screen(status_of(storm), 80, Painter(), options="--store prd.db", height=23)
+    assert len(shown) <= 23
+    assert shown[0].endswith("● CRITICAL 4m12s")
+    words = "\n".join(shown)
+    assert "● CRITICAL  QM01" in words
+    assert "● CRITICAL  QM02" in words
+    assert all(f"  {rule} " in words for rule in ("AGENT-01", "BP-03", "CHL-16"))
+    assert "✓ 2 structures OK" in words
+    assert "✓ 28 more queue managers OK" in words or "✓ 30 more queue managers OK" in words
+    assert "What to do about" not in words
+    left = 304 - sum(line[:1] in "●▲" and " since " in line for line in shown)
+    assert shown[-1] == f"and {left} more: mqvitals alerts list --store prd.db"
+
+
+def test_what_is_given_up_first(ill: Situation) -> None:
+    """With less and less room: structures that are OK, advice, alerts, ends of summaries; never more lines than asked."""
+    view, remedy = status_of(ill), Remedy("Look at its job log.", "DISPLAY QMGR")
+    everything = screen(view, 80, Painter(), remedy=remedy)
+    assert screen(view, 80, Painter(), remedy=remedy, height=len(everything)) == everything
+    lost: list[str] = []
+    marks = {
+        "structures": "APPL1",
+        "words": "Look at its job log",
+        "commands": "mqvitals trend",
+        "alert": "AGENT-03",
+        "summary": "everyone waits for\n",
+    }
+    for height in range(len(everything), 19, -1):
+        shown = screen(view, 80, Painter(), remedy=remedy, height=height)
+        assert len(shown) <= height
+        lost += [name for name, mark in marks.items() if name not in lost and mark not in "\n".join(shown)]
+    assert lost == list(marks)
+
+
+def test_a_tall_terminal_is_used(storm: Situation) -> None:
+    """Where there is room for more alerts than usual, they are shown."""
+    shown = screen(status_of(storm), 80, Painter(), height=199)
+    assert len(shown) in (198, 199)
+    assert sum(" since " in line for line in shown) > 5 * MOST_ALERTS
+    assert "What to do about AGENT-01 QM02/queue_manager" in shown
+
+
+def test_what_cannot_be_broken_is_counted_as_the_terminal_shows_it(ill: Situation) -> None:
+    """A path that is longer than a line takes two of the terminal's."""
+    options = f"--store /{'long/' * 30}prd.db"
+    for height in range(20, 45):
+        shown = screen(status_of(ill), 80, Painter(), options=options, height=height)
+        assert sum(max(-(-cells(line) // 80), 1) for line in shown) <= height
+
+
+def test_nothing_is_too_small(storm: Situation, healthy: Situation) -> None:
+    """However low a terminal is, what must stay stays."""
+    for height in (-1, 0, 1, 5):
+        shown = screen(status_of(storm), 80, Painter(), height=height)
+        assert sum(" since " in line for line in shown) == LEAST_ALERTS
+        assert "Queue managers    ✓ all 2 OK" not in shown
+    assert "Queue managers  ✓ all 2 OK" in screen(status_of(healthy), 80, Painter(), height=5)
+
+
+def test_the_header_tells_for_how_long(ill: Situation) -> None:
+    """Beside how bad it is stands since when that is so: the longest form for which there is room."""
+    (first, *_) = lines(ill, 120)
+    assert first.endswith("  ● CRITICAL for 4m12s, since 12:05:38")
+    assert lines(ill, 44)[0] == "● CRITICAL for 4m12s, since 12:05:38"
+    stale = replace(ill, replay=False, now=ill.now + 900_000)
+    assert lines(stale, 120)[0].endswith("  ? UNKNOWN")
+
+
+def test_one_of_a_family_stands_for_the_others(ill: Situation, group: Any) -> None:
+    """What a worse rule of the family stands for is neither shown nor counted; how bad it is stays."""
+    pool = ObjectName("QM01", "buffer_pool", "3")
+    family = tuple(
+        replace(group.alert(rule, pool, severity), family="bp_free")
+        for rule, severity in (
+            ("BP-01", Severity.WARNING),
+            ("BP-02", Severity.WARNING),
+            ("BP-03", Severity.CRITICAL),
+        )
+    )
+    view = status_of(replace(ill, alerts=family))
+    assert [alert.key.rule for alert in view.alerts] == ["BP-03"]
+    assert view.queue_managers[0].alerts == ((Severity.CRITICAL, 1), (Severity.WARNING, 0), (Severity.INFO, 0))
+    assert [alert["rule"] for alert in status_json(view)["alerts"]] == ["BP-03"]
+    view = status_of(replace(ill, alerts=family[:2]), {"BP-01": 2, "BP-02": 1})
+    assert [alert.key.rule for alert in view.alerts] == ["BP-01"]
+    assert view.health is Health.WARNING
+
+
+def test_was_critical(ill: Situation) -> None:
+    """An alert that has been worse is shown as it is now, and says so."""
+    eased = replace(ill.alerts[2], severity=Severity.WARNING)
+    shown = text(replace(ill, alerts=(eased,)))
+    assert "▲ WARNING   4m12s  since 12:05:38  BP-03  QM01/buffer_pool/3 (was critical)" in shown
+    assert "● 0 critical  ▲ 1 warning" in shown
 
 
 def test_suggestions_can_be_typed(ill: Situation) -> None:
@@ -240,7 +358,7 @@ Coupling facility
 ✓ OK  no alert is firing"""
 
 ILL = """\
-mqvitals  PRDQSG  2 queue managers  2026-11-20 12:09:50 UTC           ● CRITICAL
+mqvitals  PRDQSG  2 queue managers  2026-11-20 12:09:50 UTC     ● CRITICAL 4m12s
 The past: replay of recording.jsonl.gz, 2026-11-20 12:00:00 to 12:09:50
 ● 2 critical  ▲ 2 warning  ◆ 0 info
 ? 14 verdicts unknown: 12 need SMF, 2 not declared
@@ -256,16 +374,17 @@ Coupling facility
 ✓ OK  CSQ_ADMIN  entries 0.6 % (53 of 9.4 k)      size 4 %   ACTIVE
 
 Alerts, worst first
-● CRITICAL  50 s       since 12:09:00  AGENT-01  QM02/queue_manager
+● CRITICAL  50 s     since 12:09:00  AGENT-01  QM02/queue_manager
     not reachable: 2059
-● CRITICAL  4m12s      since 12:05:38  BP-03  QM01/buffer_pool/3
-    buffer pool 3: 4 % free, so the queue manager writes pages itself while
-    everyone waits for it
-▲ WARNING   9m01s      since 12:00:49  CHL-16  QM01/channel/TO.BANK
+● CRITICAL  4m12s    since 12:05:38  BP-03     QM01/buffer_pool/3
+    4 % free, so the queue manager writes pages itself while everyone waits for
+    it
+▲ WARNING   9m01s    since 12:00:49  CHL-16    QM01/channel/TO.BANK
     RETRYING, 9 short retries left
-▲ WARNING   1 d 0 h    since 2026-11-19 12:09  AGENT-03  QM01/queue_manager
+▲ WARNING   1 d 0 h  since 2026-11-19 12:09  AGENT-03  QM01/queue_manager
     INQUIRE_ARCHIVE: refused: 2035
-1 piece of advice on the configuration: mqvitals alerts list --review
+1 piece of advice on the configuration:
+  mqvitals alerts list --review --store prd.db
 
 What to do about AGENT-01 QM02/queue_manager
   Look at its job log.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Why
 from mqvitals_rules.lifecycle.family import overshadowed
 from mqvitals_rules.lifecycle.step import Identity, Policy, Verdict, begin, end, step
@@ -110,3 +112,5 @@ def test_the_worst_of_a_family_stands_for_it() -> None:
     severe = fire("BP-01", Severity.CRITICAL, "bp_free")
     assert overshadowed([severe, second, third], ranks) == {second.key: severe.key, third.key: severe.key}
     assert overshadowed([first, end(second, Why.CLEARED, 2000).after], ranks) == {}
+    advice = replace(third, kind_of_rule="review")
+    assert overshadowed([first, second, advice], ranks) == {first.key: second.key}

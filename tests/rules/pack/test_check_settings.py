@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from mqvitals_config.load import load_settings
-from mqvitals_config.problem import ConfigError
+from mqvitals_config.problem import ConfigError, Place
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import check_settings, prepare
+from mqvitals_rules.check import check_settings, impossible, prepare
+from mqvitals_rules.rule import Origin, Parameter
 from mqvitals_rules.snapshot import ObjectName
 
 GOOD = """\
@@ -106,3 +107,45 @@ def test_a_broken_rule_file_does_not_make_its_thresholds_wrong(tmp_path: Path) -
     problems = check_settings(settings_of(text, tmp_path))
     assert problems
     assert {problem.place.path for problem in problems} == {str(tmp_path / "ours.yaml")}
+
+
+def test_a_rule_file_that_is_not_there_is_told_where_it_is_named(tmp_path: Path) -> None:
+    """The mistake stands in the configuration, not in a file that nobody can open."""
+    settings = settings_of(GOOD.replace("rules:\n", "rules:\n  files: [nope.yaml]\n"), tmp_path)
+    [problem] = check_settings(settings)
+    assert problem.place == Place(str(tmp_path / "mqvitals.yaml"), 2, 11)
+    assert problem.key == "rules.files[0]"
+    assert problem.message == f"{tmp_path / 'nope.yaml'}: cannot be read: No such file or directory"
+
+
+@pytest.mark.parametrize(
+    ("rule", "parameter", "value", "words"),
+    [
+        ("BP-01", "stress_pct", "300", "stress_pct is a percentage, from 0 to 100, not 300"),
+        ("BP-02", "synchronous_write_pct", "-4", "synchronous_write_pct is a percentage, from 0 to 100, not -4"),
+        ("CHL-06", "least_us", "-1", "least_us cannot be negative; the rule's own value is 1000 us"),
+        ("CHL-06", "growth", "-2", "growth cannot be negative; the rule's own value is 2"),
+        ("Q-02", "depth_least", "-10", "depth_least cannot be negative; the rule's own value is 1000 messages"),
+        ("CF-01", "entries_each", "-0.5", "entries_each cannot be negative"),
+    ],
+)
+def test_a_threshold_that_its_unit_forbids(rule: str, parameter: str, value: str, words: str, tmp_path: Path) -> None:
+    """A share beyond 0 to 100 and a negative count, time or factor are refused at the value."""
+    text = f"rules:\n  thresholds:\n    - rule: {rule}\n      parameter: {parameter}\n      value: {value}\n"
+    [problem] = check_settings(settings_of(text, tmp_path))
+    assert (problem.place.line, problem.place.column, problem.key) == (5, 14, "rules.thresholds[0].value")
+    assert words in problem.message
+
+
+def test_limits_of_thresholds() -> None:
+    """The ends of a unit's range are in it; a rule whose own value breaks a limit, or has a unit of its own, is not held to it."""
+
+    def of(value: float, unit: str) -> Parameter:
+        return Parameter("x", value, unit, Origin.DEFAULT, "")
+
+    for value in (0, 100):
+        assert not impossible(of(20, "pct"), value)
+    assert not impossible(of(0.5, ""), 0)
+    assert not impossible(of(150, "pct"), 300)
+    assert not impossible(of(-3, ""), -5)
+    assert not impossible(of(3, "degrees"), -5)

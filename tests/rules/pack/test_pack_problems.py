@@ -9,8 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_config.problem import ConfigError, Problem
+from mqvitals_rules.form import compile_rule
 from mqvitals_rules.pack import decode_pack
 from mqvitals_rules.ruleset import decode_packs, doubts, load_rules, read_rules
+from mqvitals_rules.scene import Present
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
 
 GOOD = """\
@@ -142,6 +146,35 @@ def test_an_idle_comparison_is_doubted() -> None:
     rules, problems = decode_packs([("ours.yaml", GOOD.replace("value: 30", "value: -1"))], KINDS)
     assert problems == []
     assert ["can never hold" in doubt.message for doubt in doubts(rules, KINDS)] == [True]
+
+
+@pytest.mark.parametrize("divisor", ["0", "0.0", "-0", "limit_pct"])
+def test_a_division_by_zero_is_doubted(divisor: str) -> None:
+    """A literal zero, or a parameter that is zero, below the line can never be known: told at its place when a file is checked."""
+    text = GOOD.replace("worst_free_pct <= limit_pct", f"total / {divisor} > 1").replace("value: 30", "value: 0")
+    rules, problems = decode_packs([("ours.yaml", text)], KINDS)
+    assert problems == []
+    [doubt] = doubts(rules, KINDS)
+    assert (doubt.place.line, doubt.place.column) == (8, 19)
+    assert "divides by 0, so the result can never be known" in doubt.message
+
+
+def test_another_command_under_a_condition() -> None:
+    """The first case that holds gives the command; what is unknown leaves the usual one. Each is checked like other texts."""
+    usual = GOOD + "    mqsc: DISPLAY USAGE PSID(*)\n"
+    cases = "    mqsc_if: [{when: free_pct < 3, mqsc: 'DISPLAY USAGE PSID({name})'}]\n"
+    [rule], problems = decode_packs([("ours.yaml", usual + cases)], KINDS)
+    assert problems == []
+    form = compile_rule(rule, KINDS)
+
+    def command(free: Reported) -> str:
+        return form.command(ObjectName("QM01", "buffer_pool", "7"), Present(lambda _kind, _metric: free, 0))
+
+    assert command(2) == "DISPLAY USAGE PSID(7)"
+    assert command(4) == command(Absence.NO_ANSWER) == "DISPLAY USAGE PSID(*)"
+    assert spots(usual + cases.replace("free_pct", "fre_pct").replace("{name}", "{nam}")) == [(15, 22), (15, 62)]
+    [problem] = problems_of(GOOD + cases)
+    assert "mqsc_if needs mqsc" in problem.message
 
 
 words = st.sampled_from(

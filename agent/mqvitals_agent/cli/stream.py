@@ -1,0 +1,76 @@
+"""Standard output and standard error made safe to print on, whatever they are."""
+
+from __future__ import annotations
+
+import codecs
+import errno
+import io
+import os
+import sys
+from contextlib import suppress
+
+_ERRORS = "mqvitals.ascii"
+
+
+def prepare_streams() -> None:
+    """Whatever the character set of stdout and stderr lacks is written in ASCII, and a closed one can be printed on.
+
+    Printing on a closed stdout raises OSError when it is flushed, as a full disk does; what goes to a closed stderr
+    is lost.
+    """
+    _fill_closed()
+    codecs.register_error(_ERRORS, _in_ascii)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=_ERRORS)
+
+
+def cannot_write(error: OSError) -> str:
+    """The sentence for an error that no command expected: nearly always the output's."""
+    if error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    if error.errno == errno.EBADF:
+        return "standard output is closed"
+    return f"the output cannot be written: {error.strerror or error}"
+
+
+def give_up_output() -> None:
+    """Let what waits to be written go nowhere, so that Python does not complain when it ends."""
+    with suppress(OSError, ValueError):
+        nowhere = _nothing(os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+        sys.stdout.flush()
+
+
+def complain(text: str) -> None:
+    """Print a line for people on stderr, if anybody can be told at all."""
+    with suppress(OSError, ValueError):
+        print(text, file=sys.stderr, flush=True)
+
+
+def _fill_closed() -> None:
+    """Put something in the place of standard streams that are closed.
+
+    The next file to be opened would get the number of stdout, and whatever is printed would go into it: a store, say.
+    """
+    # What is opened gets the lowest free number, so in this order each gets its own.
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(_nothing(os.O_RDONLY), encoding="utf-8")
+    if sys.stdout is None:
+        # Open for reading alone: what is written to it fails as it would on what is closed.
+        sys.stdout = os.fdopen(_nothing(os.O_RDONLY), "w", encoding="utf-8")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(_nothing(os.O_WRONLY), "w", encoding="utf-8")
+
+
+def _nothing(flags: int) -> int:
+    return os.open(os.devnull, flags)
+
+
+def _in_ascii(error: UnicodeError) -> tuple[str, int]:
+    from mqvitals_agent.view.ascii import in_ascii
+
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(map(in_ascii, error.object[error.start : error.end])), error.end

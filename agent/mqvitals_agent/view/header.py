@@ -1,0 +1,106 @@
+"""The top of the status screen: who, when, how bad and for how long, and what to know before trusting the rest."""
+
+from __future__ import annotations
+
+from mqvitals_agent.view.alerts import since
+from mqvitals_agent.view.figure import age, clock, day, moment, number
+from mqvitals_agent.view.paint import Painter
+from mqvitals_agent.view.severity import Health, health_of
+from mqvitals_agent.view.status import StatusView, counts, source_text
+from mqvitals_agent.view.text import cells, safe, wrap
+from mqvitals_rules.vocabulary.metric import Absence
+
+_VERDICTS = {Absence.NEEDS_SMF: "need SMF"}
+
+
+def header(view: StatusView, width: int, painter: Painter) -> list[str]:
+    """The lines of the header."""
+    situation = view.situation
+    number_of = len(view.queue_managers)
+    newest = max((member.last_ts for member in situation.members), default=None)
+    parts = [
+        "mqvitals",
+        *([safe(situation.group)] if situation.group else []),
+        f"{number_of} queue manager{'' if number_of == 1 else 's'}",
+    ]
+    if newest is None:
+        parts.append("nothing seen yet")
+    elif situation.replay:
+        parts.append(f"{moment(newest)} UTC")
+    else:
+        when = clock(newest) if day(newest) == day(situation.now) else moment(newest)
+        parts.append(f"{when} UTC ({age(situation.now - newest)} ago)")
+    left, signs = "  ".join(parts), _signs(view)
+    fitting = [sign for sign in signs if cells(left) + 2 + cells(sign) <= width]
+    if fitting:
+        gap = width - cells(left) - cells(fitting[0])
+        lines = [f"{painter.title(left)}{' ' * gap}{painter.sign(fitting[0], view.health)}"]
+    else:
+        sign = next((sign for sign in signs if cells(sign) <= width), signs[-1])
+        lines = [painter.sign(sign, view.health), *wrap(left, width)]
+    if situation.replay and newest is not None:
+        first = min(member.first_ts for member in situation.members)
+        until = clock(newest) if day(first) == day(newest) else moment(newest)
+        lines += wrap(
+            f"The past: {safe(source_text(situation.replay, situation.source))}, {moment(first)} to {until}",
+            width,
+            rest="  ",
+        )
+    lines += _notes(view, width)
+    return [*lines, _numbers(view, painter), *_unknown(view, width, painter)]
+
+
+def _signs(view: StatusView) -> list[str]:
+    """How bad it is, and for how long it has been: the longest form first."""
+    sign = str(view.health)
+    bad = {
+        member.name
+        for member in (*view.queue_managers, *([view.group] if view.group else []))
+        if member.health is view.health
+    }
+    begun = [
+        alert.started
+        for alert in view.alerts
+        if alert.started is not None and alert.key.object.owner in bad and health_of(alert.severity) is view.health
+    ]
+    if not begun:
+        return [sign]
+    now, first = view.situation.now, min(begun)
+    lasted, began = age(now - first), since(first, now)
+    return [f"{sign} for {lasted}, since {began}", f"{sign} for {lasted}", f"{sign} {lasted}", sign]
+
+
+def _numbers(view: StatusView, painter: Painter) -> str:
+    parts = []
+    for severity, count in counts(view.alerts):
+        health = health_of(severity)
+        text = f"{health.glyph} {number(count)} {health.word}"
+        parts.append(painter.sign(text, health) if count else text)
+    return "  ".join(parts)
+
+
+def _notes(view: StatusView, width: int) -> list[str]:
+    """What the reader must know before trusting the rest."""
+    members = [*view.queue_managers, *([view.group] if view.group else [])]
+    stale = [member for member in members if member.stale]
+    if not stale:
+        return []
+    if len(stale) == len(members):
+        youngest = min(member.age_ms for member in stale)
+        return wrap(
+            f"Stale: nothing new for {age(youngest)}. Does the agent run? All below is as it was then",
+            width,
+            rest="  ",
+        )
+    names = ", ".join(f"{safe(member.name)} for {age(member.age_ms)}" for member in stale)
+    return wrap(f"Stale: nothing new from {names}; how they are now is unknown", width, rest="  ")
+
+
+def _unknown(view: StatusView, width: int, painter: Painter) -> list[str]:
+    total = sum(count for _, count in view.unknown)
+    if not total:
+        return []
+    reasons = ", ".join(f"{number(count)} {_VERDICTS.get(reason, reason.value)}" for reason, count in view.unknown)
+    word = "verdict" if total == 1 else "verdicts"
+    lines = wrap(f"{Health.UNKNOWN.glyph} {number(total)} {word} unknown: {reasons}", width, rest="  ")
+    return [painter.sign(line, Health.UNKNOWN) if not index else line for index, line in enumerate(lines)]

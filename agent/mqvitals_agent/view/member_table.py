@@ -1,0 +1,84 @@
+"""The queue managers of the status screen, a line each with its key figures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mqvitals_agent.view import cell
+from mqvitals_agent.view.figure import age, number, short_age
+from mqvitals_agent.view.paint import Painter
+from mqvitals_agent.view.severity import Health
+from mqvitals_agent.view.situation import Member
+from mqvitals_agent.view.status import MemberView, StatusView
+from mqvitals_agent.view.text import safe, table, wrap
+
+_HEADING = "Queue managers  "
+
+
+def queue_managers(view: StatusView, width: int, painter: Painter, most_ok: int | None = None) -> list[str]:
+    """The table. Of those that are OK, only the first ``most_ok`` have a line; None: all of them."""
+    if not view.queue_managers:
+        return ["No queue manager has been seen yet"]
+    situation = view.situation
+    members = {member.name: member for member in situation.members}
+    rows: list[tuple[str, ...]] = [
+        ("", "", "", "Pool", "Page set", "", "Chinit", "Full"),
+        ("", "", "Seen", "min free", "max used", "Channels", "tasks", "logs"),
+    ]
+    well = [each for each in view.queue_managers if each.health is Health.OK]
+    left_out = well if most_ok is None else well[most_ok:]
+    left_out = [] if most_ok is None or len(left_out) < 2 else left_out
+    listed = [each for each in view.queue_managers if each not in left_out]
+    if not listed:
+        sign = painter.sign(Health.OK.glyph, Health.OK)
+        return [f"{painter.title(_HEADING)}{sign} all {number(len(left_out))} OK"]
+    seen = {each.name: _seen(view, each) for each in listed}
+    rows += [
+        (
+            str(each.health),
+            safe(each.name),
+            "never" if seen[each.name] is None else short_age(situation.now - (seen[each.name] or 0)),
+            *_figures(view, members[each.name]),
+        )
+        for each in listed
+    ]
+    upper, lower, *lines = table(rows, width, indent=4)
+    heads = [line for pair in zip(upper, lower, strict=True) for line in pair]
+    # The heading stands over the columns without a title of their own, where these are wide enough.
+    free = heads[0][: len(_HEADING)].strip() == ""
+    shown = [_HEADING + heads[0][len(_HEADING) :] if free else _HEADING.rstrip(), *heads[1 if free else 0 :]]
+    shown = [painter.title(line) if not index else painter.faint(line) for index, line in enumerate(shown)]
+    for each, row in zip(listed, lines, strict=True):
+        shown += [painter.line(row[0], each.health), *row[1:]]
+        if not each.reachable:
+            told = seen[each.name]
+            words = (
+                "never reached" if told is None else f"unreachable: these figures are {age(situation.now - told)} old"
+            )
+            shown += wrap(words, width, first="    ", rest="    ")
+    if left_out:
+        sign = painter.sign(Health.OK.glyph, Health.OK)
+        shown.append(f"{sign} {number(len(left_out))} more queue managers OK")
+    return shown
+
+
+def _figures(view: StatusView, member: Member) -> tuple[str, ...]:
+    current, now = view.situation.current, view.situation.now
+    seen = cell.newest(current, member.name)
+    if seen is not None and seen < member.last_ts - member.interval_ms / 2:
+        # Nothing was told for a while: one age for the whole line, not one in every cell.
+        member = replace(member, last_ts=seen)
+    return (
+        cell.least_free(current, member, now),
+        cell.fullest(current, member, now),
+        cell.channels(current, member, now),
+        cell.tasks(current, member, now),
+        cell.full_logs(current, member, now),
+    )
+
+
+def _seen(view: StatusView, member: MemberView) -> int | None:
+    """When it last said something, ms UTC; None when it never did."""
+    if member.reachable:
+        return view.situation.now - member.age_ms
+    return cell.newest(view.situation.current, member.name)

@@ -1,0 +1,68 @@
+"""What to do and to type next about an alert."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+
+from mqvitals_agent.view.paint import Painter
+from mqvitals_agent.view.text import cells, safe, wrap
+from mqvitals_rules.lifecycle.alert import Alert
+
+TREND: dict[str, str] = {
+    "queue_manager": "reachable",
+    "qsg": "members_active",
+    "channel": "status",
+    "queue": "depth",
+    "buffer_pool": "free_pct",
+    "page_set": "used_pct",
+    "cf_structure": "entries_pct",
+    "smds": "used_pct",
+    "log": "full_logs",
+    "channel_initiator": "current",
+    "agent": "outcome",
+}
+"""The metric to look at first, by kind of object."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """What to do about the worst alert: the rule's advice and the MQSC command to type next; either may be empty."""
+
+    advice: str = ""
+    mqsc: str = ""
+
+
+def what_next(alert: Alert, width: int, painter: Painter, remedy: Remedy, options: str) -> list[str]:
+    """What to do and to type next about an alert. ``options`` are those that the commands need too."""
+    name = f"{safe(alert.key.rule)} {safe(str(alert.key.object))}"
+    lines = [painter.title(line) for line in wrap(f"What to do about {name}", width, rest="  ")]
+    if remedy.advice:
+        lines += wrap(safe(remedy.advice), width, first="  ", rest="  ")
+    if remedy.mqsc:
+        lines += wrap(safe(remedy.mqsc), width, first="  MQSC: ", rest="    ")
+    for command in suggestions(alert):
+        lines += command_lines(command, width, options, first="  ")
+    return lines
+
+
+def command_lines(command: str, width: int, options: str, *, first: str = "") -> list[str]:
+    """A command to be typed, with its options, behind ``first``: one line, or two that a shell takes for one.
+
+    A name or a path is never broken, so that it can be copied.
+    """
+    whole = f"{first}{command} {options}".rstrip()
+    return [whole] if cells(whole) <= width or not options else [f"{first}{command} \\", f"    {options}"]
+
+
+def suggestions(alert: Alert) -> tuple[str, ...]:
+    """Commands that tell more about an alert, ready to be typed."""
+    scope = alert.scope
+    commands = [f"mqvitals rules explain {_argument(alert.key.rule)} {_argument(str(scope))}"]
+    if scope.kind in TREND:
+        commands.append(f"mqvitals trend {TREND[scope.kind]} {_argument(str(scope))}")
+    return tuple(commands)
+
+
+def _argument(text: str) -> str:
+    return shlex.quote(safe(text))

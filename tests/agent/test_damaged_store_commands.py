@@ -1,0 +1,116 @@
+"""Commands that meet a store with bytes overwritten."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from mqvitals_agent.cli.main import main
+from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.writer import Store
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.tables import KINDS
+
+MakeStore = Callable[..., Path]
+POOL = "QM01/buffer_pool/3"
+
+
+def everything(path: Path) -> None:
+    """Every query of the reader, and the writer's reading. Raises StoreError."""
+    with StoreReader.open(path) as reader:
+        reader.meta(), reader.owners(), reader.last_ts(), reader.unknown_counts(), reader.closest("QM01/queue/X")
+        for each in reader.alerts(include_ended=True, include_pending=True):
+            reader.transitions(each.id)
+        reader.snapshot_times("QM01", 9)
+        for row in reader.objects(gone=True):
+            if row.name.kind in KINDS:
+                reader.current(row.name)
+                reader.instances(row.name)
+        for kind, metric in (("buffer_pool", "free_pct"), ("channel", "bytes_sent"), ("queue_manager", "reachable")):
+            reader.current_by_kind("QM01", kind)
+            list(reader.polls(kind, [metric], 0))
+        reader.trend(ObjectName.parse(POOL), "free_pct")
+        reader.samples(ObjectName.parse(POOL), "free_pct", newest=4)
+    with Store.open(path, replay=True) as store:
+        store.progress(), store.open_alerts()
+
+
+def test_flipped_bytes(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """300 times random bytes of a real store are overwritten: queries raise StoreError alone, commands never crash."""
+    path = make_store()
+    whole = path.read_bytes()
+    used = [place for place, byte in enumerate(whole) if byte]
+    dice = random.Random(20261120)
+    noticed = 0
+    for number in range(300):
+        data = bytearray(whole)
+        for _ in range(dice.choice((1, 4, 30))):
+            data[dice.choice(used)] ^= dice.randrange(1, 256)
+        path.write_bytes(data)
+        said = ""
+        try:
+            everything(path)
+        except StoreError as error:
+            said = str(error)
+        noticed += bool(said)
+        assert "\n" not in said
+        if number % 5 == 0:
+            path.write_bytes(data)
+            for command in (("status",), ("alerts", "list", "--all"), ("trend", "free_pct", POOL)):
+                code = main([*command, "--store", str(path)])
+                assert code in ((0, 1, 2, 3) if command[0] == "status" else (0, 2)), number
+            assert "Traceback" not in capsys.readouterr().err
+        for beside in path.parent.glob("small.db-*"):
+            beside.unlink()
+    assert noticed > 50
+
+
+CELLS = (
+    ("object", "name", "CAST(x'80ff' AS TEXT)"),
+    ("meta", "value", "CAST(x'ce' AS TEXT)"),
+    ("owner", "last_ts", "9000000000000000000"),
+    ("current_buffer_pool", "absent", "'{'"),
+    ("current_buffer_pool", "absent", "'[]'"),
+    ("current_buffer_pool", "absent", "'{\"free_pct\": 3}'"),
+    ("current_buffer_pool", "free_pct", "'many'"),
+    ("current_buffer_pool", "free_pct", "x'00'"),
+    ("sample_buffer_pool", "free_pct", "'many'"),
+    ("sample_buffer_pool", "ts", "ts + 9000000000000000000"),
+    ("alert", "severity", "'dreadful'"),
+    ("alert", "started", "-5"),
+    ("reading", "unanswered", "'WHY'"),
+    ("snapshot", "ts", "ts + 9000000000000000000"),
+)
+
+
+@pytest.mark.parametrize(("table", "column", "value"), CELLS)
+def test_a_cell_that_we_never_write(
+    make_store: MakeStore, capsys: pytest.CaptureFixture[str], table: str, column: str, value: str
+) -> None:
+    """Texts that are none, moments out of range, other types: the store is damaged, and status says that it cannot tell."""
+    path = make_store()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f"UPDATE {table} SET {column} = {value}")
+    with pytest.raises(StoreError, match="is damaged"):
+        everything(path)
+    looks = {"status": 3, "alerts": 2, "trend": 2, "rules": 2}
+    words = {"status": [], "alerts": ["list"], "trend": ["free_pct", POOL], "rules": ["explain", "BP-03", POOL]}
+    codes = {name: main([name, *words[name], "--store", str(path)]) for name in looks}
+    error = capsys.readouterr().err
+    assert all(codes[name] in (0, looks[name]) or name == "status" for name in codes), (codes, error)
+    assert "Traceback" not in error
+
+
+def test_a_table_that_is_gone(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """What our own statements do not find is missing from the file: damaged."""
+    path = make_store()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DROP TABLE owner")
+    assert main(["status", "--store", str(path)]) == 3
+    assert "is damaged (no such table: owner)" in capsys.readouterr().err

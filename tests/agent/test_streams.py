@@ -1,0 +1,160 @@
+"""What commands do with a stdout that is full, closed, or cannot carry our signs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mqvitals_agent.cli import main as main_module
+from mqvitals_agent.cli.failure import ExitCode
+from mqvitals_agent.cli.main import main
+from mqvitals_agent.view.ascii import SIGNS, in_ascii
+from mqvitals_agent.view.severity import Health
+
+MakeStore = Callable[..., Path]
+PROGRAM = (sys.executable, "-P", "-m", "mqvitals_agent.cli.main")
+POOL = "QM01/buffer_pool/3"
+
+
+def run(*words: object, shell: str = "", **environment: str) -> subprocess.CompletedProcess[bytes]:
+    """A command in a process of its own, its streams arranged by ``shell``."""
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("MQVITALS_", "PYTHON", "LC_"))}
+    return subprocess.run(
+        ["/bin/sh", "-c", f'exec "$@" {shell}', "sh", *PROGRAM, *map(str, words)],
+        capture_output=True,
+        check=False,
+        timeout=60,
+        env={**clean, **environment},
+    )
+
+
+def commands(store: Path) -> list[tuple[object, ...]]:
+    """One of each sort, the reader's with their store."""
+    look = ("--store", store)
+    return [
+        ("status", *look),
+        ("status", "--json", *look),
+        ("trend", "free_pct", POOL, *look),
+        ("alerts", "list", "--all", *look),
+        ("rules", "explain", "BP-03", POOL, *look),
+        ("rules", "explain", "BP-03"),
+        ("rules", "list"),
+        ("rules", "list", "--json"),
+        ("rules", "check"),
+        ("metrics", "channel", "--json"),
+        ("metrics", "channel"),
+        ("config", "show"),
+        ("--help",),
+    ]
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(("shell", "words"), [(">/dev/full", b"No space left"), (">&-", b"standard output is closed")])
+def test_output_that_goes_nowhere(make_store: MakeStore, shell: str, words: bytes, unbuffered: str) -> None:
+    """One sentence on stderr, never a traceback; 2, of status 3: neither a warning nor all well."""
+    for command in commands(make_store())[:: 2 if unbuffered else 1]:
+        if unbuffered and command == ("--help",):
+            continue  # argparse takes no notice when nothing waits in a buffer
+        done = run(*command, shell=shell, **({"PYTHONUNBUFFERED": "1"} if unbuffered else {}))
+        assert done.returncode == (3 if command[0] == "status" else 2), (command, done.stderr)
+        assert words in done.stderr
+        assert done.stderr.count(b"\n") == 1, done.stderr
+
+
+def test_closed_stderr_spoils_nothing(make_store: MakeStore) -> None:
+    """What is meant for people never ends in the data, and the exit code stays."""
+    done = run("status", "--json", "--store", make_store(), shell="2>&-")
+    assert done.returncode == 2
+    json.loads(done.stdout)
+    missing = run("status", "--store", "/nowhere/x.db", shell="2>&-")
+    assert (missing.returncode, missing.stdout) == (3, b"")
+
+
+def test_a_reader_that_has_gone(make_store: MakeStore) -> None:
+    """A closed pipe is no failure, and of status it is never "all is well"."""
+    for unbuffered in ("", "1"):
+        done = run("status", "--store", make_store(), shell="| true", PYTHONUNBUFFERED=unbuffered)
+        assert done.stderr == b""
+
+
+@pytest.mark.parametrize("environment", [
+    {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    {"PYTHONIOENCODING": "ascii"},
+    {"PYTHONIOENCODING": "latin-1"},
+])  # fmt: skip
+def test_a_terminal_without_our_signs(make_store: MakeStore, environment: dict[str, str]) -> None:
+    """Every command prints something readable; a question mark is UNKNOWN and nothing else."""
+    store = make_store()
+    for command in commands(store):
+        done = run(*command, **environment)
+        assert b"Traceback" not in done.stderr
+        assert done.returncode in (0, 2), (command, done.stderr)
+        if "--json" in command:
+            json.loads(done.stdout)
+    screen = run("status", "--store", store, **environment).stdout
+    assert b"* CRITICAL" in screen
+    assert b"! 3 warning" in screen
+    assert b"i 0 info" in screen
+    assert b"\n? 14 verdicts unknown" in screen
+    assert screen.count(b"?") == 1
+    chart = run("trend", "free_pct", POOL, "--store", store, **environment).stdout
+    assert b"?" not in chart
+    whole = run("trend", "free_pct", POOL, "--store", store, PYTHONIOENCODING="utf-8").stdout.decode()
+    assert [len(line) for line in chart.decode("latin-1").splitlines()] == [len(line) for line in whole.splitlines()]
+    braille = {(y, x) for y, line in enumerate(whole.splitlines()) for x, c in enumerate(line) if "⠀" < c <= "⣿"}
+    drawn = {
+        (y, x) for y, line in enumerate(chart.decode("latin-1").splitlines()) for x, c in enumerate(line) if c == "*"
+    }
+    assert drawn == braille
+    assert len(drawn) > 10
+    absent = run("config", "check", "/nowhere/\u00fc\u2713.yaml", **environment)
+    assert absent.returncode == 2
+    assert b"cannot be read" in absent.stderr
+
+
+def test_signs_stay_apart() -> None:
+    """The five signs of health are five in ASCII too, and every character has some form."""
+    assert {in_ascii(health.glyph) if health is not Health.UNKNOWN else "?" for health in Health} == {
+        *SIGNS.values(),
+        "?",
+    }
+    assert len(SIGNS) == 4
+    assert all(in_ascii(chr(code)).isascii() for code in [*range(0x80, 0x3000), 0xDC80, 0xFFFD, 0x1F600])
+    assert (in_ascii("µ"), in_ascii("…"), in_ascii("–"), in_ascii("é"), in_ascii("␛")) == (
+        "u",
+        "...",
+        "-",
+        "\\xe9",
+        "\\x1b",
+    )
+
+
+def test_a_mistake_of_our_own(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """An exception that nobody expected is 70, of status too; it is shown whole, harmless, and asked to be reported."""
+
+    def broken(_: object) -> int:
+        raise RuntimeError("\x1b[2J")
+
+    for command in ("status", "alerts"):
+        monkeypatch.setattr(f"mqvitals_agent.cli.{command}.run", broken)
+        assert main([command, *(["list"] if command == "alerts" else [])]) == ExitCode.BUG
+        error = capsys.readouterr().err
+        assert "Traceback" in error
+        assert "\x1b" not in error
+        assert "please report it" in error.splitlines()[-1]
+    assert main_module.COMMANDS[0].failed == 3
+
+
+def test_wrong_usage_of_status_is_no_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+    """What argparse ends with 2 would mean CRITICAL."""
+    for command, code in (("status", 3), ("metrics", 2)):
+        with pytest.raises(SystemExit) as caught:
+            main([command, "--nonsense"])
+        assert caught.value.code == code
+    assert "unrecognized arguments" in capsys.readouterr().err

@@ -1,0 +1,183 @@
+"""The screens on real terminals: what they show at their size, and that what they suggest can be typed."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import shlex
+import struct
+import subprocess
+import sys
+import termios
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.view.remedy import suggestions
+from mqvitals_agent.view.text import cells
+from mqvitals_tui.main import main
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of the environment decides on the size or the store."""
+    for name in ("MQVITALS_STORE", "MQVITALS_CONFIG", "MQVITALS_COLOR", "COLUMNS", "LINES"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="module")
+def critical(mqvitals: Run, recordings: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with the whole incident recording, nothing declared: a queue without a consumer is critical."""
+    store = tmp_path_factory.mktemp("critical") / "incident.db"
+    mqvitals("replay", recordings / "recording-incident.jsonl.gz", "--speed", "max", "--store", store)
+    return store
+
+
+def on_a_terminal(folder: Path, width: int, height: int, *arguments: str) -> str:
+    """What a command that is typed in a folder shows on a terminal of this size, without colours."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
+    environment = {**os.environ, "TERM": "xterm-256color", "NO_COLOR": "1"}
+    command = [sys.executable, "-P", "-m", "mqvitals_tui.main", *arguments]
+    with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=environment, cwd=folder) as program:
+        os.close(theirs)
+        shown = b"".join(iter(lambda: _read(ours), b""))
+        program.wait(timeout=60)
+    os.close(ours)
+    return shown.decode().replace("\r\n", "\n")
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 65536)
+    except OSError:
+        return b""  # the other side has gone
+
+
+def commands(shown: str) -> Iterator[list[str]]:
+    """The commands that a screen suggests, as a shell would read them."""
+    for line in shown.replace("\\\n", " ").splitlines():
+        found = re.search(r"(?:^  |: )(mqvitals .*)", line)
+        if found:
+            yield shlex.split(found[1])
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (60, 30), (120, 40), (200, 60)])
+def test_the_incident_fits_a_terminal(critical: Path, width: int, height: int) -> None:
+    """Nothing scrolls off: group, how bad and since when, who is not well, the three worst alerts."""
+    shown = on_a_terminal(critical.parent, width, height, "status", "--store", critical.name)
+    lines = shown.splitlines()
+    assert sum(max(-(-cells(line) // width), 1) for line in lines) < height
+    head = " ".join(lines[:2])
+    assert "PRDQSG" in head
+    assert re.search(r"● CRITICAL (for )?\d+m\d\ds", head)
+    assert re.search(r"^● CRITICAL +QM02", shown, re.MULTILINE)
+    assert sum(" since 12:" in line and line[0] in "●▲" for line in lines[2:]) >= 3
+
+
+def test_full_shows_everything(critical: Path) -> None:
+    """With --full a terminal gets what a pipe gets."""
+    full = on_a_terminal(critical.parent, 80, 24, "status", "--full", "--store", critical.name)
+    assert len(full.splitlines()) > 24
+    assert "What to do about" in full
+    assert "CSQ_ADMIN" in full
+
+
+def test_a_pipe_gets_everything(mqvitals: Run, critical: Path) -> None:
+    """What is not a terminal has no height; --lines gives it one."""
+    piped = mqvitals("status", "--store", critical, code=2).stdout
+    assert "CSQ_ADMIN" in piped
+    assert "What to do about" in piped
+    assert len(mqvitals("status", "--store", critical, "--lines", "23", code=2).stdout.splitlines()) <= 23
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+@pytest.mark.parametrize("size", [["--full"], ["--lines", "23"]])
+def test_suggested_commands_work(
+    critical: Path,
+    declared: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    width: int,
+    size: list[str],
+) -> None:
+    """Each command that the status suggests runs as it stands there, wherever the store is."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    odd = tmp_path / "a store's.db"
+    odd.symlink_to(critical)
+    assert main(["status", "--store", str(odd), "--config", str(declared), *size]) == 2
+    found = list(commands(capsys.readouterr().out))
+    assert found
+    for program, *arguments in found:
+        assert program == "mqvitals"
+        assert main(arguments) == 0, arguments
+        assert capsys.readouterr().out
+
+
+def test_every_alert_has_suggestions_that_work(critical: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also those that would be suggested were another alert the worst."""
+    with StoreReader.open(critical) as reader:
+        alerts = [stored.alert for stored in reader.alerts(include_ended=True)]
+    for line in sorted({line for alert in alerts for line in suggestions(alert)}):
+        assert main([*shlex.split(line)[1:], "--store", str(critical)]) == 0, line
+        assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("width", [40, 60, 120])
+def test_narrow_and_wide(
+    critical: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    """No line is wider than asked, but for what must not be broken."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    for arguments in (
+        ["status"],
+        ["alerts", "list", "--all"],
+        ["trend", "status", "QM02/channel/TO.QM03"],
+        ["trend", "depth", "QM02/queue/BATCH.FEED"],
+        ["trend", "bytes_sent", "QM01/channel/TO.QM02"],
+    ):
+        main([*arguments, "--store", str(critical)])
+        lines = capsys.readouterr().out.splitlines()
+        assert max(map(cells, lines)) > width - 15
+        assert all(cells(line) <= width or re.match(r"  mqvitals |    --store ", line) for line in lines)
+
+
+def test_one_of_a_family_in_the_demonstration(mqvitals: Run, tmp_path: Path) -> None:
+    """While BP-03 fires for a pool, its BP-02 is listed as covered, and the status leaves it out."""
+    import json
+
+    from mqvitals_agent.connection.recording import read
+    from mqvitals_agent.connection.writer import Writer
+
+    mqvitals("demo", "--speed", "max", "--keep", tmp_path)
+    whole = read(tmp_path / "demonstration.jsonl.gz")
+    exchanges = list(whole)
+    store, part = tmp_path / "part.db", tmp_path / "part.jsonl"
+    pool = "QM01/buffer_pool/3"
+    listed = json.loads(mqvitals("alerts", "list", "--all", "--json", "--store", tmp_path / "demonstration.db").stdout)
+    begun = max(alert["started"] for alert in listed if alert["object"] == pool)
+    from mqvitals_rules.moment import parse
+
+    with Writer(part, whole.header) as writer:
+        for exchange in exchanges:
+            if exchange.at <= parse(begun) + 9_000:
+                writer.write(exchange)
+    mqvitals("replay", part, "--speed", "max", "--store", store)
+    text = mqvitals("alerts", "list", "--store", store).stdout
+    assert f"BP-02  {pool} (covered by BP-03)" in " ".join(text.split()).replace("BP-02 ", "BP-02  ")
+    every = json.loads(mqvitals("alerts", "list", "--json", "--store", store).stdout)
+    assert {alert["rule"] for alert in every if alert["object"] == pool} == {"BP-02", "BP-03"}
+    assert all(len(alert) == 9 for alert in every)
+    status = json.loads(mqvitals("status", "--json", "--store", store, code=2).stdout)
+    assert [alert["rule"] for alert in status["alerts"] if alert["object"] == pool] == ["BP-03"]
+    shown = mqvitals("status", "--store", store, code=2).stdout
+    assert "BP-03" in shown
+    assert "BP-02" not in shown

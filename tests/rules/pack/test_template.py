@@ -1,0 +1,74 @@
+"""The words of alerts and the commands beside them: figures for people, names as MQSC takes them."""
+
+from __future__ import annotations
+
+import pytest
+
+from mqvitals_config.problem import LocatedText, Place
+from mqvitals_rules.ruleset import load_rules
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.template import compile_template, mqsc_name, readable, with_unit
+from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.tables import KINDS
+
+
+def filled(text: str, name: str, *, mqsc: bool) -> str:
+    located = LocatedText(text, Place("ours.yaml", 1, 1))
+    template, problems = compile_template(located, KINDS["queue"], KINDS, {}, {}, mqsc=mqsc)
+    assert problems == []
+    return template.fill(ObjectName("QM01", "queue", name), lambda _kind, _metric: Absence.NOT_ASKED)
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("APPL1.IN_OUT/50%", "APPL1.IN_OUT/50%"),
+        ("Orders.in", "'Orders.in'"),
+        ("O'BRIEN", "'O''BRIEN'"),
+        ("A) ALL ALTER QL(B", "'A) ALL ALTER QL(B'"),
+        ("É", "'É'"),
+        ("", "''"),
+    ],
+)
+def test_name_in_a_command(name: str, written: str) -> None:
+    """A name that MQ would fold, or that would end early, is quoted in a command, and only there."""
+    assert mqsc_name(name) == written
+    assert filled("DISPLAY QSTATUS({name})", name, mqsc=True) == f"DISPLAY QSTATUS({written})"
+    assert filled("queue {name}", name, mqsc=False) == f"queue {name}"
+
+
+def test_quotes_around_a_name_in_a_command_are_refused() -> None:
+    """They would be doubled."""
+    text = LocatedText("DISPLAY QSTATUS('{name}')", Place("ours.yaml", 3, 5))
+    _, [problem] = compile_template(text, KINDS["queue"], KINDS, {}, {}, mqsc=True)
+    assert (problem.place.line, problem.place.column) == (3, 22)
+    assert "without quotes" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (9_999, "us", "9999 us"),
+        (10_000, "us", "10 ms"),
+        (87_312, "us", "87.3 ms"),
+        (88_626.4, "us", "88.6 ms"),
+        (43_000, "messages", "43000 messages"),
+        (93.0832, "pct", "93.08 %"),
+        (2059, "number", "2059"),
+    ],
+)
+def test_figures_for_people(value: float, unit: str, text: str) -> None:
+    """Long times are told in milliseconds; counts keep their digits, as MQ's own displays show them."""
+    assert readable(value, unit) == text
+
+
+def test_a_threshold_keeps_its_unit() -> None:
+    """What a file writes in microseconds is listed so."""
+    assert with_unit(20_000, "us") == "20000 us"
+
+
+def test_no_summary_tells_of_a_moment_that_passes() -> None:
+    """An alert stays open after the rise or the moment that raised it: its words must hold as long."""
+    for rule in load_rules(KINDS):
+        words = rule.summary.lower().replace("(", " ").replace(":", " ").split()
+        assert not {"rising", "now", "growing", "usually"} & set(words), rule.id
