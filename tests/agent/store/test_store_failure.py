@@ -52,6 +52,8 @@ def write_and_kill(path: Path, seconds: float) -> int:
     assert child.stdout is not None
     try:
         told = os.read(child.stdout.fileno(), 1 << 16)
+        while told and b"\n" not in told:
+            told += os.read(child.stdout.fileno(), 1 << 16)
         assert told, "the child wrote nothing"
         ends = time.monotonic() + seconds
         while (left := ends - time.monotonic()) > 0:
