@@ -363,3 +363,21 @@ def test_explain_without_a_store(capsys: pytest.CaptureFixture[str], tmp_path: P
     assert "none.db" in said(
         capsys, "explain", "BP-01", "QM01/buffer_pool/3", "--store", str(tmp_path / "none.db"), code=2
     )
+
+
+def test_list_tells_overrides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A program sees which thresholds the configuration changes, for which objects, and where that is written."""
+    config = tmp_path / "mqvitals.yaml"
+    config.write_text(
+        'rules:\n  thresholds:\n    - {rule: PS-01, parameter: used_limit_pct, value: 70, objects: "QM01/page_set/4"}\n',
+        "utf-8",
+    )
+    assert main(["rules", "list", "--json", "--config", str(config)]) == 0
+    parameters = {
+        (rule["id"], each["name"]): each for rule in json.loads(capsys.readouterr().out) for each in rule["parameters"]
+    }
+    assert parameters["PS-01", "used_limit_pct"]["value"] == 85
+    assert parameters["PS-01", "used_limit_pct"]["overrides"] == [
+        {"value": 70, "objects": "QM01/page_set/4", "place": f"{config}:3:14"}
+    ]
+    assert parameters["BP-03", "clear_pct"]["overrides"] == []

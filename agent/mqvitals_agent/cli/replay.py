@@ -91,6 +91,7 @@ def _open(path: Path, settings: Settings, recording: Recording, *, replace: bool
             group=settings.name or recording.header.name,
             created=time.time_ns() // 1_000_000,
             mode=settings.store.mode,
+            shared_with=settings.store.group or "",
         )
 
     store = opened()

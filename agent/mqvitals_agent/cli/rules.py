@@ -12,6 +12,7 @@ from mqvitals_agent.cli.failure import ExitCode, Failure
 from mqvitals_agent.cli.rule_argument import explained, rules_of, settings_of
 
 if TYPE_CHECKING:
+    from mqvitals_config.settings import Settings
     from mqvitals_rules.rule import Rule
 
 _CHECK = """\
@@ -116,14 +117,14 @@ def _list(arguments: argparse.Namespace) -> int:
     if not found:
         raise _nothing(rules, arguments.kind, arguments.topic)
     if arguments.json:
-        print(json.dumps([row(rule, enabled=rule.id not in disabled) for rule in found], indent=2))
+        print(json.dumps([row(rule, settings) for rule in found], indent=2))
         return ExitCode.DONE
     print("\n".join(_table(found, disabled)))
     return ExitCode.DONE
 
 
-def row(rule: Rule, *, enabled: bool) -> dict[str, Any]:
-    """One rule as programs get it."""
+def row(rule: Rule, settings: Settings) -> dict[str, Any]:
+    """One rule as programs get it, with what the configuration changes about it."""
     from mqvitals_rules.page import clears, hold, one_line
 
     return {
@@ -134,7 +135,7 @@ def row(rule: Rule, *, enabled: bool) -> dict[str, Any]:
         "scope": rule.scope,
         "about": rule.about,
         "family": rule.family.name if rule.family else None,
-        "enabled": enabled,
+        "enabled": rule.id not in settings.rules.disabled,
         "severity": rule.severity.name.lower(),
         "severity_if": [
             {"when": one_line(case.when), "severity": case.severity.name.lower()} for case in rule.severity_if
@@ -149,6 +150,11 @@ def row(rule: Rule, *, enabled: bool) -> dict[str, Any]:
                 "unit": each.unit,
                 "origin": each.origin.value,
                 "meaning": each.meaning,
+                "overrides": [
+                    {"value": entry.value, "objects": str(entry.objects or "*"), "place": str(entry.rule.place)}
+                    for entry in settings.rules.thresholds
+                    if entry.rule == rule.id and entry.parameter == each.name
+                ],
             }
             for each in rule.parameters.values()
         ],

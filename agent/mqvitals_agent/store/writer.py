@@ -18,6 +18,7 @@ from mqvitals_agent.store.current import CurrentState
 from mqvitals_agent.store.error import UNDECODABLE, StoreError, explained
 from mqvitals_agent.store.history import HistoryRows
 from mqvitals_agent.store.lock import WriterLock
+from mqvitals_agent.store.ownership import give_to_group
 from mqvitals_agent.store.schema import PAGE_SIZE, open_writer, read_meta
 from mqvitals_agent.store.table import tables_of
 from mqvitals_agent.store.verdict import Unknown, Verdict
@@ -69,13 +70,14 @@ class Store:
         kinds: Mapping[str, Kind] = KINDS,
         created: int = 0,
         mode: int = 0o600,
+        shared_with: str = "",
         page_size: int = PAGE_SIZE,
     ) -> Store:
         """Open the store at ``path``, or make it; missing tables and columns are added.
 
         ``source`` (the recording, or the configuration) and ``group`` are kept for those who read. ``created`` is the
-        time now, ms UTC, for a new store. ``mode`` are the permissions of a new file. ``page_size`` only counts for a
-        new file.
+        time now, ms UTC, for a new store. ``mode`` are the permissions of a new file, ``shared_with`` the group of the
+        operating system that the files belong to (empty: as they are). ``page_size`` only counts for a new file.
 
         Raises StoreError: no permission, another writer, no store, a newer structure, damaged, full, the other kind of
         store.
@@ -89,6 +91,8 @@ class Store:
         try:
             connection = open_writer(path, tables.values(), mode=mode, page_size=page_size)
             _write_meta(path, connection, replay=replay, source=source, group=group, created=created)
+            if shared_with:
+                give_to_group(path, shared_with)
             return cls(path, lock, connection, kinds)
         except BaseException as error:
             if connection is not None:

@@ -9,7 +9,7 @@ from mqvitals_agent.view.figure import age, clock, day
 from mqvitals_agent.view.paint import Painter
 from mqvitals_agent.view.severity import WIDEST, Health, health_of
 from mqvitals_agent.view.text import cells, cut, fit, safe, wrap
-from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Severity, Why
 from mqvitals_rules.moment import iso
 
 INDENT = 4
@@ -170,7 +170,8 @@ def listing(
     return [line for lines in entries(worst_first(alerts), now, width, painter, covered=covered) for line in lines]
 
 
-_STATES = {AlertState.RESOLVED: "ended", AlertState.FIRING: "", AlertState.PENDING: "waiting"}
+_ENDS = {Why.UNKNOWN: "ended: unknown", Why.GONE: "ended: gone", Why.RULE_REMOVED: "ended: no rule"}
+"""An end that is no recovery says so."""
 
 
 def _shown_severity(alert: Alert) -> Severity:
@@ -190,7 +191,7 @@ def _when(alert: Alert, now: int) -> str:
     begin = since(_begin(alert), now)
     if alert.ended is None:
         return f"since {begin}"
-    return f"{begin} - {since(alert.ended, now)} {_STATES[alert.state]}"
+    return f"{begin} - {since(alert.ended, now)} {_ENDS.get(alert.why, 'ended')}"
 
 
 def _notes(alert: Alert, covered: Mapping[AlertKey, AlertKey], silent: Collection[str]) -> list[str]:
