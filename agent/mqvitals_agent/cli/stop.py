@@ -55,4 +55,8 @@ def stoppable() -> Iterator[Stop]:
         yield stop
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+            if stop.number:
+                # The program is about to end with the exit code of the first signal; the next must not kill it before.
+                signal.signal(number, signal.SIG_IGN)
+            else:
+                signal.signal(number, handler if handler is not None else signal.SIG_DFL)

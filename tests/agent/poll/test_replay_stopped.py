@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -35,7 +34,6 @@ def test_signals_end_in_order(player: subprocess.Popen[str], tmp_path: Path, num
     """As after Ctrl-C the summary is told and the store closed; a second signal in the same moment changes nothing."""
     for _ in range(2):
         player.send_signal(number)
-        time.sleep(0.005)
     _, rest = player.communicate(timeout=30)
     assert player.returncode == code
     assert "interrupted after" in rest
@@ -64,3 +62,16 @@ def test_ignored_hangup_stays_ignored(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "None\n"
+
+
+def test_a_late_second_signal_changes_nothing() -> None:
+    """The exit code of the first signal stands, also when another comes while the program is on its way out."""
+    code = (
+        "import os, signal, sys\n"
+        "from mqvitals_agent.cli.stop import stoppable\n"
+        "with stoppable() as stop:\n"
+        "    try:\n        os.kill(os.getpid(), signal.SIGTERM)\n    except KeyboardInterrupt:\n        pass\n"
+        "os.kill(os.getpid(), signal.SIGHUP)\n"
+        "sys.exit(stop.code)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 143
