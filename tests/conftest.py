@@ -14,7 +14,7 @@ settings.register_profile(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
-settings.register_profile("soak", parent=settings.get_profile("project"), max_examples=10_000)
+settings.register_profile("soak", parent=settings.get_profile("project"), max_examples=2_000)
 settings.load_profile("project")
 
 

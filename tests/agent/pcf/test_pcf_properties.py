@@ -116,7 +116,7 @@ def test_random_bytes_after_a_header(data: bytes, order: Order, count: int, ccsi
 
 
 @given(MESSAGES, ORDERS, CCSIDS)
-@settings(max_examples=200)
+@settings(max_examples=2 * settings().max_examples)
 def test_what_is_encoded_is_decoded(message: Message, order: Order, ccsid: int) -> None:
     """Any message comes back equal, from a fresh decoder and from one that knows its shape."""
     data = encoder.encode(message, order=order, ccsid=ccsid)
@@ -148,7 +148,7 @@ def test_the_wanted_values_are_those_of_the_whole(message: Message, order: Order
 
 
 @given(st.lists(MESSAGES, min_size=1, max_size=3), ORDERS, CCSIDS, st.integers(0, 2**32), st.integers(1, 6))
-@settings(max_examples=200)
+@settings(max_examples=2 * settings().max_examples)
 def test_mutated_messages(messages: list[Message], order: Order, ccsid: int, seed: int, changes: int) -> None:
     """Sound messages with some bytes changed, cut out or doubled never raise anything but PcfError.
 

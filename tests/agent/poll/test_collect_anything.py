@@ -51,7 +51,7 @@ def check(collector: Collector) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=150)
+@settings(max_examples=settings().max_examples)
 def test_items_of_any_shape(talk: Talk, data: st.DataObject) -> None:
     """Parameters missing, of the wrong type, of unknown values, in answers that are cut or refused."""
     talk.collector = Collector("PRDQSG", ["QM01"])
@@ -69,7 +69,7 @@ def test_items_of_any_shape(talk: Talk, data: st.DataObject) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=150)
+@settings(max_examples=settings().max_examples)
 def test_damaged_bytes(talk: Talk, data: st.DataObject) -> None:
     """Messages with bytes changed, cut off or made up cost themselves at most."""
     talk.collector = Collector("PRDQSG", ["QM01"])

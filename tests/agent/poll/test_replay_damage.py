@@ -110,7 +110,7 @@ PLACES = (
 mutations = st.lists(st.tuples(st.sampled_from(PLACES), values), min_size=1, max_size=30)
 
 
-@settings(max_examples=60)
+@settings(max_examples=settings().max_examples // 2)
 @given(mutations=mutations)
 def test_no_value_of_any_key_stops_the_replay(
     lines: Lines, replay: Replay, tmp_path: Path, mutations: list[tuple[tuple[str, str], object]]
@@ -134,7 +134,7 @@ def test_no_value_of_any_key_stops_the_replay(
         assert main([*command.split(), "--json", "--store", str(tmp_path / "x.db")]) in (0, 1, 2, 3)
 
 
-@settings(max_examples=60)
+@settings(max_examples=settings().max_examples // 2)
 @given(
     key=st.sampled_from(
         ["format", "version", "created", "source", "name", "queue_managers", "interval_s", "comment", "other"]

@@ -316,7 +316,7 @@ def test_an_observed_snapshot_is_not_judged() -> None:
 frees = st.lists(st.sampled_from([60, 24, 18, 12, 7, 4, None]), min_size=1, max_size=25)
 
 
-@settings(max_examples=100)
+@settings(max_examples=settings().max_examples)
 @given(frees, st.integers(0, 24))
 def test_a_restart_changes_nothing(sequence: list[int | None], cut: int) -> None:
     """An engine restored from its open alerts goes on as if the first had never stopped."""

@@ -102,7 +102,7 @@ def run(sequence: list[tuple[bool | None, bool | None]], policy: Policy) -> tupl
     return ([*done, alert] if alert else done), changes
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * settings().max_examples)
 @given(polls, policies)
 def test_the_life_cycle_is_the_retold_one(sequence: list[tuple[bool | None, bool | None]], policy: Policy) -> None:
     """Alerts begin, fire and end on the polls, and for the reasons, that the rules in words give."""
@@ -120,7 +120,7 @@ def test_the_life_cycle_is_the_retold_one(sequence: list[tuple[bool | None, bool
     assert seen == told
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * settings().max_examples)
 @given(polls, policies)
 def test_transitions_are_a_chain(sequence: list[tuple[bool | None, bool | None]], policy: Policy) -> None:
     """Each transition starts from what the one before it left, changes something, and time never runs back."""
@@ -133,7 +133,7 @@ def test_transitions_are_a_chain(sequence: list[tuple[bool | None, bool | None]]
         left = None if change.after.state is AlertState.RESOLVED else change.after
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * settings().max_examples)
 @given(polls, policies)
 def test_people_see_each_firing_alert_begin_and_end_once(
     sequence: list[tuple[bool | None, bool | None]], policy: Policy
