@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -26,3 +29,30 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no sample data at {folder}; name the folder with MQVITALS_SHARED_DATA")
     return folder
+
+
+@pytest.fixture
+def ordinary_user() -> Callable[[], AbstractContextManager[None]]:
+    """Within ``with ordinary_user():`` the rights of files count, also when the tests run as root, who may read everything.
+
+    What the code under test imports must be imported before: the other user may not see this Python's folder.
+    """
+    return _as_nobody if os.geteuid() == 0 else nullcontext
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user may enter, which pytest's own is not: what may not be read in it is the file."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+
+
+@contextmanager
+def _as_nobody() -> Iterator[None]:
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -32,12 +33,17 @@ def test_no_such_file(tmp_path: Path) -> None:
         assert words in str(raised.value)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
-    """The operating system's word for it."""
-    path = tmp_path / "x.yaml"
-    path.touch(0o000)
-    with pytest.raises(UnreadableError, match="cannot be read: Permission denied"):
+def test_a_file_that_may_not_be_read(
+    open_folder: Path, ordinary_user: Callable[[], AbstractContextManager[None]]
+) -> None:
+    """The operating system's word for it; it is the file's own rights that count."""
+    path = open_folder / "x.yaml"
+    path.write_text("a: 1\n", "utf-8")
+    path.chmod(0o644)
+    with ordinary_user():
+        assert read(str(path)) == "a: 1\n"
+    path.chmod(0o000)
+    with ordinary_user(), pytest.raises(UnreadableError, match="cannot be read: Permission denied"):
         read(str(path))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.cli.failure import ExitCode, Failure
-from mqvitals_agent.cli.rule_argument import no_rule, rules_of, settings_of
+from mqvitals_agent.cli.rule_argument import judging_of, no_rule, rules_of, settings_of
 from mqvitals_agent.cli.store_argument import line_width, open_store, show
 from mqvitals_agent.view.text import safe, wrap
 from mqvitals_rules.snapshot import ObjectName
@@ -43,21 +43,8 @@ def explain(arguments: argparse.Namespace) -> int:
         show(list(_rule(rule, settings)))
         return ExitCode.DONE
     name = _object(arguments.object, rule)
-    show(list(_verdicts(arguments, name, rule, _judging(settings))))
+    show(list(_verdicts(arguments, name, rule, judging_of(settings))))
     return ExitCode.DONE
-
-
-def _judging(settings: Settings) -> Judging:
-    from mqvitals_config.excerpt import explained
-    from mqvitals_config.problem import ConfigError
-    from mqvitals_rules.check import prepare
-
-    try:
-        return prepare(settings)
-    except ConfigError as error:
-        raise Failure(
-            f"the settings cannot be used:\n{explained(error.problems)}", hint="'mqvitals config check' lists these"
-        ) from error
 
 
 def _object(text: str, rule: Rule) -> ObjectName:

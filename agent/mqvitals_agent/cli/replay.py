@@ -54,20 +54,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Replay; returns the exit code."""
     from mqvitals_agent.cli.config import settings_in_force
+    from mqvitals_agent.cli.rule_argument import judging_of
     from mqvitals_agent.connection.recording import RecordingError, read
     from mqvitals_agent.store.error import StoreError
-    from mqvitals_config.problem import ConfigError
-    from mqvitals_rules.check import prepare
 
     settings = settings_in_force(arguments.config, vars(arguments)).settings
     if settings.store.path is None:
         raise Failure("no store is named", hint="add --store PATH")
-    try:
-        judging = prepare(settings)
-    except ConfigError as error:
-        raise Failure(
-            f"the settings cannot be used:\n{error}", hint="'mqvitals config check' shows each place"
-        ) from error
+    judging = judging_of(settings)
     try:
         recording = read(arguments.file)
     except RecordingError as error:

@@ -11,6 +11,7 @@ from mqvitals_agent.cli.failure import Failure
 if TYPE_CHECKING:
     from mqvitals_config.problem import Problem
     from mqvitals_config.settings import Settings
+    from mqvitals_rules.check import Judging
     from mqvitals_rules.rule import Rule
 
 
@@ -32,6 +33,19 @@ def rules_of(settings: Settings) -> tuple[Rule, ...]:
     except ConfigError as error:
         raise Failure(
             f"the rules cannot be used:\n{explained(error.problems)}", hint="'mqvitals rules check' lists these"
+        ) from error
+
+
+def judging_of(settings: Settings) -> Judging:
+    """The rules and facts in force. Raises Failure with every problem."""
+    from mqvitals_config.problem import ConfigError
+    from mqvitals_rules.check import prepare
+
+    try:
+        return prepare(settings)
+    except ConfigError as error:
+        raise Failure(
+            f"the settings cannot be used:\n{explained(error.problems)}", hint="'mqvitals config check' lists these"
         ) from error
 
 

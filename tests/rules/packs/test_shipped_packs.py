@@ -122,6 +122,4 @@ def test_no_comparison_is_idle() -> None:
 def test_page_is_up_to_date() -> None:
     """docs/rules.md is what `mqvitals rules list --markdown` prints now."""
     written = Path(__file__).resolve().parents[3] / "docs" / "rules.md"
-    if not written.exists():
-        pytest.skip("the documentation is not part of an installed package")
     assert written.read_text("utf-8") == page(load_rules(KINDS))
