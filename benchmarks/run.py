@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-ORDER = ("pcf_decode.py", "pipeline.py", "page_size.py", "start_up.py")
+ORDER = ("pcf_decode.py", "pipeline.py", "page_size.py", "repaint.py", "start_up.py")
 
 
 def main() -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from mqvitals_agent.store.notice_row import Owed
+from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.windows import Wanted, WindowHistory
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.check import Judging
@@ -13,20 +15,35 @@ from mqvitals_rules.snapshot import Snapshot
 
 
 class Intake:
-    """Remembers, judges and stores snapshots, in their order. Begins with the alerts that the store holds open."""
+    """Remembers, judges and stores snapshots, in their order. Begins with the alerts that the store holds open.
 
-    def __init__(self, store: Store, judging: Judging) -> None:
+    ``owed`` says which notices the transitions of alerts owe; without it nobody is told. ``older`` reads what the store
+    holds already, for the windows. ``known`` is what is known of objects without being judged anew, the oldest first.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        judging: Judging,
+        owed: Owed | None = None,
+        *,
+        older: StoreReader | None = None,
+        known: Iterable[Snapshot] = (),
+    ) -> None:
         wanted = {Wanted(use.kind, use.metric, use.window_ms, max(1, use.polls)) for use in judging.rules.windows}
         self._store = store
-        self._windows = WindowHistory(sorted(wanted))
+        self._owed = owed
+        self._windows = WindowHistory(sorted(wanted), older=older)
         self._engine = Engine(judging.rules, judging.facts, self._windows, alerts=store.open_alerts())
+        for snapshot in known:
+            self._engine.observe(snapshot)
 
     def take(self, snapshots: Iterable[Snapshot]) -> None:
         """Take in snapshots, each in a transaction of its own. Raises StoreError; what came before is kept."""
         for snapshot in snapshots:
             # The rules look at windows that hold the poll they judge.
             self._windows.add(snapshot)
-            self._store.write(snapshot, self._engine.evaluate(snapshot))
+            self._store.write(snapshot, self._engine.evaluate(snapshot), self._owed)
 
     @property
     def firing(self) -> int:

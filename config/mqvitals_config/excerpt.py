@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from unicodedata import combining, east_asian_width
 
@@ -9,6 +10,8 @@ from mqvitals_config.problem import LINE_BREAK, ConfigError, Problem
 from mqvitals_config.source import read
 
 _WIDTH = 100
+
+_ADDRESS = re.compile(r"""(?<=://)(?P<user>[^\s'"/?#]*@)?(?P<host>[^\s'"/?#]*)(?P<rest>[^\s'"]*)""")
 
 
 def source_of(path: str) -> str | None:
@@ -41,13 +44,22 @@ def _explained(problem: Problem, lines: list[str]) -> str:
     number = problem.place.line
     if not 0 < number <= len(lines):
         return sentence
-    line, column = lines[number - 1], max(problem.place.column, 1) - 1
+    line, column = _without_secrets(lines[number - 1]), max(problem.place.column, 1) - 1
     # A very long line is shown from a little before the spot.
     begin = max(column - _WIDTH // 2, 0) if len(line) > _WIDTH else 0
     before = _safe(line[begin : min(column, len(line))].replace("\t", " "))
     after = _safe(line[column : begin + _WIDTH].replace("\t", " ")).rstrip()
     margin = f"{number:>5} | "
     return f"{sentence}\n{margin}{before}{after}\n{' ' * (len(margin) + _cells(before))}^"
+
+
+def _without_secrets(line: str) -> str:
+    """``line``, of the same length, with nothing but the host of any address in it: whoever knows a webhook's may post to it."""
+
+    def starred(match: re.Match[str]) -> str:
+        return "*" * len(match["user"] or "") + match["host"] + "*" * len(match["rest"])
+
+    return _ADDRESS.sub(starred, line)
 
 
 def _safe(text: str) -> str:

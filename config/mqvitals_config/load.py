@@ -2,16 +2,19 @@
 
 A flag beats an environment variable, which beats the file, which beats the default:
 
-=============  ====================  ==========================
-flag           environment           key in the file
-=============  ====================  ==========================
-``--config``   MQVITALS_CONFIG       (the file itself)
-``--store``    MQVITALS_STORE        ``store.path``
-\\              MQVITALS_STORE_MODE   ``store.mode``
-\\              MQVITALS_STORE_GROUP  ``store.group``
-\\              MQVITALS_NAME         ``name``
-\\              MQVITALS_TIME_ZONE    ``time_zone``
-=============  ====================  ==========================
+================  ====================  ====================
+flag              environment           key in the file
+================  ====================  ====================
+``--config``      MQVITALS_CONFIG       (the file itself)
+``--store``       MQVITALS_STORE        ``store.path``
+\\                MQVITALS_STORE_MODE   ``store.mode``
+\\                MQVITALS_STORE_GROUP  ``store.group``
+\\                MQVITALS_NAME         ``name``
+\\                MQVITALS_TIME_ZONE    ``time_zone``
+``--interval``    MQVITALS_INTERVAL     ``polling.interval``
+``--log-format``  MQVITALS_LOG_FORMAT   ``log.format``
+\\                MQVITALS_LOG_LEVEL    ``log.level``
+================  ====================  ====================
 
 An empty variable counts as one that is not set. No file is read unless one is named.
 """

@@ -9,7 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
-from mqvitals_config.settings import Doc, Settings
+from mqvitals_config.doc import Doc
+from mqvitals_config.settings import Settings
 from mqvitals_config.shape import hints_of, type_name
 
 BEGIN = "<!-- every setting: made by `python -m mqvitals_config.reference docs/configuration.md` -->"

@@ -1,8 +1,7 @@
 """Every setting there is, as frozen dataclasses with their defaults.
 
 Only shapes are judged here. Rule ids, parameters, patterns and the names of states are ``LocatedText`` that keep their
-place, so that ``mqvitals_rules`` can say what is wrong with them. ``Doc`` is what the reference page and
-``mqvitals config show`` know of a setting.
+place, so that ``mqvitals_rules`` can say what is wrong with them.
 """
 
 from __future__ import annotations
@@ -11,24 +10,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated
 
+from mqvitals_config.doc import Doc
 from mqvitals_config.duration import FORM as DURATION
 from mqvitals_config.file_mode import FORM as FILE_MODE
 from mqvitals_config.file_mode import FileMode, parse_file_mode
 from mqvitals_config.file_path import beside
+from mqvitals_config.log import LogSettings
+from mqvitals_config.polling import PollingSettings
 from mqvitals_config.problem import LocatedNumber, LocatedText, Problem
+from mqvitals_config.receiver import Receiver, receiver_contradictions
 from mqvitals_config.shape import Convert
 from mqvitals_config.time_zone import FORM as TIME_ZONE
 from mqvitals_config.time_zone import checked
-
-
-@dataclass(frozen=True, slots=True)
-class Doc:
-    """What a setting is: a sentence or two, and where else than in the file it can be given."""
-
-    text: str
-    environment: str = ""
-    flag: str = ""
-    default: str = ""  # in words, where the default's own form says too little
 
 
 def owner_name(text: LocatedText) -> LocatedText:
@@ -227,6 +220,13 @@ class Settings:
     queue_managers: Annotated[
         tuple[QueueManager, ...], Doc("The queue managers of the group, where something is to be said about them.")
     ] = ()
+    polling: Annotated[PollingSettings, Doc("What is asked of the queue managers, and how often.")] = field(
+        default_factory=PollingSettings
+    )
+    receivers: Annotated[tuple[Receiver, ...], Doc("Who is told of alerts.")] = ()
+    log: Annotated[LogSettings, Doc("The lines that the agent writes about itself to standard error.")] = field(
+        default_factory=LogSettings
+    )
     store: Annotated[StoreSettings, Doc("Where samples and alerts are kept.")] = field(default_factory=StoreSettings)
     rules: Annotated[RuleSettings, Doc("Which rules judge, and with which thresholds.")] = field(
         default_factory=RuleSettings
@@ -250,6 +250,7 @@ def contradictions(settings: Settings) -> Iterator[Problem]:
             message = f"{name} stands here twice, first on line {seen[name].place.line}"
             yield Problem(name.place, f"queue_managers[{index}].name", message)
         seen.setdefault(name, name)
+    yield from receiver_contradictions(settings.receivers)
     group = settings.store.group
     if group is not None and not settings.store.mode & 0o060:
         message = f"mode {settings.store.mode} shuts the group {group} out; set store.mode to 0660"

@@ -144,7 +144,8 @@ def test_show_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert shown["file"] == str(EXAMPLE)
     assert shown["settings"]["store.mode"]["value"] == "0660"
     assert shown["settings"]["rules.thresholds[0].value"]["value"] == 80
-    assert shown["settings"]["rules.files"] == {"value": [], "origin": f"{EXAMPLE}:38:10"}
+    line = EXAMPLE.read_text("utf-8").splitlines().index("  files: []") + 1
+    assert shown["settings"]["rules.files"] == {"value": [], "origin": f"{EXAMPLE}:{line}:10"}
     assert shown["settings"]["queue_managers[0].time_zone"] == {"value": None, "origin": "default"}
 
 

@@ -115,7 +115,7 @@ def test_random_trees(tree: dict[str, Any]) -> None:
     if decoded is None:
         return
     for _, value in walk(decoded):
-        assert value is None or isinstance(value, str | int | float | tuple)
+        assert value is None or isinstance(value, str | int | float | tuple | dict)
     if decoded.time_zone:
         time_zone(decoded.time_zone)
 

@@ -1,16 +1,13 @@
-"""The demonstration, which needs nothing but the product, and what a first use of the commands meets."""
+"""The demonstration where nobody watches, and what a first use of the commands meets."""
 
 from __future__ import annotations
 
 import argparse
-import errno
 import json
 import os
-import pty
-import signal
-import subprocess
+import sys
 from collections.abc import Callable
-from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +16,6 @@ import pytest
 from mqvitals_agent.cli.failure import Failure
 from mqvitals_tui import demo
 
-from .conftest import PROGRAM
-
 Run = Callable[..., Any]
 
 
@@ -28,57 +23,40 @@ Run = Callable[..., Any]
 def demonstration(mqvitals: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a demonstration that has been played."""
     folder = tmp_path_factory.mktemp("demo")
-    played = mqvitals("demo", "--speed", "max", "--keep", folder)
-    assert "BP-03" in played.stdout
+    played = mqvitals("demo", "--keep", folder)
+    assert "CRITICAL" in played.stdout
     assert "Coupling facility" in played.stdout
+    assert "What happened, worst first" in played.stdout
     return folder
 
 
-def test_the_story_is_alerted(mqvitals: Run, demonstration: Path) -> None:
-    """What the story does to the group is what the alerts say, and nothing else."""
-    listed = mqvitals("alerts", "list", "--all", "--json", "--store", demonstration / "demonstration.db").stdout
-    alerts = {(alert["rule"], alert["object"]): alert["ended"] is not None for alert in json.loads(listed)}
-    assert alerts == {
-        ("BP-02", "QM01/buffer_pool/3"): True,
-        ("BP-03", "QM01/buffer_pool/3"): True,
-        ("Q-03", "QM01/queue/ORDERS.REQUEST"): True,
-        ("CHL-16", "QM01/channel/TO.PARTNER"): True,
-        ("CHL-01", "QM01/channel/TO.QM02"): False,
-        ("Q-02", "DEMOQSG/queue/APPL1.ORDERS.SHARED"): False,
-        ("CF-03", "DEMOQSG/cf_structure/APPL1"): False,
-        ("PS-01", "QM02/page_set/4"): False,
-    }
+def test_the_morning_is_alerted(mqvitals: Run, demonstration: Path) -> None:
+    """What the busy morning does to the group is what the alerts say."""
+    listed = mqvitals("alerts", "list", "--all", "--json", "--store", demonstration / demo.STORE).stdout
+    alerts = {(alert["rule"], alert["object"]) for alert in json.loads(listed)}
+    assert {
+        ("Q-03", "QM02/queue/PAYMENTS.IN"),
+        ("CHL-16", "QM03/channel/TO.PARTNER"),
+        ("BP-03", "QM01/buffer_pool/3"),
+    } <= alerts
 
 
-def test_the_recording_decodes(mqvitals: Run, demonstration: Path) -> None:
-    """The recording holds sound PCF, one line of JSON a message."""
-    lines = mqvitals("pcf", "decode", demonstration / "demonstration.jsonl.gz").stdout.splitlines()
-    messages = [json.loads(line) for line in lines]
-    assert len(messages) > 2_000
-    assert all("error" not in message for message in messages)
-    assert {"line", "reply", "type", "command", "seq", "control", "compCode", "reason", "params"} == set(messages[0])
+def test_the_log_is_kept(demonstration: Path) -> None:
+    """Beside the store stands what the agent said; nobody writes any more."""
+    assert "agent.ended" in (demonstration / demo.LOG).read_text("utf-8")
+    assert not (demonstration / f"{demo.STORE}.lock").exists()
 
 
-def test_times_are_known(mqvitals: Run, demonstration: Path) -> None:
-    """The zone is derived from the answers, so that ages are told; before three polls agree they are absent."""
-    store = demonstration / "demonstration.db"
-    trend = json.loads(
-        mqvitals("trend", "last_put_age_s", "QM01/queue/ORDERS.REQUEST", "--store", store, "--json").stdout
-    )
-    values = [value for _, value in trend["points"]]
-    assert values[0] is None
-    assert values[-1] is not None
-    assert 0 <= values[-1] <= 5
-
-
-def test_review_is_not_an_alert(mqvitals: Run, demonstration: Path) -> None:
-    """Status counts operational alerts; the exit code is theirs."""
-    status = mqvitals("status", "--json", "--store", demonstration / "demonstration.db", code=1)
-    assert json.loads(status.stdout)["severity"] == "warning"
+def test_nothing_is_left(mqvitals: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without --keep the folder goes."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    assert "--keep FOLDER" in mqvitals("demo", "--scenario", "quiet", "--speed", "90").stdout
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
-    "command", ["status", "trend", "alerts", "replay", "rules", "metrics", "config", "pcf", "demo"]
+    "command",
+    ["status", "trend", "alerts", "replay", "rules", "metrics", "config", "pcf", "agent", "record", "top", "demo"],
 )
 def test_help(mqvitals: Run, command: str) -> None:
     """Every command explains itself."""
@@ -100,52 +78,67 @@ def test_an_unknown_speed(mqvitals: Run, tmp_path: Path, speed: str) -> None:
     assert words in mqvitals("replay", "x", "--store", tmp_path / "x.db", "--speed", speed, code=2).stderr
 
 
+def test_an_unknown_scenario(mqvitals: Run) -> None:
+    """What the agent says against its arguments is said by the demonstration."""
+    assert "there is no scenario 'nix'; there are" in mqvitals("demo", "--scenario", "nix", code=2).stderr
+
+
 def test_a_folder_that_cannot_be_used(mqvitals: Run, tmp_path: Path) -> None:
-    """Where the recording cannot be written there is a sentence, whatever is in the way."""
-    (tmp_path / "demonstration.jsonl.gz").mkdir()
-    assert "cannot be written" in mqvitals("demo", "--keep", tmp_path, code=2).stderr
+    """Where the store cannot be made there is a sentence, whatever is in the way."""
     (tmp_path / "file").touch()
     assert "cannot use the folder" in mqvitals("demo", "--keep", tmp_path / "file", code=2).stderr
+    (tmp_path / demo.LOG).mkdir()
+    assert "cannot begin" in mqvitals("demo", "--keep", tmp_path, code=2).stderr
 
 
-def test_a_full_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A disk that fills while the recording is made is a sentence with a way out."""
-
-    def full(*_: object) -> int:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    arguments = argparse.Namespace(speed=None, keep=str(tmp_path))
-    monkeypatch.setattr("mqvitals_agent.connection.writer.os.write", full)
-    with pytest.raises(Failure, match="No space left") as caught:
-        demo.run(arguments)
-    assert "--keep" in caught.value.hint
+def test_real_receivers_hear_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The settings of a real group do not reach the agent of the demonstration."""
+    monkeypatch.setenv("MQVITALS_CONFIG", "/etc/mqvitals.yaml")
+    program = (sys.executable, "-c", "import os; print([key for key in os.environ if key.startswith('MQVITALS_C')])")
+    with demo.agent(tmp_path, program) as living:
+        living.wait(30)
+    assert demo.last_words(tmp_path) == "[]"
 
 
-def test_the_screen_is_drawn_in_place(tmp_path: Path) -> None:
-    """In a terminal every picture goes over the one before, on a screen of its own that is left at Ctrl-C."""
-    master, terminal = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm", "TMPDIR": str(tmp_path)}
-    player = subprocess.Popen([*PROGRAM, "demo", "--speed", "40"], stdout=terminal, stderr=terminal, env=environment)
-    os.close(terminal)
-    seen = b""
-    with suppress(OSError):
-        while data := os.read(master, 65536):
-            seen += data
-            if seen.count(b"\x1b[H") == 2:
-                player.send_signal(signal.SIGINT)
-    os.close(master)
-    assert player.wait(30) in (0, 130)
-    assert seen.startswith(b"\x1b[?1049h")
-    assert seen.endswith(b"\x1b[?25h\x1b[?1049l")
-    assert seen.count(b"\x1b[H") >= 2
-    assert b"Traceback" not in seen
-    assert not list(tmp_path.iterdir())
+def test_an_agent_that_ends_at_once(tmp_path: Path) -> None:
+    """Its last words are the demonstration's."""
+    program = (sys.executable, "-c", "import sys; sys.exit('mqvitals: no space left')")
+    with (
+        pytest.raises(Failure, match="could not begin: no space left"),
+        demo.agent(tmp_path, program) as living,
+    ):
+        demo.await_store(living, tmp_path)
 
 
-def test_no_picture_is_higher_than_the_screen() -> None:
-    """What does not fit is cut: a line too many would push the rest up and out."""
-    picture = demo.redrawn("\n".join("abcdef"), 4)
-    assert picture.count("\n") == 3
-    assert "d" not in picture
-    assert picture.startswith("\x1b[H")
-    assert picture.endswith("\x1b[J")
+def test_an_agent_that_makes_no_store(tmp_path: Path) -> None:
+    """It is not waited for without end, and it does not go on alone."""
+    ticks = count(0, 10)
+    program = (sys.executable, "-c", "import time; time.sleep(60)")
+    with demo.agent(tmp_path, program) as living, pytest.raises(Failure, match="no store after 30 s"):
+        demo.await_store(living, tmp_path, time_s=lambda: float(next(ticks)), sleep=lambda _: None)
+    assert living.returncode == -15
+
+
+def test_an_agent_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that does not listen to SIGTERM is killed."""
+    monkeypatch.setattr(demo, "GRACE_S", 0.2)
+    deaf = (
+        "import signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, flush=True); time.sleep(60)"
+    )
+    with demo.agent(tmp_path, (sys.executable, "-c", deaf)) as living:
+        while not demo.last_words(tmp_path):
+            os.sched_yield()
+    assert living.returncode == -9
+
+
+def test_the_command_line_of_the_agent(tmp_path: Path) -> None:
+    """The options go on to the agent; a speed that was asked for goes before the usual one."""
+    parser = argparse.ArgumentParser()
+    demo.add_arguments(parser)
+    command = demo.agent_command(tmp_path, parser.parse_args([]), 30)
+    assert command[command.index("--speed") + 1] == "30"
+    assert command[command.index("--scenario") + 1] == "busy-morning"
+    command = demo.agent_command(tmp_path, parser.parse_args(["--speed", "4", "--seed", "7"]), 30, ("--for", "90s"))
+    assert command[command.index("--speed") + 1] == "4"
+    assert command[command.index("--seed") + 1] == "7"
+    assert command[-2:] == ("--for", "90s")

@@ -1,7 +1,7 @@
-"""``mqvitals demo``: a small group getting ill, on one screen; nothing to configure.
+"""``mqvitals demo``: a simulated group with a bad morning, on the full-screen interface; nothing to configure.
 
-A recording is made, a second process plays it faster than life into a store in a temporary folder, and this one shows the
-store's status after each change. The way is the real one: PCF bytes, samples, verdicts, alerts, store, status.
+A second process is the agent: it asks the simulated queue managers, judges and writes a store in a temporary folder; this
+one shows the store. The way is the real one: PCF bytes, samples, verdicts, alerts, store, screen.
 """
 
 from __future__ import annotations
@@ -13,139 +13,180 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from mqvitals_agent.cli.failure import ExitCode, Failure
-from mqvitals_agent.cli.speed_argument import speed
+from mqvitals_agent.cli.simulation import times
+from mqvitals_agent.cli.store_argument import now_ms
+from mqvitals_tui.top import add_theme, has_terminal, on_screen
 
-SPEED = 20
-REDRAW_S = 0.5
+SCENARIO = "busy-morning"
+INTERVAL = "2s"
+UNWATCHED = ("--for", "90s")
+UNWATCHED_SPEED = 30.0
+"""What is played where nobody watches: the group gets ill within it, and it takes seconds."""
 
-_ENTER = "\x1b[?1049h\x1b[?25l"
-_LEAVE = "\x1b[?25h\x1b[?1049l"
-"""To the alternate screen without a cursor, and back to what was there before."""
-_HOME, _REST_OF_LINE, _REST_OF_SCREEN = "\x1b[H", "\x1b[K", "\x1b[J"
+STORE, LOG = "demo.db", "agent.log"
+START_S = 30.0
+"""The agent must have a store after so long."""
+GRACE_S = 5.0
+"""The agent may take so long to end in order."""
+
+_PROGRAM = (sys.executable, "-P", "-m", "mqvitals_tui.main")
+_LOOK_S = 0.05
+_LAST_LINES = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of ``mqvitals demo``."""
+    """Declare the options of ``mqvitals demo``."""
+    parser.add_argument("--scenario", metavar="S", default=SCENARIO, help="what happens (default: %(default)s)")
     parser.add_argument(
-        "--speed", type=speed, default=SPEED, metavar="N", help="times as fast as life, or max (default: %(default)s)"
+        "--interval",
+        metavar=INTERVAL,
+        default=INTERVAL,
+        help="the time from one cycle to the next (default: %(default)s)",
     )
     parser.add_argument(
-        "--keep", metavar="FOLDER", help="keep the recording and the store in this folder, for status, trend and alerts"
+        "--speed",
+        metavar="N",
+        type=times,
+        help=f"N times as fast as life (default: 1; {UNWATCHED_SPEED:g} without a terminal)",
     )
+    parser.add_argument(
+        "--seed", metavar="N", default="1", help="another course of the scenario (default: %(default)s)"
+    )
+    parser.add_argument("--keep", metavar="FOLDER", help="keep the store and the agent's log in this folder")
+    add_theme(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Make, play and show the recording; returns when it has been played."""
-    pace = "max" if arguments.speed is None else f"{arguments.speed:.17g}"
+    """Run the demonstration until the user ends it; returns the exit code. Raises Failure."""
     if arguments.keep:
         folder = Path(arguments.keep)
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise Failure(f"cannot use the folder {folder}: {error.strerror}") from error
-        return _show(folder, pace, kept=True)
+        return _play(folder, arguments)
     try:
         temporary = tempfile.TemporaryDirectory(prefix="mqvitals-demo-", ignore_cleanup_errors=True)
     except OSError as error:
         raise Failure(
-            f"there is no folder for the recording: {error.strerror}",
-            hint="name one with --keep FOLDER, or with TMPDIR",
+            f"there is no folder for the store: {error.strerror}", hint="name one with --keep FOLDER, or with TMPDIR"
         ) from error
     with temporary as name:
-        return _show(Path(name), pace, kept=False)
+        return _play(Path(name), arguments)
 
 
-def _show(folder: Path, pace: str, *, kept: bool) -> int:
-    recording, store = folder / "demonstration.jsonl.gz", folder / "demonstration.db"
-    _record(recording)
-    command = [*_PROGRAM, "replay", str(recording), "--store", str(store), "--speed", pace, "--replace"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, env=_environment()) as player:
-        try:
-            with _screen() as watched:
-                _watch(player, store, watched=watched)
-        except KeyboardInterrupt:
-            player.terminate()
-            return ExitCode.DONE
-        if player.returncode:
-            said = player.stderr.read().decode("utf-8", "replace").strip() if player.stderr else ""
-            raise Failure(f"the recording could not be played: {said.removeprefix('mqvitals: ')}")
-    print(_call("status", "--store", str(store)))
+def _play(folder: Path, arguments: argparse.Namespace) -> int:
+    if has_terminal():
+        return watch(folder, agent_command(folder, arguments), arguments)
+    return tell(folder, agent_command(folder, arguments, UNWATCHED_SPEED, UNWATCHED), kept=bool(arguments.keep))
+
+
+def agent_command(
+    folder: Path, arguments: argparse.Namespace, speed: float = 1.0, more: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """The command line of the agent. ``speed`` is for when none was asked for."""
+    pace = speed if arguments.speed is None else arguments.speed
+    return (
+        *(*_PROGRAM, "agent", "--scenario", arguments.scenario, "--interval", arguments.interval),
+        *("--seed", arguments.seed, "--speed", f"{pace:.17g}", "--store", str(folder / STORE), *more),
+    )
+
+
+def watch(folder: Path, command: Sequence[str], arguments: argparse.Namespace) -> int:
+    """Show what the agent writes until the user ends it; returns the exit code. Raises Failure when there is no agent."""
+    from mqvitals_agent.clock import SystemClock
+    from mqvitals_config.settings import Settings
+    from mqvitals_rules.check import prepare
+    from mqvitals_tui.app import MqvitalsApp
+
+    judging = prepare(Settings())
+    with agent(folder, command) as living:
+        await_store(living, folder)
+        now = now_ms if arguments.speed in (None, 1) else SystemClock(now_ms(), arguments.speed).now
+        code = on_screen(MqvitalsApp(folder / STORE, judging, now, theme=f"mqvitals-{arguments.theme}"))
+        if living.poll():
+            raise Failure(f"the agent of the demonstration ended early: {last_words(folder)}")
+    return code
+
+
+def tell(folder: Path, command: Sequence[str], *, kept: bool) -> int:
+    """Let the agent run for its time, and print how the group is then; returns the exit code. Raises Failure."""
+    with agent(folder, command) as living:
+        if living.wait():
+            raise Failure(f"the agent of the demonstration could not do its work: {last_words(folder)}")
+    store = str(folder / STORE)
+    print(_printed("status", "--store", store))
     print("What happened, worst first:\n")
-    print(_call("alerts", "list", "--all", "--store", str(store)))
-    print(_call("trend", "free_pct", "QM01/buffer_pool/3", "--store", str(store)))
+    print(_printed("alerts", "list", "--all", "--store", store))
     if not kept:
-        print("Look further with: mqvitals demo --keep demo, then mqvitals status --store demo/demonstration.db")
+        print("On a terminal this is a screen that lives. To look further: mqvitals demo --keep FOLDER")
     return ExitCode.DONE
 
 
-def _record(recording: Path) -> None:
-    """Make the recording. Raises Failure."""
-    from mqvitals_agent.connection.header import RecordingError
-    from mqvitals_agent.simulator.demonstration import write_demonstration
-    from mqvitals_agent.simulator.story import CYCLES, INTERVAL_S
-
-    hint = "free some space, or name another folder with --keep FOLDER"
-    try:
-        recording.unlink(missing_ok=True)
-        # It has just happened: the store's last moment is not to lie in the future.
-        write_demonstration(recording, time.time_ns() // 1_000_000 - CYCLES * INTERVAL_S * 1000)
-    except RecordingError as error:
-        raise Failure(str(error), hint=hint) from error
-    except OSError as error:
-        raise Failure(f"{recording} cannot be written: {error.strerror or error}", hint=hint) from error
-
-
 @contextmanager
-def _screen() -> Iterator[bool]:
-    """A screen to draw on again and again, if there is one; what was on it before comes back, whatever happens."""
-    if not sys.stdout.isatty() or os.environ.get("TERM", "dumb") == "dumb":
-        yield False
-        return
-    print(_ENTER, end="", flush=True)
+def agent(folder: Path, command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
+    """The agent, running, its log in the folder; whatever happens, it has ended afterwards. Raises Failure."""
     try:
-        yield True
+        with (folder / LOG).open("wb") as log:
+            living = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=_environment())
+    except OSError as error:
+        raise Failure(f"the agent of the demonstration cannot begin: {error.strerror or error}") from error
+    try:
+        yield living
     finally:
-        print(_LEAVE, end="", flush=True)
+        living.terminate()
+        try:
+            living.wait(GRACE_S)
+        except subprocess.TimeoutExpired:
+            living.kill()
+            living.wait()
 
 
-def _watch(player: subprocess.Popen[bytes], store: Path, *, watched: bool) -> None:
-    """Show the status whenever it has changed, until everything has been played."""
-    shown = ""
-    while player.poll() is None:
-        if watched and store.exists():
-            height = shutil.get_terminal_size().lines
-            text = _call("status", "--store", str(store), "--lines", str(height - 1))
-            if text and text != shown:
-                shown = text
-                print(redrawn(text, height), end="", flush=True)
-        time.sleep(REDRAW_S)
+def await_store(
+    living: subprocess.Popen[bytes],
+    folder: Path,
+    *,
+    time_s: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> None:
+    """Wait until the agent has made its store. Raises Failure when it ended before, or after 30 s."""
+    end = time_s() + START_S
+    while not (folder / STORE).exists():
+        if living.poll() is not None:
+            raise Failure(f"the agent of the demonstration could not begin: {last_words(folder)}")
+        if time_s() > end:
+            raise Failure(f"the agent of the demonstration has no store after {START_S:g} s", hint=last_words(folder))
+        sleep(_LOOK_S)
 
 
-def redrawn(text: str, height: int) -> str:
-    """``text`` over what is on a screen of ``height`` lines, so that nothing flickers, scrolls or is left over."""
-    lines = text.splitlines()[: max(height - 1, 1)]
-    return _HOME + "".join(f"{line}{_REST_OF_LINE}\r\n" for line in lines) + _REST_OF_SCREEN
+def last_words(folder: Path) -> str:
+    """The last lines of the agent's log, in one."""
+    try:
+        text = (folder / LOG).read_text("utf-8", "replace")
+    except OSError:
+        return ""
+    return " / ".join(line.strip().removeprefix("mqvitals: ") for line in text.splitlines()[-_LAST_LINES:])
 
 
-_PROGRAM = (sys.executable, "-m", "mqvitals_tui.main")
-
-
-def _call(*arguments: str) -> str:
-    """What a command prints."""
-    done = subprocess.run([*_PROGRAM, *arguments], capture_output=True, check=False, env=_environment())
-    return done.stdout.decode("utf-8", "replace")
-
-
-def _environment() -> dict[str, str]:
-    """Of our own commands: they write for this terminal, but to us."""
-    environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+def _printed(*arguments: str) -> str:
+    """What one of our commands prints for this terminal, if there is one."""
+    environment = _environment()
     if sys.stdout.isatty():
         environment["COLUMNS"] = str(shutil.get_terminal_size().columns)
         if "NO_COLOR" not in os.environ:
             environment.setdefault("MQVITALS_COLOR", "always")
-    return environment
+    done = subprocess.run([*_PROGRAM, *arguments], capture_output=True, check=False, env=environment)
+    return done.stdout.decode("utf-8", "replace")
+
+
+def _environment() -> dict[str, str]:
+    """Of our own commands. The settings of a real group are none of theirs: its receivers must not hear of a play."""
+    ours = {
+        key: value for key, value in os.environ.items() if not key.startswith("MQVITALS_") or key == "MQVITALS_COLOR"
+    }
+    return {**ours, "PYTHONIOENCODING": "utf-8"}

@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from mqvitals_agent.cli.main import COMMANDS, Command
 from mqvitals_agent.cli.main import run as run_command
 
-TOP_COMMANDS = (Command("demo", "show a small group getting ill; needs nothing", "mqvitals_tui.demo"),)
+TOP_COMMANDS = (
+    Command("top", "the full-screen interface on a store", "mqvitals_tui.top"),
+    Command("demo", "a simulated group with a bad morning, on the full-screen interface", "mqvitals_tui.demo"),
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

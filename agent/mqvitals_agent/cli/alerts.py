@@ -1,4 +1,4 @@
-"""``mqvitals alerts list``: the alerts that a store remembers."""
+"""``mqvitals alerts list``: the alerts that a store remembers. ``alerts test`` is in ``receiver_test``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 
 from mqvitals_agent.cli.failure import ExitCode, Failure
 from mqvitals_agent.cli.family_rank import family_ranks
+from mqvitals_agent.cli.receiver_test import add_test_arguments, run_test
 from mqvitals_agent.cli.store_argument import add_store_arguments, line_width, now_ms, open_store, painter, show
 
 _LIST = """\
@@ -18,7 +19,7 @@ one whose rule is of the same family as that alert's, which is worse: status lea
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare ``alerts list``."""
+    """Declare ``alerts list`` and ``alerts test``."""
     subparsers = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     listing = subparsers.add_parser("list", help="list alerts, worst first", description=_LIST)
     add_store_arguments(listing)
@@ -32,10 +33,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kinds = listing.add_mutually_exclusive_group()
     kinds.add_argument("--review", action="store_true", help="advice on the configuration instead of alerts")
     kinds.add_argument("--all-kinds", action="store_true", help="alerts and advice on the configuration")
+    add_test_arguments(subparsers.add_parser("test", help="post a test alert to a receiver"))
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List the alerts; returns the exit code, 0 whatever the list holds."""
+    """Run the chosen action; returns the exit code, 0 whatever the list holds."""
+    if arguments.action == "test":
+        return run_test(arguments)
+    return _list(arguments)
+
+
+def _list(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.store.error import StoreError
     from mqvitals_agent.view.alerts import as_json, at_least, listing
     from mqvitals_rules.lifecycle.alert import Severity

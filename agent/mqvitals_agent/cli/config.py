@@ -95,11 +95,12 @@ def _check(path: str | None) -> int:
 
 def _meaning(loaded: Loaded) -> tuple[Problem, ...]:
     """What is wrong with the names that well-formed settings hold."""
+    from mqvitals_agent.poll.errand import polling_problems
     from mqvitals_config.problem import ConfigError
     from mqvitals_rules.check import check_settings
 
     try:
-        return tuple(sorted(check_settings(loaded.settings)))
+        return tuple(sorted((*check_settings(loaded.settings), *polling_problems(loaded.settings.polling))))
     except ConfigError as error:
         return error.problems
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.cli.failure import ExitCode, Failure
@@ -17,11 +17,8 @@ if TYPE_CHECKING:
     from mqvitals_config.settings import Settings
     from mqvitals_rules.check import Judging
     from mqvitals_rules.finding import Finding
-    from mqvitals_rules.form import Form
     from mqvitals_rules.lifecycle.alert import Alert
     from mqvitals_rules.rule import Rule
-    from mqvitals_rules.windows import Point
-    from mqvitals_rules.world import World
 
 _LABEL = 10
 
@@ -157,12 +154,13 @@ def _never_about(reader: StoreReader, name: ObjectName, rule: Rule) -> Failure:
 
 def _verdict(reader: StoreReader, name: ObjectName, rule: Rule, judging: Judging, alert: Alert | None) -> Iterator[str]:
     """What the rule says of one object that it judges; ``alert`` is the newest about it."""
+    from mqvitals_agent.view.verdict import judge
     from mqvitals_rules.moment import iso
 
     form = judging.rules.form(rule, name)
     if form is None:
         raise Failure(f"{rule.id} is switched off", hint="take it out of rules.disabled")
-    found, now = _find(reader, form, judging, name)
+    now, (found,) = judge(reader, [form], judging.facts, name)
     yield f"{safe(str(name))}, as of {iso(now)}"
     yield ""
     yield from _line("When", found.when.filled)
@@ -214,86 +212,3 @@ def _line(label: str, text: str) -> list[str]:
     if not text:
         return []
     return wrap(text, line_width(), first=f"{label:<{_LABEL}}", rest=" " * _LABEL)
-
-
-def _find(reader: StoreReader, form: Form, judging: Judging, name: ObjectName) -> tuple[Finding, int]:
-    """Judge the object by what the store holds of it and of what belongs to it."""
-    from mqvitals_rules.finding import find
-    from mqvitals_rules.vocabulary.tables import KINDS
-    from mqvitals_rules.world import World
-
-    owners = {owner.name: owner for owner in reader.owners()}
-    group = next((owner.name for owner in owners.values() if owner.is_group), "")
-    world = World(KINDS, judging.facts)
-    _load(reader, world, name, group)
-    state = world.state(name)
-    assert state is not None, "an object of the store has a state"
-    kinds = {kind for expression in form.expressions for kind, _ in expression.names} | form.summary.kinds
-    for kind in sorted(kinds - {name.kind}):
-        _load_related(reader, world, name, kind, group)
-    now = owners[name.owner].last_ts
-    return find(form, KINDS, world, _StoredPast(reader, now), state, now), now
-
-
-def _load(reader: StoreReader, world: World, name: ObjectName, group: str) -> None:
-    """Tell the world what the store holds of an object. Raises UnknownNameError for one that the store does not know."""
-    from mqvitals_rules.snapshot import Reading, Snapshot
-    from mqvitals_rules.vocabulary.tables import KINDS
-
-    poll = KINDS[name.kind].poll
-    values = {}
-    for metric, current in reader.current(name).items():
-        # What a poll asked for in vain is absent to a rule, however well the last value is remembered.
-        silent = current.unanswered is not None and current.probe == poll
-        values[metric] = current.unanswered if silent and current.unanswered is not None else current.value
-    world.learn(Snapshot(name.owner, name.owner == group, 0, 0, (Reading(name, poll, 0, values),)))
-
-
-def _load_related(reader: StoreReader, world: World, name: ObjectName, kind: str, group: str) -> None:
-    """Tell the world of the object of another kind that belongs to ``name``, if the store holds it."""
-    from mqvitals_agent.store.error import UnknownNameError
-    from mqvitals_rules.vocabulary.tables import KINDS
-    from mqvitals_rules.world import RELATIONS
-
-    state = world.state(name)
-    relation = RELATIONS.get((name.kind, kind))
-    if relation is not None and relation[0] != name.kind:
-        _load_related(reader, world, name, relation[0], group)
-    rest = "" if KINDS[kind].single or relation is None or state is None else world.named(state, kind)
-    for owner in dict.fromkeys((name.owner, group)):
-        if owner and (rest or KINDS[kind].single):
-            try:
-                _load(reader, world, ObjectName(owner, kind, rest), group)
-            except UnknownNameError:
-                continue
-            return
-
-
-class _StoredPast:
-    """The past of a store, metric by metric as it is asked for."""
-
-    def __init__(self, reader: StoreReader, now: int) -> None:
-        self._reader = reader
-        self._now = now
-
-    def points(self, object_name: ObjectName, metric: str, since: int) -> Sequence[Point]:
-        """Every poll with ts > ``since``, oldest first."""
-        # From further back, so that the first of them has one before it to measure its interval from.
-        begin = since - max(self._now - since, 3_600_000)
-        return [point for point in self._told(object_name, metric, first=begin) if point.ts > since]
-
-    def last(self, object_name: ObjectName, metric: str, count: int) -> Sequence[Point]:
-        """The newest ``count`` polls, oldest first."""
-        return self._told(object_name, metric, newest=count)
-
-    def _told(self, name: ObjectName, metric: str, **selection: int) -> list[Point]:
-        from mqvitals_rules.vocabulary.metric import MetricType
-        from mqvitals_rules.vocabulary.tables import metric as metric_of
-        from mqvitals_rules.windows import Point
-
-        counter = metric_of(name.kind, metric).type is MetricType.COUNTER
-        points: list[Point] = []
-        for sample in self._reader.samples(name, metric, **selection):
-            interval = sample.interval_ms if counter else sample.ts - points[-1].ts if points else None
-            points.append(Point(sample.ts, sample.value, interval))
-        return points

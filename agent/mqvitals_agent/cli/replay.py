@@ -128,7 +128,7 @@ def _play(
     interrupted = False
     try:
         pace = Pace(arguments.speed, time.monotonic, time.sleep)
-        replay(recording, interval_ms, collector, pace, take, summary)
+        replay(recording, interval_ms, collector, pace, take, summary, header.created)
     except KeyboardInterrupt:
         interrupted = True
     for warning in recording.warnings:

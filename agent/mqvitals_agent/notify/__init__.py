@@ -1,1 +1,1 @@
-"""From alerts to notices: inhibit, silence, group, deduplicate, outbox, deliver. This room is still empty."""
+"""From alerts to notices: which transitions are told to whom (``pipeline``), kept in the store, delivered by webhook."""

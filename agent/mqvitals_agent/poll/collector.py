@@ -118,6 +118,10 @@ class Collector:
             self._read(exchange, probe, selection, member_name, member, damaged=damaged)
         self._note_silent(exchange, probe, selection, told, whole=whole)
 
+    def set_interval(self, queue_manager: str, form: str, interval_ms: int, doubled: int = 0) -> None:
+        """From now on this form of command is sent to the queue manager so often; ``doubled`` times less than configured."""
+        self._ending.set_interval(queue_manager, form, interval_ms, doubled)
+
     def end_cycle(self, number: int | None = None) -> tuple[Snapshot, ...]:
         """The snapshots of the cycle ``number`` (by default the one after the last), the group's last; a new cycle begins."""
         self._number = self._number + 1 if number is None else number

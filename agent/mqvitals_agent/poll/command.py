@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 from mqvitals_agent.pcf.names import command_name
 from mqvitals_rules.snapshot import Outcome
-from mqvitals_rules.vocabulary.metric import Reported
+from mqvitals_rules.vocabulary.metric import Absence, Reported
+
+NO_INTERVAL: Mapping[str, Reported] = {"every_ms": Absence.NOT_RETURNED, "stretched": Absence.NOT_RETURNED}
+"""The interval in force, where nobody tells it: a recording does not."""
 
 
 def form(command: int, scope: str = "") -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from mqvitals_agent.poll import channel, log, queue, usage
-from mqvitals_agent.poll.command import mqsc
+from mqvitals_agent.poll.command import NO_INTERVAL, mqsc
 from mqvitals_agent.poll.counter import SATURATED_AT, Counters
 from mqvitals_agent.poll.cycle import Cycle, verdict
 from mqvitals_agent.poll.probe import GROUP, Part, Row
@@ -39,6 +39,7 @@ class Ending:
         self._clocks: dict[str, Clock] = {}
         self._known: dict[Part, dict[str, dict[str, Known]]] = {}
         self._agents: dict[tuple[str, str], Known] = {}
+        self._intervals: dict[tuple[str, str], dict[str, Reported]] = {}
         self._via: dict[Part, str] = {}
         self._distributed: dict[str, bool] = {}
         self._dead_letter_queues: dict[str, str] = {}
@@ -55,6 +56,10 @@ class Ending:
     def meet(self, queue_manager: str) -> None:
         """A queue manager was heard of: from now on it has a snapshot in every cycle."""
         self.owners.setdefault(queue_manager)
+
+    def set_interval(self, queue_manager: str, form: str, interval_ms: int, doubled: int) -> None:
+        """This form of command is sent to the queue manager so often, ``doubled`` times less often than configured."""
+        self._intervals[queue_manager, form] = {"every_ms": interval_ms, "stretched": doubled}
 
     def asked_via(self, part: Part, queue_manager: str) -> None:
         """The group's things of this part were told of over the connection to this queue manager."""
@@ -178,7 +183,8 @@ class Ending:
             known = self._agent(owner, form)
             interval = None if known.at is None else ts - known.at
             known.at = ts
-            yield Reading(known.object, "COMMAND", ts, tally.values() | {"mqsc": mqsc(form)}, interval)
+            told = {**tally.values(), "mqsc": mqsc(form), **self._intervals.get((owner, form), NO_INTERVAL)}
+            yield Reading(known.object, "COMMAND", ts, told, interval)
 
     def _answered(
         self, part: Part, owner: str, rows: Mapping[str, Row], ts: int, instances: list[Instance]

@@ -23,19 +23,21 @@ GROUP = ""
 class Question:
     """What to ask: the wanted objects by name (may end in ``*``), the part of the answer (``MQIACF_...``, 0: the probe's usual one),
     the disposition (``MQQSGD_...``, queues only; None: left out) and the command scope (empty: the queue manager that
-    gets the request).
+    gets the request). ``where`` is a filter: only the objects that it holds for.
     """
 
     name: str = "*"
     part: int = 0
     disposition: int | None = mq.MQQSGD_ALL
     scope: str = ""
+    where: Parameter | None = None
 
 
 def ask(command: int, question: Question, *parameters: Parameter) -> bytes:
-    """The request for ``command`` with these parameters and the question's command scope."""
+    """The request for ``command`` with these parameters, the question's command scope and its filter."""
     scope = (string(mq.MQCACF_COMMAND_SCOPE, question.scope),) if question.scope else ()
-    return request(command, (*parameters, *scope))
+    where = () if question.where is None else (question.where,)
+    return request(command, (*parameters, *scope, *where))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

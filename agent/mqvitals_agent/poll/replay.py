@@ -104,13 +104,20 @@ def replay(
     pace: Pace,
     take: Callable[[Cycle], None],
     summary: Summary,
+    created: int | None = None,
 ) -> None:
-    """Feed the exchanges, at their pace, and hand over each cycle that is over. ``summary`` is kept up to date meanwhile."""
+    """Feed the exchanges, at their pace, and hand over each cycle that is over. ``summary`` is kept up to date meanwhile.
+
+    Cycles are counted from the first exchange; or from ``created``, when recording began, where that is less than an
+    interval before it: the recorder's own cycles began there.
+    """
     first: int | None = None
     number, began, latest = 1, 0, 0
     for exchange in exchanges:
         if first is None:
             first = began = latest = exchange.at
+            if created is not None and 0 <= exchange.at - created < interval_ms:
+                first = created
         _note_time(exchange, latest, interval_ms, summary)
         latest = max(latest, exchange.at)
         due = 1 + (exchange.at - first) // interval_ms

@@ -1,35 +1,163 @@
-"""Answers as a z/OS command server gives them: extended responses in one set, EBCDIC, big-endian."""
+"""Answers as a z/OS command server gives them: extended responses in sets, EBCDIC, big-endian."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from struct import Struct
+from typing import Final
 
 from mqvitals_agent.pcf import constants as c
-from mqvitals_agent.pcf.encoder import byte_string, encode_message, string
+from mqvitals_agent.pcf.encoder import byte_string, encode_message, integer, string
 from mqvitals_agent.pcf.message import Parameter
 
-CCSID = 500
-RESPONSE_ID_LENGTH = 24
+ENCODING: Final = 785
+"""What message descriptors say of numbers as z/OS writes them."""
+CCSID: Final = 500
+RESPONSE_ID_LENGTH: Final = 24
+_HEADER: Final = Struct(">9i")
 
 
 def answer(
     queue_manager: str, command: int, items: Iterable[Sequence[Parameter]], response_id: int
 ) -> tuple[bytes, ...]:
     """One complete response set: an XR_ITEM for each item, then the XR_SUMMARY that ends it."""
-    common = (
-        byte_string(c.MQBACF_RESPONSE_ID, response_id.to_bytes(RESPONSE_ID_LENGTH, "big")),
-        string(c.MQCACF_RESPONSE_Q_MGR_NAME, queue_manager),
-    )
-    listed = [(c.MQCFT_XR_ITEM, (*common, *item)) for item in items]
-    listed.append((c.MQCFT_XR_SUMMARY, common))
-    return tuple(
-        encode_message(
-            kind,
+    encoding = Structures()
+    return tuple(item_set(encoding, queue_manager, command, response_id.to_bytes(RESPONSE_ID_LENGTH, "big"), items))
+
+
+class Structures:
+    """Parameters as bytes, each different one encoded once.
+
+    Most of what a queue manager tells is the same in every answer: names, types, limits. Forgets everything when it
+    holds more than ``most``.
+    """
+
+    def __init__(self, most: int = 50_000) -> None:
+        self._known: dict[Parameter, bytes] = {}
+        self._most = most
+
+    def encode(self, parameters: Sequence[Parameter]) -> bytes:
+        """The parameters one after another. ValueError for a value that does not fit its structure."""
+        known = self._known
+        try:
+            return b"".join([known[parameter] for parameter in parameters])
+        except KeyError:
+            return b"".join(map(self._structure, parameters))
+
+    def _structure(self, parameter: Parameter) -> bytes:
+        found = self._known.get(parameter)
+        if found is None:
+            if len(self._known) >= self._most:
+                self._known.clear()
+            found = encode_message(0, 0, (parameter,), ccsid=CCSID)[c.MQCFH_STRUC_LENGTH :]
+            self._known[parameter] = found
+        return found
+
+
+def item_set(
+    encoding: Structures, queue_manager: str, command: int, set_id: bytes, items: Iterable[Sequence[Parameter]]
+) -> list[bytes]:
+    """A response set that tells of objects: an XR_ITEM for each, then the XR_SUMMARY."""
+    common = _common(encoding, queue_manager, set_id)
+    found = []
+    pack, encode = _HEADER.pack, encoding.encode
+    sequence = 1
+    for item in items:
+        header = pack(
+            c.MQCFT_XR_ITEM,
+            c.MQCFH_STRUC_LENGTH,
+            c.MQCFH_VERSION_3,
             command,
-            parameters,
-            sequence=position,
-            control=c.MQCFC_LAST if position == len(listed) else c.MQCFC_NOT_LAST,
-            ccsid=CCSID,
+            sequence,
+            c.MQCFC_NOT_LAST,
+            0,
+            0,
+            2 + len(item),
         )
-        for position, (kind, parameters) in enumerate(listed, start=1)
+        found.append(header + common + encode(item))
+        sequence += 1
+    found.append(_message(c.MQCFT_XR_SUMMARY, command, common, 2, sequence=sequence))
+    return found
+
+
+def failure_set(
+    encoding: Structures, queue_manager: str, command: int, set_id: bytes, reason: int, named: Sequence[Parameter] = ()
+) -> list[bytes]:
+    """A response set that says why there is nothing to tell: an XR_MSG with the reason, then a failed XR_SUMMARY."""
+    common = _common(encoding, queue_manager, set_id)
+    return [
+        _message(
+            c.MQCFT_XR_MSG,
+            command,
+            common + encoding.encode(named),
+            2 + len(named),
+            last=False,
+            comp_code=c.MQCC_FAILED,
+            reason=reason,
+        ),
+        _message(
+            c.MQCFT_XR_SUMMARY,
+            command,
+            common,
+            2,
+            sequence=2,
+            comp_code=c.MQCC_FAILED,
+            reason=c.MQRCCF_COMMAND_FAILED,
+        ),
+    ]
+
+
+def accepted_set(
+    encoding: Structures, queue_manager: str, command: int, set_id: bytes, announced: Sequence[bytes], members: int
+) -> list[bytes]:
+    """The first set of a scoped command's answer: to how many queue managers it went, and which sets will come."""
+    told = (
+        integer(c.MQIACF_COMMAND_INFO, c.MQCMDI_CMDSCOPE_ACCEPTED),
+        integer(c.MQIACF_CMDSCOPE_Q_MGR_COUNT, members),
+        *(byte_string(c.MQBACF_RESPONSE_SET, each) for each in announced),
     )
+    common = _common(encoding, queue_manager, set_id)
+    return [_message(c.MQCFT_XR_MSG, command, common + _plain(told), 2 + len(told))]
+
+
+def completed_set(encoding: Structures, queue_manager: str, command: int, set_id: bytes) -> list[bytes]:
+    """The last set of a scoped command's answer: every queue manager has been heard."""
+    told = (integer(c.MQIACF_COMMAND_INFO, c.MQCMDI_CMDSCOPE_COMPLETED),)
+    common = _common(encoding, queue_manager, set_id)
+    return [_message(c.MQCFT_XR_MSG, command, common + encoding.encode(told), 2 + len(told))]
+
+
+def _common(encoding: Structures, queue_manager: str, set_id: bytes) -> bytes:
+    """What begins every message of a set. The set's identifier is never seen again, so it is not kept."""
+    name = encoding.encode((string(c.MQCACF_RESPONSE_Q_MGR_NAME, queue_manager),))
+    return _plain((byte_string(c.MQBACF_RESPONSE_ID, set_id),)) + name
+
+
+def _plain(parameters: Sequence[Parameter]) -> bytes:
+    return encode_message(0, 0, parameters, ccsid=CCSID)[c.MQCFH_STRUC_LENGTH :]
+
+
+def _message(
+    kind: int,
+    command: int,
+    body: bytes,
+    count: int,
+    *,
+    sequence: int = 1,
+    last: bool = True,
+    comp_code: int = c.MQCC_OK,
+    reason: int = 0,
+) -> bytes:
+    control = c.MQCFC_LAST if last else c.MQCFC_NOT_LAST
+    header = _HEADER.pack(
+        kind,
+        c.MQCFH_STRUC_LENGTH,
+        c.MQCFH_VERSION_3,
+        command,
+        sequence,
+        control,
+        comp_code,
+        reason,
+        count,
+    )
+    return header + body

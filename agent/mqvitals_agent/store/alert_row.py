@@ -51,11 +51,12 @@ class AlertRows:
         (last,) = self._connection.execute("SELECT coalesce(max(id), 0) FROM alert").fetchone()
         self._next = last + 1
 
-    def write(self, transitions: Iterable[Transition]) -> None:
-        """Write what changed. Raises sqlite3.Error.
+    def write(self, transitions: Iterable[Transition]) -> list[tuple[int, Transition]]:
+        """Write what changed; gives back the visible transitions with the alerts' numbers. Raises sqlite3.Error.
 
         An alert that ends without ever having fired leaves no trace: nobody was told of it.
         """
+        visible = []
         for transition in transitions:
             alert = transition.after
             number = self._open.get(alert.key)
@@ -82,6 +83,10 @@ class AlertRows:
                 self._open.pop(alert.key, None)
             else:
                 self._open[alert.key] = number
+            # One that the store hears of only now, because what began it could not be kept, is news all the same.
+            if transition.visible or (not known and alert.state is AlertState.FIRING):
+                visible.append((number, transition))
+        return visible
 
 
 def read_alerts(connection: sqlite3.Connection, where: str, parameters: tuple[Any, ...] = ()) -> Iterator[StoredAlert]:

@@ -49,6 +49,21 @@ def structure_1(db: Database) -> None:
         db.execute(statement)
 
 
+@migrations()
+def structure_2(db: Database) -> None:
+    """Notices: what receivers are owed about alerts."""
+    for statement in (
+        """CREATE TABLE notice(id INTEGER PRIMARY KEY, alert_id INTEGER NOT NULL REFERENCES alert(id),
+            receiver TEXT NOT NULL, status TEXT NOT NULL, severity TEXT NOT NULL, fingerprint TEXT NOT NULL,
+            made_ts INTEGER NOT NULL, payload TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0,
+            next_ts INTEGER NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '', done_ts INTEGER, outcome TEXT) STRICT""",
+        "CREATE INDEX notice_owed ON notice(receiver, id) WHERE done_ts IS NULL",
+        "CREATE INDEX notice_done ON notice(done_ts) WHERE done_ts IS NOT NULL",
+        "CREATE INDEX notice_alert ON notice(alert_id)",
+    ):
+        db.execute(statement)
+
+
 def migrate(path: Path, *, application_id: int, structure: int, page_size: int) -> None:
     """Bring the file at ``path`` (empty, or a store of an older structure) to ``structure``. Raises sqlite3.Error.
 

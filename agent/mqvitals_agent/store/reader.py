@@ -17,6 +17,7 @@ from mqvitals_agent.store.cell import integer, integer_or_none, moment, moment_o
 from mqvitals_agent.store.current_query import CurrentQuery
 from mqvitals_agent.store.error import UNDECODABLE, StoreError, UnknownNameError, explained
 from mqvitals_agent.store.history_query import FIRST, LAST, HistoryQuery, Poll, Sample
+from mqvitals_agent.store.notice_row import StoredNotice, read_notices
 from mqvitals_agent.store.result import CurrentValue, ObjectRow, Owner, Series, StoreMeta, UnknownRow
 from mqvitals_agent.store.schema import columns_of, open_reader, read_meta
 from mqvitals_agent.store.table import tables_of
@@ -115,6 +116,12 @@ class StoreReader:
                 if (gone or gone_ts is None) and (whole == pattern or match(whole)):
                     found.append(ObjectRow(name, moment(first_ts), moment_or_none(gone_ts)))
         return tuple(found)
+
+    def has(self, name: ObjectName) -> bool:
+        """Whether the store knows an object, also one that no longer exists."""
+        with self._query() as connection:
+            row = connection.execute("SELECT 1 FROM object WHERE owner = ? AND kind = ? AND name = ?", name).fetchone()
+        return row is not None
 
     def closest(self, wanted: str, count: int = 3) -> tuple[str, ...]:
         """The whole names of objects that look most like ``wanted``, best first, for "did you mean"."""
@@ -231,6 +238,25 @@ class StoreReader:
         """How an alert came to be what it is, oldest first."""
         with self._query() as connection:
             return tuple(read_transitions(connection, number))
+
+    def notices(
+        self, *, alert: int | None = None, receiver: str | None = None, owed: bool | None = None, limit: int = 1000
+    ) -> tuple[StoredNotice, ...]:
+        """The newest ``limit`` notices, newest first: of one alert (by its number) or receiver only, where named.
+
+        ``owed``: True only those not yet delivered, False only those that are done with, None both.
+        """
+        conditions: list[tuple[str, tuple[int | str, ...]]] = [("1", ())]
+        if alert is not None:
+            conditions.append(("alert_id = ?", (alert,)))
+        if receiver is not None:
+            conditions.append(("receiver = ?", (receiver,)))
+        if owed is not None:
+            conditions.append(("done_ts IS NULL" if owed else "done_ts IS NOT NULL", ()))
+        where = " AND ".join(condition for condition, _ in conditions)
+        parameters = tuple(value for _, values in conditions for value in values)
+        with self._query() as connection:
+            return tuple(read_notices(connection, where, parameters, limit))
 
     def unknown_counts(self) -> tuple[UnknownRow, ...]:
         """How many objects each rule could not judge in each owner's last snapshot, and for want of what."""

@@ -5,27 +5,39 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from mqvitals_agent import __version__
-from mqvitals_agent.store.alert_row import AlertRows, read_alerts
+from mqvitals_agent.store.alert_row import AlertRows, StoredAlert, read_alerts
 from mqvitals_agent.store.cell import integer, moment, text
 from mqvitals_agent.store.current import CurrentState
+from mqvitals_agent.store.current_query import CurrentQuery
 from mqvitals_agent.store.error import UNDECODABLE, StoreError, explained
 from mqvitals_agent.store.history import HistoryRows
 from mqvitals_agent.store.lock import WriterLock
+from mqvitals_agent.store.notice_row import (
+    NoticeOutcome,
+    Owed,
+    StoredNotice,
+    Told,
+    due_notices,
+    insert_notices,
+    mark_done,
+    mark_failed,
+    read_told,
+)
 from mqvitals_agent.store.ownership import give_to_group
-from mqvitals_agent.store.schema import PAGE_SIZE, open_writer, read_meta
+from mqvitals_agent.store.schema import PAGE_SIZE, columns_of, open_writer, read_meta
 from mqvitals_agent.store.table import tables_of
 from mqvitals_agent.store.verdict import Unknown, Verdict
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.moment import iso
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot
-from mqvitals_rules.vocabulary.metric import Absence, Kind
+from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
 
 
@@ -45,7 +57,7 @@ class Store:
         self._lock = lock
         self._connection = connection
         self._file = path.stat()
-        tables = tables_of(kinds)
+        self._tables = tables = tables_of(kinds)
         self._inserts = {kind: table.insert_history() for kind, table in tables.items()}
         self._rows = {kind: HistoryRows(table) for kind, table in tables.items()}
         self._current = CurrentState(connection, tables)
@@ -102,8 +114,11 @@ class Store:
                 raise explained(path, error, "reading") from error
             raise
 
-    def write(self, snapshot: Snapshot, evaluation: Verdict) -> None:
+    def write(self, snapshot: Snapshot, evaluation: Verdict, owed: Owed | None = None) -> None:
         """Store a snapshot and what the rules made of it, all or nothing.
+
+        ``owed`` says which notices the visible transitions owe: they are part of the same transaction. It may look into
+        the store, which tells it the alerts as they are after the transitions; what it raises undoes the snapshot.
 
         Raises StoreError when it cannot be stored: nothing of it is then kept, and the next one may be tried. It is so
         too when the file has been deleted or replaced: what is written would go where nobody can find it.
@@ -118,7 +133,9 @@ class Store:
             self._write_instances(snapshot)
             self._write_objects()
             self._write_snapshot(snapshot)
-            self._alerts.write(evaluation.transitions)
+            visible = self._alerts.write(evaluation.transitions)
+            if owed is not None and visible:
+                insert_notices(self._connection, owed(visible))
             self._write_unknown(snapshot.owner, evaluation.unknown)
             self._connection.execute("COMMIT")
         except BaseException as error:
@@ -133,6 +150,50 @@ class Store:
             return tuple(stored.alert for stored in read_alerts(self._connection, "state <> 'resolved'"))
         except (sqlite3.Error, *UNDECODABLE) as error:
             raise explained(self.path, error, "reading") from error
+
+    def firing_alerts(self) -> tuple[StoredAlert, ...]:
+        """The alerts that are firing, in the order they arose. Raises StoreError."""
+        with self._explaining("reading"):
+            return tuple(read_alerts(self._connection, "state = 'firing'"))
+
+    def told(self, alerts: Iterable[int]) -> Mapping[tuple[int, str], Told]:
+        """(number of an alert, receiver) -> the last notice made about it. Raises StoreError."""
+        with self._explaining("reading"):
+            return read_told(self._connection, alerts)
+
+    def groups(self) -> frozenset[str]:
+        """The owners that are the group, not a queue manager. Raises StoreError."""
+        with self._explaining("reading"):
+            return frozenset(text(row[0]) for row in self._connection.execute("SELECT name FROM owner WHERE is_group"))
+
+    def value_now(self, name: ObjectName, metric: str) -> Reported:
+        """The newest that was told of a metric, within a transaction too. Raises StoreError."""
+        number, tables = self._objects.get(name), self._tables.get(name.kind)
+        if number is None or tables is None:
+            return Absence.NOT_ASKED
+        with self._explaining("reading"):
+            columns = columns_of(self._connection).get(tables.current, frozenset())
+            found = CurrentQuery(tables, columns, (metric,)).of(self._connection, "object_id = ?", (number,))
+        told = found.get(number, {}).get(metric)
+        return Absence.NOT_ASKED if told is None else told.value
+
+    def due_notices(self, receiver: str, now: int, limit: int) -> tuple[StoredNotice, ...]:
+        """The oldest notices owed to a receiver, in their order, up to the first that is not due at ``now`` (ms UTC).
+
+        So nothing overtakes a notice that waits for its next attempt. Raises StoreError.
+        """
+        with self._explaining("reading"):
+            return tuple(due_notices(self._connection, receiver, now, limit))
+
+    def notice_done(self, number: int, ts: int, outcome: NoticeOutcome, error: str = "") -> None:
+        """A notice has been accepted, or refused for good because of ``error``; very old ones go. Raises StoreError."""
+        with self._explaining("writing"), self._transaction():
+            mark_done(self._connection, number, ts, outcome, error)
+
+    def notice_failed(self, number: int, error: str, next_ts: int) -> None:
+        """An attempt at a notice failed because of ``error``; the next is due at ``next_ts``, ms UTC. Raises StoreError."""
+        with self._explaining("writing"), self._transaction():
+            mark_failed(self._connection, number, error, next_ts)
 
     def progress(self) -> dict[str, Progress]:
         """The last snapshot stored of every owner, so that an interrupted replay can go on. Raises StoreError."""
@@ -159,6 +220,25 @@ class Store:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @contextmanager
+    def _explaining(self, doing: str) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, *UNDECODABLE) as error:
+            raise explained(self.path, error, doing) from error
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                with suppress(sqlite3.Error):
+                    self._connection.execute("ROLLBACK")
+            raise
 
     def _load(self) -> None:
         self._objects = {}

@@ -21,7 +21,7 @@ WIDE, LEAST_SUMMARY = 120, 40
 def worst_first(alerts: Iterable[Alert]) -> list[Alert]:
     """Open alerts before ended ones, then by severity, then the newest first."""
     return sorted(
-        alerts, key=lambda alert: (alert.ended is not None, -_shown_severity(alert), -_begin(alert), alert.key)
+        alerts, key=lambda alert: (alert.ended is not None, -shown_severity(alert), -begin_of(alert), alert.key)
     )
 
 
@@ -48,7 +48,7 @@ def as_json(alert: Alert) -> dict[str, Any]:
         "queue_manager": name.owner,
         "kind": name.kind,
         "object": str(name),
-        "started": iso(_begin(alert)),
+        "started": iso(begin_of(alert)),
         "ended": None if alert.ended is None else iso(alert.ended),
         "summary": summary(alert),
     }
@@ -76,12 +76,12 @@ def entries(
     """
     told = [
         _Entry(
-            health_of(_shown_severity(alert)),
-            _lasted(alert, now),
+            health_of(shown_severity(alert)),
+            lasted(alert, now),
             _when(alert, now),
             safe(alert.key.rule),
             " ".join((safe(str(alert.key.object)), *_notes(alert, covered or {}, silent))),
-            safe(_short_summary(alert)),
+            safe(short_summary(alert)),
             alert.ended is None,
         )
         for alert in alerts
@@ -170,28 +170,30 @@ def listing(
     return [line for lines in entries(worst_first(alerts), now, width, painter, covered=covered) for line in lines]
 
 
-_ENDS = {Why.UNKNOWN: "ended: unknown", Why.GONE: "ended: gone", Why.RULE_REMOVED: "ended: no rule"}
+ENDS = {Why.UNKNOWN: "ended: unknown", Why.GONE: "ended: gone", Why.RULE_REMOVED: "ended: no rule"}
 """An end that is no recovery says so."""
 
 
-def _shown_severity(alert: Alert) -> Severity:
+def shown_severity(alert: Alert) -> Severity:
     """As it is while open; what it was at worst when it is over."""
     return alert.severity if alert.ended is None else alert.worst
 
 
-def _begin(alert: Alert) -> int:
+def begin_of(alert: Alert) -> int:
+    """When it began firing, or while it is pending when its condition first held; ms UTC."""
     return alert.since if alert.started is None else alert.started
 
 
-def _lasted(alert: Alert, now: int) -> str:
-    return age((now if alert.ended is None else alert.ended) - _begin(alert))
+def lasted(alert: Alert, now: int) -> str:
+    """For how long it has been, or was, firing."""
+    return age((now if alert.ended is None else alert.ended) - begin_of(alert))
 
 
 def _when(alert: Alert, now: int) -> str:
-    begin = since(_begin(alert), now)
+    begin = since(begin_of(alert), now)
     if alert.ended is None:
         return f"since {begin}"
-    return f"{begin} - {since(alert.ended, now)} {_ENDS.get(alert.why, 'ended')}"
+    return f"{begin} - {since(alert.ended, now)} {ENDS.get(alert.why, 'ended')}"
 
 
 def _notes(alert: Alert, covered: Mapping[AlertKey, AlertKey], silent: Collection[str]) -> list[str]:
@@ -208,7 +210,7 @@ def _notes(alert: Alert, covered: Mapping[AlertKey, AlertKey], silent: Collectio
     return [f"({note})" for note in notes]
 
 
-def _short_summary(alert: Alert) -> str:
+def short_summary(alert: Alert) -> str:
     """The summary beside the object's name, which it need not begin with: ``queue X: depth 7`` is ``depth 7``."""
     text, name = summary(alert), alert.key.object.name
     subject, colon, rest = text.partition(": ")

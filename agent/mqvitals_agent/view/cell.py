@@ -99,21 +99,27 @@ def full_logs(current: Current, member: Member, now: int) -> str:
     return f"{_plain(values, 'full_logs')}/{_plain(values, 'total_logs')}{own_age(full, member, now)}"
 
 
+def extreme_of(current: Current, owner: str, kind: str, name: str, sign: int) -> Extreme | None:
+    """The object of a kind whose metric is the greatest (``sign`` 1) or the least (-1); None when none is known."""
+    present = [
+        (sign * told.value, Extreme(object_name, told))
+        for object_name, values in of_kind(current, owner, kind).items()
+        if (told := values.get(name)) is not None and not isinstance(told.value, Absence | str)
+    ]
+    return max(present, key=lambda pair: pair[0])[1] if present else None
+
+
+def reason_of(current: Current, owner: str, kind: str, name: str) -> str:
+    """Why no object of a kind has a figure: the commonest reason."""
+    return _reason(values[name] for values in of_kind(current, owner, kind).values() if name in values)
+
+
 def _extreme(current: Current, member: Member, now: int, *, kind: str, name: str, prefix: str, sign: int) -> str:
-    objects = of_kind(current, member.name, kind)
-    present: list[tuple[float, Extreme]] = []
-    absent: list[CurrentValue] = []
-    for object_name, values in objects.items():
-        told = values.get(name)
-        if told is None:
-            continue
-        if isinstance(told.value, Absence | str):
-            absent.append(told)
-        else:
-            present.append((sign * told.value, Extreme(object_name, told)))
-    if not present:
-        return _reason(absent)
-    share, extreme = max(present, key=lambda pair: pair[0])
+    extreme = extreme_of(current, member.name, kind, name, sign)
+    if extreme is None:
+        return reason_of(current, member.name, kind, name)
+    share = extreme.told.value
+    assert not isinstance(share, Absence | str)
     return f"{prefix}{safe(extreme.name.name)} {whole_percent(abs(share))}{own_age(extreme.told, member, now)}"
 
 

@@ -32,13 +32,13 @@ def queue_managers(view: StatusView, width: int, painter: Painter, most_ok: int 
     if not listed:
         sign = painter.sign(Health.OK.glyph, Health.OK)
         return [f"{painter.title(_HEADING)}{sign} all {number(len(left_out))} OK"]
-    seen = {each.name: _seen(view, each) for each in listed}
+    seen = {each.name: seen_ts(view, each) for each in listed}
     rows += [
         (
             str(each.health),
             safe(each.name),
             "never" if seen[each.name] is None else short_age(situation.now - (seen[each.name] or 0)),
-            *_figures(view, members[each.name]),
+            *key_figures(view, members[each.name]),
         )
         for each in listed
     ]
@@ -62,7 +62,8 @@ def queue_managers(view: StatusView, width: int, painter: Painter, most_ok: int 
     return shown
 
 
-def _figures(view: StatusView, member: Member) -> tuple[str, ...]:
+def key_figures(view: StatusView, member: Member) -> tuple[str, ...]:
+    """Least free buffer pool, fullest page set, channels, tasks of the channel initiator, full logs: a cell each."""
     current, now = view.situation.current, view.situation.now
     seen = cell.newest(current, member.name)
     if seen is not None and seen < member.last_ts - member.interval_ms / 2:
@@ -77,7 +78,7 @@ def _figures(view: StatusView, member: Member) -> tuple[str, ...]:
     )
 
 
-def _seen(view: StatusView, member: MemberView) -> int | None:
+def seen_ts(view: StatusView, member: MemberView) -> int | None:
     """When it last said something, ms UTC; None when it never did."""
     if member.reachable:
         return view.situation.now - member.age_ms

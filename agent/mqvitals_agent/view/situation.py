@@ -66,8 +66,11 @@ class Situation:
     unknown: tuple[UnknownRow, ...] = ()
 
 
-def read_situation(reader: StoreReader, clock: int) -> Situation:
-    """Read the situation. ``clock`` is the time now, for a store that a running agent fills. Raises StoreError."""
+def read_situation(reader: StoreReader, clock: int, figures: Mapping[str, tuple[str, ...]] = FIGURES) -> Situation:
+    """Read the situation. ``clock`` is the time now, for a store that a running agent fills. Raises StoreError.
+
+    ``figures`` are the metrics to read, by kind: who shows fewer reads fewer.
+    """
     meta = reader.meta()
     members = tuple(
         Member(each.name, each.is_group, each.first_ts, each.last_ts, interval(reader.snapshot_times(each.name, 20)))
@@ -75,7 +78,7 @@ def read_situation(reader: StoreReader, clock: int) -> Situation:
     )
     current: dict[ObjectName, Mapping[str, CurrentValue]] = {}
     for member in members:
-        for kind, metrics in FIGURES.items():
+        for kind, metrics in figures.items():
             current.update(reader.current_by_kind(member.name, kind, metrics))
     return Situation(
         now=max((member.last_ts for member in members), default=clock) if meta.replay else clock,

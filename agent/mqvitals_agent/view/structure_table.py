@@ -21,22 +21,17 @@ _TITLE = "Coupling facility"
 def structures(view: StatusView, width: int, painter: Painter, *, show_ok: bool = True) -> list[str]:
     """The structures, worst and fullest first; without ``show_ok`` those that are OK are only counted."""
     group = next((member for member in view.situation.members if member.is_group), None)
-    if group is None:
+    ranked = worst_and_fullest(view)
+    if group is None or not ranked:
         return []
     found = cell.of_kind(view.situation.current, group.name, "cf_structure")
-    if not found:
-        return []
-    ranked = sorted(
-        ((_structure_health(view, group, name, values), _share(values), name) for name, values in found.items()),
-        key=lambda item: (-item[0], -item[1], item[2]),
-    )
-    bad = sum(health is not Health.OK for health, _, _ in ranked)
+    bad = sum(health is not Health.OK for health, _ in ranked)
     rest = ranked[MOST_STRUCTURES if show_ok else min(bad, MOST_STRUCTURES) :]
     shown = ranked[: len(ranked) - len(rest)]
     if not shown:
         return [f"{painter.title(_TITLE)}  {painter.sign(Health.OK.glyph, Health.OK)} {_counted(len(rest))} OK"]
     rows = []
-    for health, _, name in shown:
+    for health, name in shown:
         values = found[name]
         rows.append(
             (
@@ -48,14 +43,27 @@ def structures(view: StatusView, width: int, painter: Painter, *, show_ok: bool 
             )
         )
     lines = [painter.title(_TITLE)]
-    for (health, _, _), row in zip(shown, table(rows, width, indent=4), strict=True):
+    for (health, _), row in zip(shown, table(rows, width, indent=4), strict=True):
         lines += [painter.line(row[0], health), *row[1:]]
     if rest:
-        most = worst(health for health, _, _ in rest)
+        most = worst(health for health, _ in rest)
         words = f"{_counted(len(rest), 'more ')} {'OK' if most is Health.OK else ''}".rstrip()
         sign = most.glyph if most is Health.OK else str(most)
         lines.append(f"{painter.sign(sign, most)} {words}")
     return lines
+
+
+def worst_and_fullest(view: StatusView) -> list[tuple[Health, ObjectName]]:
+    """The structures of the group and how they are, the worst first, of those the fullest."""
+    group = next((member for member in view.situation.members if member.is_group), None)
+    if group is None:
+        return []
+    found = cell.of_kind(view.situation.current, group.name, "cf_structure")
+    ranked = sorted(
+        ((_structure_health(view, group, name, values), _share(values), name) for name, values in found.items()),
+        key=lambda item: (-item[0], -item[1], item[2]),
+    )
+    return [(health, name) for health, _, name in ranked]
 
 
 def _counted(count: int, more: str = "") -> str:

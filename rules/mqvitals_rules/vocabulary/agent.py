@@ -21,5 +21,7 @@ KIND = Kind(
         gauge("replies", "count", "messages that came back in the cycle"),
         gauge("bytes", "bytes", "data that came back in the cycle"),
         gauge("elapsed_ms", "ms", "time until the last message came back, summed over the cycle"),
+        gauge("every_ms", "ms", "time from one such command to the next that is in force; absent in a replay"),
+        gauge("stretched", "count", "how many times the interval was doubled because the answers took long"),
     ),
 )

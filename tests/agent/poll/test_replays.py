@@ -34,13 +34,14 @@ class Time:
 
 
 def play(
-    exchanges: list[Exchange], speed: float | None = None, time: Time | None = None
+    exchanges: list[Exchange], speed: float | None = None, time: Time | None = None, created: int | None = None
 ) -> tuple[list[Cycle], Summary]:
     """Replay with an interval of 10 s."""
     time = time or Time()
     cycles: list[Cycle] = []
     summary = Summary()
-    replay(exchanges, 10_000, Collector("G", ["QM01"]), Pace(speed, time.clock, time.sleep), cycles.append, summary)
+    pace = Pace(speed, time.clock, time.sleep)
+    replay(exchanges, 10_000, Collector("G", ["QM01"]), pace, cycles.append, summary, created)
     return cycles, summary
 
 
@@ -50,6 +51,15 @@ def test_cycles_are_counted_from_the_first_exchange() -> None:
     assert [(each.number, each.began - BEGAN) for each in cycles] == [(1, 0), (2, 10_000), (3, 25_000)]
     assert [snapshot.cycle for each in cycles for snapshot in each.snapshots if snapshot.owner == "QM01"] == [1, 2, 3]
     assert (summary.cycles, summary.exchanges) == (3, 4)
+
+
+def test_cycles_are_those_of_the_recorder() -> None:
+    """Recording that began less than an interval before the first exchange began its first cycle then; else it tells nothing."""
+    exchanges = [at(0), at(7), at(10)]
+    assert [each.number for each in play(exchanges, created=BEGAN - 4_000)[0]] == [1, 2]
+    for elsewhere in (BEGAN - 10_000, BEGAN + 1):
+        assert [each.began - BEGAN for each in play(exchanges, created=elsewhere)[0]] == [0, 10_000]
+    assert [each.began - BEGAN for each in play(exchanges, created=BEGAN - 4_000)[0]] == [0, 7_000]
 
 
 def test_pause_in_the_recording_leaves_cycles_out() -> None:

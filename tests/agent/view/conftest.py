@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
 
+from mqvitals_agent.intake import Intake
+from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue, UnknownRow
+from mqvitals_agent.store.writer import Store
 from mqvitals_agent.view.situation import Current, Member, Situation
+from mqvitals_agent.view.table import Line
+from mqvitals_agent.view.text import safe
+from mqvitals_config.settings import Settings
+from mqvitals_rules.check import Judging, prepare
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
-from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import metric
 
@@ -163,3 +172,149 @@ def ill(healthy: Situation, group: Group) -> Situation:
         UnknownRow("QM01", "Q-09", Absence.NOT_DECLARED, 2),
     )
     return replace(healthy, current=current, alerts=alerts, unknown=unknown)
+
+
+HOSTILE = ("[/x]", "\x1b[2J\x1b[31mRED", "漢" * 48)
+"""Names that steer a terminal, look like markup, or are wider than they are long."""
+
+_READINGS: Mapping[tuple[str, str, str], Mapping[str, Reported]] = {
+    ("queue_manager", "", "CONNECTION"): {"reachable": 1, "reason": 0},
+    ("queue", "APPL.IN", "INQUIRE_Q_STATUS"): {
+        "depth": 1200,
+        "input_handles": 2,
+        "output_handles": 1,
+        "oldest_msg_age_s": 3,
+        "qtime_us_short": Absence.NOT_COLLECTED,
+        "qtime_us_long": Absence.NOT_COLLECTED,
+    },
+    ("queue", "APPL.IN", "INQUIRE_Q"): {
+        "max_depth": 5000,
+        "usage": 0,
+        "storage_class": "ONLINE",
+        "page_set": 4,
+        "buffer_pool": 3,
+    },
+    ("queue", "QM02", "INQUIRE_Q_STATUS"): {"depth": 7, "input_handles": 1, "output_handles": 0},
+    ("queue", "QM02", "INQUIRE_Q"): {"max_depth": 5000, "usage": 1, "page_set": 4, "buffer_pool": 3},
+    ("channel", "TO.QM02", "INQUIRE_CHANNEL_STATUS"): {
+        "status": 3,
+        "type": 1,
+        "msgs": 500,
+        "xmitq": "QM02",
+        "remote_queue_manager": "QM02",
+        "conname": "10.1.1.2(1414)",
+        "batchsz": 50,
+        "xmitq_msgs": 7,
+    },
+    ("page_set", "4", "INQUIRE_USAGE"): {
+        "total_pages": 1000,
+        "unused_pages": 380,
+        "used_pct": 62.0,
+        "buffer_pool": 3,
+        "status": 0,
+    },
+    ("channel_initiator", "", "INQUIRE_CHANNEL_INIT"): {
+        "status": 2,
+        "adapters_started": 8,
+        "adapters_max": 8,
+        "dispatchers_started": 5,
+        "dispatchers_max": 5,
+    },
+    ("log", "", "INQUIRE_LOG"): {"full_logs": 0, "total_logs": 8, "written_bytes": 20_971_520, "suspend": 0},
+    ("agent", "INQUIRE_USAGE", "COMMAND"): {
+        "outcome": 0,
+        "mqsc": "DISPLAY USAGE",
+        "reason": 0,
+        "commands": 1,
+        "replies": 9,
+        "bytes": 2048,
+        "elapsed_ms": 12,
+    },
+}
+
+
+@pytest.fixture(scope="session")
+def judging() -> Judging:
+    """The shipped rules, without a configuration."""
+    return prepare(Settings())
+
+
+@pytest.fixture
+def stored(tmp_path: Path, judging: Judging) -> Iterator[StoreReader]:
+    """A replayed store: QM01 whose buffer pool 3 drains over twelve polls until it is critical, and its group."""
+    path = tmp_path / "store.db"
+    names = [("queue", each) for each in HOSTILE] + [("channel", each) for each in HOSTILE]
+    with Store.open(path, replay=True, source="made up.jsonl", group="PRDQSG") as store:
+        intake = Intake(store, judging)
+        for cycle in range(1, 13):
+            ts = NOW - (12 - cycle) * INTERVAL
+            readings = [
+                Reading(ObjectName("QM01", kind, rest), probe, ts, values, INTERVAL if cycle > 1 else None)
+                for (kind, rest, probe), values in _READINGS.items()
+                if probe != "INQUIRE_Q"
+            ]
+            readings += [
+                Reading(ObjectName("QM01", kind, rest), probe, ts, values, INTERVAL, poll=False)
+                for (kind, rest, probe), values in _READINGS.items()
+                if probe == "INQUIRE_Q"
+            ]
+            free = (90, 80, 70, 60, 50, 40, 30, 18, 14, 12, 4, 4)[cycle - 1]
+            pool: Mapping[str, Reported] = {
+                "total": 50_000,
+                "free": 500 * free,
+                "free_pct": free,
+                "worst_free_pct": free,
+            }
+            readings.append(Reading(ObjectName("QM01", "buffer_pool", "3"), "INQUIRE_USAGE", ts, pool, INTERVAL))
+            readings += [
+                Reading(
+                    ObjectName("QM01", kind, each),
+                    f"INQUIRE_{'Q' if kind == 'queue' else 'CHANNEL'}_STATUS",
+                    ts,
+                    {"depth": 3} if kind == "queue" else {"status": 3, "conname": each},
+                    INTERVAL,
+                )
+                for kind, each in names
+            ]
+            structure: Mapping[str, Reported] = {
+                "status": 1,
+                "entries_pct": 12.0,
+                "entries_used": 12,
+                "entries_max": 100,
+            }
+            shared = Reading(ObjectName("PRDQSG", "cf_structure", "APPL1"), "INQUIRE_CF_STRUC_STATUS", ts, structure)
+            intake.take(
+                [
+                    Snapshot("QM01", False, cycle, ts, tuple(readings)),
+                    Snapshot("PRDQSG", True, cycle, ts, (shared,)),
+                ]
+            )
+    with StoreReader.open(path) as reader:
+        yield reader
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Iterator[StoreReader]:
+    """A store of a running agent into which nothing was stored yet."""
+    path = tmp_path / "empty.db"
+    Store.open(path, group="PRDQSG").close()
+    with StoreReader.open(path) as reader:
+        yield reader
+
+
+@pytest.fixture
+def golden() -> Callable[[str, Sequence[Line]], None]:
+    """Compares lines, and what Enter opens on them, with a file of ``goldens``.
+
+    With MQVITALS_GOLDENS=write the file is made anew instead: read the difference before keeping it.
+    """
+
+    def check(name: str, lines: Sequence[Line]) -> None:
+        text = "".join(f"{line.text.rstrip()}{f'  -> {safe(line.key)}' if line.key else ''}\n" for line in lines)
+        path = Path(__file__).parent / "goldens" / f"{name}.txt"
+        if os.environ.get("MQVITALS_GOLDENS") == "write":
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, "utf-8")
+        assert text == path.read_text("utf-8")
+
+    return check

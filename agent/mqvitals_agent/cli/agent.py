@@ -1,0 +1,101 @@
+"""``mqvitals agent``: poll, judge, store and tell, until it is stopped."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mqvitals_agent.cli.failure import Failure
+from mqvitals_agent.cli.simulation import add_simulation_arguments
+
+if TYPE_CHECKING:
+    from mqvitals_agent.cli.agent_settings import InForce
+    from mqvitals_agent.cli.record import Recorder
+    from mqvitals_agent.cli.simulation import Simulation
+
+_DESCRIPTION = """\
+Asks the queue managers of a group how they are, on the interval's grid, judges the answers by the rules, keeps samples and alerts in the store and
+tells receivers of alerts. It runs until SIGTERM (exit code 0) or Ctrl-C (130), or for the time that --for gives; SIGHUP reads settings and rules again.
+The log goes to standard error, one line for each event. This version speaks to simulated queue managers only: name a --scenario.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``agent``."""
+    parser.description = _DESCRIPTION
+    parser.add_argument("--config", metavar="FILE", help="the configuration file (else MQVITALS_CONFIG)")
+    parser.add_argument("--store", metavar="PATH", help="the store to write (else MQVITALS_STORE, else store.path)")
+    add_simulation_arguments(parser, required=False)
+    parser.add_argument(
+        "--webhook", metavar="URL", action="append", default=[], type=_address, help="tell this receiver of alerts too"
+    )
+    parser.add_argument("--log-format", choices=("text", "json"), help="how the log is written (log.format)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the agent; returns the exit code."""
+    if arguments.scenario is None:
+        from mqvitals_agent.simulator.scenario import SCENARIOS
+
+        raise Failure(
+            "a connection to living queue managers is not possible yet: this version speaks to a simulated group",
+            hint=f"add --scenario and one of {', '.join(SCENARIOS)}",
+        )
+    from mqvitals_agent.cli.agent_settings import in_force_at_start
+    from mqvitals_agent.cli.simulation import simulated
+
+    in_force = in_force_at_start(arguments.config, vars(arguments), arguments.webhook)
+    if in_force.settings.store.path is None:
+        raise Failure("no store is named", hint="add --store PATH, or set MQVITALS_STORE or store.path")
+    path = Path(in_force.settings.store.path)
+    simulation = simulated(arguments, in_force.settings, path)
+    return run_simulation(arguments, in_force, simulation, path)
+
+
+def run_simulation(
+    arguments: argparse.Namespace,
+    in_force: InForce,
+    simulation: Simulation,
+    path: Path,
+    *,
+    recorder: Recorder | None = None,
+) -> int:
+    """Run the agent on a simulated group; returns the exit code. Raises Failure when it cannot begin.
+
+    ``recorder`` writes down every exchange. Settings and rules are then not read again: a recording has one interval.
+    """
+    from mqvitals_agent.cli.agent_settings import read_in_force
+    from mqvitals_agent.cli.live import Run, claim
+    from mqvitals_agent.journal import Journal
+
+    log = in_force.settings.log
+    journal = Journal(sys.stderr, simulation.clock, form=log.format, level=log.level)
+    # The store remembers when the scenario began, and a second agent learns of the first before anything begins.
+    claim(path, in_force.settings, simulation)
+
+    async def live() -> int:
+        living = Run(
+            in_force,
+            simulation,
+            path,
+            journal,
+            for_ms=arguments.for_ms,
+            reread=None if recorder else lambda: read_in_force(arguments.config, vars(arguments), arguments.webhook),
+            recorder=recorder,
+        )
+        return await living.live()
+
+    return asyncio.run(live())
+
+
+def _address(text: str) -> str:
+    """A receiver's address. Raises ArgumentTypeError, which does not tell the address."""
+    from mqvitals_config.web_address import checked_address
+
+    try:
+        return checked_address(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error

@@ -1,0 +1,82 @@
+"""What the agent goes by: settings under its flags, and the rules and facts they name. Read at the start and on SIGHUP."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from mqvitals_agent.cli.failure import Failure
+
+if TYPE_CHECKING:
+    from mqvitals_config.problem import Problem
+    from mqvitals_config.receiver import Receiver
+    from mqvitals_config.settings import Settings
+    from mqvitals_rules.check import Judging
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """Settings and rules that have no mistakes. ``path`` is the settings' file, None without one."""
+
+    settings: Settings
+    judging: Judging
+    path: str | None
+
+
+def read_in_force(config: str | None, flags: Mapping[str, object], webhooks: Sequence[str] = ()) -> InForce:
+    """Read settings and rules; ``webhooks`` are addresses of further receivers.
+
+    Raises ConfigError with every problem, UnreadableError (a ConfigError) when the file cannot be read.
+    """
+    from mqvitals_agent.poll.errand import polling_problems
+    from mqvitals_config.load import load_settings
+    from mqvitals_config.problem import ConfigError
+    from mqvitals_rules.check import prepare
+
+    loaded = load_settings(config, os.environ, flags)
+    settings = loaded.settings
+    problems = list(polling_problems(settings.polling))
+    try:
+        judging = prepare(settings)
+    except ConfigError as error:
+        raise ConfigError([*error.problems, *problems]) from error
+    if problems:
+        raise ConfigError(problems)
+    receivers = with_webhooks(settings.receivers, webhooks)
+    return InForce(replace(settings, receivers=receivers), judging, loaded.path)
+
+
+def in_force_at_start(config: str | None, flags: Mapping[str, object], webhooks: Sequence[str] = ()) -> InForce:
+    """As ``read_in_force``; raises Failure with every problem."""
+    from mqvitals_agent.cli.rule_argument import explained
+    from mqvitals_config.problem import ConfigError
+    from mqvitals_config.source import UnreadableError
+
+    try:
+        return read_in_force(config, flags, webhooks)
+    except UnreadableError as error:
+        raise Failure(str(error), hint="--config or MQVITALS_CONFIG names the file") from error
+    except ConfigError as error:
+        raise Failure(
+            f"the settings cannot be used:\n{explained(error.problems)}",
+            hint="'mqvitals config check' lists these; docs/configuration.md has every key",
+        ) from error
+
+
+def with_webhooks(receivers: Sequence[Receiver], webhooks: Sequence[str]) -> tuple[Receiver, ...]:
+    """``receivers`` and one for each address, called webhook-1, webhook-2 and so on, but for names that are taken.
+
+    The same receivers have the same names at every start: by these the store knows what is owed to whom.
+    """
+    from mqvitals_config.receiver import receiver_of
+
+    taken = {str(receiver.name) for receiver in receivers}
+    free = (name for number in range(1, 1_000_000) if (name := f"webhook-{number}") not in taken)
+    return (*receivers, *(receiver_of(url, name=name) for url, name in zip(webhooks, free, strict=False)))
+
+
+def told(problems: Sequence[Problem]) -> str:
+    """How many problems there are, in words."""
+    return "there is a mistake" if len(problems) == 1 else f"there are {len(problems)} mistakes"

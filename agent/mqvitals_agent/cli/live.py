@@ -1,0 +1,304 @@
+"""One run of the living agent: the service, those who tell receivers, signals, the first line of the log and the last."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import signal
+import threading
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from mqvitals_agent import __version__
+from mqvitals_agent.cli.agent_settings import InForce, told
+from mqvitals_agent.cli.failure import ExitCode, Failure
+from mqvitals_agent.cli.record import Recorder
+from mqvitals_agent.cli.simulation import Simulation
+from mqvitals_agent.connection.exchange import Exchange
+from mqvitals_agent.connection.header import RecordingError
+from mqvitals_agent.journal import Journal
+from mqvitals_agent.notify.notifier import Notifier
+from mqvitals_agent.notify.outbox import StoreOutbox
+from mqvitals_agent.notify.owing import Owing
+from mqvitals_agent.service.keeper import Stored
+from mqvitals_agent.service.service import Service
+from mqvitals_agent.service.worker import ThreadWorker
+from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.store.notice_row import OwedNotice
+from mqvitals_agent.store.writer import Store
+from mqvitals_config.duration import format_duration
+from mqvitals_config.problem import ConfigError, LocatedText, Place
+from mqvitals_config.settings import Settings
+from mqvitals_rules.lifecycle.alert import Transition
+
+INTERRUPTED = 130
+
+_FAREWELL_S = 0.5
+"""What is under way to a receiver may take so long to end."""
+
+
+def claim(path: Path, settings: Settings, simulation: Simulation) -> None:
+    """Make the store, or see that it can be written. Raises Failure: another agent has it, it is no store, no permission.
+
+    A new one remembers as its beginning that of the scenario.
+    """
+    try:
+        Store.open(
+            path,
+            source=simulation.source,
+            group=settings.name or simulation.site,
+            created=simulation.began,
+            mode=settings.store.mode,
+            shared_with=settings.store.group or "",
+        ).close()
+    except StoreError as error:
+        raise Failure(error.message, hint=error.hint) from error
+
+
+class Run:
+    """One run, from the first line of the log to the last."""
+
+    def __init__(
+        self,
+        in_force: InForce,
+        simulation: Simulation,
+        path: Path,
+        journal: Journal,
+        *,
+        for_ms: int | None,
+        reread: Callable[[], InForce] | None,
+        recorder: Recorder | None = None,
+    ) -> None:
+        """``reread`` gives the settings and rules as they are now, or raises ConfigError; None: they stay. Made within a running loop."""
+        self._in_force = named(in_force, simulation.site)
+        self._simulation = simulation
+        self._path = path
+        self._journal = journal
+        self._for_ms = for_ms
+        self._reread = reread
+        self._recorder = recorder
+        self._reason = ""
+        self._code = int(ExitCode.DONE)
+        self._cycles = self._exchanges = self._snapshots = self._firing = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._telling: set[asyncio.Task[None]] = set()
+        self._worker = ThreadWorker()
+        self._notifier: Notifier | None = None
+
+    async def live(self) -> int:
+        """Work until a signal comes or the time is over; returns the exit code. Says itself what kept it from working."""
+        simulation = self._simulation
+        self._service = Service(
+            self._in_force.settings,
+            self._in_force.judging,
+            self._path,
+            simulation.connectors,
+            simulation.clock,
+            self._journal,
+            source=simulation.source,
+            owed=self._owed,
+            tap=None if self._recorder is None else self._record,
+            stored=self._stored,
+            uniform=random.Random(simulation.seed).uniform,  # noqa: S311 - chance that comes again is wanted here
+            usage_floor_ms=0,
+            worker=self._worker,
+        )
+        self._first_line()
+        self._work = asyncio.create_task(self._service.run(), name="service")
+        if self._for_ms is not None:
+            self._start(self._end_after(self._for_ms))
+        with self._signals():
+            try:
+                await self._work
+            except asyncio.CancelledError:
+                if not self._reason:
+                    raise
+            except StoreError as error:
+                self._fail(error)
+            except BaseExceptionGroup as group:
+                foreseen, mistakes = group.split((StoreError, RecordingError))
+                if mistakes is not None or foreseen is None:
+                    raise
+                self._fail(_first(foreseen))
+            finally:
+                await self._end_tasks()
+            self._last_line()
+        return self._code
+
+    def stop(self, reason: str, code: int = ExitCode.DONE) -> None:
+        """End in order because of ``reason``. At a second call what is under way is given up."""
+        if self._reason:
+            self._work.cancel()
+            return
+        self._reason, self._code = reason, code
+        self._service.stop()
+        if self._notifier is not None:
+            self._notifier.close()
+
+    @contextmanager
+    def _signals(self) -> Iterator[None]:
+        """Within, signals are events of the loop and raise nothing."""
+        loop = asyncio.get_running_loop()
+        actions: dict[int, Callable[[], None]] = {
+            signal.SIGTERM: lambda: self.stop("stopped by SIGTERM"),
+            signal.SIGINT: lambda: self.stop("stopped by Ctrl-C", INTERRUPTED),
+            signal.SIGHUP: self._hang_up,
+        }
+        before = {number: signal.getsignal(number) for number in actions}
+        taken = [number for number in actions if before[number] != signal.SIG_IGN]
+        if threading.current_thread() is not threading.main_thread():
+            taken = []
+        for number in taken:
+            loop.add_signal_handler(number, actions[number])
+        try:
+            yield
+        finally:
+            for number in taken:
+                loop.remove_signal_handler(number)
+                signal.signal(number, before[number])
+
+    def _hang_up(self) -> None:
+        self._start(self._reload())
+
+    def _start(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _end_after(self, for_ms: int) -> None:
+        await self._simulation.clock.sleep(for_ms)
+        if not self._reason:
+            self.stop(f"the {format_duration(for_ms)} are over")
+
+    async def _end_tasks(self) -> None:
+        """End what runs beside the service; what was under way to a receiver is sent again by the next run."""
+        if self._notifier is not None:
+            self._notifier.close()
+        tasks = set(self._tasks)
+        for task in tasks - self._telling:
+            task.cancel()
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=_FAREWELL_S)
+            for task in late:
+                task.cancel()
+
+    def _record(self, exchange: Exchange) -> None:
+        """In the worker's thread."""
+        if self._recorder is not None:
+            self._recorder.write(exchange, self._service.header)
+
+    def _owed(self, changes: Sequence[tuple[int, Transition]]) -> list[OwedNotice]:
+        """What changes of alerts owe to receivers. In the worker's thread."""
+        settings = self._in_force.settings
+        rules = self._in_force.judging.rules
+        return Owing(settings.receivers, rules, self._service.store, settings.name or "")(changes)
+
+    def _stored(self, stored: Stored) -> None:
+        """A cycle has been stored: the store is open, and there may be news for receivers."""
+        self._cycles += 1
+        self._exchanges += stored.exchanges
+        self._snapshots += stored.snapshots
+        self._firing = stored.firing
+        if self._reason:
+            return
+        if self._notifier is None:
+            self._begin_telling()
+        else:
+            self._notifier.wake()
+
+    def _begin_telling(self) -> None:
+        outbox = StoreOutbox(self._service.store, self._worker.call)
+        receivers = self._in_force.settings.receivers
+        self._notifier = Notifier(receivers, outbox, self._simulation.clock, self._journal)
+        self._telling.add(self._start(self._notifier.run()))
+
+    async def _reload(self) -> None:
+        """Read settings and rules again; with a mistake in them nothing changes."""
+        if self._reread is None:
+            self._journal.say("agent.reload_refused", "a recording keeps its settings to the end", level="warning")
+            return
+        try:
+            in_force = named(await asyncio.to_thread(self._reread), self._simulation.site)
+        except ConfigError as error:
+            for problem in error.problems:
+                place = problem.place
+                self._journal.say(
+                    "config.problem", str(problem), level="error", file=place.path, line=place.line, column=place.column
+                )
+            self._journal.say(
+                "agent.reload_refused",
+                f"{told(error.problems)} in the settings: those from before stay in force",
+                level="error",
+                problems=len(error.problems),
+            )
+            return
+        if self._reason:
+            return
+        self._service.reload(in_force.settings, in_force.judging)
+        self._in_force = in_force
+        self._journal.set(form=in_force.settings.log.format, level=in_force.settings.log.level)
+        if self._notifier is not None:
+            self._notifier.close()
+            self._begin_telling()
+        self._journal.say(
+            "agent.reloaded",
+            f"settings and rules have been read again; from the next cycle on: {self._in_words()}",
+            interval_ms=in_force.settings.polling.interval,
+            receivers=len(in_force.settings.receivers),
+        )
+
+    def _in_words(self) -> str:
+        settings = self._in_force.settings
+        rules = self._in_force.judging.rules
+        return f"every {format_duration(settings.polling.interval)}, {len(rules.rules) - len(rules.disabled)} rules"
+
+    def _first_line(self) -> None:
+        settings = self._in_force.settings
+        names = [connector.queue_manager for connector in self._simulation.connectors]
+        self._journal.say(
+            "agent.begins",
+            f"mqvitals {__version__} watches {settings.name}, {len(names)} queue managers, {self._in_words()}",
+            version=__version__,
+            group=settings.name or "",
+            queue_managers=",".join(names),
+            interval_ms=settings.polling.interval,
+            receivers=len(settings.receivers),
+            config=self._in_force.path or "",
+            store=str(self._path),
+            source=self._simulation.source,
+        )
+
+    def _last_line(self) -> None:
+        self._journal.say(
+            "agent.ended",
+            f"{self._reason}: {self._cycles:,} cycles, {self._exchanges:,} exchanges and {self._snapshots:,} snapshots;"
+            f" alerts that fire: {self._firing}",
+            level="error" if self._code == ExitCode.FAILED else "info",
+            code=self._code,
+            cycles=self._cycles,
+            exchanges=self._exchanges,
+            snapshots=self._snapshots,
+            firing=self._firing,
+        )
+
+    def _fail(self, error: BaseException) -> None:
+        self._journal.say("agent.failed", str(error), level="error")
+        self._reason, self._code = "it could not go on", int(ExitCode.FAILED)
+
+
+def named(in_force: InForce, site: str) -> InForce:
+    """With the site's name where the settings give the group none."""
+    if in_force.settings.name is not None:
+        return in_force
+    return replace(in_force, settings=replace(in_force.settings, name=LocatedText(site, Place("scenario"))))
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The first of the errors that a group, and the groups in it, hold."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

@@ -1,0 +1,71 @@
+"""``mqvitals alerts test``: does a receiver get what it is sent?"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from mqvitals_agent.cli.failure import ExitCode, Failure
+from mqvitals_agent.cli.store_argument import now_ms
+
+if TYPE_CHECKING:
+    from mqvitals_config.receiver import Receiver
+
+_TEST = """\
+Posts a test alert to a receiver of the configuration, firing and then resolved, and says what came back. The alert is
+marked as a test: its name is MQVITALS-TEST, its label test is true. Exit code 0 when both were accepted, else 2.
+Nothing is tried twice, and no store is needed.
+"""
+
+
+def add_test_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``alerts test``."""
+    parser.description = _TEST
+    parser.add_argument("receiver", metavar="RECEIVER", nargs="?", help="the receiver's name in the configuration")
+    parser.add_argument("--config", metavar="FILE", help="the configuration file (else MQVITALS_CONFIG)")
+    parser.add_argument(
+        "--webhook", metavar="URL", help="post to this address instead of to a receiver of the configuration"
+    )
+
+
+def run_test(arguments: argparse.Namespace) -> int:
+    """Post the test alert; returns the exit code. Raises Failure when there is no such receiver, or it did not take it."""
+    import asyncio
+
+    from mqvitals_agent.notify.answer import Verdict
+    from mqvitals_agent.notify.trial import try_receiver
+    from mqvitals_agent.view.text import safe
+
+    receiver = _receiver(arguments)
+    for status, answer in asyncio.run(try_receiver(receiver, now_ms())):
+        if answer.verdict is not Verdict.ACCEPTED:
+            raise Failure(
+                f"receiver {receiver.name} did not accept the test alert, {status.value}: {safe(answer.text)}",
+                hint="it would never take an alert so"
+                if answer.verdict is Verdict.REFUSED
+                else "the agent would go on trying",
+            )
+        print(f"{status.value:<8}  {answer.verdict.value}  {safe(answer.text)}")
+    return ExitCode.DONE
+
+
+def _receiver(arguments: argparse.Namespace) -> Receiver:
+    from mqvitals_agent.cli.config import settings_in_force
+    from mqvitals_config.receiver import receiver_of
+
+    if arguments.webhook is not None:
+        try:
+            return receiver_of(arguments.webhook, name=arguments.receiver or "webhook")
+        except ValueError as error:
+            raise Failure(f"--webhook: {error}") from error
+    if not arguments.receiver:
+        raise Failure("no receiver is named", hint="name one of the configuration, or an address with --webhook URL")
+    known = settings_in_force(arguments.config, {}).settings.receivers
+    for receiver in known:
+        if receiver.name == arguments.receiver:
+            return receiver
+    names = ", ".join(str(receiver.name) for receiver in known)
+    raise Failure(
+        f"there is no receiver {arguments.receiver!r}",
+        hint=f"there is {names}" if names else "the configuration names none, see receivers in docs/configuration.md",
+    )

@@ -1,0 +1,80 @@
+"""``mqvitals record``: run the agent and keep every exchange, byte for byte."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mqvitals_agent.cli.failure import Failure
+from mqvitals_agent.cli.simulation import add_simulation_arguments
+
+if TYPE_CHECKING:
+    from mqvitals_agent.connection.exchange import Exchange
+    from mqvitals_agent.connection.header import Header
+    from mqvitals_agent.connection.writer import Writer
+
+_DESCRIPTION = """\
+Runs the agent on a simulated group and writes every exchange into a recording, a new file, compressed when its name ends in .gz. Its replay
+gives the same alerts. Without --store the samples go into a temporary store that is deleted in the end. Signals and exit codes are the agent's.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``record``."""
+    parser.description = _DESCRIPTION
+    parser.add_argument("file", metavar="FILE", help="the recording to write, a new file")
+    parser.add_argument("--config", metavar="FILE", help="the configuration file (else MQVITALS_CONFIG)")
+    parser.add_argument("--store", metavar="PATH", help="keep the samples in this store too")
+    add_simulation_arguments(parser, required=True)
+    parser.add_argument("--log-format", choices=("text", "json"), help="how the log is written (log.format)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Record; returns the exit code."""
+    from mqvitals_agent.cli.agent import run_simulation
+    from mqvitals_agent.cli.agent_settings import in_force_at_start
+    from mqvitals_agent.cli.simulation import simulated
+    from mqvitals_agent.connection.header import RecordingError
+
+    # The store of the settings is the running agent's: a recording leaves it alone.
+    flags = {name: value for name, value in vars(arguments).items() if name != "store"}
+    in_force = in_force_at_start(arguments.config, flags)
+    # Who is told of alerts is told by the agent, not by a recording of it.
+    in_force = replace(in_force, settings=replace(in_force.settings, receivers=()))
+    path = Path(arguments.file)
+    if path.exists():
+        raise Failure(f"{path} exists already", hint="choose another name")
+    with tempfile.TemporaryDirectory(prefix="mqvitals-record-") as folder:
+        store = Path(arguments.store or Path(folder) / "store.db")
+        simulation = simulated(arguments, in_force.settings, store)
+        try:
+            with Recorder(path) as recorder:
+                return run_simulation(arguments, in_force, simulation, store, recorder=recorder)
+        except RecordingError as error:
+            raise Failure(str(error)) from error
+
+
+class Recorder:
+    """Writes a recording, whose first line is only known when the first exchange comes. Use it in a ``with`` statement."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._writer: Writer | None = None
+
+    def write(self, exchange: Exchange, header: Header) -> None:
+        """Append an exchange. Raises RecordingError when the file exists already, or cannot be written."""
+        if self._writer is None:
+            from mqvitals_agent.connection.writer import Writer
+
+            self._writer = Writer(self._path, header)
+        self._writer.write(exchange)
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._writer is not None:
+            self._writer.close()

@@ -1,0 +1,144 @@
+"""A simulated group for a run of the agent: its options, its clock, its queue managers."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mqvitals_agent.cli.failure import Failure
+from mqvitals_agent.cli.run_time import beginning
+from mqvitals_agent.cli.speed_argument import speed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from mqvitals_agent.clock import SystemClock
+    from mqvitals_agent.connection.connection import Connector
+    from mqvitals_config.settings import Settings
+
+MOST_QUEUES, MOST_CHANNELS = 10_000, 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """A simulated group. ``began`` is when its scenario began, ``begin`` when this run's clock did; ms since 1970 UTC."""
+
+    clock: SystemClock
+    begin: int
+    began: int
+    site: str
+    group: str
+    connectors: Sequence[Connector]
+    source: str
+    seed: int
+
+
+def add_simulation_arguments(parser: argparse.ArgumentParser, *, required: bool) -> None:
+    """Declare the options of a simulated group, of a run's length and of its interval."""
+    parser.add_argument("--scenario", metavar="S", required=required, help="simulate the group of this scenario")
+    parser.add_argument(
+        "--seed", metavar="N", type=_seed, default=1, help="another course of the scenario (default: 1)"
+    )
+    parser.add_argument("--queues", metavar="N", type=_up_to(MOST_QUEUES), default=0, help="so many queues more")
+    parser.add_argument("--channels", metavar="N", type=_up_to(MOST_CHANNELS), default=0, help="so many channels more")
+    parser.add_argument(
+        "--for", dest="for_ms", metavar="10m", type=duration, required=required, help="end after so much of its time"
+    )
+    parser.add_argument("--speed", metavar="N", type=times, default=1.0, help="N times as fast as life (default: 1)")
+    parser.add_argument("--interval", metavar="2s", help="the time from one cycle to the next (polling.interval)")
+
+
+def simulated(
+    arguments: argparse.Namespace, settings: Settings, store: Path | None, now: int | None = None
+) -> Simulation:
+    """The simulated group that the options describe, going on where the ``store`` ended.
+
+    Raises Failure when there is no such scenario, or when the store cannot be read.
+    """
+    from mqvitals_agent.clock import SystemClock
+    from mqvitals_agent.simulator.connector import connectors
+    from mqvitals_agent.simulator.model import World
+    from mqvitals_agent.simulator.scenario import ScenarioError, load_scenario
+
+    try:
+        scenario = load_scenario(arguments.scenario)
+    except ScenarioError as error:
+        raise Failure(str(error)) from error
+    created, last = (None, None) if store is None else _past(store)
+    interval_ms = settings.polling.interval
+    now = time.time_ns() // 1_000_000 if now is None else now
+    begin = beginning(now, arguments.speed, arguments.for_ms, last, interval_ms)
+    began = begin if created is None else min(created, begin)
+    living = arguments.speed == 1 and begin == now
+    clock = SystemClock() if living else SystemClock(begin, arguments.speed)
+    world = World(scenario, began, seed=arguments.seed, queues=arguments.queues, channels=arguments.channels)
+    return Simulation(
+        clock,
+        begin,
+        began,
+        world.group.site,
+        world.group.name,
+        connectors(world, clock, seed=arguments.seed),
+        f"scenario {arguments.scenario}, seed {arguments.seed}",
+        arguments.seed,
+    )
+
+
+def _past(store: Path) -> tuple[int | None, int | None]:
+    """When a store was made and when its last snapshot was, by the agent's time; None where it does not tell."""
+    from mqvitals_agent.store.error import StoreError
+    from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_rules.moment import parse
+
+    if not store.exists():
+        return None, None
+    try:
+        with StoreReader.open(store) as reader:
+            created, last = reader.meta().created, reader.last_ts()
+            first = min((owner.first_ts for owner in reader.owners()), default=None)
+    except StoreError:
+        # Empty, damaged, of another structure: whether it can be used the writer says, and in better words.
+        return None, None
+    with suppress(ValueError):
+        return parse(created), last
+    return first, last
+
+
+def duration(text: str) -> int:
+    """A length of time on the command line, ms. Raises ArgumentTypeError."""
+    from mqvitals_config.duration import parse_duration
+
+    try:
+        length = parse_duration(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    if not length:
+        raise argparse.ArgumentTypeError("must be longer than nothing")
+    return length
+
+
+def times(text: str) -> float:
+    """How many times as fast as life. Raises ArgumentTypeError."""
+    number = speed(text)
+    if number is None:
+        raise argparse.ArgumentTypeError("max is for replay: the agent's time goes on by itself; name a number")
+    return number
+
+
+def _seed(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise argparse.ArgumentTypeError(f"a seed is a whole number of at most nine digits, not {text!r}")
+    return int(text)
+
+
+def _up_to(most: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) > most:
+            raise argparse.ArgumentTypeError(f"expected a whole number up to {most}, not {text!r}")
+        return int(text)
+
+    return number

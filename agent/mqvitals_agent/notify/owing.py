@@ -1,0 +1,118 @@
+"""Which notices are owed for what has just changed: the pipeline over the store, inside the snapshot's transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+from mqvitals_agent.notify.payload import Words, content, payload
+from mqvitals_agent.notify.pipeline import Candidate, dedup, family, fired, operational, receivers, run
+from mqvitals_agent.store.alert_row import StoredAlert
+from mqvitals_agent.store.notice_row import OwedNotice, Told
+from mqvitals_config.receiver import Receiver
+from mqvitals_rules.lifecycle.alert import Alert, Transition
+from mqvitals_rules.lifecycle.family import overshadowed
+from mqvitals_rules.ruleset import RuleSet
+from mqvitals_rules.scene import Present
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Reported
+
+
+class Ledger(Protocol):
+    """What the store knows in the middle of the transaction; ``Store`` is one. Every method raises StoreError."""
+
+    def firing_alerts(self) -> Sequence[StoredAlert]:
+        """Every alert that is firing after the transitions."""
+        ...
+
+    def told(self, alerts: Iterable[int]) -> Mapping[tuple[int, str], Told]:
+        """(number of an alert, receiver) -> the last notice made about it."""
+        ...
+
+    def groups(self) -> frozenset[str]:
+        """The owners that are the group."""
+        ...
+
+    def value_now(self, name: ObjectName, metric: str) -> Reported:
+        """The newest that was told of a metric."""
+        ...
+
+
+class Owing:
+    """Says which notices visible transitions owe: what ``Store.write`` and ``Intake`` take as ``owed``.
+
+    It remembers nothing: what was told stands in the store, so a snapshot that could not be stored leaves nothing behind
+    and another process goes on where this one ended. ``group`` is the name of the queue-sharing group, empty: that under
+    which its things stand.
+    """
+
+    def __init__(self, settings: Sequence[Receiver], rules: RuleSet, ledger: Ledger, group: str = "") -> None:
+        self._receivers = tuple(settings)
+        self._rules = rules
+        self._ranks = rules.ranks
+        self._ledger = ledger
+        self._group = group
+
+    def __call__(self, changes: Sequence[tuple[int, Transition]]) -> list[OwedNotice]:
+        """The notices owed for ``changes``, in the order in which they are to be sent. Raises StoreError."""
+        if not self._receivers or not changes:
+            return []
+        groups = self._ledger.groups()
+        group = self._group or next(iter(sorted(groups)), "")
+        notices = []
+        for each in self.decided(changes):
+            if each.receiver is None or not each.reason.told:
+                continue
+            said = content(each.alert, self._words(each.alert), groups, group)
+            notices.append(
+                OwedNotice(
+                    each.number,
+                    str(each.receiver.name),
+                    said.status,
+                    each.alert.severity,
+                    said.fingerprint,
+                    each.alert.updated,
+                    payload(said, each.receiver.name, each.receiver.labels),
+                )
+            )
+        return notices
+
+    def decided(self, changes: Sequence[tuple[int, Transition]]) -> list[Candidate]:
+        """Every candidate that ``changes`` bring up, with the reason why it is told or is not. Raises StoreError.
+
+        An alert of which nobody was told while a worse one of its family covered it comes up when that one ends or
+        becomes milder.
+        """
+        firing = self._ledger.firing_alerts()
+        alerts = {number: transition.after for number, transition in changes}
+        families = {(alert.family, alert.scope) for alert in alerts.values() if alert.family}
+        for stored in firing:
+            if (stored.alert.family, stored.alert.scope) in families:
+                alerts.setdefault(stored.id, stored.alert)
+        stages = (
+            fired,
+            operational,
+            family(overshadowed((stored.alert for stored in firing), self._ranks)),
+            receivers(self._receivers),
+            dedup(self._ledger.told(alerts)),
+        )
+        now = max(transition.after.updated for _, transition in changes)
+        return run(stages, now, [Candidate(number, alert) for number, alert in alerts.items()])
+
+    def _words(self, alert: Alert) -> Words:
+        rule = self._rules.rule(alert.key.rule)
+        if rule is None:
+            return Words()
+        source = rule.sources[0] if rule.sources else None
+        form = self._rules.form(rule, alert.scope)
+
+        def lookup(kind: str, metric: str) -> Reported:
+            name = alert.scope if kind == alert.scope.kind else ObjectName(alert.scope.owner, kind)
+            return self._ledger.value_now(name, metric)
+
+        return Words(
+            rule.advice,
+            source.document if source else "",
+            source.section if source else "",
+            form.command(alert.scope, Present(lookup, alert.updated)) if form else "",
+        )

@@ -1,0 +1,147 @@
+"""What to ask of the queue managers: each question as a request ready to be put, by the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.pcf.encoder import integer_filter, string_filter
+from mqvitals_agent.pcf.message import Parameter
+from mqvitals_agent.pcf.names import command_name, parameter_number
+from mqvitals_agent.poll.command import form
+from mqvitals_agent.poll.probe import Question
+from mqvitals_agent.poll.probes import PROBES
+from mqvitals_agent.poll.schedule import BACKUP, USAGE, USUAL_MS
+from mqvitals_config.polling import PollingSettings, parse_filter
+from mqvitals_config.problem import LocatedText, Problem
+from mqvitals_config.suggestion import did_you_mean
+from mqvitals_rules.vocabulary.metric import Kind, MetricType
+from mqvitals_rules.vocabulary.tables import KINDS
+
+OF_GROUP = frozenset({"INQUIRE_CF_STRUC", "INQUIRE_SMDS", "INQUIRE_QSG", "INQUIRE_CF_STRUC_STATUS", BACKUP})
+"""Questions about the whole group: one member's answer is enough."""
+
+_OPERATORS = {
+    "LT": mq.MQCFOP_LESS,
+    "GT": mq.MQCFOP_GREATER,
+    "EQ": mq.MQCFOP_EQUAL,
+    "NE": mq.MQCFOP_NOT_EQUAL,
+    "LE": mq.MQCFOP_NOT_GREATER,
+    "GE": mq.MQCFOP_NOT_LESS,
+    "LK": mq.MQCFOP_LIKE,
+    "NL": mq.MQCFOP_NOT_LIKE,
+}
+
+_COMMANDS = {name: number for number in PROBES if (name := command_name(number))} | {
+    BACKUP: mq.MQCMD_INQUIRE_CF_STRUC_STATUS
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """One request: the question it belongs to (a name of ``schedule.USUAL_MS``), its command and its bytes."""
+
+    question: str
+    command: int
+    request: bytes
+
+    @property
+    def of_group(self) -> bool:
+        """True when one member answers for the whole group."""
+        return self.question in OF_GROUP
+
+    @property
+    def form(self) -> str:
+        """The name of its readings of kind ``agent``."""
+        return form(self.command)
+
+
+def errands(polling: PollingSettings) -> tuple[Errand, ...]:
+    """Everything to ask by these settings, definitions first. Raises ValueError for what ``polling_problems`` tells."""
+    found = []
+    for question in USUAL_MS:
+        if question == USAGE and not polling.usage:
+            continue
+        command = _COMMANDS[question]
+        found += [Errand(question, command, PROBES[command].ask(each)) for each in _questions(question, polling)]
+    return tuple(found)
+
+
+def _questions(question: str, polling: PollingSettings) -> Iterator[Question]:
+    match question:
+        case "INQUIRE_Q" | "INQUIRE_Q_STATUS":
+            where = filter_of(polling.queues.where, "queue") if question == "INQUIRE_Q_STATUS" else None
+            for name in dict.fromkeys(polling.queues.names):
+                yield Question(str(name), where=where)
+        case "INQUIRE_CHANNEL" | "INQUIRE_CHANNEL_STATUS":
+            where = filter_of(polling.channels.where, "channel") if question == "INQUIRE_CHANNEL_STATUS" else None
+            for name in dict.fromkeys(polling.channels.names):
+                yield Question(str(name), where=where)
+        case "INQUIRE_CF_STRUC_STATUS_BACKUP":
+            yield Question(part=mq.MQIACF_CF_STATUS_BACKUP)
+        case _:
+            yield Question()
+
+
+def filter_of(text: str | None, kind: str) -> Parameter | None:
+    """The filter parameter for ``CURDEPTH GT 0`` and the like; None without a text.
+
+    Raises ValueError: no such keyword in the kind's status, or a value that does not fit it.
+    """
+    if text is None:
+        return None
+    keyword, operator, value = parse_filter(text)
+    known = _keywords(KINDS[kind])
+    found = known.get(keyword)
+    if found is None:
+        raise ValueError(
+            f"{keyword} cannot be filtered by{did_you_mean(keyword, list(known))}; there are {', '.join(sorted(known))}"
+        )
+    number, states, is_text = found
+    if is_text:
+        return string_filter(number, _OPERATORS[operator], str(value))
+    if operator in ("LK", "NL"):
+        raise ValueError(f"{operator} compares names, and {keyword} is a number")
+    if isinstance(value, str):
+        state = states.get(value.lower())
+        if state is None:
+            there_are = f"; there are {', '.join(sorted(map(str.upper, states)))}" if states else ", which is a number"
+            raise ValueError(f"{value} is no value of {keyword}{there_are}")
+        value = state
+    return integer_filter(number, _OPERATORS[operator], value)
+
+
+def _keywords(kind: Kind) -> dict[str, tuple[int, dict[str, int], bool]]:
+    """What the kind's status can be filtered by: keyword to parameter, the names of its states, and whether it is a text."""
+    return {
+        metric.mqsc: (
+            parameter_number(metric.pcf),
+            {name.lower(): value for name, value in metric.values.items()},
+            metric.type is MetricType.TEXT,
+        )
+        for metric in kind.metrics
+        if metric.command == kind.poll and metric.mqsc and metric.pcf.replace("_", "").isalnum()
+    }
+
+
+def polling_problems(polling: PollingSettings) -> tuple[Problem, ...]:
+    """Questions that do not exist and filters that do not fit, each at its place in the configuration."""
+    problems = []
+    for name in polling.intervals:
+        if name not in USUAL_MS:
+            message = f"there is no question {name}{did_you_mean(name, list(USUAL_MS))}"
+            problems.append(_problem(name, f"polling.intervals.{name}", message))
+    for key, kind, text in (
+        ("polling.queues.where", "queue", polling.queues.where),
+        ("polling.channels.where", "channel", polling.channels.where),
+    ):
+        try:
+            filter_of(text, kind)
+        except ValueError as error:
+            problems.append(_problem(text, key, str(error)))
+    return tuple(problem for problem in problems if problem is not None)
+
+
+def _problem(text: object, key: str, message: str) -> Problem | None:
+    return Problem(text.place, key, message) if isinstance(text, LocatedText) else None

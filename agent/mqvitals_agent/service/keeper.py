@@ -1,0 +1,193 @@
+"""What happens to the exchanges of a cycle: collected, judged, stored. All of it in the worker's thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+from pathlib import Path
+
+from mqvitals_agent.connection.exchange import Exchange
+from mqvitals_agent.intake import Intake
+from mqvitals_agent.poll.collector import Collector
+from mqvitals_agent.service.timetable import Interval
+from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.store.notice_row import Owed
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.writer import Store
+from mqvitals_config.settings import Settings
+from mqvitals_config.time_zone import time_zone
+from mqvitals_rules.check import Judging
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
+
+Tap = Callable[[Exchange], None]
+"""Sees every exchange in the order of ``at``, in the worker's thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The exchanges of one cycle, which began at ``began`` (ms UTC), and the intervals in force by queue manager."""
+
+    number: int
+    began: int
+    exchanges: tuple[Exchange, ...]
+    intervals: Mapping[str, Sequence[Interval]]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What became of a cycle: how many snapshots and readings were stored, the alerts that fire now, and what failed."""
+
+    number: int
+    began: int
+    exchanges: int
+    snapshots: int
+    readings: int
+    firing: int
+    errors: tuple[StoreError, ...]
+
+
+def in_order(exchanges: Iterable[Exchange], began: int) -> tuple[Exchange, ...]:
+    """The exchanges as of a cycle that began at ``began``: those that were put before count from then on; sorted by ``at``."""
+    dated = (each if each.at >= began else replace(each, at=began) for each in exchanges)
+    return tuple(sorted(dated, key=lambda each: each.at))
+
+
+class Keeper:
+    """Collects, judges and stores. Use it in one thread, after ``open``."""
+
+    def __init__(
+        self,
+        path: Path,
+        settings: Settings,
+        judging: Judging,
+        queue_managers: Sequence[str],
+        *,
+        source: str = "",
+        owed: Owed | None = None,
+        tap: Tap | None = None,
+    ) -> None:
+        self._path = path
+        self._settings = settings
+        self._judging = judging
+        self._queue_managers = tuple(queue_managers)
+        self._source = source
+        self._owed = owed
+        self._tap = tap
+        self._collector = self._new_collector()
+        self._store: Store | None = None
+        self._reader: StoreReader | None = None
+        self._intake: Intake | None = None
+        self._known: dict[tuple[str, bool], dict[ObjectName, dict[str, Reading]]] = {}
+
+    @property
+    def store(self) -> Store:
+        """The open store. Raises StoreError when it is not open."""
+        if self._store is None:
+            raise StoreError(f"the store {self._path} is not open")
+        return self._store
+
+    def open(self, now: int) -> int:
+        """Open the store at the moment ``now``; returns the number of its last cycle, 0 for a new one. Raises StoreError."""
+        settings = self._settings.store
+        self._store = Store.open(
+            self._path,
+            source=self._source,
+            group=self._settings.name or "",
+            created=now,
+            mode=settings.mode,
+            shared_with=settings.group or "",
+        )
+        try:
+            self._reader = StoreReader.open(self._path)
+            self._intake = self._new_intake()
+            return max((each.cycle for each in self._store.progress().values()), default=0)
+        except BaseException:
+            self.close()
+            raise
+
+    def take(self, batch: Batch) -> Stored:
+        """Take in a cycle. A snapshot that cannot be stored is told of in ``errors``, and the next one tried."""
+        errors: list[StoreError] = []
+        for queue_manager, intervals in batch.intervals.items():
+            for interval in intervals:
+                self._collector.set_interval(queue_manager, interval.form, interval.interval_ms, interval.doubled)
+        for exchange in batch.exchanges:
+            if self._tap is not None:
+                self._tap(exchange)
+            self._collector.feed(exchange)
+        snapshots = self._collector.end_cycle(batch.number) if batch.exchanges else ()
+        intake = self._intake or self._again(errors)
+        stored = readings = 0
+        for snapshot in snapshots:
+            self._remember(snapshot)
+            if intake is None:
+                continue
+            try:
+                intake.take((snapshot,))
+            except StoreError as error:
+                errors.append(error)
+                # The alerts in memory are ahead of those in the store now: the next cycle begins from the store's.
+                self._intake = None
+            else:
+                stored += 1
+                readings += len(snapshot.readings)
+        firing = 0 if intake is None else intake.firing
+        return Stored(batch.number, batch.began, len(batch.exchanges), stored, readings, firing, tuple(errors))
+
+    def reload(self, settings: Settings, judging: Judging, queue_managers: Sequence[str], *, anew: bool) -> None:
+        """Go on by other settings and rules; open alerts stay. With ``anew`` the queue managers are met for the first time.
+
+        Raises StoreError when the store cannot be read: the settings are in force nevertheless.
+        """
+        self._settings, self._judging, self._queue_managers = settings, judging, tuple(queue_managers)
+        if anew:
+            self._collector = self._new_collector()
+        self._intake = None
+        self._intake = self._new_intake()
+
+    def close(self) -> None:
+        """Close the store; a second call does nothing."""
+        self._intake = None
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+    def _again(self, errors: list[StoreError]) -> Intake | None:
+        try:
+            self._intake = self._new_intake()
+        except StoreError as error:
+            errors.append(error)
+        return self._intake
+
+    def _new_intake(self) -> Intake:
+        return Intake(self.store, self._judging, self._owed, older=self._reader, known=self._latest())
+
+    def _latest(self) -> list[Snapshot]:
+        """The latest readings of everything, which the rules begin from when the engine is a new one."""
+        return [
+            Snapshot(owner, group=group, cycle=0, ts=0, readings=tuple(_by_time(objects.values())))
+            for (owner, group), objects in self._known.items()
+        ]
+
+    def _remember(self, snapshot: Snapshot) -> None:
+        known = self._known.setdefault((snapshot.owner, snapshot.group), {})
+        for reading in snapshot.readings:
+            if reading.gone:
+                known.pop(reading.object, None)
+            elif reading.answered or reading.poll:
+                known.setdefault(reading.object, {})[reading.probe] = reading
+
+    def _new_collector(self) -> Collector:
+        return Collector(self._settings.name or "", self._queue_managers, self._zone_of)
+
+    def _zone_of(self, queue_manager: str) -> tzinfo | None:
+        zone = self._settings.time_zone_of(queue_manager)
+        return None if zone is None else time_zone(zone)
+
+
+def _by_time(told: Iterable[Mapping[str, Reading]]) -> list[Reading]:
+    return sorted((reading for readings in told for reading in readings.values()), key=lambda reading: reading.ts)

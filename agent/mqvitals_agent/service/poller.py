@@ -1,0 +1,193 @@
+"""Everything that is asked of one queue manager: connecting, one command after another, coming back after a failure."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable
+from typing import Protocol
+
+from mqvitals_agent.clock import Clock
+from mqvitals_agent.connection.connection import ConnectError, Connection, Connector
+from mqvitals_agent.connection.exchange import Exchange, MqiFailure
+from mqvitals_agent.journal import Journal
+from mqvitals_agent.pcf.names import reason_name
+from mqvitals_agent.poll.errand import Errand
+from mqvitals_agent.poll.outcome import CONNECTION_FAILURES
+from mqvitals_agent.service.backoff import STABLE_MS, Uniform, wait_ms
+from mqvitals_agent.service.limit import limited
+
+_NO_HOST = MqiFailure(2, 2538)
+_BROKEN = MqiFailure(2, 2009)
+_HUNG = 10
+"""An answer may be long, and only the wait for its next message is limited. After so many waits in all it has hung."""
+_CLOSE_S = 0.3
+
+
+class Desk(Protocol):
+    """Where a poller brings what it got."""
+
+    def connected(self, poller: Poller) -> None:
+        """The queue manager has been reached."""
+        ...
+
+    def arrived(self, poller: Poller, errand: Errand | None, exchange: Exchange) -> None:
+        """An exchange has ended: of an errand, or (None) of an attempt to connect that failed."""
+        ...
+
+    def missed(self, poller: Poller, errand: Errand) -> None:
+        """An errand was not put: the queue manager cannot be reached."""
+        ...
+
+
+class Poller:
+    """One queue manager's errands, one at a time. ``run`` never returns by itself; what is not MQ's failure is raised.
+
+    ``failure`` is why the queue manager cannot be reached now, None when it can be or nothing is known yet.
+    """
+
+    def __init__(
+        self, connector: Connector, desk: Desk, clock: Clock, uniform: Uniform, journal: Journal, answer_wait_ms: int
+    ) -> None:
+        self.connector = connector
+        self.name = connector.queue_manager
+        self.answer_wait_ms = answer_wait_ms
+        self.failure: MqiFailure | None = None
+        self.reached = False
+        self._desk = desk
+        self._clock = clock
+        self._uniform = uniform
+        self._journal = journal
+        self._waiting: deque[Errand] = deque()
+        self._running: Errand | None = None
+        self._wake = asyncio.Event()
+
+    @property
+    def busy(self) -> bool:
+        """True while an errand waits or is under way."""
+        return self._running is not None or bool(self._waiting)
+
+    def offer(self, errands: Iterable[Errand]) -> None:
+        """Add errands to those that wait."""
+        self._waiting.extend(errands)
+        self._wake.set()
+
+    def withdraw(self, errand: Errand) -> bool:
+        """Take back an errand; False when it is under way or was not there."""
+        if errand not in self._waiting:
+            return False
+        self._waiting.remove(errand)
+        return True
+
+    def give_up(self, failure: MqiFailure) -> None:
+        """The queue manager cannot be reached: what waits is not asked."""
+        self.failure = failure
+        while self._waiting:
+            self._desk.missed(self, self._waiting.popleft())
+
+    async def run(self) -> None:
+        """Connect, ask, and begin again after a failure. Ends by being cancelled."""
+        failures = 0
+        while True:
+            connection = await self._connect()
+            if connection is not None:
+                began = self._clock.now()
+                try:
+                    await self._converse(connection)
+                finally:
+                    self.reached = False
+                    await _close(connection)
+                if self._clock.now() - began >= STABLE_MS:
+                    failures = 0
+            failures += 1
+            await self._clock.sleep(wait_ms(failures, self._uniform))
+
+    async def _connect(self) -> Connection | None:
+        began = self._clock.now()
+        try:
+            connection = await limited(self._connector_call(), self._clock, self.answer_wait_ms)
+        except ConnectError as error:
+            failure, text = error.failure, error.text
+        except TimeoutError:
+            failure, text = _NO_HOST, "connecting takes too long"
+        else:
+            self.failure = None
+            self.reached = True
+            self._journal.changed(
+                f"connection {self.name}",
+                "queue_manager.connected",
+                f"{self.name} is connected",
+                queue_manager=self.name,
+            )
+            self._desk.connected(self)
+            return connection
+        self._tell(failure, text)
+        first = self.failure is None or bool(self._waiting)
+        self.give_up(failure)
+        if first:
+            elapsed = max(0, self._clock.now() - began)
+            self._desk.arrived(self, None, Exchange(0, began, elapsed, self.name, error=failure))
+        return None
+
+    async def _connector_call(self) -> Connection:
+        return await self.connector.connect()
+
+    async def _converse(self, connection: Connection) -> None:
+        """Ask until the connection is lost."""
+        while True:
+            while not self._waiting:
+                self._wake.clear()
+                await self._wake.wait()
+            errand = self._running = self._waiting.popleft()
+            try:
+                exchange = await self._ask(connection, errand)
+            finally:
+                self._running = None
+            error = exchange.error
+            lost = error is not None and error.reason in CONNECTION_FAILURES
+            if error is not None and lost:
+                self.reached = False
+                self._tell(error, "the connection was lost")
+                self._desk.arrived(self, errand, exchange)
+                self.give_up(error)
+                return
+            self._desk.arrived(self, errand, exchange)
+
+    async def _ask(self, connection: Connection, errand: Errand) -> Exchange:
+        began = self._clock.now()
+        wait = self.answer_wait_ms
+        try:
+            return await limited(connection_call(connection, errand, wait), self._clock, _HUNG * wait)
+        except TimeoutError:
+            elapsed = self._clock.now() - began
+            return Exchange(0, began, elapsed, self.name, errand.command, errand.request, (), _BROKEN)
+
+    def _tell(self, failure: MqiFailure, text: str) -> None:
+        name = reason_name(failure.reason) or "an unknown reason"
+        self._journal.changed(
+            f"connection {self.name}",
+            "queue_manager.unreachable",
+            f"{self.name} cannot be reached: {f'{text}, ' if text else ''}{name}",
+            level="warning",
+            queue_manager=self.name,
+            reason=failure.reason,
+        )
+
+
+async def connection_call(connection: Connection, errand: Errand, wait: int) -> Exchange:
+    """Put one errand's request and gather its answer."""
+    return await connection.ask(errand.command, errand.request, wait)
+
+
+async def _close(connection: Connection) -> None:
+    """Let go of a connection; one that does not end in time is left behind."""
+    closing = asyncio.ensure_future(_closed(connection))
+    done, _ = await asyncio.wait({closing}, timeout=_CLOSE_S)
+    if done:
+        closing.result()
+    else:
+        closing.cancel()
+
+
+async def _closed(connection: Connection) -> None:
+    await connection.close()

@@ -1,0 +1,242 @@
+"""The living agent: cycles on the interval's grid, one task a queue manager, one thread that stores."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from mqvitals_agent.clock import Clock
+from mqvitals_agent.connection.connection import Connector
+from mqvitals_agent.connection.exchange import Exchange
+from mqvitals_agent.connection.header import Header
+from mqvitals_agent.journal import Journal
+from mqvitals_agent.poll.errand import Errand
+from mqvitals_agent.poll.schedule import USAGE_FLOOR_MS
+from mqvitals_agent.service.backoff import Uniform
+from mqvitals_agent.service.grid import Grid
+from mqvitals_agent.service.keeper import Batch, Keeper, Stored, Tap, in_order
+from mqvitals_agent.service.poller import Poller
+from mqvitals_agent.service.roster import Roster
+from mqvitals_agent.service.worker import ThreadWorker, Worker
+from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.store.notice_row import Owed
+from mqvitals_agent.store.writer import Store
+from mqvitals_config.settings import Settings
+from mqvitals_rules.check import Judging
+
+_T = TypeVar("_T")
+
+
+class Service:
+    """Polls, judges and stores until ``stop``. It begins and stays up when no queue manager can be reached.
+
+    ``source`` says in the store where its samples come from. ``owed`` tells the notices that alerts owe; ``stored`` is
+    called in the event loop after each cycle. ``tap`` sees every exchange in the order of ``at``, in the worker's thread;
+    what it raises stops the agent. ``uniform`` is chance. ``usage_floor_ms`` is the least time between two DISPLAY USAGE.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        judging: Judging,
+        store_path: Path | str,
+        connectors: Sequence[Connector],
+        clock: Clock,
+        journal: Journal,
+        *,
+        source: str = "",
+        owed: Owed | None = None,
+        tap: Tap | None = None,
+        stored: Callable[[Stored], None] | None = None,
+        uniform: Uniform = random.uniform,
+        usage_floor_ms: int = USAGE_FLOOR_MS,
+        worker: Worker | None = None,
+    ) -> None:
+        """Raises ValueError for settings that ``poll.errand.polling_problems`` finds fault with."""
+        self._settings = settings
+        self._clock = clock
+        self._journal = journal
+        self._stored = stored
+        self._worker = worker
+        self._grid = Grid(settings.polling.interval)
+        self._keeper = Keeper(
+            Path(store_path),
+            settings,
+            judging,
+            [each.queue_manager for each in connectors],
+            source=source,
+            owed=owed,
+            tap=tap,
+        )
+        self._roster = Roster(self, clock, uniform, journal, usage_floor_ms)
+        self._roster.plan(settings.polling, connectors, anew=True)
+        self._next: tuple[Settings, Judging, Sequence[Connector]] | None = None
+        self._connectors = tuple(connectors)
+        self._arrived: list[Exchange] = []
+        self._awaited: set[str] = set()
+        self._changed = asyncio.Event()
+        self._handed = 0
+        self._stopping = False
+        self._storing: asyncio.Task[None] | None = None
+
+    @property
+    def store(self) -> Store:
+        """The open store, for functions that run in the worker's thread. Raises StoreError before the first cycle and after the end."""
+        return self._keeper.store
+
+    @property
+    def header(self) -> Header:
+        """The first line of a recording of this service; its time is right once the first exchange came through ``tap``."""
+        return Header(
+            created=self._grid.begin,
+            name=self._settings.name or "",
+            queue_managers=tuple(each.queue_manager for each in self._connectors),
+            interval_s=self._settings.polling.interval / 1000,
+        )
+
+    def stop(self) -> None:
+        """Ask for the end: no new questions, and ``run`` returns within a second, all that came being stored."""
+        self._stopping = True
+        self._changed.set()
+
+    def reload(self, settings: Settings, judging: Judging, connectors: Sequence[Connector] | None = None) -> None:
+        """Go on by these settings and rules from the next cycle on; alerts stay as they are.
+
+        ``connectors`` are those of all queue managers now (None: as before): one that equals the one before keeps its
+        connection. The store stays the same. Raises ValueError as the constructor does; nothing changes then.
+        """
+        self._roster.check(settings.polling)
+        self._next = (settings, judging, self._connectors if connectors is None else tuple(connectors))
+
+    async def run(self) -> None:
+        """Work until ``stop``. Raises StoreError when the store cannot be opened, and in a group whatever is a mistake."""
+        worker = self._worker = self._worker or ThreadWorker()
+        begin = self._clock.now()
+        try:
+            last = await worker.call(lambda: self._keeper.open(begin))
+            self._grid.start(begin, last)
+            try:
+                async with asyncio.TaskGroup() as tasks:
+                    self._roster.start(tasks)
+                    await self._cycles(tasks)
+                    self._roster.end()
+            finally:
+                await self._finish()
+        finally:
+            worker.end()
+
+    async def _cycles(self, tasks: asyncio.TaskGroup) -> None:
+        while not self._stopping:
+            await self._reload()
+            moment = self._grid.step(self._clock.now())
+            self._awaited = self._roster.begin_cycle(moment)
+            alarm = tasks.create_task(self._sleep_until(self._grid.next))
+            try:
+                await self._until(lambda: alarm.done() or not self._awaited)  # noqa: B023 - used before the next round
+                if self._stopping:
+                    return
+                await self._hand_over(tasks)
+                await self._until(alarm.done)
+            finally:
+                alarm.cancel()
+
+    async def _until(self, true: Callable[[], bool]) -> None:
+        """Wait until something is true, or the end was asked for."""
+        while not self._stopping and not true():
+            await self._changed.wait()
+            self._changed.clear()
+
+    async def _sleep_until(self, moment: int) -> None:
+        """Until the next moment of the grid; a clock that is set back does not make that longer than an interval."""
+        longest = self._grid.interval_ms
+        while 0 < (rest := moment - self._clock.now()) <= longest:
+            await self._clock.sleep(rest)
+        self._changed.set()
+
+    async def _reload(self) -> None:
+        if self._next is None:
+            return
+        (settings, judging, connectors), self._next = self._next, None
+        await self._idle_store()
+        anew = (
+            settings.name != self._settings.name
+            or [each.queue_manager for each in connectors] != [each.queue_manager for each in self._connectors]
+            or any(
+                settings.time_zone_of(each.queue_manager) != self._settings.time_zone_of(each.queue_manager)
+                for each in connectors
+            )
+        )
+        self._settings, self._connectors = settings, tuple(connectors)
+        self._grid.change(settings.polling.interval)
+        self._roster.plan(settings.polling, connectors, anew=anew)
+        names = [each.queue_manager for each in connectors]
+        try:
+            await self._work(lambda: self._keeper.reload(settings, judging, names, anew=anew))
+        except StoreError as error:
+            self._tell((error,))
+
+    async def _hand_over(self, tasks: asyncio.TaskGroup) -> None:
+        """Give the cycle's exchanges to the worker. It may be one cycle behind; then this waits."""
+        await self._idle_store()
+        self._storing = tasks.create_task(self._store(self._batch()))
+
+    def _batch(self) -> Batch:
+        arrived, self._arrived = self._arrived, []
+        grid = self._grid
+        self._handed = grid.number
+        return Batch(grid.number, grid.began, in_order(arrived, grid.began), self._roster.intervals())
+
+    async def _store(self, batch: Batch) -> None:
+        stored = await self._work(lambda: self._keeper.take(batch))
+        self._tell(stored.errors)
+        if self._stored is not None:
+            self._stored(stored)
+
+    async def _idle_store(self) -> None:
+        if self._storing is not None:
+            await self._storing
+            self._storing = None
+
+    async def _work(self, function: Callable[[], _T]) -> _T:
+        assert self._worker is not None, "it was made when the service began to run"
+        return await self._worker.call(function)
+
+    async def _finish(self) -> None:
+        """Store what came last, and close the store."""
+        try:
+            if self._arrived:
+                if self._handed == self._grid.number:
+                    # The cycle is stored already: what came after its end makes one of its own.
+                    self._grid.close(self._clock.now())
+                await self._store(self._batch())
+        finally:
+            await self._work(self._keeper.close)
+
+    def _tell(self, errors: Sequence[StoreError]) -> None:
+        text = "; ".join(dict.fromkeys(map(str, errors)))
+        self._journal.changed("store", "store.failed", text, level="error")
+
+    def connected(self, poller: Poller) -> None:
+        """A queue manager has been reached: it may be the first that can answer for the group."""
+        if not self._stopping and self._roster.connected(poller):
+            self._awaited.add(poller.name)
+
+    def arrived(self, poller: Poller, errand: Errand | None, exchange: Exchange) -> None:
+        """An exchange has ended."""
+        self._arrived.append(exchange)
+        if errand is not None:
+            self._roster.answered(poller, errand, exchange)
+        self._look(poller)
+
+    def missed(self, poller: Poller, errand: Errand) -> None:
+        """An errand was not put."""
+        self._roster.missed(poller, errand)
+        self._look(poller)
+
+    def _look(self, poller: Poller) -> None:
+        if not poller.busy:
+            self._awaited.discard(poller.name)
+        self._changed.set()

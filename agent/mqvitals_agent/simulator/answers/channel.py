@@ -1,0 +1,276 @@
+"""INQUIRE_CHANNEL_STATUS and INQUIRE_CHANNEL. Each type of channel has parameters that others have not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.pcf.encoder import integer, integers, string
+from mqvitals_agent.pcf.message import Parameter
+from mqvitals_agent.simulator.answers.asked import Asked, Item, RefusedError
+from mqvitals_agent.simulator.answers.channel_names import SENDING, STATUSES, SUBSTATES, TYPES
+from mqvitals_agent.simulator.answers.level import DEFINED, MOST, averages, in_effect
+from mqvitals_agent.simulator.answers.local_time import local_time
+from mqvitals_agent.simulator.answers.pattern import matches
+from mqvitals_agent.simulator.state import Channel, ChannelInstance, Group, Member
+
+_INSTANCE_TYPES: Final = frozenset({mq.MQOT_CURRENT_CHANNEL, mq.MQOT_SAVED_CHANNEL, mq.MQOT_SHORT_CHANNEL})
+_RUN_DISPOSITIONS: Final = frozenset(
+    {mq.MQCHLD_ALL, mq.MQCHLD_DEFAULT, mq.MQCHLD_SHARED, mq.MQCHLD_PRIVATE, mq.MQCHLD_FIXSHARED}
+)
+_PRIVATE_TOO: Final = frozenset({mq.MQCHLD_ALL, mq.MQCHLD_DEFAULT, mq.MQCHLD_PRIVATE})
+_OWN: Final = frozenset({mq.MQQSGD_ALL, mq.MQQSGD_LIVE, mq.MQQSGD_Q_MGR, mq.MQQSGD_PRIVATE})
+_WRAP: Final = MOST + 1
+_MOST_COUNTED: Final = 999
+"""Messages on the transmission queue are counted up to here."""
+
+STATUS_SOMETIMES: Final = frozenset(
+    {
+        mq.MQCACH_XMIT_Q_NAME,
+        mq.MQIACH_SHORT_RETRIES_LEFT,
+        mq.MQIACH_LONG_RETRIES_LEFT,
+        mq.MQIACH_NETWORK_TIME_INDICATOR,
+        mq.MQIACH_XMITQ_TIME_INDICATOR,
+        mq.MQIACH_BATCH_SIZE_INDICATOR,
+        mq.MQIACH_XMITQ_MSGS_AVAILABLE,
+        mq.MQIACH_BATCHES,
+        mq.MQIACH_BATCH_SIZE,
+        mq.MQIACH_CURRENT_MSGS,
+        mq.MQIACH_CURRENT_SEQ_NUMBER,
+        mq.MQIACH_LAST_SEQ_NUMBER,
+        mq.MQIACH_NPM_SPEED,
+        mq.MQIACH_CURRENT_SHARING_CONVS,
+        mq.MQIACH_MAX_SHARING_CONVS,
+        mq.MQCACH_REMOTE_APPL_TAG,
+    }
+)
+"""Status that only some types of channels have."""
+DEFINITION_SOMETIMES: Final = frozenset(
+    {
+        mq.MQCACH_CONNECTION_NAME,
+        mq.MQCACH_XMIT_Q_NAME,
+        mq.MQCACH_LOCAL_ADDRESS,
+        mq.MQIACH_SSL_CLIENT_AUTH,
+        mq.MQIACH_BATCH_SIZE,
+        mq.MQIACH_BATCH_INTERVAL,
+        mq.MQIACH_BATCH_DATA_LIMIT,
+        mq.MQIACH_BATCH_HB,
+        mq.MQIACH_DISC_INTERVAL,
+        mq.MQIACH_SHORT_RETRY,
+        mq.MQIACH_SHORT_TIMER,
+        mq.MQIACH_LONG_RETRY,
+        mq.MQIACH_LONG_TIMER,
+        mq.MQIACH_MAX_INSTANCES,
+        mq.MQIACH_MAX_INSTS_PER_CLIENT,
+        mq.MQIACH_SHARING_CONVERSATIONS,
+        mq.MQIACH_NPM_SPEED,
+        mq.MQIACH_SEQUENCE_NUMBER_WRAP,
+        mq.MQIA_STATISTICS_CHANNEL,
+        mq.MQIA_USE_DEAD_LETTER_Q,
+    }
+)
+"""Attributes that only some types of channels have."""
+STATUS_ALWAYS: Final = frozenset(
+    {
+        mq.MQCACH_CHANNEL_NAME,
+        mq.MQIACH_CHANNEL_DISP,
+        mq.MQIACH_CHANNEL_INSTANCE_TYPE,
+        mq.MQIACH_CHANNEL_TYPE,
+        mq.MQCACH_CONNECTION_NAME,
+        mq.MQCACH_XMIT_Q_NAME,
+        mq.MQCA_REMOTE_Q_MGR_NAME,
+        mq.MQIACH_CHANNEL_STATUS,
+        mq.MQIACH_CHANNEL_SUBSTATE,
+        mq.MQIACH_STOP_REQUESTED,
+    }
+)
+"""Status that is told whatever attributes are asked for."""
+
+
+def status(asked: Asked, _group: Group, member: Member) -> Iterator[Item]:
+    """One item a current instance. Simulated channels are private, so nothing is found of shared ones.
+
+    Raises RefusedError: 3217 while the channel initiator is down.
+    """
+    kind = asked.choice(mq.MQIACH_CHANNEL_INSTANCE_TYPE, mq.MQOT_CURRENT_CHANNEL, _INSTANCE_TYPES)
+    disposition = asked.choice(mq.MQIACH_CHANNEL_DISP, mq.MQCHLD_ALL, _RUN_DISPOSITIONS)
+    if not member.chinit_running:
+        raise RefusedError(mq.MQRCCF_NO_CHANNEL_INITIATOR)
+    # Saved status is that of channels that ended, and short status that of shared ones: neither is simulated.
+    if kind != mq.MQOT_CURRENT_CHANNEL or disposition not in _PRIVATE_TOO:
+        return
+    pattern = asked.text(mq.MQCACH_CHANNEL_NAME)
+    partner = asked.text(mq.MQCACH_CONNECTION_NAME, "*")
+    queue = asked.text(mq.MQCACH_XMIT_Q_NAME, "*")
+    for channel in sorted(member.channels.values(), key=lambda channel: channel.name):
+        if matches(channel.name, pattern):
+            for instance in channel.instances:
+                if matches(instance.connection_name, partner) and matches(instance.transmission_queue, queue):
+                    yield _status(channel, instance, member)
+
+
+def definitions(asked: Asked, _group: Group, member: Member) -> Iterator[Item]:
+    """One item a channel. Raises RefusedError: 3034 for a type that does not exist."""
+    kind = asked.number(mq.MQIACH_CHANNEL_TYPE, mq.MQCHT_ALL)
+    if kind not in (mq.MQCHT_ALL, mq.MQCHT_CLNTCONN, *TYPES.values()):
+        raise RefusedError(mq.MQRCCF_CHANNEL_TYPE_ERROR)
+    if asked.number(mq.MQIA_QSG_DISP, mq.MQQSGD_LIVE) not in _OWN:
+        return
+    pattern = asked.text(mq.MQCACH_CHANNEL_NAME)
+    for channel in sorted(member.channels.values(), key=lambda channel: channel.name):
+        if matches(channel.name, pattern) and kind in (mq.MQCHT_ALL, TYPES[channel.kind]):
+            yield _definition(channel, member)
+
+
+def _status(channel: Channel, instance: ChannelInstance, member: Member) -> Item:
+    sends = channel.kind in SENDING
+    client = channel.kind == "SVRCONN"
+    start_date, start_time = local_time(instance.started, member.zone_ms)
+    last_date, last_time = local_time(instance.last_message, member.zone_ms)
+    found: list[Parameter] = [
+        string(mq.MQCACH_CHANNEL_NAME, channel.name),
+        integer(mq.MQIACH_CHANNEL_DISP, mq.MQCHLD_PRIVATE),
+        integer(mq.MQIACH_CHANNEL_INSTANCE_TYPE, mq.MQOT_CURRENT_CHANNEL),
+        integer(mq.MQIACH_CHANNEL_TYPE, TYPES[channel.kind]),
+        string(mq.MQCACH_CONNECTION_NAME, instance.connection_name),
+    ]
+    if sends:
+        found.append(string(mq.MQCACH_XMIT_Q_NAME, instance.transmission_queue))
+    found += (
+        string(mq.MQCA_REMOTE_Q_MGR_NAME, "" if client else instance.partner),
+        integer(mq.MQIACH_CHANNEL_STATUS, STATUSES[instance.status]),
+        integer(mq.MQIACH_CHANNEL_SUBSTATE, SUBSTATES.get(instance.substate, mq.MQCHSSTATE_OTHER)),
+        integer(mq.MQIACH_STOP_REQUESTED, int(instance.stop_requested)),
+        integer(mq.MQIACH_INDOUBT_STATUS, int(instance.indoubt)),
+        string(mq.MQCA_Q_MGR_NAME, member.name),
+    )
+    if client:
+        found.append(string(mq.MQCACH_REMOTE_APPL_TAG, instance.partner))
+    found += (
+        string(mq.MQCACH_CHANNEL_START_DATE, start_date),
+        string(mq.MQCACH_CHANNEL_START_TIME, start_time),
+        string(mq.MQCACH_LAST_MSG_DATE, last_date),
+        string(mq.MQCACH_LAST_MSG_TIME, last_time),
+        string(mq.MQCACH_MCA_USER_ID, "" if sends else "MQCHIN"),
+        string(mq.MQCACH_LOCAL_ADDRESS, ""),
+        integer(mq.MQIACH_MSGS, instance.messages % _WRAP),
+        integer(mq.MQIACH_BYTES_SENT, instance.bytes_sent % _WRAP),
+        integer(mq.MQIACH_BYTES_RCVD, instance.bytes_received % _WRAP),
+        integer(mq.MQIACH_BUFFERS_SENT, instance.buffers_sent % _WRAP),
+        integer(mq.MQIACH_BUFFERS_RCVD, instance.buffers_received % _WRAP),
+    )
+    if not client:
+        found += (
+            integer(mq.MQIACH_BATCHES, instance.batches % _WRAP),
+            integer(mq.MQIACH_CURRENT_MSGS, instance.current_messages),
+            integer(mq.MQIACH_CURRENT_SEQ_NUMBER, instance.current_sequence % _WRAP),
+            integer(mq.MQIACH_LAST_SEQ_NUMBER, instance.last_sequence % _WRAP),
+            integer(mq.MQIACH_BATCH_SIZE, channel.batch_size),
+        )
+    found += (
+        integer(mq.MQIACH_HB_INTERVAL, channel.heartbeat_s),
+        integer(mq.MQIACH_KEEP_ALIVE_INTERVAL, channel.heartbeat_s + 60),  # what AUTO comes to
+        integer(mq.MQIACH_MAX_MSG_LENGTH, channel.max_message_bytes),
+    )
+    if client:
+        found += (
+            integer(mq.MQIACH_CURRENT_SHARING_CONVS, instance.conversations),
+            integer(mq.MQIACH_MAX_SHARING_CONVS, 10),
+        )
+    else:
+        found.append(integer(mq.MQIACH_NPM_SPEED, mq.MQNPMS_FAST))
+    if sends:
+        found += (
+            integer(mq.MQIACH_SHORT_RETRIES_LEFT, instance.short_left),
+            integer(mq.MQIACH_LONG_RETRIES_LEFT, instance.long_left),
+        )
+    found += _monitoring(channel, instance, sends=sends)
+    return found
+
+
+def _monitoring(channel: Channel, instance: ChannelInstance, *, sends: bool) -> Iterator[Parameter]:
+    level = in_effect(channel.monitoring)
+    monitored = level > 0
+    waiting = min(instance.waiting, _MOST_COUNTED) if monitored else mq.MQMON_NOT_AVAILABLE
+    yield integer(mq.MQIA_MONITORING_CHANNEL, level)
+    yield integer(mq.MQIA_STATISTICS_CHANNEL, mq.MQMON_OFF)
+    if sends:
+        yield integers(mq.MQIACH_NETWORK_TIME_INDICATOR, averages(instance.network_us, monitored=monitored))
+    yield integers(mq.MQIACH_EXIT_TIME_INDICATOR, averages(instance.exit_us, monitored=monitored))
+    if sends:
+        yield integers(mq.MQIACH_XMITQ_TIME_INDICATOR, averages(instance.transmission_us, monitored=monitored))
+        yield integers(mq.MQIACH_BATCH_SIZE_INDICATOR, averages(instance.batch_size, monitored=monitored))
+        yield integer(mq.MQIACH_XMITQ_MSGS_AVAILABLE, waiting)
+    yield integers(mq.MQIACH_COMPRESSION_RATE, (-1, -1))
+    yield integers(mq.MQIACH_COMPRESSION_TIME, (-1, -1))
+    yield integers(mq.MQIACH_HDR_COMPRESSION, (mq.MQCOMPRESS_NONE, mq.MQCOMPRESS_NONE))
+    yield integers(mq.MQIACH_MSG_COMPRESSION, (mq.MQCOMPRESS_NONE, mq.MQCOMPRESS_NONE))
+
+
+def _definition(channel: Channel, member: Member) -> Item:
+    sends = channel.kind in SENDING
+    client = channel.kind == "SVRCONN"
+    day, time = local_time(channel.altered or None, member.zone_ms)
+    found: list[Parameter] = [
+        string(mq.MQCACH_CHANNEL_NAME, channel.name),
+        integer(mq.MQIACH_CHANNEL_TYPE, TYPES[channel.kind]),
+        integer(mq.MQIA_QSG_DISP, mq.MQQSGD_Q_MGR),
+        integer(mq.MQIACH_DEF_CHANNEL_DISP, mq.MQCHLD_PRIVATE),
+        string(mq.MQCACH_DESC, channel.description),
+        integer(mq.MQIACH_XMIT_PROTOCOL_TYPE, mq.MQXPT_TCP),
+    ]
+    if sends or channel.kind == "CLUSRCVR":
+        found.append(string(mq.MQCACH_CONNECTION_NAME, channel.connection_name))
+    if sends:
+        found += (
+            string(mq.MQCACH_XMIT_Q_NAME, channel.transmission_queue),
+            string(mq.MQCACH_LOCAL_ADDRESS, ""),
+        )
+    found += (
+        string(mq.MQCACH_MCA_USER_ID, "MQCHIN" if not sends and not client else ""),
+        string(mq.MQCACH_SSL_CIPHER_SPEC, ""),
+    )
+    if not sends:
+        found.append(integer(mq.MQIACH_SSL_CLIENT_AUTH, mq.MQSCA_REQUIRED))
+    if not client:
+        found.append(integer(mq.MQIACH_BATCH_SIZE, channel.batch_size))
+    if sends:
+        found += (
+            integer(mq.MQIACH_BATCH_INTERVAL, channel.batch_interval_ms),
+            integer(mq.MQIACH_BATCH_DATA_LIMIT, 5000),
+            integer(mq.MQIACH_BATCH_HB, 0),
+        )
+    if sends or client:
+        found.append(integer(mq.MQIACH_DISC_INTERVAL, 0 if client else 6000))
+    found += (
+        integer(mq.MQIACH_HB_INTERVAL, channel.heartbeat_s),
+        integer(mq.MQIACH_KEEP_ALIVE_INTERVAL, mq.MQKAI_AUTO),
+    )
+    if sends:
+        found += (
+            integer(mq.MQIACH_SHORT_RETRY, 10),
+            integer(mq.MQIACH_SHORT_TIMER, 60),
+            integer(mq.MQIACH_LONG_RETRY, MOST),
+            integer(mq.MQIACH_LONG_TIMER, 1200),
+        )
+    found.append(integer(mq.MQIACH_MAX_MSG_LENGTH, channel.max_message_bytes))
+    if client:
+        found += (
+            integer(mq.MQIACH_MAX_INSTANCES, MOST),
+            integer(mq.MQIACH_MAX_INSTS_PER_CLIENT, MOST),
+            integer(mq.MQIACH_SHARING_CONVERSATIONS, 10),
+        )
+    else:
+        found += (
+            integer(mq.MQIACH_NPM_SPEED, mq.MQNPMS_FAST),
+            integer(mq.MQIACH_SEQUENCE_NUMBER_WRAP, MOST),
+        )
+    found.append(integer(mq.MQIA_MONITORING_CHANNEL, DEFINED[channel.monitoring]))
+    if not client:
+        found += (
+            integer(mq.MQIA_STATISTICS_CHANNEL, mq.MQMON_Q_MGR),
+            integer(mq.MQIA_USE_DEAD_LETTER_Q, 2),
+        )
+    found += (string(mq.MQCA_ALTERATION_DATE, day), string(mq.MQCA_ALTERATION_TIME, time))
+    return found

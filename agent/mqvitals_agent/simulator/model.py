@@ -1,0 +1,246 @@
+"""The simulated group in motion: applications put and get, channels carry, pools, page sets, logs and structures follow.
+
+Moved in steps of one second from the scenario's beginning, so that the same scenario, seed and moment give the same group,
+whoever asked for it in between and however often.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from random import Random
+
+from mqvitals_agent.simulator.flow import STEP_MS, Flow
+from mqvitals_agent.simulator.scenario import Incident, Scenario, What
+from mqvitals_agent.simulator.site import GROUP, MEMBERS, build, enlarge
+from mqvitals_agent.simulator.state import Fault, Group, Member, Queue
+from mqvitals_agent.simulator.storage import Storage
+from mqvitals_agent.simulator.transmission import Sender
+
+_PRIVATE_RATES = {
+    "ORDERS.REQUEST": (450.0, 1_400.0),
+    "ORDERS.REPLY": (400.0, 1_500.0),
+    "PAYMENTS.IN": (40.0, 400.0),
+    "REMOTE.IN": (0.0, 2_500.0),
+    "BATCH.FEED": (4.0, 400.0),
+}
+"""By queue: messages put a second, and messages that its consumers could get."""
+_SHARED_RATES = {"APPL1.ORDERS": (300.0, 480.0), "APPL1.STOCK": (60.0, 600.0), "APPL2.DOCUMENTS": (12.0, 100.0)}
+_SENT_PER_S = {"PARTNER": 60.0}
+_USUAL_SENT_PER_S = 240.0
+_NETWORK_US = {"PARTNER": 1_900.0}
+_USUAL_NETWORK_US = 420.0
+_ENTRIES_BASE, _KB_BASE, _KB_A_MESSAGE = 900, 12_000, 1.5
+_ADMIN_ENTRIES = 53
+_CATCHING_UP = 2_600.0
+"""Messages a second that the consumers of a shared queue get when there is a backlog and arrivals are as usual."""
+_SIDE_STEPS = 97
+"""Of the added queues and channels one in so many does something in a second."""
+
+
+class World:
+    """A simulated group that lives through a scenario from ``begin`` (ms since 1970 UTC) on.
+
+    ``queues`` and ``channels`` more than the ordinary site has are spread over its queue managers.
+    """
+
+    def __init__(self, scenario: Scenario, begin: int, *, seed: int = 1, queues: int = 0, channels: int = 0) -> None:
+        self._scenario = scenario
+        self._begin = begin
+        self._random = Random(seed)  # noqa: S311 - applications that come and go, no secrets
+        self.group: Group = build(begin)
+        self._flows: dict[str, Flow] = {}
+        self._senders: dict[str, Sender] = {}
+        self._storage = {name: Storage(member) for name, member in self.group.members.items()}
+        self._steps = 0
+        for name, member in self.group.members.items():
+            self._connect(name, member)
+        for name, (arrivals, service) in _SHARED_RATES.items():
+            self._flows[f"{GROUP}/{name}"] = Flow(self.group.shared_queues[name], arrivals, service, readers=8)
+        before = {name: (set(member.queues), set(member.channels)) for name, member in self.group.members.items()}
+        enlarge(self.group, queues, channels)
+        self._side_queues = [
+            queue
+            for name, member in self.group.members.items()
+            for queue in member.queues.values()
+            if queue.name not in before[name][0]
+        ]
+        self._side_channels = [
+            channel
+            for name, member in self.group.members.items()
+            for channel in member.channels.values()
+            if channel.name not in before[name][1]
+        ]
+
+    def advance(self, now: int) -> Group:
+        """The group as of ``now``. A moment that has passed gives the group as it is."""
+        while self.group.now + STEP_MS <= now:
+            self._step(self.group.now + STEP_MS)
+        return self.group
+
+    def _connect(self, name: str, member: Member) -> None:
+        for queue, (arrivals, service) in _PRIVATE_RATES.items():
+            self._flows[f"{name}/{queue}"] = Flow(member.queues[queue], arrivals, service)
+        for channel in member.channels.values():
+            if channel.kind != "SENDER":
+                continue
+            partner = channel.transmission_queue
+            flow = Flow(member.queues[partner], _SENT_PER_S.get(partner, _USUAL_SENT_PER_S), 0)
+            sender = Sender(channel, flow, _NETWORK_US.get(partner, _USUAL_NETWORK_US))
+            if partner in self.group.members:
+                incoming = self.group.members[partner].channels[channel.name]
+                sender.peer = next(each for each in incoming.instances if each.partner == name)
+            self._senders[f"{name}/{channel.name}"] = sender
+        command_input = member.queues["SYSTEM.COMMAND.INPUT"]
+        command_input.input_handles = 1
+
+    def _step(self, now: int) -> None:
+        group = self.group
+        group.now = now
+        self._steps += 1
+        incidents = list(self._scenario.active(now - self._begin))
+        self._befall(incidents)
+        arrived_by: dict[str, int] = defaultdict(int)
+        for key, sender in self._senders.items():
+            member = key.split("/")[0]
+            if not self._lives(member):
+                continue
+            count = sender.flow.come(now, self._random, self._slowed(member, sender.flow.queue))
+            self._log(member, sender.flow.queue, count)
+            moved = sender.move(now, count)
+            partner = sender.channel.transmission_queue
+            if partner in MEMBERS:
+                arrived_by[partner] += moved
+        for key, flow in self._flows.items():
+            owner, _, name = key.partition("/")
+            if owner != GROUP and not self._lives(owner):
+                continue
+            if name == "REMOTE.IN":
+                flow.put(arrived_by[owner], now)
+                count = arrived_by[owner]
+            else:
+                count = flow.come(now, self._random, 1.0 if owner == GROUP else self._slowed(owner, flow.queue))
+            if owner == GROUP:
+                self._catch_up(flow)
+            else:
+                self._log(owner, flow.queue, count)
+            flow.go(now, self._random)
+        stopped = {each.object for each in incidents if each.what is What.ARCHIVE_STOPPED}
+        for name, storage in self._storage.items():
+            storage.move()
+            storage.archive(stopped=name in stopped)
+        self._share()
+        self._fill_structures()
+        self._move_clients(now)
+        self._move_sides(now)
+
+    def _lives(self, member: str) -> bool:
+        fault = self.group.faults.get(member)
+        return fault is None or not fault.down
+
+    def _slowed(self, member: str, queue: Queue) -> float:
+        return self._storage[member].slowed(queue.storage_class)
+
+    def _log(self, member: str, queue: Queue, count: int) -> None:
+        if queue.persistent and count:
+            self._storage[member].log(count, queue.message_bytes)
+
+    def _befall(self, incidents: list[Incident]) -> None:
+        """Put everything as usual, but for what the incidents change."""
+        for flow in self._flows.values():
+            flow.arrival_factor = flow.service_factor = 1.0
+        for sender in self._senders.values():
+            sender.network_us = sender.usual_us * self._random.uniform(0.93, 1.07)
+            sender.partner_down = False
+        faults: dict[str, Fault] = {}
+        for each in incidents:
+            flow_of, sender_of = self._flows.get(each.object), self._senders.get(each.object)
+            match each.what:
+                case What.CONSUMER_GONE if flow_of:
+                    flow_of.service_factor = 0.0
+                case What.SLOW_CONSUMER if flow_of:
+                    flow_of.service_factor = each.value
+                case What.ARRIVALS if flow_of:
+                    flow_of.arrival_factor = each.value
+                case What.NETWORK if sender_of:
+                    sender_of.network_us = each.value * self._random.uniform(0.97, 1.03)
+                case What.PARTNER_DOWN if sender_of:
+                    sender_of.partner_down = True
+                case What.DOWN | What.REFUSE | What.SILENT | What.TRUNCATE | What.SLOW:
+                    _misbehave(faults.setdefault(each.object, Fault()), each)
+                case What.ARCHIVE_STOPPED:
+                    pass
+                case _:
+                    raise ValueError(f"{each.object} is nothing that {each.what.value} can befall")
+        self.group.faults = faults
+        for sender in self._senders.values():
+            partner = sender.channel.transmission_queue
+            if partner in faults and faults[partner].down:
+                sender.partner_down = True
+
+    def _catch_up(self, flow: Flow) -> None:
+        """With a backlog and no rush the consumers of shared queues run at their full speed."""
+        rush = flow.arrival_factor > 1
+        backlog = flow.queue.depth > 10 * flow.service
+        if backlog and not rush and flow.service_factor == 1.0:
+            flow.service_factor = _CATCHING_UP / flow.service
+
+    def _share(self) -> None:
+        """Each member that lives has its part of the handles of shared queues."""
+        living = [name for name in MEMBERS if self._lives(name)]
+        for name, queue in self.group.shared_queues.items():
+            for place, member in enumerate(MEMBERS):
+                mine = member in living
+                readers = queue.input_handles * mine // max(len(living), 1)
+                self.group.members[member].shared_handles[name] = (readers, (1 + place % 2) * mine)
+
+    def _fill_structures(self) -> None:
+        for structure in self.group.structures.values():
+            depth = sum(queue.depth for queue in self.group.shared_queues.values() if queue.structure == structure.name)
+            if structure.kind == "ADMIN":
+                structure.entries_used = _ADMIN_ENTRIES + self._random.randrange(8)
+                continue
+            structure.entries_used = min(_ENTRIES_BASE + depth, structure.entries_max)
+            structure.size_used_kb = min(round(_KB_BASE + depth * _KB_A_MESSAGE), structure.size_max_kb)
+            if structure.offload == "SMDS":
+                structure.smds_used_blocks = min(180 + depth // 4, structure.smds_total_blocks)
+
+    def _move_clients(self, now: int) -> None:
+        for name, member in self.group.members.items():
+            if not self._lives(name):
+                continue
+            for instance in member.channels["CLIENTS.ORDERS"].instances:
+                count = self._random.randrange(60, 90)
+                instance.messages += count
+                instance.bytes_received += count * 3_900
+                instance.bytes_sent += count * 1_500
+                instance.buffers_received += count
+                instance.buffers_sent += count
+                instance.last_message = now
+
+    def _move_sides(self, now: int) -> None:
+        first = self._steps % _SIDE_STEPS
+        for queue in self._side_queues[first::_SIDE_STEPS]:
+            count = self._random.randrange(40)
+            queue.put_total += count
+            queue.got_total += count
+            queue.last_put = queue.last_get = now
+        for channel in self._side_channels[first::_SIDE_STEPS]:
+            instance = channel.instances[0]
+            instance.messages += 17
+            instance.bytes_received += 17_000
+            instance.bytes_sent += 4_000
+            instance.last_message = now
+
+
+def _misbehave(fault: Fault, incident: Incident) -> None:
+    match incident.what:
+        case What.DOWN:
+            fault.down = True
+        case What.REFUSE:
+            fault.refuse |= {incident.command}
+        case What.SILENT:
+            fault.silent |= {incident.command}
+        case What.TRUNCATE:
+            fault.truncate |= {incident.command}
+        case _:
+            fault.slow_ms = round(incident.value)

@@ -1,0 +1,209 @@
+"""The state of a simulated group: what its queue managers would tell if asked now. The model moves it, the answers read it.
+
+Moments are ms since 1970 UTC; what was never is None. Totals count since the object's start and only grow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Pool:
+    """A buffer pool. ``writing`` 0: none, 1: deferred writes run (85 % full), 2: synchronous writes (95 % full)."""
+
+    number: int
+    buffers: int
+    free: int
+    location: str = "ABOVE"
+    page_class: str = "FIXED4KB"
+    writing: int = 0
+
+
+@dataclass(slots=True)
+class PageSet:
+    """A page set; unused pages are ``total`` less the two used ones."""
+
+    number: int
+    pool: int
+    total: int
+    persistent: int = 0
+    nonpersistent: int = 0
+    expand_count: int = 0
+    expand_type: str = "USER"
+
+
+@dataclass(slots=True)
+class Log:
+    """The recovery log: bytes written since the beginning (its RBA), logs of ``log_bytes`` each, those not yet offloaded.
+
+    ``start_rba`` is where it stood when the queue manager started.
+    """
+
+    total_logs: int = 8
+    full_logs: int = 0
+    log_bytes: int = 1_000_000_000
+    rba: int = 0x1A00000000
+    copies: int = 2
+    suspended: bool = False
+    archiving: bool = False
+    checkpoint_rba: int = 0x19F0000000
+    start_rba: int = 0x1900000000
+
+
+@dataclass(slots=True)
+class Queue:
+    """A local queue. ``structure`` names the coupling facility structure of a shared one, empty for a private one.
+
+    ``times_us`` are the short-term and long-term average of a message's time on the queue.
+    """
+
+    name: str
+    description: str = ""
+    usage: str = "NORMAL"  # or XMITQ
+    storage_class: str = "DEFAULT"
+    structure: str = ""
+    max_depth: int = 999_999_999
+    high_pct: int = 80
+    low_pct: int = 40
+    persistent: bool = True
+    message_bytes: int = 1000
+    altered: int = 0
+    monitoring: str = "MEDIUM"
+    depth: int = 0
+    put_total: int = 0
+    got_total: int = 0
+    input_handles: int = 0
+    output_handles: int = 0
+    uncommitted: int = 0
+    last_put: int | None = None
+    last_get: int | None = None
+    oldest_put: int | None = None
+    times_us: tuple[int, int] | None = None
+
+
+@dataclass(slots=True)
+class ChannelInstance:
+    """One current instance of a channel: a partner, a start. Pairs are short-term and long-term averages."""
+
+    started: int
+    connection_name: str
+    partner: str = ""
+    transmission_queue: str = ""
+    status: str = "RUNNING"
+    substate: str = "MQGET"
+    indoubt: bool = False
+    stop_requested: bool = False
+    last_message: int | None = None
+    messages: int = 0
+    bytes_sent: int = 0
+    bytes_received: int = 0
+    buffers_sent: int = 0
+    buffers_received: int = 0
+    batches: int = 0
+    current_messages: int = 0
+    current_sequence: int = 0
+    last_sequence: int = 0
+    short_left: int = 10
+    long_left: int = 999_999_999
+    conversations: int = 0
+    waiting: int = 0
+    network_us: tuple[int, int] | None = None
+    exit_us: tuple[int, int] | None = None
+    transmission_us: tuple[int, int] | None = None
+    batch_size: tuple[int, int] | None = None
+
+
+@dataclass(slots=True)
+class Channel:
+    """A channel's definition and its current instances; none: it is inactive."""
+
+    name: str
+    kind: str  # SENDER, RECEIVER, SVRCONN, CLUSSDR, CLUSRCVR
+    description: str = ""
+    connection_name: str = ""
+    transmission_queue: str = ""
+    batch_size: int = 50
+    batch_interval_ms: int = 0
+    heartbeat_s: int = 300
+    max_message_bytes: int = 4_194_304
+    monitoring: str = "MEDIUM"
+    altered: int = 0
+    instances: list[ChannelInstance] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Structure:
+    """A coupling facility structure, of the whole group. ``kind`` is ADMIN or APPL; sizes in KB."""
+
+    name: str
+    kind: str = "APPL"
+    status: str = "ACTIVE"
+    size_max_kb: int = 524_288
+    size_used_kb: int = 0
+    entries_max: int = 250_000
+    entries_used: int = 0
+    level: int = 5
+    recover: bool = True
+    offload: str = "NONE"  # or SMDS
+    backup_started: int | None = None
+    backup_ended: int | None = None
+    backup_size_mb: int = 0
+    smds_total_blocks: int = 0
+    smds_used_blocks: int = 0
+
+
+@dataclass(slots=True)
+class Member:
+    """A queue manager. ``zone_ms`` is what its local time is ahead of UTC.
+
+    ``tasks`` are the channel initiator's, by kind (adapters, dispatchers, ssl, dns): started and configured.
+    """
+
+    name: str
+    number: int
+    zone_ms: int = 0
+    started: int = 0
+    command_level: int = 940
+    chinit_running: bool = True
+    chinit_started: int = 0
+    tasks: dict[str, tuple[int, int]] = field(default_factory=dict)
+    max_channels: int = 200
+    max_active_channels: int = 200
+    log: Log = field(default_factory=Log)
+    pools: dict[int, Pool] = field(default_factory=dict)
+    page_sets: dict[int, PageSet] = field(default_factory=dict)
+    storage_classes: dict[str, int] = field(default_factory=dict)
+    queues: dict[str, Queue] = field(default_factory=dict)
+    channels: dict[str, Channel] = field(default_factory=dict)
+    shared_handles: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """By shared queue: this member's input and output handles."""
+
+
+@dataclass(slots=True)
+class Fault:
+    """How a queue manager misbehaves just now.
+
+    ``down``: connecting fails (2059) and open connections break (2009). ``refuse``: commands (``INQUIRE_ARCHIVE``) that
+    it refuses (2035); ``silent``: those it never answers; ``truncate``: those whose answer stops half way; ``slow_ms``:
+    what every answer takes longer.
+    """
+
+    down: bool = False
+    refuse: frozenset[str] = frozenset()
+    silent: frozenset[str] = frozenset()
+    truncate: frozenset[str] = frozenset()
+    slow_ms: int = 0
+
+
+@dataclass(slots=True)
+class Group:
+    """The whole group as of ``now``."""
+
+    site: str
+    name: str
+    now: int
+    members: dict[str, Member] = field(default_factory=dict)
+    structures: dict[str, Structure] = field(default_factory=dict)
+    shared_queues: dict[str, Queue] = field(default_factory=dict)
+    faults: dict[str, Fault] = field(default_factory=dict)

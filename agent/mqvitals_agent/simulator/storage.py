@@ -1,0 +1,105 @@
+"""Buffer pools and page sets under the backlog of their queues, and the log under what is written to it.
+
+A message that stays occupies a page of its page set and, until it is written there, a buffer of its pool. From 85 % in use the
+deferred write task writes pages out and their buffers become free; from 95 % every task that puts writes its pages itself,
+which slows it down.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mqvitals_agent.simulator.state import Log, Member, PageSet, Pool
+
+DEFERRED, SYNCHRONOUS = 0.85, 0.95
+PAGE_BYTES = 4096
+_MESSAGE_OVERHEAD = 500
+_DEFERRED_PAGES = 200
+"""Pages that the deferred write task writes in a second."""
+_SYNCHRONOUS_PAGES = 80
+"""Pages that the putting tasks write besides."""
+SLOWED = 0.75
+"""The share of its usual speed that putting has while its tasks write."""
+_EXPANDS_AT = 0.9
+_LOG_OVERHEAD = 900
+_ARCHIVE_S = 12
+
+
+@dataclass(slots=True)
+class Storage:
+    """What one queue manager's storage remembers beyond what it tells."""
+
+    member: Member
+    _base_buffers: dict[int, int] = field(default_factory=dict)
+    _base_pages: dict[int, int] = field(default_factory=dict)
+    _written: dict[int, float] = field(default_factory=dict)
+    _archived_s: int = 0
+
+    def __post_init__(self) -> None:
+        for pool in self.member.pools.values():
+            self._base_buffers[pool.number] = pool.buffers - pool.free
+        for page_set in self.member.page_sets.values():
+            self._base_pages[page_set.number] = page_set.persistent
+
+    def slowed(self, storage_class: str) -> float:
+        """The share of its usual speed with which messages are put on queues of a storage class."""
+        page_set = self.member.page_sets.get(self.member.storage_classes.get(storage_class, -1))
+        pool = None if page_set is None else self.member.pools.get(page_set.pool)
+        return SLOWED if pool is not None and pool.writing == 2 else 1.0
+
+    def move(self) -> None:
+        """One second: page sets hold the backlog, pools what of it is not yet written."""
+        pages = dict.fromkeys(self.member.page_sets, 0)
+        for queue in self.member.queues.values():
+            number = self.member.storage_classes.get(queue.storage_class)
+            if number in pages and queue.depth:
+                pages[number] += queue.depth * (queue.message_bytes + _MESSAGE_OVERHEAD) // PAGE_BYTES
+        waiting = dict.fromkeys(self.member.pools, 0)
+        for page_set in self.member.page_sets.values():
+            self._fill(page_set, pages[page_set.number])
+            waiting[page_set.pool] = waiting.get(page_set.pool, 0) + pages[page_set.number]
+        for pool in self.member.pools.values():
+            self._use(pool, waiting[pool.number])
+
+    def _fill(self, page_set: PageSet, pages: int) -> None:
+        page_set.persistent = min(self._base_pages[page_set.number] + pages, page_set.total)
+        if page_set.persistent > _EXPANDS_AT * page_set.total and page_set.expand_type != "NONE":
+            page_set.total += page_set.total // 10
+            page_set.expand_count += 1
+
+    def _use(self, pool: Pool, pages: int) -> None:
+        base = self._base_buffers[pool.number]
+        written = min(self._written.get(pool.number, 0.0), pages)
+        used = base + pages - written
+        share = used / pool.buffers
+        pool.writing = 2 if share >= SYNCHRONOUS else 1 if share >= DEFERRED else 0
+        if pool.writing:
+            # Written no further than down to the threshold; and no pool holds more than all its buffers.
+            most = _DEFERRED_PAGES + (_SYNCHRONOUS_PAGES if pool.writing == 2 else 0)
+            written += min(most, max(used - DEFERRED * pool.buffers, 0))
+            written = max(written, base + pages - 0.985 * pool.buffers)
+        elif pages and written:
+            written -= min(written, 0.05 * written + 1)  # gets read pages back
+        self._written[pool.number] = written
+        pool.free = max(0, round(pool.buffers - (base + pages - written)))
+
+    def log(self, messages: int, message_bytes: int) -> None:
+        """So many persistent messages of that size are logged."""
+        log = self.member.log
+        before = log.rba // log.log_bytes
+        log.rba += messages * (message_bytes + _LOG_OVERHEAD)
+        if log.rba // log.log_bytes > before:
+            log.full_logs = min(log.full_logs + 1, log.total_logs - 1)
+            log.checkpoint_rba = log.rba
+
+    def archive(self, *, stopped: bool) -> None:
+        """One second of offloading: a full log takes some of them."""
+        log: Log = self.member.log
+        log.archiving = bool(log.full_logs) and not stopped
+        if not log.archiving:
+            self._archived_s = 0
+            return
+        self._archived_s += 1
+        if self._archived_s >= _ARCHIVE_S:
+            log.full_logs -= 1
+            self._archived_s = 0

@@ -1,0 +1,245 @@
+"""One column of a list: how a figure is shown in little room, what it means, and how items sort by it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.view.figure import figure, number, quantity, short_age
+from mqvitals_agent.view.listing import natural
+from mqvitals_agent.view.rate import PER_SECOND
+from mqvitals_agent.view.remedy import TREND
+from mqvitals_agent.view.severity import WIDEST, Health
+from mqvitals_agent.view.table import Cell, Column, Item, Tone, tone_of
+from mqvitals_agent.view.text import safe
+from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType, Reported
+from mqvitals_rules.vocabulary.tables import KINDS
+
+_SHORT = {
+    Absence.NOT_COLLECTED: "off",
+    Absence.NOT_ON_ZOS: "not z/OS",
+    Absence.NOT_ON_DISTRIBUTED: "z/OS only",
+    Absence.NOT_AUTHORISED: "refused",
+    Absence.NOT_ASKED: "not asked",
+    Absence.NOT_RETURNED: "not told",
+    Absence.NO_ANSWER: "no answer",
+    Absence.UNREACHABLE: "unreachable",
+    Absence.STALE: "stale",
+    Absence.NEEDS_SMF: "needs SMF",
+    Absence.NOT_DECLARED: "undeclared",
+    Absence.TIME_ZONE_UNKNOWN: "time zone?",
+    Absence.FIRST_READING: "first",
+    Absence.RESET: "reset",
+    Absence.SATURATED: "saturated",
+    Absence.INACTIVE: "inactive",
+    Absence.NOTHING_TO_TELL: "none",
+    Absence.WINDOW: "too short",
+}
+"""The reason of an absence where there is little room."""
+
+
+def short_absence(absence: Absence) -> str:
+    """The reason of an absence in at most eleven cells."""
+    return _SHORT[absence]
+
+
+def told_cell(told: CurrentValue | None, text: Callable[[CurrentValue], str], item: Item, *, main: bool) -> Cell:
+    """A figure, or why there is none; ``main`` figures take the tone of an item that is ill."""
+    if told is None:
+        return Cell(_SHORT[Absence.NOT_ASKED], Tone.ABSENT)
+    if isinstance(told.value, Absence):
+        lost = told.value in (Absence.UNREACHABLE, Absence.NO_ANSWER, Absence.STALE)
+        return Cell(_SHORT[told.value], Tone.UNKNOWN if lost else Tone.ABSENT)
+    if item.stale or told.unanswered is not None:
+        return Cell(text(told), Tone.STALE)
+    if main and item.health >= Health.WARNING:
+        return Cell(text(told), tone_of(item.health))
+    return Cell(text(told))
+
+
+_COUNTED = frozenset({"messages", "count", "number", "buffers", "pages", "blocks", "per_s"})
+"""Units that a title names, so that a cell is only the number."""
+
+
+def short_figure(value: Reported, metric: Metric) -> str:
+    """A figure for a narrow column: without the unit where the title has it."""
+    if isinstance(value, int | float) and metric.type in (MetricType.GAUGE, MetricType.COUNTER):
+        if metric.unit in _COUNTED:
+            return number(value)
+        if metric.unit == "s":
+            return short_age(round(1000 * value))
+        if metric.unit == "ms":
+            return short_age(round(value)) if value >= 1000 else f"{number(value)} ms"
+    return figure(value, metric)
+
+
+def state_column() -> Column:
+    """How an object is, the worst first."""
+    return Column(
+        "health",
+        "State",
+        WIDEST,
+        lambda item, _: Cell(str(item.health), tone_of(item.health)),
+        lambda item: -int(item.health),
+    )
+
+
+def name_column(title: str, width: int) -> Column:
+    """The object's name; where it has none, its owner's."""
+    return Column(
+        "name",
+        title,
+        width,
+        lambda item, _: Cell(safe(item.name.name or item.name.owner), Tone.STRONG),
+        lambda item: "\x00".join(f"{part:>10}" if isinstance(part, int) else part for part in natural(item.name)),
+    )
+
+
+def owner_column() -> Column:
+    """The queue manager or group that holds it."""
+    return Column("owner", "Held by", 8, lambda item, _: Cell(safe(item.name.owner)), lambda item: item.name.owner)
+
+
+def age_column() -> Column:
+    """How old the object's main figure is."""
+    return Column("age", "Age", 6, _age_cell, _age_order, right=True)
+
+
+def _newest(item: Item) -> int | None:
+    main = item.values.get(TREND[item.name.kind])
+    if main is not None and main.ts is not None:
+        return main.ts
+    return max((told.ts for told in item.values.values() if told.ts is not None), default=None)
+
+
+def _age_cell(item: Item, now: int) -> Cell:
+    ts = _newest(item)
+    if ts is None:
+        return Cell("never", Tone.ABSENT)
+    return Cell(short_age(now - ts), Tone.STALE if item.stale else Tone.FAINT)
+
+
+def _age_order(item: Item) -> float | None:
+    ts = _newest(item)
+    return None if ts is None else -float(ts)
+
+
+def metric_column(
+    kind: str, name: str, title: str, width: int, *, main: bool = False, right: bool | None = None
+) -> Column:
+    """A column of one metric of one kind; items of another kind leave it empty."""
+    metric = KINDS[kind].metric(name)
+    if metric is None:
+        raise KeyError(f"{kind}.{name}")
+    words = metric.type in (MetricType.STATE, MetricType.TEXT)
+
+    def cell(item: Item, _: int) -> Cell:
+        if item.name.kind != kind:
+            return Cell("")
+        return told_cell(item.values.get(name), lambda told: short_figure(told.value, metric), item, main=main)
+
+    def order(item: Item) -> float | str | None:
+        told = item.values.get(name) if item.name.kind == kind else None
+        if told is None or isinstance(told.value, Absence):
+            return None
+        return figure(told.value, metric) if words else told.value
+
+    return Column(name, title, width, cell, order, right=not words if right is None else right)
+
+
+def pair_column(kind: str, name: str, of: str, title: str, width: int) -> Column:
+    """A column of a figure and what it may be at most: ``8/8``. Sorted by what is left."""
+
+    def cell(item: Item, _: int) -> Cell:
+        if item.name.kind != kind:
+            return Cell("")
+        most = item.values.get(of)
+        known = most is not None and not isinstance(most.value, Absence | str)
+        limit = number(most.value) if most is not None and not isinstance(most.value, Absence | str) else "?"
+        return told_cell(
+            item.values.get(name),
+            lambda told: f"{number(told.value) if isinstance(told.value, int | float) else '?'}/{limit}",
+            item,
+            main=not known,
+        )
+
+    def order(item: Item) -> float | None:
+        told, most = item.values.get(name), item.values.get(of)
+        if (
+            told is None
+            or most is None
+            or isinstance(told.value, Absence | str)
+            or isinstance(most.value, Absence | str)
+        ):
+            return None
+        return most.value - told.value
+
+    return Column(name, title, width, cell, order, right=True)
+
+
+def rate_column(title: str, width: int, unit: str) -> Column:
+    """The increase of a kind's counter a second."""
+
+    def cell(item: Item, _: int) -> Cell:
+        return told_cell(
+            item.values.get(PER_SECOND),
+            lambda told: _per_second(told.value, unit) if isinstance(told.value, int | float) else "",
+            item,
+            main=False,
+        )
+
+    def order(item: Item) -> float | None:
+        told = item.values.get(PER_SECOND)
+        return None if told is None or isinstance(told.value, Absence | str) else told.value
+
+    return Column(PER_SECOND, title, width, cell, order, right=True)
+
+
+def _per_second(value: float, unit: str) -> str:
+    return quantity(value if unit == "bytes" else round(value, 1 if value < 10 else None), unit)
+
+
+def used_column() -> Column:
+    """How full buffer pools and page sets are, on one scale."""
+
+    def share(item: Item) -> tuple[CurrentValue | None, float | None]:
+        pool = item.name.kind == "buffer_pool"
+        told = item.values.get("free_pct" if pool else "used_pct")
+        if told is None or isinstance(told.value, Absence | str):
+            return told, None
+        return told, 100 - told.value if pool else float(told.value)
+
+    def cell(item: Item, _: int) -> Cell:
+        told, used = share(item)
+        return told_cell(told, lambda _: quantity(used or 0, "pct"), item, main=True)
+
+    return Column("used", "Used %", 8, cell, lambda item: share(item)[1], right=True)
+
+
+def storage_name_column() -> Column:
+    """The name of a buffer pool or page set, with the word that tells the two apart."""
+    words = {"buffer_pool": "buffer pool", "page_set": "page set"}
+    name = name_column("Pool or page set", 16)
+    return replace(name, cell=lambda item, _: Cell(f"{words[item.name.kind]} {safe(item.name.name)}", Tone.STRONG))
+
+
+def size_column() -> Column:
+    """The size of a pool or page set in bytes: its buffers or pages take 4 KB each."""
+
+    def told_of(item: Item) -> CurrentValue | None:
+        return item.values.get("total" if item.name.kind == "buffer_pool" else "total_pages")
+
+    def cell(item: Item, _: int) -> Cell:
+        return told_cell(
+            told_of(item),
+            lambda told: quantity(4096 * told.value, "bytes") if isinstance(told.value, int | float) else "",
+            item,
+            main=False,
+        )
+
+    def order(item: Item) -> float | None:
+        told = told_of(item)
+        return None if told is None or isinstance(told.value, Absence | str) else told.value
+
+    return Column("size", "Size", 9, cell, order, right=True)

@@ -1,0 +1,227 @@
+"""The screen of one object, without its chart: state, what to do, what belongs to it, what the rules say, its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.view.alerts import since, summary
+from mqvitals_agent.view.figure import age, figure, moment, number, short_age
+from mqvitals_agent.view.judgement import rule_lines
+from mqvitals_agent.view.overview import heading
+from mqvitals_agent.view.related import Related
+from mqvitals_agent.view.remedy import TREND
+from mqvitals_agent.view.severity import WIDEST, Health, health_of
+from mqvitals_agent.view.subject import Detail
+from mqvitals_agent.view.table import Line, Span, Tone, line, tone_of
+from mqvitals_agent.view.text import cells, cut, fit, safe, wrap
+from mqvitals_agent.view.wording import kind_words, object_words
+from mqvitals_rules.page import one_line
+from mqvitals_rules.snapshot import Instance
+from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.tables import KINDS
+
+if TYPE_CHECKING:
+    from mqvitals_agent.view.frame import Frame
+
+_INDENT = "  "
+_WIDE = 100
+"""From this width on there is room for what a metric means beside it."""
+
+_MOST_INSTANCES = 10
+
+
+def detail_lines(frame: Frame, width: int) -> tuple[Line, ...]:
+    """The lines of ``frame.detail``; those of related objects have keys. The chart is ``frame.detail.trend``."""
+    detail = frame.detail
+    if detail is None:
+        return ()
+    if not detail.known:
+        return tuple(_unknown(detail, width))
+    return (
+        *_state(detail, frame.now, width),
+        *_next(detail, width),
+        *_related(detail, frame.now, width),
+        *rule_lines(detail.rules, frame.now, width),
+        *_figures(detail, frame.now, width),
+        *_instances(detail, width),
+        *_absent(detail, width),
+        *_charts(detail, width),
+    )
+
+
+def _unknown(detail: Detail, width: int) -> Iterator[Line]:
+    yield from _wrapped(f"{Health.UNKNOWN}  The store holds no {safe(str(detail.name))}", width, Tone.UNKNOWN)
+    for near in detail.near:
+        yield Line((Span(f"{_INDENT}did you mean "), Span(safe(near), Tone.STRONG)), near)
+
+
+def _state(detail: Detail, now: int, width: int) -> Iterator[Line]:
+    name = detail.name
+    words = object_words(name) if name.kind != "queue_manager" else f"queue manager {safe(name.owner)}"
+    if name.kind in ("queue", "channel", "cf_structure"):
+        words = f"{safe(name.owner)} {kind_words(name.kind)} {safe(name.name)}"
+    lasted = "" if detail.since is None else f"  for {age(now - detail.since)}, since {since(detail.since, now)}"
+    sign = str(detail.health)
+    first = Line((Span(sign, tone_of(detail.health)), Span("  "), Span(words, Tone.STRONG), Span(lasted)))
+    if cells(first.text) <= width:
+        yield first
+    else:
+        yield line(sign + lasted, tone_of(detail.health))
+        yield from _wrapped(words, width, Tone.STRONG)
+    if detail.gone is not None:
+        yield from _wrapped(f"gone: not in the answers since {moment(detail.gone)} UTC", width, Tone.STALE)
+    if detail.stale:
+        yield from _wrapped("stale: nothing new has come; all this is as it was last known", width, Tone.STALE)
+    for alert in detail.alerts:
+        health = health_of(alert.severity)
+        head = f"{health.glyph} {safe(alert.key.rule)}  "
+        yield from _wrapped(safe(summary(alert)), width, tone_of(health), first=head, rest=" " * cells(head))
+
+
+def _next(detail: Detail, width: int) -> Iterator[Line]:
+    """What to do about the worst that fires, and the command to look closer with."""
+    worst = next((looked for looked in detail.rules if looked.firing), None)
+    if worst is None and not detail.mqsc:
+        return
+    yield heading("What to do" if worst else "To look closer", width)
+    if worst is not None:
+        yield from _wrapped(safe(one_line(worst.form.rule.advice)), width, first=_INDENT, rest=_INDENT)
+    if detail.mqsc:
+        yield from _wrapped(safe(one_line(detail.mqsc)), width, Tone.STRONG, first=f"{_INDENT}MQSC: ", rest=_INDENT * 2)
+
+
+def _related(detail: Detail, now: int, width: int) -> Iterator[Line]:
+    if not detail.related:
+        return
+    yield heading("Belongs to it", width)
+    for each in detail.related:
+        yield from _relation(each, now, width)
+
+
+def _relation(each: Related, now: int, width: int) -> Iterator[Line]:
+    if not each.objects:
+        yield from _wrapped(f"{each.words}: {safe(each.text)}", width, first=_INDENT, rest=_INDENT * 2)
+        return
+    many = len(each.objects) > 1
+    if many:
+        yield line(f"{_INDENT}{each.words}:", Tone.FAINT)
+    for name, health, told in each.objects:
+        lead = _INDENT * 2 if many else f"{_INDENT}{each.words}: "
+        main = (
+            "" if told is None else f"  {TREND[name.kind]} {_told(told, name.kind, TREND[name.kind])}{_age(told, now)}"
+        )
+        words = object_words(name)
+        room = width - cells(lead) - WIDEST - 1
+        spans = [Span(lead, Tone.FAINT), Span(fit(str(health), WIDEST + 1), tone_of(health))]
+        if cells(words) + cells(main) > room:
+            words, main = cut(words, max(room - cells(main), room // 2)), cut(main, room // 2)
+        tone = Tone.STALE if told is not None and told.unanswered is not None else Tone.PLAIN
+        yield Line((*spans, Span(words, Tone.STRONG), Span(main, tone)), str(name))
+    if each.more:
+        yield line(f"{_INDENT * 2}and {number(each.more)} more", Tone.FAINT)
+
+
+def _figures(detail: Detail, now: int, width: int) -> Iterator[Line]:
+    """What is known, by the answer that told it, in the vocabulary's order."""
+    kind, values = KINDS[detail.name.kind], detail.values or {}
+    present = [
+        (metric, values[metric.name])
+        for metric in kind.metrics
+        if metric.name in values and not isinstance(values[metric.name].value, Absence)
+    ]
+    if not present:
+        yield heading("Figures", width)
+        yield line(f"{_INDENT}none is known", Tone.ABSENT)
+        return
+    name_width = max(cells(metric.name) for metric, _ in present)
+    texts = {metric.name: _told(told, kind.name, metric.name) for metric, told in present}
+    value_width = min(max(map(cells, texts.values())), 26)
+    probe = None
+    for metric, told in present:
+        if told.probe != probe:
+            probe = told.probe
+            yield heading(f"Figures from {safe(probe)}", width)
+        text, old = texts[metric.name], "" if told.ts is None else short_age(now - told.ts)
+        stale = detail.stale or told.unanswered is not None
+        spans = [Span(_INDENT), Span(fit(metric.name, name_width), Tone.FAINT), Span("  ")]
+        tone = Tone.STALE if stale else Tone.PLAIN
+        if cells(text) > value_width:
+            yield from _long(spans, text, old, width, tone)
+            continue
+        spans += [Span(fit(text, value_width), tone), Span(f"  {old:>6}", Tone.STALE if stale else Tone.FAINT)]
+        note = f"not answered since: {told.unanswered.value}" if told.unanswered is not None else metric.meaning
+        room = width - sum(cells(span.text) for span in spans) - 2
+        if room > 0 and (width >= _WIDE or told.unanswered is not None):
+            spans += [Span("  "), Span(cut(note, room), Tone.FAINT)]
+        yield Line(tuple(spans))
+
+
+def _long(spans: list[Span], text: str, old: str, width: int, tone: Tone) -> Iterator[Line]:
+    """A text that is longer than the column: over as many lines as it takes."""
+    lead = "".join(span.text for span in spans)
+    first, *rest = wrap(f"{text}  {old}", width, first=lead, rest=" " * min(cells(lead), width // 2))
+    yield Line((*spans, Span(first[len(lead) :], tone)))
+    for each in rest:
+        yield line(each, tone)
+
+
+def _instances(detail: Detail, width: int) -> Iterator[Line]:
+    if len(detail.instances) < 2:
+        return
+    yield heading(f"Instances: {number(len(detail.instances))}", width)
+    for each in detail.instances[:_MOST_INSTANCES]:
+        yield line(cut(f"{_INDENT}{_instance(each, detail.name.kind)}", width))
+    if len(detail.instances) > _MOST_INSTANCES:
+        yield line(f"{_INDENT}and {number(len(detail.instances) - _MOST_INSTANCES)} more", Tone.FAINT)
+
+
+def _instance(each: Instance, kind: str) -> str:
+    parts = [safe(each.key)]
+    for name in ("status", "substate", "msgs", "remote_application", "conname"):
+        metric = KINDS[kind].metric(name)
+        value = each.values.get(name)
+        if metric is not None and value is not None and not isinstance(value, Absence):
+            parts.append(figure(value, metric))
+    return "  ".join(parts)
+
+
+def _absent(detail: Detail, width: int) -> Iterator[Line]:
+    """What is not known, by the reason."""
+    kind, values = KINDS[detail.name.kind], detail.values or {}
+    reasons: dict[str, list[str]] = {}
+    for metric in kind.metrics:
+        told = values.get(metric.name)
+        if told is not None and isinstance(told.value, Absence):
+            reasons.setdefault(told.value.value, []).append(metric.name)
+        elif told is None and metric.needs_smf:
+            reasons.setdefault(Absence.NEEDS_SMF.value, []).append(metric.name)
+        elif told is None and not metric.declared:
+            reasons.setdefault(Absence.NOT_ASKED.value, []).append(metric.name)
+    if not reasons:
+        return
+    yield heading("Absent", width)
+    for reason, names in reasons.items():
+        yield from _wrapped(f"{reason}: {', '.join(names)}", width, Tone.ABSENT, first=_INDENT, rest=_INDENT * 2)
+
+
+def _charts(detail: Detail, width: int) -> Iterator[Line]:
+    others = [name for name in detail.chartable if name != detail.metric]
+    if others:
+        yield heading("Other charts", width)
+        yield from _wrapped(", ".join(others), width, Tone.FAINT, first=_INDENT, rest=_INDENT)
+
+
+def _told(told: CurrentValue, kind: str, name: str) -> str:
+    metric = KINDS[kind].metric(name)
+    return "" if metric is None else figure(told.value, metric)
+
+
+def _age(told: CurrentValue, now: int) -> str:
+    return "" if told.ts is None else f" ({short_age(now - told.ts)} ago)"
+
+
+def _wrapped(text: str, width: int, tone: Tone = Tone.PLAIN, *, first: str = "", rest: str = "  ") -> Iterator[Line]:
+    for each in wrap(text, width, first=first, rest=rest):
+        yield line(each, tone)

@@ -1,0 +1,114 @@
+"""All that one screen of the full-screen interface shows, read from a store in one go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from mqvitals_agent.view.alerts import worst_first
+from mqvitals_agent.view.listing import read_items
+from mqvitals_agent.view.pulse import Pulse, read_pulse
+from mqvitals_agent.view.situation import FIGURES, Situation, read_situation
+from mqvitals_agent.view.status import StatusView, status_of
+from mqvitals_agent.view.subject import Detail, read_detail
+from mqvitals_agent.view.table import Item
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey
+from mqvitals_rules.lifecycle.family import overshadowed
+from mqvitals_rules.snapshot import ObjectName
+
+if TYPE_CHECKING:
+    from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_rules.check import Judging
+
+OVERVIEW, LIST, ALERTS, AGENT, DETAIL = "overview", "list", "alerts", "agent", "detail"
+"""The screens."""
+
+HOUR_MS = 3_600_000
+
+MOST_ENDED = 500
+"""Ended alerts that the alerts screen lists, the newest."""
+
+_HEADER_FIGURES: Mapping[str, tuple[str, ...]] = {"queue_manager": ("reachable", "reason")}
+
+
+class Want(NamedTuple):
+    """What a screen needs.
+
+    ``kind`` for a list (``storage`` means buffer pools and page sets), ``name`` for the detail of an object; ``metric``
+    is what its chart shows (empty: the usual one of its kind), ``span_ms`` for how long.
+    """
+
+    screen: str = OVERVIEW
+    kind: str = ""
+    name: ObjectName | None = None
+    metric: str = ""
+    span_ms: int = HOUR_MS
+
+
+class Seq(NamedTuple):
+    """How far the store is: the newest snapshot, ms UTC, and how many cycles there have been of all owners together."""
+
+    ts: int = 0
+    cycles: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a screen shows. ``now`` is ms UTC (of a replay its last snapshot), ``read_at`` the clock when it was read.
+
+    Every frame has the status, for the header. Only those of their screens have ``items`` (worst first), ``detail``,
+    ``pulse`` (the overview's figures over time) and ``alerts``: open and ended ones, advice included, with those in
+    ``covered`` that another alert of their family stands for.
+    """
+
+    want: Want
+    seq: Seq
+    now: int
+    read_at: int
+    situation: Situation
+    status: StatusView
+    items: tuple[Item, ...] = ()
+    detail: Detail | None = None
+    alerts: tuple[Alert, ...] = ()
+    covered: Mapping[AlertKey, AlertKey] = field(default_factory=dict)
+    pulse: Pulse = field(default_factory=Pulse)
+
+
+def peek(reader: StoreReader) -> Seq:
+    """How far the store is; cheap. A frame whose ``seq`` is the same would show nothing new but ages.
+
+    Raises StoreError.
+    """
+    owners = reader.owners()
+    return Seq(max((owner.last_ts for owner in owners), default=0), sum(owner.last_cycle for owner in owners))
+
+
+def read_frame(reader: StoreReader, clock_ms: int, want: Want, rules: Judging) -> Frame:
+    """Read what a screen needs, and no more. Raises StoreError."""
+    seq = peek(reader)
+    overview = want.screen == OVERVIEW
+    situation = read_situation(reader, clock_ms, FIGURES if overview else _HEADER_FIGURES)
+    ranks = rules.rules.ranks
+    status = status_of(situation, ranks)
+    frame = Frame(want, seq, situation.now, clock_ms, situation, status)
+    if overview:
+        return replace(frame, pulse=read_pulse(reader, situation))
+    if want.screen == LIST:
+        return replace(frame, items=read_items(reader, status, want.kind))
+    if want.screen == AGENT:
+        return replace(frame, items=read_items(reader, status, "agent"))
+    if want.screen == DETAIL and want.name is not None:
+        return replace(
+            frame, detail=read_detail(reader, status, rules, want.name, metric=want.metric, span_ms=want.span_ms)
+        )
+    if want.screen == ALERTS:
+        found = [each.alert for each in reader.alerts(include_ended=True) if each.alert.started is not None]
+        opened = [alert for alert in found if alert.ended is None]
+        ended = sorted((alert for alert in found if alert.ended is not None), key=lambda alert: -(alert.ended or 0))
+        return replace(
+            frame,
+            alerts=(*worst_first(opened), *ended[:MOST_ENDED]),
+            covered=overshadowed(opened, ranks),
+        )
+    return frame

@@ -1,0 +1,166 @@
+"""One object with everything that is known of it: its figures, what the rules say, what belongs to it, its past."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.view.chart import Span
+from mqvitals_agent.view.listing import health_by_object, health_of_item
+from mqvitals_agent.view.related import Related, read_related
+from mqvitals_agent.view.remedy import TREND
+from mqvitals_agent.view.severity import Health, health_of
+from mqvitals_agent.view.status import MemberView, StatusView
+from mqvitals_agent.view.trend import TrendView
+from mqvitals_agent.view.verdict import judge
+from mqvitals_rules.finding import Finding
+from mqvitals_rules.form import Form
+from mqvitals_rules.lifecycle.alert import Alert
+from mqvitals_rules.snapshot import Instance, ObjectName
+from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.tables import KINDS
+from mqvitals_rules.vocabulary.tables import metric as metric_of
+
+if TYPE_CHECKING:
+    from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_rules.check import Judging
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A rule that looks at the object and what it says; ``alert`` is its newest alert about it, open or ended."""
+
+    form: Form
+    finding: Finding
+    alert: Alert | None
+
+    @property
+    def firing(self) -> bool:
+        """Whether its alert is firing, which may be after the condition ceased to hold."""
+        return self.alert is not None and self.alert.started is not None and self.alert.ended is None
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """All about one object.
+
+    ``known`` is false when the store holds no such object; ``near`` are then names that look like it. ``gone`` (ms UTC)
+    says since when it no longer exists. ``since`` is when it became as bad as it is. ``chartable`` are the metrics that
+    a chart can show, ``trend`` the chosen one over time (None: it has none).
+    """
+
+    name: ObjectName
+    known: bool = True
+    near: tuple[str, ...] = ()
+    gone: int | None = None
+    stale: bool = False
+    health: Health = Health.UNKNOWN
+    since: int | None = None
+    values: Mapping[str, CurrentValue] | None = None
+    instances: tuple[Instance, ...] = ()
+    alerts: tuple[Alert, ...] = ()
+    rules: tuple[Looked, ...] = ()
+    related: tuple[Related, ...] = ()
+    mqsc: str = ""
+    chartable: tuple[str, ...] = ()
+    metric: str = ""
+    trend: TrendView | None = None
+
+
+def read_detail(
+    reader: StoreReader, status: StatusView, rules: Judging, name: ObjectName, *, metric: str = "", span_ms: int
+) -> Detail:
+    """Read and judge an object; ``metric`` is the one to chart, empty: the usual one. Raises StoreError."""
+    situation = status.situation
+    if name.kind not in KINDS or not reader.has(name):
+        return Detail(name, known=False, near=reader.closest(str(name)))
+    values = reader.current(name)
+    row = next((row for row in reader.objects(str(name), gone=True) if row.name == name), None)
+    stale = any(member.name == name.owner and member.stale for member in (*status.queue_managers, *_group(status)))
+    alerts = [
+        stored.alert
+        for stored in reader.alerts(include_ended=True, include_pending=True)
+        if name in (stored.alert.scope, stored.alert.key.object)
+    ]
+    firing = tuple(alert for alert in status.alerts if name in (alert.scope, alert.key.object))
+    health = health_of_item(name, values, health_by_object(firing), stale=stale)
+    begun = [alert.started for alert in firing if alert.started is not None and health_of(alert.severity) is health]
+    chartable = _chartable(name.kind, values)
+    shown = metric if metric in chartable else TREND.get(name.kind, "")
+    shown = shown if shown in chartable else next(iter(chartable), "")
+    looked = _look(reader, rules, name, alerts)
+    return Detail(
+        name=name,
+        gone=None if row is None else row.gone,
+        stale=stale,
+        health=health,
+        since=min(begun, default=None),
+        values=values,
+        instances=reader.instances(name),
+        alerts=firing,
+        rules=looked,
+        related=read_related(reader, status, name, values),
+        mqsc=_mqsc(looked),
+        chartable=chartable,
+        metric=shown,
+        trend=_trend(reader, name, shown, values, Span(situation.now - span_ms, situation.now)) if shown else None,
+    )
+
+
+def _look(reader: StoreReader, rules: Judging, name: ObjectName, alerts: Iterable[Alert]) -> tuple[Looked, ...]:
+    """What every rule in force for the object says of it: those that fire first, the worst of them on top."""
+    newest = {alert.key.rule: alert for alert in alerts}  # the store tells them in the order they arose
+    forms = rules.rules.forms(name)
+    judged = judge(reader, forms, rules.facts, name)
+    looked = [Looked(form, found, newest.get(form.id)) for form, found in zip(forms, judged.findings, strict=True)]
+    return tuple(sorted(looked, key=_rank))
+
+
+def _rank(looked: Looked) -> tuple[int, int]:
+    truth = looked.finding.when.truth
+    severity = looked.alert.severity if looked.alert is not None and looked.firing else 0
+    return (0 if looked.firing else 1 if truth else 2 if truth is None else 3, -severity)
+
+
+def _mqsc(looked: Iterable[Looked]) -> str:
+    """The command to type next: that of the worst rule; where nothing is wrong that of the first that has one."""
+    return next((each.finding.mqsc for each in looked if each.finding.mqsc), "")
+
+
+def _chartable(kind: str, values: Mapping[str, CurrentValue]) -> tuple[str, ...]:
+    """Numbers and states that may have a past, in the vocabulary's order."""
+    return tuple(
+        metric.name
+        for metric in KINDS[kind].metrics
+        if metric.in_history
+        and metric.name in values
+        and values[metric.name].value not in _NEVER_TOLD
+        and not metric.declared
+    )
+
+
+_NEVER_TOLD = frozenset(
+    {
+        Absence.NEEDS_SMF,
+        Absence.NOT_RETURNED,
+        Absence.NOT_ON_ZOS,
+        Absence.NOT_ON_DISTRIBUTED,
+        Absence.NOT_DECLARED,
+        Absence.NOT_ASKED,
+    }
+)
+
+
+def _trend(
+    reader: StoreReader, name: ObjectName, metric: str, values: Mapping[str, CurrentValue], span: Span
+) -> TrendView:
+    told = values[metric]
+    why = told.value.value if isinstance(told.value, Absence) else ""
+    series = reader.trend(name, metric, span.since, span.until)
+    return TrendView(name, metric_of(name.kind, metric), series.points, span, why)
+
+
+def _group(status: StatusView) -> tuple[MemberView, ...]:
+    return (status.group,) if status.group else ()

@@ -1,0 +1,122 @@
+"""The top of every screen: who is watched, as of when, how bad it is, and what to know before trusting the rest."""
+
+from __future__ import annotations
+
+from statistics import median_low
+from typing import TYPE_CHECKING
+
+from mqvitals_agent.view.figure import age, clock, day, moment, number
+from mqvitals_agent.view.severity import Health, health_of
+from mqvitals_agent.view.status import StatusView, counts, source_text
+from mqvitals_agent.view.table import Line, Span, Tone, line, tone_of
+from mqvitals_agent.view.text import cells, cut, safe, wrap
+from mqvitals_rules.lifecycle.alert import Severity
+from mqvitals_rules.vocabulary.metric import Absence
+
+if TYPE_CHECKING:
+    from mqvitals_agent.view.frame import Frame
+
+_EXPECTED = frozenset({Absence.NEEDS_SMF, Absence.NOT_DECLARED, Absence.NOT_ON_ZOS, Absence.NOT_ON_DISTRIBUTED})
+"""Absences that are no trouble of this moment."""
+
+
+def header_lines(frame: Frame, width: int) -> tuple[Line, ...]:
+    """The header in ``width`` cells: one line, and further ones for what must be known (the past, stale, empty)."""
+    view = frame.status
+    signs = _signs(view)
+    for short in (False, True):
+        right = _joined(signs, short=short)
+        size = sum(cells(span.text) for span in right)
+        for left in _lefts(view):
+            if cells(left) + 2 + size <= width:
+                gap = " " * (width - cells(left) - size)
+                return (Line((Span(left, Tone.STRONG), Span(gap), *right)), *_notes(view, width))
+    # Names of any length: what is wrong comes first.
+    return (Line(tuple(right)), line(cut(_lefts(view)[-1], width), Tone.STRONG), *_notes(view, width))
+
+
+def _lefts(view: StatusView) -> list[str]:
+    """Who, how often and as of when: the longest form first."""
+    situation = view.situation
+    number_of = len(view.queue_managers)
+    who = ["mqvitals", *([safe(situation.group)] if situation.group else [])]
+    many = f"{number(number_of)} queue manager{'' if number_of == 1 else 's'}"
+    newest = max((member.last_ts for member in situation.members), default=None)
+    if newest is None:
+        return ["  ".join([*who, "nothing stored yet"]), "mqvitals"]
+    distances = [member.interval_ms for member in situation.members if not member.is_group]
+    every = f"every {age(round(median_low(distances) / 1000) * 1000)}" if distances else ""
+    ago = age(situation.now - newest)
+    if situation.replay:
+        when, short = f"{moment(newest)} UTC, the past", f"{clock(newest)} (past)"
+    elif day(newest) == day(situation.now):
+        when, short = f"{clock(newest)} UTC ({ago} ago)", f"{clock(newest)} ({ago} ago)"
+    else:
+        when, short = f"{moment(newest)} UTC ({ago} ago)", f"{day(newest)} ({ago} ago)"
+    brief = f"{number(number_of)} QM"
+    return [
+        "  ".join(part for part in parts if part)
+        for parts in (
+            (*who, many, every, when),
+            (*who, many, every, short),
+            (*who, brief, every, short),
+            (*who, brief, short),
+            (*who, short),
+            ("mqvitals", short),
+        )
+    ]
+
+
+def _signs(view: StatusView) -> list[tuple[Health, int, str, Tone]]:
+    """How many there are of each: glyph, number, word, tone."""
+    signs = []
+    for severity, count in counts(view.alerts):
+        if severity is Severity.INFO and not count:
+            continue
+        health = health_of(severity)
+        signs.append((health, count, health.word, tone_of(health) if count else Tone.FAINT))
+    total = sum(count for _, count in view.unknown)
+    silent = sum(member.health is Health.UNKNOWN for member in view.queue_managers)
+    if total or silent:
+        troubled = silent or any(reason not in _EXPECTED for reason, _ in view.unknown)
+        signs.append((Health.UNKNOWN, total or silent, "unknown", Tone.UNKNOWN if troubled else Tone.FAINT))
+    return signs
+
+
+def _joined(signs: list[tuple[Health, int, str, Tone]], *, short: bool) -> list[Span]:
+    spans: list[Span] = []
+    for health, count, word, tone in signs:
+        if spans:
+            spans.append(Span("  "))
+        spans.append(Span(f"{health.glyph} {number(count)}{'' if short else f' {word}'}", tone))
+    return spans
+
+
+def _notes(view: StatusView, width: int) -> list[Line]:
+    """What the reader must know before trusting the rest."""
+    situation = view.situation
+    if not situation.members:
+        text = (
+            "Nothing was stored yet. Does the agent run, and can it reach a queue manager? "
+            "Start it with 'mqvitals agent', or see 'mqvitals demo'"
+        )
+        return _wrapped(text, width, Tone.UNKNOWN)
+    newest = max(member.last_ts for member in situation.members)
+    if situation.replay:
+        source = safe(source_text(situation.replay, situation.source))
+        return _wrapped(f"past: {source}, ended {moment(newest)} UTC", width, Tone.STALE)
+    members = [*view.queue_managers, *([view.group] if view.group else [])]
+    stale = [member for member in members if member.stale]
+    if not stale:
+        return []
+    if len(stale) == len(members):
+        youngest = min(member.age_ms for member in stale)
+        text = f"stale: nothing new for {age(youngest)}. Does the agent run? All below is as it was then"
+    else:
+        names = ", ".join(f"{safe(member.name)} for {age(member.age_ms)}" for member in stale)
+        text = f"stale: nothing new from {names}; how they are now is unknown"
+    return _wrapped(text, width, Tone.STALE)
+
+
+def _wrapped(text: str, width: int, tone: Tone) -> list[Line]:
+    return [line(each, tone) for each in wrap(text, width, rest="  ")]

@@ -1,0 +1,30 @@
+"""Objects in words, for people who know MQ."""
+
+from __future__ import annotations
+
+from mqvitals_agent.view.text import safe
+from mqvitals_rules.snapshot import ObjectName
+
+_WORDS = {
+    "queue_manager": "",
+    "qsg": "queue-sharing group",
+    "buffer_pool": "buffer pool",
+    "page_set": "page set",
+    "smds": "shared message data set",
+    "log": "log",
+    "channel_initiator": "channel initiator",
+    "agent": "command",
+}
+"""The word of a kind; of the others the name alone says what they are."""
+
+_KINDS = {"cf_structure": "coupling facility structure", "queue_manager": "queue manager"}
+
+
+def object_words(name: ObjectName) -> str:
+    """An object with its owner first: ``QM01 buffer pool 3``, ``QM01 TO.QM02``, ``QM01``. Safe for a terminal."""
+    return " ".join(part for part in (safe(name.owner), _WORDS.get(name.kind, ""), safe(name.name)) if part)
+
+
+def kind_words(kind: str) -> str:
+    """What a kind is called: ``buffer pool``."""
+    return _KINDS.get(kind) or _WORDS.get(kind) or kind.replace("_", " ")

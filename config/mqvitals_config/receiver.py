@@ -1,0 +1,130 @@
+"""Who is told of alerts: receivers of webhooks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from mqvitals_config.doc import Doc
+from mqvitals_config.duration import FORM as DURATION
+from mqvitals_config.duration import parse_duration
+from mqvitals_config.problem import LocatedText, Place, Problem
+from mqvitals_config.secret import Secret
+from mqvitals_config.shape import Convert
+from mqvitals_config.web_address import FORM as ADDRESS
+from mqvitals_config.web_address import WebAddress
+
+OWN_LABELS = ("alertname", "severity", "owner", "queue_manager", "kind", "object", "instance", "group")
+"""The labels that every alert brings along."""
+
+_LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_LONGEST_MS = 300_000
+
+
+def receiver_name(text: LocatedText) -> LocatedText:
+    """A receiver's name; raises ValueError."""
+    if not text or text != text.strip() or not text.isprintable() or len(text) > 48:
+        raise ValueError("a name has 1 to 48 characters, none of them a control character, and no blanks around it")
+    return text
+
+
+def label_name(text: str) -> str:
+    """The name of a label that a site adds; raises ValueError."""
+    if not _LABEL.fullmatch(text):
+        raise ValueError("a label's name has letters, digits and underscores, and does not begin with a digit")
+    if text in OWN_LABELS:
+        raise ValueError(f"{text} is a label that every alert has of itself")
+    return text
+
+
+def label_value(text: str) -> str:
+    """The value of a label; raises ValueError."""
+    if not text or not text.isprintable():
+        raise ValueError("a label's value is not empty and holds no control characters")
+    return text
+
+
+def patience(text: LocatedText) -> int:
+    """How long to wait for an answer, ms; raises ValueError."""
+    duration = parse_duration(text)
+    if not 0 < duration <= _LONGEST_MS:
+        raise ValueError("must be longer than nothing and at most 5m")
+    return duration
+
+
+def secret_file(path: LocatedText) -> Secret:
+    """The secret that a file holds; raises ValueError when ``path`` cannot be a path, or is itself an address."""
+    if "://" in path:
+        raise ValueError("expected the path of a file that holds the secret; an address itself is written as url")
+    return Secret.in_file(path)
+
+
+SecretFile = Annotated[Secret, Convert(secret_file, "the path of a file")]
+
+
+@dataclass(frozen=True, slots=True)
+class Receiver:
+    """One receiver of alerts, told by webhook. Its address is written in the file, or in a file of its own."""
+
+    name: Annotated[
+        Annotated[LocatedText, Convert(receiver_name)],
+        Doc("Its name, for `mqvitals alerts test`, for messages, and for the receiver itself."),
+    ]
+    url: Annotated[
+        Annotated[WebAddress, Convert(WebAddress.parse, ADDRESS)] | None,
+        Doc("Where alerts are posted to. Shown nowhere but for its host.", default="the address in `url_file`"),
+    ] = None
+    url_file: Annotated[
+        SecretFile | None,
+        Doc(
+            "A file that holds the address and nothing else, for an address that is a secret. Either this or `url` is"
+            " required."
+        ),
+    ] = None
+    token_file: Annotated[
+        SecretFile | None,
+        Doc("A file that holds the token that is sent as `Authorization: Bearer`, and nothing else."),
+    ] = None
+    timeout: Annotated[
+        Annotated[int, Convert(patience, DURATION, raw=True)],
+        Doc("How long an answer may take before the alert is sent again.", default="10s"),
+    ] = 10_000
+    send_resolved: Annotated[bool, Doc("Whether it is also told that an alert has ended.", default="true")] = True
+    labels: Annotated[
+        Mapping[Annotated[str, label_name], Annotated[str, label_value]],
+        Doc("Labels of your own that every alert to this receiver carries."),
+    ] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.url is None and self.url_file is None:
+            raise ValueError("this receiver has no address; give url, or url_file when the address is a secret")
+        if self.url is not None and self.url_file is not None:
+            raise ValueError("this receiver has two addresses; give either url or url_file")
+
+    @property
+    def address(self) -> Secret:
+        """Where alerts are posted to. Of one in a file the form is only known when it is revealed."""
+        address = self.url or self.url_file
+        assert address is not None
+        return address
+
+
+def receiver_of(url: str, *, name: str = "webhook", origin: str = "flag --webhook") -> Receiver:
+    """A receiver that is named outside of any file, with every other setting at its default.
+
+    Raises ValueError when ``url`` is no http or https address.
+    """
+    return Receiver(LocatedText(name, Place(origin)), WebAddress(url))
+
+
+def receiver_contradictions(receivers: Sequence[Receiver]) -> Iterator[Problem]:
+    """Names that stand twice."""
+    seen: dict[str, LocatedText] = {}
+    for index, receiver in enumerate(receivers):
+        name = receiver.name
+        if name in seen:
+            message = f"{name} stands here twice, first on line {seen[name].place.line}"
+            yield Problem(name.place, f"receivers[{index}].name", message)
+        seen.setdefault(name, name)

@@ -1,0 +1,253 @@
+"""A clock that moves while somebody sleeps, a receiver that answers as it is told, a store with alerts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from mqvitals_agent.journal import Level
+from mqvitals_agent.notify.notifier import Notifier
+from mqvitals_agent.notify.outbox import StoreOutbox
+from mqvitals_agent.notify.owing import Owing
+from mqvitals_agent.store.writer import Store
+from mqvitals_config.receiver import Receiver, receiver_of
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
+from mqvitals_rules.ruleset import RuleSet, read_rules
+from mqvitals_rules.snapshot import ObjectName, Snapshot
+from mqvitals_rules.vocabulary.tables import KINDS
+
+START = 1_795_176_000_000
+POOL = ObjectName("QM01", "buffer_pool", "3")
+T = TypeVar("T")
+
+
+@dataclass
+class FakeClock:
+    """Moves only while somebody sleeps, and notes how long."""
+
+    moment: int = START
+    slept: list[float] = field(default_factory=list)
+
+    def now(self) -> int:
+        return self.moment
+
+    async def sleep(self, ms: float) -> None:
+        self.slept.append(ms)
+        self.moment += int(ms)
+        await asyncio.sleep(0)
+
+
+@dataclass
+class Lines:
+    """The log: what was said, and the texts that stand for a key."""
+
+    said: list[str] = field(default_factory=list)
+    texts: dict[str, str] = field(default_factory=dict)
+
+    def say(self, event: str, text: str, *, level: Level = "info", **facts: Any) -> None:
+        self.said.append(f"{level} {event} {text} {facts}")
+
+    def changed(self, key: str, event: str, text: str, *, level: Level = "info", **facts: Any) -> bool:
+        before = self.texts.pop(key, "")
+        if not text:
+            return bool(before)
+        self.texts[key] = text
+        if before != text:
+            self.say(event, text, level=level, **facts)
+        return before != text
+
+
+@dataclass
+class Hook:
+    """A webhook on 127.0.0.1. ``answers`` are taken one a request; then everything is accepted.
+
+    An answer is a status, a function of the request, or an Event to wait for (a receiver that hangs).
+    """
+
+    answers: list[Any] = field(default_factory=list)
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    url: str = ""
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        self.requests.append(json.loads(await request.text()))
+        self.headers.append(dict(request.headers))
+        self.arrived.set()
+        answer = self.answers.pop(0) if self.answers else 200
+        if isinstance(answer, asyncio.Event):
+            await answer.wait()
+            answer = 200
+        if callable(answer):
+            return await answer(request)  # type: ignore[no-any-return]
+        return web.Response(status=answer)
+
+    @property
+    def told(self) -> list[tuple[str, str]]:
+        """(status, severity) of what came."""
+        return [(each["status"], each["alerts"][0]["labels"]["severity"]) for each in self.requests]
+
+    @property
+    def keys(self) -> list[str]:
+        return [each["alerts"][0]["fingerprint"] for each in self.requests]
+
+    async def until(self, count: int) -> None:
+        while len(self.requests) < count:
+            self.arrived.clear()
+            await self.arrived.wait()
+
+
+@pytest.fixture
+async def hooks() -> AsyncIterator[Callable[[], Awaitable[Hook]]]:
+    """Makes webhooks."""
+    servers: list[TestServer] = []
+
+    async def make() -> Hook:
+        hook = Hook()
+        app = web.Application()
+        app.router.add_post("/{tail:.*}", hook.handle)
+        server = TestServer(app, host="127.0.0.1", port=0)
+        await server.start_server(shutdown_timeout=0.01)
+        servers.append(server)
+        hook.url = f"http://127.0.0.1:{server.port}/hook/Tsecretpath?key=Qsecretkey"
+        return hook
+
+    yield make
+    for server in servers:
+        await server.close()
+
+
+@pytest.fixture
+async def hook(hooks: Callable[[], Awaitable[Hook]]) -> Hook:
+    """One webhook."""
+    return await hooks()
+
+
+@cache
+def ruleset() -> RuleSet:
+    return RuleSet(read_rules(KINDS)[0], KINDS)
+
+
+@dataclass
+class Site:
+    """A store, the receivers of its alerts, and the way from one to the other."""
+
+    store: Store
+    clock: FakeClock = field(default_factory=FakeClock)
+    lines: Lines = field(default_factory=Lines)
+    receivers: list[Receiver] = field(default_factory=list)
+    open: dict[AlertKey, Alert] = field(default_factory=dict)
+    cycle: int = 0
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def owing(self, group: str = "PRDQSG") -> Owing:
+        return Owing(self.receivers, ruleset(), self.store, group)
+
+    def change(self, *alerts: Alert, owed: Any = None) -> None:
+        """A cycle after which the alerts are so."""
+        self.cycle += 1
+        ts = START + self.cycle * 10_000
+        changes = []
+        for alert in alerts:
+            alert = replace(alert, updated=ts, ended=ts if alert.state is AlertState.RESOLVED else None)
+            before = self.open.pop(alert.key, None)
+            if before is not None and before.started is not None:
+                alert = replace(alert, started=before.started)
+            elif alert.state is not AlertState.PENDING:
+                alert = replace(alert, started=ts)
+            changes.append(Transition(alert, before, Why.HELD))
+            if alert.state is not AlertState.RESOLVED:
+                self.open[alert.key] = alert
+        self.store.write(Snapshot("QM01", False, self.cycle, ts, ()), Verdict(tuple(changes)), owed or self.owing())
+
+    def notifier(self) -> Notifier:
+        async def call(job: Callable[[], T]) -> T:
+            self.asked.set()
+            return job()
+
+        return Notifier(self.receivers, StoreOutbox(self.store, call), self.clock, self.lines, chance=lambda: 1.0)
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Waits for something that delivery brings about: it asks the store after everything it does."""
+        while not holds():
+            self.asked.clear()
+            await self.asked.wait()
+
+    def row(self, sql: str) -> Any:
+        return self.store._connection.execute(sql).fetchall()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    transitions: tuple[Transition, ...] = ()
+    unknown: tuple[Any, ...] = ()
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """A new store in a folder of its own."""
+    store = Store.open(tmp_path / "store.db")
+    yield Site(store)
+    store.close()
+
+
+@pytest.fixture
+def pool() -> Callable[..., Alert]:
+    """An alert about buffer pool 3 of QM01."""
+
+    def make(
+        rule: str = "BP-03",
+        state: AlertState = AlertState.FIRING,
+        severity: Severity = Severity.CRITICAL,
+        *,
+        kind_of_rule: str = "operational",
+        family: str = "bp_free",
+        summary: str = "4 % free",
+        started: int | None = None,
+        name: ObjectName = POOL,
+        instance: str = "",
+    ) -> Alert:
+        return Alert(
+            AlertKey(rule, name, instance),
+            name,
+            kind_of_rule,
+            family,
+            state,
+            severity,
+            severity,
+            START,
+            START,
+            summary,
+            started,
+        )
+
+    return make
+
+
+@pytest.fixture
+def webhook() -> Callable[..., Receiver]:
+    """A receiver at an address."""
+
+    def make(url: str = "http://127.0.0.1:1/", name: str = "ops", **settings: Any) -> Receiver:
+        return replace(receiver_of(url, name=name), **settings)
+
+    return make
+
+
+@pytest.fixture
+def settled() -> Callable[[Site], Awaitable[None]]:
+    """Waits until nothing is owed any more."""
+
+    async def wait(site: Site) -> None:
+        await site.until(lambda: site.row("SELECT count(*) FROM notice WHERE done_ts IS NULL") == [(0,)])
+
+    return wait

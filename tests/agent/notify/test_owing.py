@@ -1,0 +1,162 @@
+"""Which notices the transitions of alerts owe, through the store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from mqvitals_agent.notify.reason import Reason
+from mqvitals_agent.store.error import StoreError
+from mqvitals_config.receiver import Receiver
+from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
+
+PENDING, FIRING, RESOLVED = AlertState.PENDING, AlertState.FIRING, AlertState.RESOLVED
+WARNING, CRITICAL = Severity.WARNING, Severity.CRITICAL
+Pool = Callable[..., Alert]
+Webhook = Callable[..., Receiver]
+
+
+def notices(site: Any, receiver: str = "ops") -> list[tuple[str, str, str]]:
+    """(rule, status, severity) of what a receiver is owed, in order."""
+    rows = site.row("SELECT receiver, status, severity, payload FROM notice ORDER BY id")
+    return [
+        (json.loads(payload)["commonLabels"]["alertname"], status, severity)
+        for name, status, severity, payload in rows
+        if name == receiver
+    ]
+
+
+def test_one_incident(site: Any, pool: Pool, webhook: Webhook) -> None:
+    """A notice when it starts, when its severity changes and when it ends; none while it waits or goes on."""
+    site.receivers = [webhook()]
+    site.change(pool(state=PENDING, severity=WARNING))
+    assert notices(site) == []
+    site.change(pool(severity=WARNING))
+    site.change(pool(severity=WARNING, summary="5 % free"))
+    site.change(pool(severity=CRITICAL))
+    site.change(pool(state=RESOLVED, severity=CRITICAL))
+    assert notices(site) == [
+        ("BP-03", "firing", "warning"),
+        ("BP-03", "firing", "critical"),
+        ("BP-03", "resolved", "critical"),
+    ]
+    assert len(set(site.row("SELECT fingerprint FROM notice"))) == 1
+
+
+def test_a_second_incident_is_another_one(site: Any, pool: Pool, webhook: Webhook) -> None:
+    """It has a fingerprint of its own."""
+    site.receivers = [webhook()]
+    for _ in range(2):
+        site.change(pool())
+        site.change(pool(state=RESOLVED))
+    keys = [key for (key,) in site.row("SELECT fingerprint FROM notice ORDER BY id")]
+    assert keys[0] == keys[1] != keys[2] == keys[3]
+
+
+def test_what_ends_before_it_fires_and_advice_notify_nobody(site: Any, pool: Pool, webhook: Webhook) -> None:
+    """Neither has a notice."""
+    site.receivers = [webhook()]
+    site.change(pool(state=PENDING))
+    site.change(pool(state=RESOLVED, started=None))
+    site.change(pool("BP-09", kind_of_rule="review", family=""))
+    site.change(pool("BP-09", kind_of_rule="review", family="", state=RESOLVED))
+    assert notices(site) == []
+
+
+def test_only_the_worst_of_a_family(site: Any, pool: Pool, webhook: Webhook) -> None:
+    """A milder one is told when the worse one has ended and it still fires; one that ended meanwhile is not."""
+    site.receivers = [webhook()]
+    site.change(pool("BP-01", severity=WARNING), pool("BP-02", severity=WARNING), pool("BP-03"))
+    assert notices(site) == [("BP-03", "firing", "critical")]
+    site.change(pool("BP-02", state=RESOLVED, severity=WARNING))
+    site.change(pool("BP-03", state=RESOLVED))
+    site.change(pool("BP-01", state=RESOLVED, severity=WARNING))
+    assert notices(site)[1:] == [
+        ("BP-03", "resolved", "critical"),
+        ("BP-01", "firing", "warning"),
+        ("BP-01", "resolved", "warning"),
+    ]
+
+
+def test_one_that_was_told_before_it_was_covered_is_ended_too(site: Any, pool: Pool, webhook: Webhook) -> None:
+    """Exactly one firing and one resolved for each, although the worse one came and went in between."""
+    site.receivers = [webhook()]
+    site.change(pool("BP-01", severity=WARNING))
+    site.change(pool("BP-03"))
+    site.change(pool("BP-03", state=RESOLVED))
+    site.change(pool("BP-01", state=RESOLVED, severity=WARNING))
+    assert [each[:2] for each in notices(site)] == [
+        ("BP-01", "firing"),
+        ("BP-03", "firing"),
+        ("BP-03", "resolved"),
+        ("BP-01", "resolved"),
+    ]
+
+
+def test_the_reasons_can_be_asked(site: Any, pool: Pool, webhook: Webhook) -> None:
+    """Every candidate comes back with one, told or not."""
+    site.receivers = [webhook()]
+    asked = []
+
+    def owed(changes: Any) -> Any:
+        owing = site.owing()
+        asked.extend(owing.decided(changes))
+        return owing(changes)
+
+    site.change(pool("BP-01", severity=WARNING), pool("BP-03"), owed=owed)
+    assert [(each.alert.key.rule, each.reason) for each in asked] == [
+        ("BP-01", Reason.COVERED),
+        ("BP-03", Reason.STARTED),
+    ]
+
+
+def test_each_receiver_is_owed_its_own(site: Any, pool: Pool, webhook: Webhook) -> None:
+    """With its name and labels; the end only where it is wanted; a new one is not told of the end of what it never knew."""
+    site.receivers = [webhook(labels={"site": "north"}), webhook(name="chat", send_resolved=False)]
+    site.change(pool())
+    site.receivers.append(webhook(name="new"))
+    site.change(pool(state=RESOLVED))
+    assert [each[1] for each in notices(site)] == ["firing", "resolved"]
+    assert [each[1] for each in notices(site, "chat")] == ["firing"]
+    assert notices(site, "new") == []
+    ops, chat = (json.loads(row[0]) for row in site.row("SELECT payload FROM notice ORDER BY id LIMIT 2"))
+    assert (ops["receiver"], ops["commonLabels"]["site"]) == ("ops", "north")
+    assert (chat["receiver"], "site" in chat["commonLabels"]) == ("chat", False)
+
+
+def test_the_rule_speaks(site: Any, pool: Pool, webhook: Webhook) -> None:
+    """Advice, document, section and the MQSC command of the rule; a rule that is no longer known has none."""
+    site.receivers = [webhook()]
+    site.change(pool(), pool("GONE-1", family=""))
+    known, unknown = (json.loads(row[0])["commonAnnotations"] for row in site.row("SELECT payload FROM notice"))
+    assert known["mqsc"] == "DISPLAY USAGE PSID(*) TYPE(PAGESET)"
+    assert known["advice"]
+    assert known["document"]
+    assert known["section"]
+    assert unknown == {"summary": "4 % free"}
+
+
+def test_without_receivers_nothing_is_owed(site: Any, pool: Pool) -> None:
+    """And nothing is kept."""
+    site.change(pool())
+    assert site.row("SELECT count(*) FROM notice") == [(0,)]
+
+
+def test_a_snapshot_that_cannot_be_stored_owes_nothing(site: Any, pool: Pool, webhook: Webhook) -> None:
+    """Alert and notice are one transaction; what follows is judged by what the store holds, so nothing is lost."""
+    site.receivers = [webhook()]
+    site.change(pool(state=PENDING))
+
+    def full(changes: Any) -> Any:
+        raise StoreError("the disk is full")
+
+    with pytest.raises(StoreError):
+        site.change(pool(), owed=full)
+    assert site.row("SELECT state FROM alert") == [("pending",)]
+    assert notices(site) == []
+    # The rules go on with an alert that fires; the store hears of it with the next change.
+    site.change(pool(severity=WARNING))
+    assert notices(site) == [("BP-03", "firing", "warning")]

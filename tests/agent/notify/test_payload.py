@@ -1,0 +1,189 @@
+"""The JSON of a notice, field by field."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mqvitals_agent.notify.payload import NOT_ENDED, Words, content, fingerprint, payload
+from mqvitals_agent.notify.trial import trial_contents
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
+from mqvitals_rules.snapshot import ObjectName
+
+Pool = Callable[..., Alert]
+WORDS = Words("Enlarge it.", "MP16", "Buffer pools", "DISPLAY USAGE PSID(*) TYPE(PAGESET)")
+STARTED = 1_795_176_010_007
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z")
+
+
+def check_shape(notice: Any) -> None:
+    """Version 4 of Alertmanager's webhooks: these fields, of these types, and no others."""
+    assert {name: type(value) for name, value in notice.items()} == {
+        "version": str,
+        "groupKey": str,
+        "truncatedAlerts": int,
+        "status": str,
+        "receiver": str,
+        "groupLabels": dict,
+        "commonLabels": dict,
+        "commonAnnotations": dict,
+        "externalURL": str,
+        "alerts": list,
+    }
+    assert notice["version"] == "4"
+    (alert,) = notice["alerts"]
+    assert {name: type(value) for name, value in alert.items()} == {
+        "status": str,
+        "labels": dict,
+        "annotations": dict,
+        "startsAt": str,
+        "endsAt": str,
+        "generatorURL": str,
+        "fingerprint": str,
+    }
+    assert notice["status"] == alert["status"]
+    assert notice["status"] in ("firing", "resolved")
+    assert (alert["endsAt"] == NOT_ENDED) is (alert["status"] == "firing")
+    assert MOMENT.fullmatch(alert["startsAt"])
+    assert MOMENT.fullmatch(alert["endsAt"])
+    assert re.fullmatch("[0-9a-f]{16}", alert["fingerprint"])
+    assert notice["commonLabels"] == alert["labels"]
+    assert notice["commonAnnotations"] == alert["annotations"]
+    assert notice["groupLabels"].items() <= alert["labels"].items()
+    for texts in (alert["labels"], alert["annotations"], notice["groupLabels"]):
+        assert all(isinstance(value, str) and value for value in texts.values())
+
+
+def test_a_firing_notice_in_full(pool: Pool) -> None:
+    """Every field of it."""
+    text = payload(content(pool(started=STARTED), WORDS, {"PRDQSG"}, "PRDQSG"), "ops", {"site": "north"})
+    labels = {
+        "alertname": "BP-03",
+        "severity": "critical",
+        "owner": "QM01",
+        "queue_manager": "QM01",
+        "kind": "buffer_pool",
+        "object": "QM01/buffer_pool/3",
+        "group": "PRDQSG",
+        "site": "north",
+    }
+    annotations = {
+        "summary": "4 % free",
+        "advice": "Enlarge it.",
+        "document": "MP16",
+        "section": "Buffer pools",
+        "mqsc": "DISPLAY USAGE PSID(*) TYPE(PAGESET)",
+    }
+    identity = {name: labels[name] for name in ("alertname", "owner", "queue_manager", "kind", "object", "group")}
+    assert json.loads(text) == {
+        "version": "4",
+        "groupKey": '{}:{alertname="BP-03", group="PRDQSG", kind="buffer_pool", object="QM01/buffer_pool/3",'
+        ' owner="QM01", queue_manager="QM01"}',
+        "truncatedAlerts": 0,
+        "status": "firing",
+        "receiver": "ops",
+        "groupLabels": identity,
+        "commonLabels": labels,
+        "commonAnnotations": annotations,
+        "externalURL": "",
+        "alerts": [
+            {
+                "status": "firing",
+                "labels": labels,
+                "annotations": annotations,
+                "startsAt": "2026-11-20T12:00:10.007Z",
+                "endsAt": "0001-01-01T00:00:00Z",
+                "generatorURL": "",
+                "fingerprint": fingerprint(pool(started=STARTED)),
+            }
+        ],
+    }
+
+
+def test_a_resolved_notice(pool: Pool) -> None:
+    """It has an end, and else the same identity."""
+    firing = pool(started=STARTED)
+    ended = replace(firing, state=AlertState.RESOLVED, ended=STARTED + 60_000)
+    first, last = (json.loads(payload(content(each, WORDS, (), ""), "ops", {})) for each in (firing, ended))
+    check_shape(first)
+    check_shape(last)
+    assert last["alerts"][0]["endsAt"] == "2026-11-20T12:01:10.007Z"
+    assert last["groupKey"] == first["groupKey"]
+    assert last["alerts"][0]["fingerprint"] == first["alerts"][0]["fingerprint"]
+
+
+def test_the_fingerprint_is_that_of_the_incident(pool: Pool) -> None:
+    """Severity, words and end do not change it; another start, rule, object or instance does."""
+    alert = pool(started=STARTED)
+    same = replace(alert, severity=Severity.WARNING, summary="5 %", state=AlertState.RESOLVED, ended=STARTED + 1)
+    others = [
+        replace(alert, started=STARTED + 1),
+        replace(alert, key=AlertKey("BP-02", alert.key.object)),
+        replace(alert, key=AlertKey("BP-03", ObjectName("QM02", "buffer_pool", "3"))),
+        replace(alert, key=AlertKey("BP-03", alert.key.object, "x")),
+    ]
+    assert fingerprint(same) == fingerprint(alert)
+    assert len({fingerprint(each) for each in [alert, *others]}) == 5
+    assert fingerprint(alert) == "0890c65011b908ab"
+
+
+def test_the_group_is_no_queue_manager(pool: Pool) -> None:
+    """Things of the group have an owner and no queue manager; an instance is named where there is one."""
+    structure = pool("CF-01", name=ObjectName("PRDQSG", "cf_structure", "APPL1"), instance="form", started=STARTED)
+    labels = content(structure, Words(), {"PRDQSG"}, "PRDQSG").labels
+    assert labels["owner"] == "PRDQSG"
+    assert "queue_manager" not in labels
+    assert labels["instance"] == "form"
+    assert "advice" not in content(structure, Words(), (), "").annotations
+
+
+def test_a_label_of_the_site_never_hides_one_of_the_alert(pool: Pool) -> None:
+    """The settings refuse such a label; the payload does not rely on it."""
+    notice = json.loads(payload(content(pool(started=1), WORDS, (), ""), "ops", {"severity": "none"}))
+    assert notice["commonLabels"]["severity"] == "critical"
+
+
+def test_the_test_alert_is_marked() -> None:
+    """Everybody who sees it knows what it is."""
+    firing, resolved = (json.loads(payload(each, "ops", {"site": "north"})) for each in trial_contents(STARTED))
+    for notice in (firing, resolved):
+        check_shape(notice)
+        assert notice["commonLabels"]["test"] == "true"
+        assert notice["commonLabels"]["alertname"] == "MQVITALS-TEST"
+        assert "nothing is wrong" in notice["commonAnnotations"]["summary"]
+    assert (firing["status"], resolved["status"]) == ("firing", "resolved")
+    assert firing["alerts"][0]["fingerprint"] == resolved["alerts"][0]["fingerprint"]
+
+
+ANY = st.text(st.characters(), max_size=20) | st.sampled_from(["\ud800", '"}{', "\x00\x1b[2J", "\u2028", "[/x]"])
+
+
+@given(ANY, ANY, ANY, ANY, ANY, st.integers(0, 253_402_300_799_999))
+def test_any_text_gives_valid_json(rule: str, owner: str, name: str, summary: str, label: str, started: int) -> None:
+    """Whatever MQ, rules and the site say: plain ASCII that every parser takes, with the texts as they were."""
+    alert = Alert(
+        AlertKey(rule, ObjectName(owner, "queue", name), label),
+        ObjectName(owner, "queue", name),
+        "operational",
+        "",
+        AlertState.FIRING,
+        Severity.WARNING,
+        Severity.WARNING,
+        started,
+        started,
+        summary,
+        started,
+    )
+    text = payload(content(alert, Words(summary, rule, name, owner), {label}, label), name, {"site": label})
+    assert text.isascii()
+    notice = json.loads(text)
+    json.dumps(notice, ensure_ascii=False, allow_nan=False).encode()
+    assert notice["version"] == "4"
+    if summary.isprintable() and summary:
+        assert notice["commonAnnotations"]["summary"] == summary

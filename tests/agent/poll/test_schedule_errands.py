@@ -1,0 +1,99 @@
+"""What is asked: which questions the settings make, and what is wrong with them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.pcf.decoder import Decoder
+from mqvitals_agent.pcf.message import Filter, Message
+from mqvitals_agent.poll.errand import errands, filter_of, polling_problems
+from mqvitals_agent.poll.schedule import BACKUP, USUAL_MS
+from mqvitals_agent.poll.selection import of_request
+from mqvitals_config.polling import ChannelSelection, PollingSettings, QueueSelection
+from mqvitals_config.problem import LocatedText, Place
+
+
+def located(text: str) -> LocatedText:
+    """A text of a file."""
+    return LocatedText(text, Place("mqvitals.yaml", 3, 5))
+
+
+def decoded(request: bytes) -> Message:
+    """A request as a queue manager reads it."""
+    return Decoder().decode(request, 1208)
+
+
+def test_every_question_is_asked_whole() -> None:
+    """Without settings there is one request a question, which selects everything, in the order of the schedule."""
+    found = errands(PollingSettings())
+    assert [errand.question for errand in found] == list(USUAL_MS)
+    for errand in found:
+        selection = of_request(decoded(errand.request))
+        assert (selection.command, selection.name, selection.partial) == (errand.command, "*", False)
+
+
+def test_backup_is_the_other_half() -> None:
+    """The backup question differs from the summary in its type and has the same form."""
+    (backup,) = [errand for errand in errands(PollingSettings()) if errand.question == BACKUP]
+    assert decoded(backup.request).values[mq.MQIACF_CF_STATUS_TYPE] == mq.MQIACF_CF_STATUS_BACKUP
+    assert backup.form == "INQUIRE_CF_STRUC_STATUS"
+    assert backup.of_group
+
+
+def test_usage_can_be_off() -> None:
+    """Usage is not asked when the settings say so."""
+    names = {errand.question for errand in errands(PollingSettings(usage=False))}
+    assert names == set(USUAL_MS) - {"INQUIRE_USAGE"}
+
+
+def test_names_and_filters() -> None:
+    """Each name is a request of its own, for definitions and status; a filter is for status alone."""
+    queues = QueueSelection((located("APP.*"), located("PAY.*"), located("APP.*")), located("curdepth gt 0"))
+    found = errands(replace(PollingSettings(), queues=queues))
+    status = [decoded(errand.request) for errand in found if errand.question == "INQUIRE_Q_STATUS"]
+    assert [message.values[mq.MQCA_Q_NAME] for message in status] == ["APP.*", "PAY.*"]
+    assert {message.values[mq.MQIA_CURRENT_Q_DEPTH] for message in status} == {Filter(mq.MQCFOP_GREATER, 0)}
+    assert of_request(status[0]).partial
+    definitions = [decoded(errand.request) for errand in found if errand.question == "INQUIRE_Q"]
+    assert [of_request(message).partial for message in definitions] == [False, False]
+
+
+def test_states_and_texts_in_filters() -> None:
+    """A state is named as in MQSC, a text may be generic."""
+    running = filter_of("STATUS NE running", "channel")
+    assert running is not None
+    assert running.value == Filter(mq.MQCFOP_NOT_EQUAL, mq.MQCHS_RUNNING)
+    partner = filter_of("RQMNAME LK QM*", "channel")
+    assert partner is not None
+    assert partner.value == Filter(mq.MQCFOP_LIKE, "QM*")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("CURDEPHT GT 0", "did you mean 'CURDEPTH'"),
+        ("CURDEPTH LK A*", "CURDEPTH is a number"),
+        ("CURDEPTH GT many", "many is no value of CURDEPTH"),
+    ],
+)
+def test_filters_that_do_not_fit(text: str, said: str) -> None:
+    """Mistakes in filters are told at their place, with what would be right."""
+    polling = PollingSettings(queues=QueueSelection(where=located(text)))
+    (problem,) = polling_problems(polling)
+    assert said in problem.message
+    assert str(problem).startswith("mqvitals.yaml:3:5: polling.queues.where: ")
+    with pytest.raises(ValueError, match=problem.message[:20]):
+        errands(polling)
+
+
+def test_unknown_questions() -> None:
+    """An interval for a question that does not exist is told; those that exist and right filters are no problem."""
+    polling = PollingSettings(
+        channels=ChannelSelection(where=located("STATUS EQ RETRYING")),
+        intervals={located("INQUIRE_USGAE"): 60_000, located("INQUIRE_Q"): 60_000},
+    )
+    (problem,) = polling_problems(polling)
+    assert problem.message == "there is no question INQUIRE_USGAE; did you mean 'INQUIRE_USAGE'?"

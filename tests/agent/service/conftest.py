@@ -1,0 +1,229 @@
+"""A clock that only moves when told to, queue managers that follow a script, and a service over both."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import io
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from itertools import count
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from mqvitals_agent.connection.connection import ConnectError
+from mqvitals_agent.connection.exchange import Exchange, MqiFailure, Reply
+from mqvitals_agent.journal import Journal
+from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.pcf.encoder import encode_message, integer, string
+from mqvitals_agent.pcf.message import Parameter
+from mqvitals_agent.pcf.names import command_name
+from mqvitals_agent.service.keeper import Stored
+from mqvitals_agent.service.service import Service
+from mqvitals_agent.simulator.answer import answer
+from mqvitals_config.settings import Settings
+from mqvitals_rules.check import prepare
+
+_T = TypeVar("_T")
+
+BEGAN = 1795176000000  # 2026-11-20 12:00:00 UTC
+
+
+class FakeClock:
+    """Time moves only by ``advance``; whoever sleeps wakes at the right moment."""
+
+    def __init__(self, now: int = BEGAN) -> None:
+        self._now = now
+        self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
+        self._numbers = count()
+
+    def now(self) -> int:
+        return self._now
+
+    async def sleep(self, ms: float) -> None:
+        if ms <= 0:
+            await asyncio.sleep(0)
+            return
+        future = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._sleepers, (self._now + ms, next(self._numbers), future))
+        await future
+
+    def set(self, now: int) -> None:
+        """Set the clock as an operator would."""
+        self._now = now
+
+    async def settle(self) -> None:
+        """Let everybody do what can be done at this moment."""
+        for _ in range(200):
+            await asyncio.sleep(0)
+
+    async def advance(self, ms: int) -> None:
+        """Let time go by."""
+        target = self._now + ms
+        await self.settle()
+        while self._sleepers and self._sleepers[0][0] <= target:
+            at, _, future = heapq.heappop(self._sleepers)
+            if not future.done():
+                self._now = max(self._now, -int(-at // 1))
+                future.set_result(None)
+                await self.settle()
+        self._now = target
+
+
+class InlineWorker:
+    """Does everything at once, in the test's own thread."""
+
+    async def call(self, function: Callable[[], _T]) -> _T:
+        return function()
+
+    def end(self) -> None:
+        """Nothing to end."""
+
+
+@dataclass(eq=False)
+class Script:
+    """A queue manager that does what the test wants; it is its own connector and connection.
+
+    ``took`` is the time of an answer by command (ms), ``items`` what it tells, ``silent`` commands end with 2033 after the
+    wait, ``hung`` ones never, ``refused`` ones are answered 2035. ``down`` is why connecting fails, ``stuck`` makes it hang;
+    with ``connect_anyway`` only asking fails.
+    """
+
+    queue_manager: str
+    clock: FakeClock
+    took: dict[str, int] = field(default_factory=dict)
+    items: dict[str, Sequence[Sequence[Parameter]]] = field(default_factory=dict)
+    silent: set[str] = field(default_factory=set)
+    hung: set[str] = field(default_factory=set)
+    refused: set[str] = field(default_factory=set)
+    down: int = 0
+    stuck: bool = False
+    connect_anyway: bool = False
+    attempts: list[int] = field(default_factory=list)
+    asked: list[tuple[int, str]] = field(default_factory=list)
+    open: int = 0
+    most_at_once: int = 0
+    _at_once: int = 0
+
+    async def connect(self) -> Script:
+        self.attempts.append(self.clock.now() - BEGAN)
+        if self.stuck:
+            await asyncio.get_running_loop().create_future()
+        if self.down and not self.connect_anyway:
+            raise ConnectError(MqiFailure(2, self.down))
+        self.open += 1
+        return self
+
+    async def close(self) -> None:
+        self.open -= 1
+
+    async def ask(self, command: int, request: bytes, wait_ms: int) -> Exchange:
+        name = command_name(command) or ""
+        at = self.clock.now()
+        self.asked.append((at - BEGAN, name))
+        self._at_once += 1
+        self.most_at_once = max(self.most_at_once, self._at_once)
+        try:
+            if name in self.hung:
+                await asyncio.get_running_loop().create_future()
+            took = wait_ms if name in self.silent else self.took.get(name, 0)
+            if took:
+                await self.clock.sleep(took)
+        finally:
+            self._at_once -= 1
+        exchange = Exchange(0, at, took, self.queue_manager, command, request)
+        if self.down:
+            return replace(exchange, error=MqiFailure(2, 2009))
+        if name in self.silent:
+            return replace(exchange, error=MqiFailure(2, 2033))
+        return replace(exchange, replies=tuple(self._replies(command, name)))
+
+    def _replies(self, command: int, name: str) -> Iterable[Reply]:
+        if name in self.refused:
+            said = string(mq.MQCACF_RESPONSE_Q_MGR_NAME, self.queue_manager)
+            for kind, control in ((mq.MQCFT_XR_MSG, mq.MQCFC_NOT_LAST), (mq.MQCFT_XR_SUMMARY, mq.MQCFC_LAST)):
+                yield Reply(
+                    785,
+                    500,
+                    encode_message(
+                        kind, command, [said], control=control, comp_code=mq.MQCC_FAILED, reason=2035, ccsid=500
+                    ),
+                )
+            return
+        for data in answer(self.queue_manager, command, self.items.get(name, ()), len(self.asked)):
+            yield Reply(785, 500, data)
+
+    def times(self, name: str) -> list[int]:
+        """When a command was asked, ms since the beginning."""
+        return [at for at, each in self.asked if each == name]
+
+
+def depth(name: str, messages: int) -> Sequence[Parameter]:
+    """A queue's status."""
+    return (
+        string(mq.MQCA_Q_NAME, name),
+        integer(mq.MQIACF_Q_STATUS_TYPE, mq.MQIACF_Q_STATUS),
+        integer(mq.MQIA_CURRENT_Q_DEPTH, messages),
+        integer(mq.MQIA_QSG_DISP, mq.MQQSGD_Q_MGR),
+    )
+
+
+class House:
+    """A store, a clock, and queue managers QM01 to QM03 that a service may ask."""
+
+    def __init__(self, folder: Path) -> None:
+        self.clock = FakeClock()
+        self.store = folder / "samples.db"
+        self.scripts = [Script(name, self.clock) for name in ("QM01", "QM02", "QM03")]
+        self.log = io.StringIO()
+        self.journal = Journal(self.log, self.clock)
+        self.stored: list[Stored] = []
+        self.tapped: list[Exchange] = []
+        self.settings = Settings()
+
+    def of(self, name: str) -> Script:
+        return next(script for script in self.scripts if script.queue_manager == name)
+
+    def make(self, **options: Any) -> Service:
+        """A service over the scripts; random waits are the longest possible."""
+        return Service(
+            self.settings,
+            prepare(self.settings),
+            self.store,
+            self.scripts,
+            self.clock,
+            self.journal,
+            stored=self.stored.append,
+            tap=self.tapped.append,
+            uniform=lambda _, longest: longest,
+            worker=InlineWorker(),
+            **options,
+        )
+
+    @asynccontextmanager
+    async def running(self, **options: Any) -> AsyncIterator[Service]:
+        """A service that runs until the block ends."""
+        service = self.make(**options)
+        task = asyncio.create_task(service.run())
+        await self.clock.settle()
+        try:
+            yield service
+        finally:
+            service.stop()
+            async with asyncio.timeout(5):
+                await task
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    """Somewhere for a service to live."""
+    return House(tmp_path)
+
+
+@pytest.fixture
+def queue_depth() -> Callable[[str, int], Sequence[Parameter]]:
+    """What makes a queue's status."""
+    return depth

@@ -1,0 +1,105 @@
+"""Queue managers that cannot be reached, refuse or fall silent, and who answers for the group then."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mqvitals_agent.store.reader import StoreReader
+
+
+def firing(house: Any) -> list[str]:
+    """The alerts that fire, by rule and object."""
+    with StoreReader.open(house.store) as reader:
+        return sorted(f"{each.alert.key.rule} {each.alert.scope}" for each in reader.alerts())
+
+
+async def test_stays_up_when_nobody_can_be_reached(house: Any) -> None:
+    """Without any queue manager the service runs, says so in every cycle, and raises its alerts."""
+    for script in house.scripts:
+        script.down = 2059
+    async with house.running():
+        await house.clock.advance(95_000)
+        assert [stored.snapshots for stored in house.stored] == [3, 3, 3, 3]
+        assert firing(house) == [f"AGENT-01 {name}/queue_manager" for name in ("QM01", "QM02", "QM03")]
+        assert house.log.getvalue().count("cannot be reached: MQRC_Q_MGR_NOT_AVAILABLE") == 3
+        for script in house.scripts:
+            script.down = 0
+        await house.clock.advance(100_000)
+        assert firing(house) == []
+
+
+async def test_attempts_become_rare(house: Any) -> None:
+    """Waits of at most 1, 2, 4 ... 60 s: with the longest of them, eight attempts in three minutes."""
+    house.of("QM01").down = 2538
+    async with house.running():
+        await house.clock.advance(190_000)
+    assert house.of("QM01").attempts == [0, 1000, 3000, 7000, 15_000, 31_000, 63_000, 123_000, 183_000]
+
+
+async def test_stable_connection_begins_waits_anew(house: Any) -> None:
+    """After a minute of a good connection the next failure is followed by a short wait again."""
+    script = house.of("QM01")
+    script.down = 2538
+    async with house.running():
+        await house.clock.advance(20_000)
+        script.down = 0
+        await house.clock.advance(90_000)
+        script.down = 2009
+        await house.clock.advance(12_000)
+        assert script.attempts[5:] == [31_000, 121_000]
+
+
+async def test_broken_connection_leaves_questions_due(house: Any) -> None:
+    """What was not answered for want of a connection is asked again in the next cycle, not an interval later."""
+    script = house.of("QM01")
+    script.down = 2009
+    script.connect_anyway = True
+    async with house.running():
+        await house.clock.advance(1_000)
+        script.down = 0
+        await house.clock.advance(60_000)
+    assert script.times("INQUIRE_SYSTEM") == [30_000]
+    assert script.times("INQUIRE_Q") == [30_000]
+
+
+async def test_connecting_that_hangs(house: Any) -> None:
+    """An attempt that takes longer than the wait for an answer counts as failed; the others do not notice."""
+    house.of("QM01").stuck = True
+    async with house.running():
+        await house.clock.advance(60_000)
+        assert firing(house) == ["AGENT-01 QM01/queue_manager"]
+    assert "connecting takes too long" in house.log.getvalue()
+    assert house.of("QM03").times("INQUIRE_Q_STATUS") == [0, 30_000, 60_000]
+
+
+async def test_group_is_asked_once(house: Any) -> None:
+    """One member answers for the group, always the same while it does."""
+    async with house.running():
+        await house.clock.advance(120_000)
+    assert house.of("QM01").times("INQUIRE_QSG") == [0, 60_000, 120_000]
+    assert not house.of("QM02").times("INQUIRE_QSG")
+
+
+async def test_group_moves_to_another_member(house: Any) -> None:
+    """When that member goes, refuses or says nothing, the next one is asked."""
+    async with house.running():
+        await house.clock.advance(20_000)
+        house.of("QM01").down = 2009
+        await house.clock.advance(100_000)
+        assert house.of("QM02").times("INQUIRE_QSG") == [60_000, 120_000]
+        house.of("QM02").refused = {"INQUIRE_QSG"}
+        await house.clock.advance(120_000)
+        assert house.of("QM02").times("INQUIRE_QSG") == [60_000, 120_000, 180_000]
+        assert house.of("QM03").times("INQUIRE_QSG") == [240_000]
+        house.of("QM03").silent = {"INQUIRE_QSG"}
+        await house.clock.advance(190_000)
+        assert house.of("QM03").times("INQUIRE_QSG") == [240_000, 300_000]
+        assert house.of("QM02").times("INQUIRE_QSG")[-1] == 420_000
+
+
+async def test_group_does_not_wait_behind_a_hanging_member(house: Any) -> None:
+    """Group questions that wait behind one that hangs are given to somebody else."""
+    house.of("QM01").hung = {"INQUIRE_Q_MGR"}
+    async with house.running():
+        await house.clock.advance(61_000)
+    assert house.of("QM02").times("INQUIRE_CF_STRUC_STATUS")[:2] == [30_000, 30_000]

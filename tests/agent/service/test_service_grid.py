@@ -1,0 +1,73 @@
+"""The grid of cycles, the wait before another attempt, and what is under way in a timetable."""
+
+from __future__ import annotations
+
+from mqvitals_agent.poll.errand import errands
+from mqvitals_agent.service.backoff import wait_ms
+from mqvitals_agent.service.grid import Grid
+from mqvitals_agent.service.timetable import Timetable
+from mqvitals_config.polling import PollingSettings
+
+
+def test_numbers_follow_the_store_and_skip_what_was_slept_through() -> None:
+    """Cycle 8 follows the stored 7; a pause of two intervals leaves two numbers out."""
+    grid = Grid(30_000)
+    grid.start(1_000_000, 7)
+    assert (grid.step(1_000_000), grid.number, grid.next) == (1_000_000, 8, 1_030_000)
+    assert (grid.step(1_030_004), grid.number, grid.began) == (1_030_000, 9, 1_030_004)
+    assert (grid.step(1_121_000), grid.number, grid.next) == (1_120_000, 12, 1_150_000)
+
+
+def test_clock_set_back_begins_a_new_grid() -> None:
+    """Cycles go on from the moment that the clock shows, later than the cycle before."""
+    grid = Grid(30_000)
+    grid.start(1_000_000, 0)
+    grid.step(1_000_000)
+    grid.step(1_030_000)
+    assert grid.step(500_000) == 500_000
+    assert (grid.number, grid.began, grid.next) == (3, 1_030_001, 530_000)
+
+
+def test_another_interval_begins_with_the_next_cycle() -> None:
+    """The new grid starts where the old one's next cycle would have."""
+    grid = Grid(30_000)
+    grid.start(0, 0)
+    grid.step(0)
+    grid.change(10_000)
+    assert (grid.step(30_000), grid.next, grid.number) == (30_000, 40_000, 2)
+
+
+def test_waits_grow_to_a_minute() -> None:
+    """Full jitter: anything from nothing to 1, 2, 4 ... 60 s."""
+    assert [wait_ms(failures, lambda _, longest: longest) for failures in (1, 2, 6, 7, 1000)] == [
+        1_000,
+        2_000,
+        32_000,
+        60_000,
+        60_000,
+    ]
+    assert wait_ms(5, lambda shortest, _: shortest) == 0
+
+
+def test_question_under_way_is_not_asked_twice() -> None:
+    """It is due again only when it was answered, or could not be put."""
+    (first, *_) = errands(PollingSettings())
+    table = Timetable([first], lambda _: 30_000)
+    assert table.take_due(0) == (first,)
+    assert table.take_due(60_000) == ()
+    table.answered(first, 10, silent=False)
+    assert table.take_due(90_000) == (first,)
+    table.missed(first)
+    assert table.take_due(90_001) == (first,)
+
+
+def test_other_settings_keep_what_stays_the_same() -> None:
+    """A reload neither asks what is not due nor forgets what is under way; anew asks everything else."""
+    one, two, *_ = errands(PollingSettings())
+    table = Timetable([one, two], lambda _: 30_000)
+    table.take_due(0)
+    table.answered(one, 5_000, silent=False)
+    later = Timetable([one, two], lambda _: 30_000, table)
+    assert later.take_due(30_000) == ()
+    assert [interval.interval_ms for interval in later.intervals()] == [60_000, 30_000]
+    assert Timetable([one, two], lambda _: 30_000, table, anew=True).take_due(30_000) == (one,)

@@ -1,0 +1,203 @@
+"""The end, a new beginning and a reload: nothing is lost and nothing is told twice."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from mqvitals_agent.service.worker import ThreadWorker
+from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.writer import Store
+from mqvitals_config.polling import PollingSettings
+from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.settings import RuleSettings
+from mqvitals_rules.check import prepare
+from mqvitals_rules.snapshot import ObjectName
+
+
+def alerts(house: Any) -> list[tuple[str, str, str]]:
+    """Every alert there was: its rule, its object and its state."""
+    with StoreReader.open(house.store) as reader:
+        return [
+            (str(each.alert.key.rule), str(each.alert.scope), each.alert.state.value)
+            for each in reader.alerts(include_ended=True)
+        ]
+
+
+async def test_end_stores_what_came(house: Any) -> None:
+    """What was answered in the cycle under way is stored, running questions are cancelled, connections closed."""
+    house.of("QM01").hung = {"INQUIRE_Q"}
+    async with house.running() as service:
+        await house.clock.advance(5_000)
+        assert house.stored == []
+        service.stop()
+    assert len(house.stored) == 1
+    assert [script.open for script in house.scripts] == [0, 0, 0]
+    with StoreReader.open(house.store) as reader:
+        assert {owner.name for owner in reader.owners()} >= {"QM01", "QM02", "QM03"}
+    Store.open(house.store).close()  # nobody holds it any more
+
+
+async def test_end_is_quick_whatever_hangs(house: Any) -> None:
+    """Stopping takes less than a second of real time, also while connecting and asking hang."""
+    house.of("QM01").stuck = True
+    house.of("QM02").hung = {"INQUIRE_Q_MGR"}
+    async with asyncio.timeout(1):
+        async with house.running():
+            await house.clock.advance(1_000)
+
+
+async def test_restart_goes_on(house: Any, queue_depth: Any) -> None:
+    """A new service on the same store keeps open alerts without raising them again, and continues the cycles' numbers."""
+    house.of("QM03").down = 2059
+    async with house.running():
+        await house.clock.advance(65_000)
+    before = alerts(house)
+    assert before == [("AGENT-01", "QM03/queue_manager", "firing")]
+    last = house.stored[-1].number
+    async with house.running():
+        await house.clock.advance(35_000)
+        assert alerts(house) == before
+        assert house.stored[-1].firing == 1
+        house.of("QM03").down = 0
+        await house.clock.advance(120_000)
+    assert alerts(house) == [("AGENT-01", "QM03/queue_manager", "resolved")]
+    numbers = [stored.number for stored in house.stored]
+    assert numbers[numbers.index(last) + 1] == last + 1
+    with StoreReader.open(house.store) as reader:
+        assert len(reader.transitions(1)) == 2
+
+
+async def test_windows_continue_after_restart(house: Any, queue_depth: Any) -> None:
+    """Points from before the restart are in the windows of the new service."""
+    house.of("QM01").items = {"INQUIRE_Q_STATUS": [queue_depth("APP.IN", 5)]}
+    async with house.running():
+        await house.clock.advance(65_000)
+    async with house.running() as service:
+        await house.clock.advance(1_000)
+        windows = service._keeper._intake._windows
+        points = windows.last(ObjectName("QM01", "queue", "APP.IN"), "depth", 10)
+        assert [point.value for point in points] == [5, 5, 5, 5]
+
+
+async def test_reload_keeps_alerts(house: Any) -> None:
+    """New rules judge from the next cycle on; what fires stays, and what is no longer in force ends."""
+    house.of("QM03").down = 2059
+    async with house.running() as service:
+        await house.clock.advance(35_000)
+        service.reload(house.settings, prepare(house.settings))
+        await house.clock.advance(60_000)
+        assert alerts(house) == [("AGENT-01", "QM03/queue_manager", "firing")]
+        with StoreReader.open(house.store) as reader:
+            assert len(reader.transitions(1)) == 1
+        other = replace(house.settings, rules=RuleSettings(disabled=(LocatedText("AGENT-01", Place("mqvitals.yaml")),)))
+        service.reload(other, prepare(other))
+        await house.clock.advance(60_000)
+        assert alerts(house) == [("AGENT-01", "QM03/queue_manager", "resolved")]
+
+
+async def test_reload_changes_the_interval(house: Any) -> None:
+    """Another interval holds from the next cycle on; what is not yet due by it is not asked at once."""
+    async with house.running() as service:
+        await house.clock.advance(35_000)
+        other = replace(house.settings, polling=PollingSettings(interval=10_000))
+        service.reload(other, prepare(other))
+        await house.clock.advance(55_000)
+    assert house.of("QM02").times("INQUIRE_Q_STATUS") == [0, 30_000, 60_000, 70_000, 80_000, 90_000]
+    assert house.of("QM02").times("INQUIRE_Q") == [0]
+    numbers = [stored.number for stored in house.stored]
+    assert numbers == list(range(1, 7))
+
+
+async def test_reload_starts_and_ends_queue_managers(house: Any) -> None:
+    """A queue manager that is no longer configured is left, a new one is asked; the others keep their connections."""
+    house.scripts, third = house.scripts[:2], house.scripts[2]
+    first = house.scripts[0]
+    async with house.running() as service:
+        await house.clock.advance(5_000)
+        service.reload(house.settings, prepare(house.settings), [house.scripts[1], third])
+        await house.clock.advance(60_000)
+        assert (first.open, third.open) == (0, 1)
+        assert first.times("INQUIRE_Q_STATUS") == [0]
+        assert third.times("INQUIRE_Q_STATUS") == [30_000, 60_000]
+        assert len(house.scripts[1].attempts) == 1
+        assert house.scripts[1].times("INQUIRE_QSG") == [30_000]
+
+
+async def test_second_agent_is_refused(house: Any) -> None:
+    """The store of another agent is not shared: the second one says which process has it."""
+    async with house.running():
+        with pytest.raises(StoreError, match="is writing the store"):
+            await house.make().run()
+
+
+async def test_disk_full(house: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A snapshot that cannot be stored is told once; the service goes on, and an alert of that time is not lost."""
+    house.of("QM03").down = 2059
+    write = Store.write
+    full = True
+
+    def failing(self: Store, *arguments: Any) -> None:
+        if full:
+            raise StoreError("the disk is full")
+        write(self, *arguments)
+
+    monkeypatch.setattr(Store, "write", failing)
+    async with house.running():
+        await house.clock.advance(65_000)
+        assert len(house.stored[-1].errors) == 3
+        assert house.log.getvalue().count("the disk is full") == 1
+        full = False
+        await house.clock.advance(60_000)
+        assert alerts(house) == [("AGENT-01", "QM03/queue_manager", "firing")]
+
+
+async def test_mistakes_stop_the_agent(house: Any) -> None:
+    """What no queue manager and no disk can cause is raised with its traceback, and the store is closed."""
+
+    def broken(_: object) -> None:
+        raise OSError(errno.EIO, "broken")
+
+    service = house.make()
+    service._keeper._tap = broken
+    with pytest.raises(BaseExceptionGroup) as caught:
+        await service.run()
+    assert caught.group_contains(OSError)
+    Store.open(house.store).close()
+
+
+async def test_thread_does_the_work(house: Any) -> None:
+    """With its own thread the service stores as well, in order."""
+    worker = ThreadWorker()
+    house.stored = _Signal()
+    service = house.make()
+    service._worker = worker
+    task = asyncio.create_task(service.run())
+    async with asyncio.timeout(20):
+        for _ in range(3):
+            await house.stored.happened.wait()
+            house.stored.happened.clear()
+            await house.clock.advance(30_000)
+        service.stop()
+        await task
+    assert house.stored[0].snapshots == 3
+    with suppress(StoreError):
+        Store.open(house.store).close()
+
+
+class _Signal(list[Any]):
+    """A list that can be waited for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.happened = asyncio.Event()
+
+    def append(self, each: Any) -> None:
+        super().append(each)
+        self.happened.set()

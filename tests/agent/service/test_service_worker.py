@@ -1,0 +1,63 @@
+"""The thread that computes and writes."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from functools import partial
+
+import pytest
+
+from mqvitals_agent.service.worker import ThreadWorker
+
+
+async def test_jobs_keep_their_order() -> None:
+    """Jobs run one after another, in one thread that is not the loop's, also when more come than may wait."""
+    worker = ThreadWorker()
+    done: list[int] = []
+    threads: set[int] = set()
+
+    def job(number: int) -> int:
+        done.append(number)
+        threads.add(threading.get_ident())
+        return number
+
+    results = await asyncio.gather(*(worker.call(partial(job, number)) for number in range(50)))
+    worker.end()
+    assert results == done == list(range(50))
+    assert len(threads) == 1
+    assert threading.get_ident() not in threads
+
+
+async def test_mistakes_come_back() -> None:
+    """What a job raises is raised where it was called for, and the thread goes on."""
+    worker = ThreadWorker()
+
+    def broken() -> None:
+        raise KeyError("x")
+
+    with pytest.raises(KeyError, match="x"):
+        await worker.call(broken)
+    assert await worker.call(lambda: 7) == 7
+    worker.end()
+
+
+async def test_cancelled_caller() -> None:
+    """A caller that is cancelled leaves its job, which is done all the same; the next one gets its own answer."""
+    worker = ThreadWorker()
+    gate = threading.Event()
+    done: list[str] = []
+
+    def held() -> None:
+        gate.wait(10)
+        done.append("held")
+
+    task = asyncio.create_task(worker.call(held))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    gate.set()
+    assert await worker.call(lambda: "next") == "next"
+    assert done == ["held"]
+    worker.end()

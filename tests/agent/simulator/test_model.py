@@ -1,0 +1,204 @@
+"""The simulated group in motion: messages are conserved, pools obey their thresholds, batches take the documented time."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mqvitals_agent.simulator.model import World
+from mqvitals_agent.simulator.scenario import SCENARIOS, Incident, Scenario, ScenarioError, What, load_scenario
+from mqvitals_agent.simulator.transmission import achieved, batch_us, capacity
+
+BEGIN = 1_763_700_000_000
+S = 1000
+
+
+def world(*incidents: Incident, length: int = 3_600_000, **options: int) -> World:
+    return World(Scenario("test", length, incidents), BEGIN, **options)
+
+
+def incident(what: What, name: str, value: float = 0, *, at: int = 10, lasts: int = 60, command: str = "") -> Incident:
+    return Incident(at * S, lasts * S, what, name, value, command)
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=5), st.sampled_from(SCENARIOS), st.integers(0, 99))
+@settings(max_examples=15)
+def test_no_message_is_made_or_lost(pauses: list[int], name: str, seed: int) -> None:
+    """Of every queue, over any interval, the depth changes by what was put less what was got."""
+    here = World(load_scenario(name), BEGIN, seed=seed)
+    now = BEGIN
+    for pause in pauses:
+        now += pause * S
+        group = here.advance(now)
+        queues = [queue for member in group.members.values() for queue in member.queues.values()]
+        for queue in (*queues, *group.shared_queues.values()):
+            assert queue.depth == queue.put_total - queue.got_total >= 0
+            assert (queue.oldest_put is None) == (queue.depth == 0)
+
+
+@given(st.lists(st.integers(BEGIN, BEGIN + 90 * S), max_size=8))
+@settings(max_examples=5)
+def test_who_looks_in_between_changes_nothing(looks: list[int]) -> None:
+    """The same scenario, seed and moment give the same group, whatever was asked before."""
+    one, other = (World(load_scenario("busy-morning"), BEGIN, seed=7) for _ in range(2))
+    for now in sorted(looks):
+        one.advance(now)
+    assert one.advance(BEGIN + 90 * S) == other.advance(BEGIN + 90 * S)
+
+
+def test_another_seed_is_another_course() -> None:
+    """Seeds matter, or every run would look the same."""
+    one, other = (World(load_scenario("quiet"), BEGIN, seed=seed) for seed in (1, 2))
+    assert one.advance(BEGIN + 30 * S) != other.advance(BEGIN + 30 * S)
+
+
+def test_pool_writes_from_its_thresholds_on() -> None:
+    """Deferred writes run from 85 % in use, synchronous ones from 95 %, and both end when the backlog is gone."""
+    here = world(incident(What.SLOW_CONSUMER, "QM01/ORDERS.REQUEST", 0.02, lasts=90))
+    seen: set[int] = set()
+    for second in range(1, 260):
+        before = here.group.members["QM01"].pools[3]
+        used = 1 - before.free / before.buffers
+        pool = here.advance(BEGIN + second * S).members["QM01"].pools[3]
+        seen.add(pool.writing)
+        assert 0 <= pool.free <= pool.buffers
+        if pool.writing == 2:
+            assert used > 0.85
+    assert seen == {0, 1, 2}
+    assert (pool.writing, pool.free > 0.6 * pool.buffers) == (0, True)
+
+
+def test_backlog_takes_pages_and_gives_them_back() -> None:
+    """A page set holds what its queues hold, and no more when they are empty."""
+    here = world(incident(What.CONSUMER_GONE, "QM01/ORDERS.REQUEST", lasts=30))
+    usual = here.advance(BEGIN + 9 * S).members["QM01"].page_sets[3].persistent
+    assert here.advance(BEGIN + 39 * S).members["QM01"].page_sets[3].persistent > usual + 5_000
+    assert here.advance(BEGIN + 200 * S).members["QM01"].page_sets[3].persistent < usual + 500
+
+
+def test_time_of_batches_is_the_documents() -> None:
+    """The examples of the document: 1000 messages take 3.01 s one by one and 40 ms in batches of 100."""
+    assert 1_000 * batch_us(1, 0) == pytest.approx(3_010_000)
+    assert 10 * batch_us(100, 0) == pytest.approx(40_000)
+
+
+def test_batches_grow_with_the_network_time() -> None:
+    """What arrives while a batch is under way makes the next one; never more than BATCHSZ, never less than one."""
+    assert achieved(10, 50, 400) == 1
+    assert achieved(240, 50, 70_000) == pytest.approx(240 * 73_000 / (1_000_000 - 2_400))
+    assert achieved(5_000, 50, 70_000) == 50
+    assert achieved(200_000, 50, 400) == 50
+    assert capacity(50, 70_000) == int(50 * 1_000_000 / 73_500)
+
+
+def test_slow_network_shows_in_the_short_average_first() -> None:
+    """NETTIME's short-term average follows within seconds, the long-term one hardly."""
+    here = world(incident(What.NETWORK, "QM01/TO.QM02", 70_000))
+    here.advance(BEGIN + 40 * S)
+    short, long = here.group.members["QM01"].channels["TO.QM02"].instances[0].network_us or (0, 0)
+    assert short > 60_000
+    assert long < 10_000
+
+
+def test_partner_that_is_away_makes_the_channel_retry() -> None:
+    """Nothing moves, the transmission queue grows, a retry is used up every minute; afterwards all of it is sent."""
+    here = world(incident(What.PARTNER_DOWN, "QM01/TO.PARTNER", lasts=130))
+    member = here.advance(BEGIN + 135 * S).members["QM01"]
+    channel = member.channels["TO.PARTNER"].instances[0]
+    sent = channel.messages
+    assert (channel.status, channel.short_left) == ("RETRYING", 8)
+    assert member.queues["PARTNER"].depth > 60 * 100
+    assert member.queues["PARTNER"].input_handles == 0
+    here.advance(BEGIN + 160 * S)
+    assert (channel.status, channel.short_left) == ("RUNNING", 10)
+    assert channel.messages - sent > 60 * 120
+    assert member.queues["PARTNER"].depth < 100
+
+
+def test_what_is_sent_is_received() -> None:
+    """The partner's instance of a channel counts the messages of the sender's."""
+    group = world().advance(BEGIN + 60 * S)
+    sender = group.members["QM01"].channels["TO.QM02"].instances[0]
+    receiver = next(i for i in group.members["QM02"].channels["TO.QM02"].instances if i.partner == "QM01")
+    assert sender.messages == receiver.messages > 0
+    assert sender.bytes_sent == receiver.bytes_received
+
+
+def test_structure_fills_with_its_queues() -> None:
+    """Entries in use are those of the messages on the structure's shared queues and a few more."""
+    here = world(incident(What.ARRIVALS, "PRDQ/APPL1.ORDERS", 8))
+    before = here.advance(BEGIN + 9 * S).structures["APPL1"].entries_used
+    here.advance(BEGIN + 60 * S)
+    depth = here.group.shared_queues["APPL1.ORDERS"].depth
+    assert here.group.structures["APPL1"].entries_used - before == pytest.approx(depth, rel=0.01)
+    assert depth > 50_000
+
+
+def test_logs_wait_while_archiving_is_stopped() -> None:
+    """Full logs pile up, and go when they are offloaded again."""
+    here = world(incident(What.ARCHIVE_STOPPED, "QM01", at=0, lasts=300))
+    before = here.group.members["QM01"].log.rba
+    log = here.advance(BEGIN + 299 * S).members["QM01"].log
+    assert log.full_logs >= 3
+    assert log.rba > before
+    here.advance(BEGIN + 420 * S)
+    assert log.full_logs <= 1
+
+
+def test_queue_managers_misbehave_on_order() -> None:
+    """Each kind of fault is set while its incident goes on, and only then."""
+    name = "INQUIRE_LOG"
+    here = world(
+        incident(What.DOWN, "QM04"),
+        *(incident(what, "QM03", command=name) for what in (What.REFUSE, What.SILENT, What.TRUNCATE)),
+        incident(What.SLOW, "QM02", 700),
+    )
+    assert here.advance(BEGIN + 5 * S).faults == {}
+    faults = deepcopy(here.advance(BEGIN + 20 * S).faults)
+    assert faults["QM04"].down
+    assert (faults["QM03"].refuse, faults["QM03"].silent, faults["QM03"].truncate) == (frozenset({name}),) * 3
+    assert faults["QM02"].slow_ms == 700
+    assert here.advance(BEGIN + 80 * S).faults == {}
+
+
+def test_incident_of_nothing_is_a_mistake() -> None:
+    """A scenario that names an object which is not there says so instead of doing nothing."""
+    with pytest.raises(ValueError, match=r"QM01/NO\.QUEUE is nothing that consumer_gone can befall"):
+        world(incident(What.CONSUMER_GONE, "QM01/NO.QUEUE", at=0)).advance(BEGIN + S)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_every_scenario_runs_through(name: str) -> None:
+    """Its incidents name things that are there, and it ends before it begins anew with nothing left over."""
+    scenario = load_scenario(name)
+    assert all(each.at + each.lasts < scenario.length for each in scenario.incidents)
+    group = World(scenario, BEGIN).advance(BEGIN + scenario.length)
+    assert group.faults == {}
+    assert group.shared_queues["APPL1.ORDERS"].depth < 1_000
+    assert group.members["QM01"].queues["ORDERS.REQUEST"].depth < 1_000
+
+
+def test_scenario_begins_anew() -> None:
+    """After its length the same trouble comes again."""
+    here = world(incident(What.DOWN, "QM04", at=5, lasts=5), length=60 * S)
+    assert [bool(here.advance(BEGIN + second * S).faults) for second in (6, 30, 66)] == [True, False, True]
+
+
+def test_unknown_scenario_is_told() -> None:
+    """The message lists those there are."""
+    with pytest.raises(ScenarioError, match="there is no scenario 'noisy'; there are quiet, buffer-pool-thrash"):
+        load_scenario("noisy")
+
+
+def test_group_of_any_size() -> None:
+    """So many queues and channels more, spread over the members, some of them moving."""
+    here = world(queues=100, channels=40)
+    before = sum(queue.put_total for queue in here.group.members["QM03"].queues.values() if queue.name[:3] == "APP")
+    group = here.advance(BEGIN + 97 * S)
+    assert sum(name.startswith("APP") for member in group.members.values() for name in member.queues) == 100
+    assert sum(name.startswith("CLIENT.") for member in group.members.values() for name in member.channels) == 40
+    after = sum(queue.put_total for queue in group.members["QM03"].queues.values() if queue.name[:3] == "APP")
+    assert after > before

@@ -1,0 +1,250 @@
+"""Notices as rows: kept with their alert, taken in order, forgotten when they are old."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlite_utils import Database
+
+from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.store.migration import migrate, migrations
+from mqvitals_agent.store.notice_row import KEEP_MS, NoticeOutcome, NoticeStatus, OwedNotice, Told
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.schema import APPLICATION_ID, PAGE_SIZE, STRUCTURE
+from mqvitals_agent.store.writer import Store
+from mqvitals_rules.lifecycle.alert import AlertState, Severity, Transition, Why
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Absence
+
+PENDING, FIRING, RESOLVED = AlertState.PENDING, AlertState.FIRING, AlertState.RESOLVED
+ACCEPTED, REFUSED = NoticeOutcome.ACCEPTED, NoticeOutcome.REFUSED
+
+
+class Owed:
+    """One notice for each transition, and a note of what came."""
+
+    def __init__(self, receiver: str = "ops") -> None:
+        self.receiver = receiver
+        self.seen: list[tuple[int, AlertState, Severity]] = []
+
+    def __call__(self, changes: Sequence[tuple[int, Transition]]) -> list[OwedNotice]:
+        self.seen += [(number, change.after.state, change.after.severity) for number, change in changes]
+        return [
+            OwedNotice(
+                number,
+                self.receiver,
+                NoticeStatus.RESOLVED if change.after.state is RESOLVED else NoticeStatus.FIRING,
+                change.after.severity,
+                f"{number:016x}",
+                change.after.updated,
+                '{"version": "4"}',
+            )
+            for number, change in changes
+        ]
+
+
+def write(store: Store, make: Any, cycle: int, after: Any, before: Any, owed: Any) -> None:
+    """A snapshot in which one alert changed."""
+    store.write(make.snapshot(cycle), make.verdict(Transition(after, before, Why.HELD)), owed)
+
+
+def ids(store: Store, now: int, limit: int = 10, receiver: str = "ops") -> list[int]:
+    """The notices that are due."""
+    return [each.id for each in store.due_notices(receiver, now, limit)]
+
+
+def test_visible_transitions_are_owed_with_their_numbers(path: Path, make: Any) -> None:
+    """Not the mere counting of polls, nor what never fired."""
+    owed = Owed()
+    pending = make.alert(1, PENDING)
+    firing = make.alert(2, FIRING, started=2)
+    counted = make.alert(3, FIRING, started=2, true_polls=9)
+    worse = make.alert(4, FIRING, Severity.CRITICAL, started=2)
+    ended = make.alert(5, RESOLVED, Severity.CRITICAL, started=2, ended=5)
+    with Store.open(path, kinds=make.kinds) as store:
+        before = None
+        for cycle, after in enumerate((pending, firing, counted, worse, ended), 1):
+            write(store, make, cycle, after, before, owed)
+            before = after
+        write(store, make, 6, make.alert(6, PENDING), None, owed)
+        write(store, make, 7, make.alert(7, RESOLVED), make.alert(6, PENDING), owed)
+        assert store.told([1]) == {(1, "ops"): Told(NoticeStatus.RESOLVED, Severity.CRITICAL)}
+        assert store.told([2, 3]) == {}
+    assert owed.seen == [
+        (1, FIRING, Severity.WARNING),
+        (1, FIRING, Severity.CRITICAL),
+        (1, RESOLVED, Severity.CRITICAL),
+    ]
+
+
+def test_an_alert_that_the_store_hears_of_late_is_owed(path: Path, make: Any) -> None:
+    """What began it could not be kept: the next that is told of it counts."""
+    owed = Owed()
+    with Store.open(path, kinds=make.kinds) as store:
+        firing = make.alert(2, FIRING, started=2)
+        write(store, make, 3, make.alert(3, FIRING, started=2, true_polls=3), firing, owed)
+    assert owed.seen == [(1, FIRING, Severity.WARNING)]
+
+
+def test_alert_and_notice_are_one_transaction(path: Path, make: Any) -> None:
+    """When either cannot be kept neither is."""
+
+    class Broken(Owed):
+        def __call__(self, changes: Sequence[tuple[int, Transition]]) -> list[OwedNotice]:
+            assert len(ledger.firing_alerts()) == 1  # the store already tells of the alert
+            raise KeyError("broken")
+
+    with Store.open(path, kinds=make.kinds) as ledger:
+        with pytest.raises(KeyError):
+            write(ledger, make, 1, make.alert(1, FIRING, started=1), None, Broken())
+        assert ledger.firing_alerts() == ()
+        assert ids(ledger, make.ts(9)) == []
+        write(ledger, make, 1, make.alert(1, FIRING, started=1), None, Owed())
+        assert [each.id for each in ledger.firing_alerts()] == [1]
+        assert ids(ledger, make.ts(9)) == [1]
+
+
+def three(store: Store, make: Any) -> None:
+    """Three notices of one alert."""
+    before = None
+    for cycle, severity in enumerate((Severity.INFO, Severity.WARNING, Severity.CRITICAL), 1):
+        after = make.alert(cycle, FIRING, severity, started=1)
+        write(store, make, cycle, after, before, Owed())
+        before = after
+
+
+def test_notices_are_taken_in_order(path: Path, make: Any) -> None:
+    """Nothing overtakes one that waits; what is done is no longer due; receivers are apart."""
+    with Store.open(path, kinds=make.kinds) as store:
+        three(store, make)
+        now = make.ts(10)
+        assert ids(store, now) == [1, 2, 3]
+        assert ids(store, now, limit=2) == [1, 2]
+        assert ids(store, now, receiver="other") == []
+        store.notice_failed(1, "it answered 500", now + 1000)
+        assert ids(store, now) == []
+        assert ids(store, now + 1000) == [1, 2, 3]
+        (first,) = store.due_notices("ops", now + 1000, 1)
+        assert (first.attempts, first.next_ts, first.error) == (1, now + 1000, "it answered 500")
+        assert first.notice == OwedNotice(
+            1, "ops", NoticeStatus.FIRING, Severity.INFO, f"{1:016x}", make.ts(1), '{"version": "4"}'
+        )
+        store.notice_done(1, now, ACCEPTED)
+        store.notice_done(2, now, REFUSED, "it answered 400")
+        assert ids(store, now) == [3]
+
+
+def test_screens_can_see_them(path: Path, make: Any) -> None:
+    """By alert, by receiver, owed or done, the newest first."""
+    with Store.open(path, kinds=make.kinds) as store, StoreReader.open(path, kinds=make.kinds) as reader:
+        three(store, make)
+        store.notice_done(1, make.ts(5), REFUSED, "it answered 400")
+        assert [each.id for each in reader.notices()] == [3, 2, 1]
+        assert [each.id for each in reader.notices(limit=1)] == [3]
+        assert [each.id for each in reader.notices(owed=True)] == [3, 2]
+        assert reader.notices(alert=2) == reader.notices(receiver="other") == ()
+        (done,) = reader.notices(alert=1, receiver="ops", owed=False)
+        assert (done.done_ts, done.outcome, done.error) == (make.ts(5), REFUSED, "it answered 400")
+
+
+def test_old_ones_go(path: Path, make: Any) -> None:
+    """Thirty days after they were done; not those of an alert that is open, and not those that are owed."""
+    with Store.open(path, kinds=make.kinds) as store:
+        three(store, make)
+        store.notice_done(1, make.ts(1), ACCEPTED)
+        store.notice_done(2, make.ts(1), ACCEPTED)
+        later = make.ts(1) + KEEP_MS + 1
+        store.notice_done(3, later, ACCEPTED)
+        assert len(store.told([1])) == 1
+        with StoreReader.open(path, kinds=make.kinds) as reader:
+            assert len(reader.notices()) == 3
+            last = make.alert(3, FIRING, Severity.CRITICAL, started=1)
+            write(store, make, 4, make.alert(4, RESOLVED, started=1, ended=4), last, Owed())
+            write(store, make, 5, make.alert(5, FIRING, started=5), None, Owed())
+            store.notice_done(5, later, ACCEPTED)
+            assert [each.id for each in reader.notices()] == [5, 4, 3]
+
+
+def test_pruning_and_taking_use_their_indexes(path: Path, make: Any) -> None:
+    """Neither reads notices that it has no use for."""
+    with Store.open(path, kinds=make.kinds):
+        connection = sqlite3.connect(path)
+        plans = [
+            " ".join(row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}"))
+            for sql in (
+                "SELECT * FROM notice WHERE receiver = 'ops' AND done_ts IS NULL ORDER BY id LIMIT 20",
+                "DELETE FROM notice WHERE done_ts < 5 AND alert_id NOT IN (SELECT id FROM alert WHERE state <> 'resolved')",
+                "SELECT receiver, status, severity FROM notice WHERE alert_id = 1 ORDER BY id",
+            )
+        ]
+        connection.close()
+    assert "notice_owed" in plans[0]
+    assert "TEMP B-TREE" not in plans[0]
+    assert "notice_done" in plans[1]
+    assert "notice_alert" in plans[2]
+
+
+def test_what_the_pipeline_asks(path: Path, make: Any) -> None:
+    """Owners that are the group, and the newest value of a metric, or why there is none."""
+    with Store.open(path, kinds=make.kinds) as store:
+        store.write(make.snapshot(1, make.status(1, depth=5)), make.verdict())
+        store.write(make.snapshot(1, owner="PRDQSG", group=True), make.verdict())
+        assert store.groups() == {"PRDQSG"}
+        assert store.value_now(make.queue(), "depth") == 5
+        assert store.value_now(make.queue(), "usage") is Absence.NOT_ASKED
+        assert store.value_now(make.queue("OTHER"), "depth") is Absence.NOT_ASKED
+        assert store.value_now(ObjectName("QM01", "nothing", "x"), "depth") is Absence.NOT_ASKED
+
+
+def test_a_store_of_structure_1_is_brought_up_to_date(path: Path, make: Any) -> None:
+    """What is in it stays, a reader says what to do until then, and notices can be kept afterwards."""
+    db = Database(path)
+    db.conn.execute(f"PRAGMA page_size = {PAGE_SIZE}")
+    db.conn.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    db.conn.execute("PRAGMA journal_mode = WAL")
+    migrations.apply(db, stop_before="structure_2")
+    db.conn.execute("INSERT INTO meta VALUES('mode', 'live')")
+    db.conn.execute("INSERT INTO object VALUES(1, 'QM01', 'queue', 'APPL.IN', 5, NULL)")
+    db.conn.execute(
+        "INSERT INTO alert VALUES(7, 'Q-03', 'QM01', 'queue', 'APPL.IN', 'form', 'QM01', 'queue', 'APPL.IN',"
+        " 'operational', 'queue_filling', 'firing', 'warning', 'warning', 1, 2, 2, NULL, 'HELD', 'fills', 1, 0, 0)"
+    )
+    db.conn.execute("PRAGMA user_version = 1")
+    db.conn.commit()
+    assert "notice" not in db.table_names()
+    db.close()
+    with pytest.raises(StoreError, match=f"older structure 1; this mqvitals reads {STRUCTURE}"):
+        StoreReader.open(path, kinds=make.kinds)
+    with Store.open(path, kinds=make.kinds) as store:
+        (old,) = store.open_alerts()
+        assert store.told([7]) == {}
+        ended = make.alert(9, RESOLVED, started=2, ended=9)
+        write(store, make, 9, ended, old, Owed())
+        (notice,) = store.due_notices("ops", make.ts(9), 5)
+        assert notice.notice.alert_id == 7
+    with StoreReader.open(path, kinds=make.kinds) as reader:
+        assert [str(row.name) for row in reader.objects()] == ["QM01/queue/APPL.IN"]
+    # Once more changes nothing.
+    migrate(path, application_id=APPLICATION_ID, structure=STRUCTURE, page_size=PAGE_SIZE)
+    with StoreReader.open(path, kinds=make.kinds) as reader:
+        assert len(reader.notices()) == 1
+
+
+def test_a_closed_store_says_so(path: Path, make: Any) -> None:
+    """As a StoreError, which those who deliver expect."""
+    store = Store.open(path, kinds=make.kinds)
+    store.close()
+    for ask in (
+        lambda: store.due_notices("ops", 1, 1),
+        lambda: store.notice_done(1, 1, ACCEPTED),
+        lambda: store.notice_failed(1, "x", 1),
+        lambda: store.told([1]),
+        store.firing_alerts,
+        store.groups,
+    ):
+        with pytest.raises(StoreError):
+            ask()

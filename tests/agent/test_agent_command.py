@@ -1,0 +1,256 @@
+"""``mqvitals agent`` and ``record`` on a small scripted group: what they log, store and record, and how they end."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import io
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mqvitals_agent.cli import main as command_line
+from mqvitals_agent.cli.agent_settings import InForce, read_in_force, with_webhooks
+from mqvitals_agent.cli.failure import Failure
+from mqvitals_agent.cli.live import INTERRUPTED, Run, claim, named
+from mqvitals_agent.cli.record import Recorder
+from mqvitals_agent.cli.simulation import Simulation, duration, times
+from mqvitals_agent.clock import SystemClock
+from mqvitals_agent.connection.recording import read
+from mqvitals_agent.journal import Journal
+from mqvitals_agent.simulator.connector import connectors
+from mqvitals_agent.simulator.state import Group, Member, PageSet, Pool
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.writer import Store
+from mqvitals_config.problem import ConfigError
+from mqvitals_config.receiver import receiver_of
+
+BEGIN = 1_763_640_000_000
+
+
+class SmallWorld:
+    """Two queue managers; buffer pool 3 of the first is short of buffers for a while."""
+
+    def __init__(self, begin: int) -> None:
+        self._begin = begin
+        members = {}
+        for number, name in ((1, "QM01"), (2, "QM02")):
+            member = Member(name, number, started=begin - 86_400_000)
+            member.pools[3] = Pool(3, 50_000, 40_000)
+            member.page_sets[4] = PageSet(4, 3, 100_000, 1000, 10)
+            members[name] = member
+        self._group = Group("PRDQSG", "PRDQ", begin, members)
+
+    def advance(self, now: int) -> Group:
+        """The group as of ``now``."""
+        pool = self._group.members["QM01"].pools[3]
+        short = 60_000 < now - self._begin < 180_000
+        pool.free, pool.writing = (1000, 2) if short else (40_000, 0)
+        self._group.now = now
+        return self._group
+
+
+@pytest.fixture(autouse=True)
+def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The developer's own configuration stays out."""
+    for name in list(os.environ):
+        if name.startswith("MQVITALS_"):
+            monkeypatch.delenv(name)
+
+
+def simulation(speed: float) -> Simulation:
+    """The small group, ``speed`` times as fast as life."""
+    clock = SystemClock(BEGIN, speed)
+    world = SmallWorld(BEGIN)
+    return Simulation(clock, BEGIN, BEGIN, "PRDQSG", "PRDQ", connectors(world, clock), "scenario small, seed 1", 1)
+
+
+def in_force(interval: str = "10s") -> InForce:
+    """The defaults, at an interval."""
+    return read_in_force(None, {"interval": interval})
+
+
+class Script:
+    """A run on the small group, and its log."""
+
+    def __init__(self, path: Path, speed: float, for_ms: int | None) -> None:
+        self.log = io.StringIO()
+        self.path = path
+        self.simulation = simulation(speed)
+        self.recorder: Recorder | None = None
+        self.for_ms = for_ms
+        self.reread: InForce | ConfigError | None = None
+        self.run: Run | None = None
+
+    def again(self) -> InForce:
+        """What reading the settings again gives."""
+        if isinstance(self.reread, ConfigError):
+            raise self.reread
+        assert self.reread is not None
+        return self.reread
+
+    async def live(self, interval: str = "10s") -> int:
+        """Run to the end; returns the exit code."""
+        settings = in_force(interval)
+        claim(self.path, settings.settings, self.simulation)
+        journal = Journal(self.log, self.simulation.clock)
+        self.run = Run(
+            settings,
+            self.simulation,
+            self.path,
+            journal,
+            for_ms=self.for_ms,
+            reread=self.again,
+            recorder=self.recorder,
+        )
+        return await self.run.live()
+
+    def lines(self) -> list[list[str]]:
+        """The log: level, event and text of each line."""
+        return [line.split(" ", 3)[1:] for line in self.log.getvalue().splitlines()]
+
+    async def until(self, event: str, run: asyncio.Task[int]) -> None:
+        """Wait until the log holds an event, and the run goes on."""
+        async with asyncio.timeout(10):
+            while event not in self.log.getvalue():
+                assert not run.done(), self.log.getvalue()
+                await asyncio.sleep(0.01)
+
+
+def told_by(path: Path) -> list[tuple[object, ...]]:
+    """Rule, object and the moments of the alerts in a store."""
+    import sqlite3
+
+    connection = sqlite3.connect(path)
+    try:
+        return connection.execute(
+            "SELECT rule, owner, kind, name, state, started, ended FROM alert ORDER BY 1, 2, 4"
+        ).fetchall()
+    finally:
+        connection.close()
+
+
+def wait_for_snapshots(path: Path) -> None:
+    """Until the first cycle is stored."""
+    owners = 0
+    while owners < 3:
+        with StoreReader.open(path) as reader:
+            owners = len(reader.owners())
+
+
+async def test_a_run_of_some_minutes(tmp_path: Path) -> None:
+    """It begins and ends with a line, stores what it was told, and the incident comes and goes."""
+    script = Script(tmp_path / "x.db", 200, 300_000)
+    assert await script.live() == 0
+    lines = script.lines()
+    assert lines[0][1] == "agent.begins"
+    assert lines[0][2].startswith("mqvitals 0.1.0 watches PRDQSG, 2 queue managers, every 10s, ")
+    assert lines[-1][:2] == ["INFO", "agent.ended"]
+    assert lines[-1][2].startswith("the 5m are over: ")
+    assert [(rule, name, state) for rule, _, _, name, state, *_ in told_by(script.path)] == [("BP-03", "3", "resolved")]
+    with StoreReader.open(script.path) as reader:
+        meta = reader.meta()
+        assert (meta.group, meta.source) == ("PRDQSG", "scenario small, seed 1")
+        assert meta.created == "2025-11-20T12:00:00.000Z"
+
+
+async def test_a_recording_replays_to_the_same_alerts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Same rule, same object, same moments; the lines stand in their order."""
+    script = Script(tmp_path / "x.db", 200, 300_000)
+    file = tmp_path / "x.jsonl"
+    with Recorder(file) as script.recorder:
+        assert await script.live() == 0
+    with read(file) as recording:
+        assert recording.header.queue_managers == ("QM01", "QM02")
+        assert (recording.header.name, recording.header.interval_s) == ("PRDQSG", 10)
+        moments = [exchange.at for exchange in recording]
+    assert moments == sorted(moments)
+    replayed = tmp_path / "replayed.db"
+    assert command_line.main(["replay", str(file), "--store", str(replayed), "--speed", "max"]) == 0
+    assert told_by(replayed) == told_by(script.path)
+    assert len(told_by(replayed)) == 1
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "word"), [(signal.SIGTERM, 0, "SIGTERM"), (signal.SIGINT, INTERRUPTED, "Ctrl-C")]
+)
+async def test_a_signal_stops_it_in_order(tmp_path: Path, number: int, code: int, word: str) -> None:
+    """What was collected is stored; the last line says why it ended."""
+    script = Script(tmp_path / "x.db", 1, None)
+    task = asyncio.create_task(script.live("1s"))
+    await script.until("QM02 is connected", task)
+    await asyncio.to_thread(wait_for_snapshots, script.path)
+    os.kill(os.getpid(), number)
+    assert await asyncio.wait_for(task, 2) == code
+    assert script.lines()[-1][2].startswith(f"stopped by {word}: ")
+    with StoreReader.open(script.path) as reader:
+        assert [owner.name for owner in reader.owners()][:2] == ["QM01", "QM02"]
+
+
+async def test_settings_are_read_again(tmp_path: Path) -> None:
+    """Good ones are taken over, bad ones are told with their place and change nothing."""
+    script = Script(tmp_path / "x.db", 1, None)
+    task = asyncio.create_task(script.live("1s"))
+    await script.until("QM02 is connected", task)
+    script.reread = in_force("2s")
+    os.kill(os.getpid(), signal.SIGHUP)
+    await script.until("agent.reloaded", task)
+    (tmp_path / "x.yaml").write_text("polling: {intervall: 2s}\n")
+    with pytest.raises(ConfigError) as raised:
+        read_in_force(str(tmp_path / "x.yaml"), {})
+    script.reread = raised.value
+    os.kill(os.getpid(), signal.SIGHUP)
+    await script.until("agent.reload_refused", task)
+    assert script.run is not None
+    script.run.stop("enough")
+    assert await asyncio.wait_for(task, 2) == 0
+    told = {event: text for _, event, text in script.lines()}
+    assert "every 2s" in told["agent.reloaded"]
+    assert f"{tmp_path}/x.yaml:1:11: polling.intervall: unknown key" in told["config.problem"]
+
+
+def test_one_agent_a_store(tmp_path: Path) -> None:
+    """The second one says who has it."""
+    path = tmp_path / "x.db"
+    with Store.open(path), pytest.raises(Failure, match=f"process {os.getpid()} is writing the store"):
+        claim(path, in_force().settings, simulation(1))
+
+
+def test_receivers_of_the_command_line() -> None:
+    """Beside those of the settings, under names that are free."""
+    given = (receiver_of("http://a.example", name="webhook-1"),)
+    found = with_webhooks(given, ["http://b.example/x", "http://c.example"])
+    assert [str(receiver.name) for receiver in found] == ["webhook-1", "webhook-2", "webhook-3"]
+
+
+def test_what_polling_asks_for_in_vain(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A filter and a question that do not exist are told at their place, by the agent and by config check."""
+    path = tmp_path / "x.yaml"
+    path.write_text("polling:\n  queues: {where: CURDEPHT GT 0}\n  intervals: {INQUIRE_USAG: 5m}\n")
+    with pytest.raises(ConfigError) as raised:
+        read_in_force(str(path), {})
+    assert {(problem.place.line, problem.key) for problem in raised.value.problems} == {
+        (2, "polling.queues.where"),
+        (3, "polling.intervals.INQUIRE_USAG"),
+    }
+    assert command_line.main(["config", "check", str(path)]) == 1
+    assert "did you mean 'CURDEPTH'" in capsys.readouterr().out
+
+
+def test_the_group_has_a_name() -> None:
+    """That of the settings, else that of the simulated site."""
+    assert named(in_force(), "PRDQSG").settings.name == "PRDQSG"
+    own = in_force()
+    with_name = replace(own, settings=replace(own.settings, name=named(own, "OWN").settings.name))
+    assert named(with_name, "PRDQSG").settings.name == "OWN"
+
+
+def test_words_of_the_command_line() -> None:
+    """Lengths and speeds are refused with a sentence."""
+    assert (duration("10m"), times("60")) == (600_000, 60)
+    for function, word in ((duration, "10"), (duration, "0s"), (times, "max"), (times, "0")):
+        with pytest.raises(argparse.ArgumentTypeError):
+            function(word)

@@ -1,0 +1,28 @@
+"""When a run's clock begins."""
+
+from __future__ import annotations
+
+import pytest
+
+from mqvitals_agent.cli.run_time import beginning
+
+NOW = 1_763_640_000_007
+
+
+@pytest.mark.parametrize(
+    ("speed", "for_ms", "last", "expected"),
+    [
+        (1, None, None, NOW),
+        (1, 600_000, None, NOW),
+        (1, None, NOW - 1, NOW),
+        (1, None, NOW + 1, 1_763_640_030_000),
+        (60, 600_000, None, 1_763_639_400_000),
+        (60, 600_000, 1_763_639_400_000, 1_763_639_430_000),
+        (60, 600_000, NOW, 1_763_640_030_000),
+        (60, None, None, 1_763_640_000_000),
+        (0.5, 600_000, None, 1_763_640_000_000),
+    ],
+)
+def test_beginning(speed: float, for_ms: int | None, last: int | None, expected: int) -> None:
+    """So that it ends about now, on the grid, and never before what the store holds."""
+    assert beginning(NOW, speed, for_ms, last, 30_000) == expected

@@ -1,0 +1,127 @@
+"""The screen of one object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.view.detail import detail_lines
+from mqvitals_agent.view.frame import Want, read_frame
+from mqvitals_agent.view.severity import Health
+from mqvitals_agent.view.subject import Detail
+from mqvitals_agent.view.table import Line, Tone
+from mqvitals_agent.view.text import cells
+from mqvitals_rules.check import Judging
+from mqvitals_rules.snapshot import ObjectName
+
+HOSTILE = ("[/x]", "\x1b[2J\x1b[31mRED", "漢" * 48)
+
+
+@pytest.fixture
+def lines(stored: StoreReader, judging: Judging) -> Callable[[str, int], tuple[Line, ...]]:
+    """The lines of an object of the made-up store."""
+
+    def make(name: str, width: int) -> tuple[Line, ...]:
+        return detail_lines(read_frame(stored, 0, Want("detail", name=ObjectName.parse(name)), judging), width)
+
+    return make
+
+
+@pytest.fixture
+def subject(stored: StoreReader, judging: Judging) -> Callable[..., Detail]:
+    """The detail of an object of the made-up store."""
+
+    def make(name: str, metric: str = "") -> Detail:
+        frame = read_frame(stored, 0, Want("detail", name=ObjectName.parse(name), metric=metric), judging)
+        assert frame.detail is not None
+        return frame.detail
+
+    return make
+
+
+def text_of(lines: Sequence[Line]) -> str:
+    return "\n".join(line.text for line in lines)
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+@pytest.mark.parametrize("name", ["buffer_pool/3", "queue/APPL.IN"])
+def test_goldens(
+    lines: Callable[[str, int], tuple[Line, ...]],
+    golden: Callable[[str, Sequence[Line]], None],
+    name: str,
+    width: int,
+) -> None:
+    """A pool in trouble and a queue in health."""
+    golden(f"detail-{name.replace('/', '-')}-{width}", lines(f"QM01/{name}", width))
+
+
+def test_the_way_from_the_pool_to_the_citation(lines: Callable[[str, int], tuple[Line, ...]]) -> None:
+    """The rule that fires stands first, with its condition filled in, its threshold, advice and source."""
+    text = text_of(lines("QM01/buffer_pool/3", 200))
+    assert "● CRITICAL  QM01 buffer pool 3  for " in text
+    assert "● BP-03" in text
+    assert "free_pct [4]" in text
+    assert "source" in text
+    assert "MQSC: DISPLAY USAGE" in text
+
+
+def test_rules_that_cannot_be_judged_say_what_is_missing(lines: Callable[[str, int], tuple[Line, ...]]) -> None:
+    """Unknown is told with its reason, and never looks fine."""
+    found = lines("QM01/channel/TO.QM02", 200)
+    unknown = [line for line in found if line.text.startswith("? CHL-07")]
+    assert unknown
+    assert unknown[0].spans[0].tone is Tone.UNKNOWN
+    assert "needs SMF" in text_of(found)
+
+
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("queue/APPL.IN", ["QM01/page_set/4", "QM01/buffer_pool/3"]),
+        ("queue/QM02", ["QM01/page_set/4", "QM01/buffer_pool/3", "QM01/channel/TO.QM02"]),
+        ("channel/TO.QM02", ["QM01/queue/QM02", "QM01/channel_initiator"]),
+        ("page_set/4", ["QM01/buffer_pool/3", "QM01/queue/APPL.IN", "QM01/queue/QM02"]),
+        ("buffer_pool/3", ["QM01/page_set/4", "QM01/queue/APPL.IN", "QM01/queue/QM02"]),
+    ],
+)
+def test_related_objects(lines: Callable[[str, int], tuple[Line, ...]], name: str, keys: list[str]) -> None:
+    """From a queue to its page set and pool and back, from a channel to its transmission queue."""
+    assert [line.key for line in lines(f"QM01/{name}", 120) if line.key] == keys
+
+
+def test_the_chart(subject: Callable[..., Detail]) -> None:
+    """The usual metric of the kind unless another one is chosen that can be charted."""
+    usual = subject("QM01/buffer_pool/3")
+    assert usual.metric == "free_pct"
+    assert usual.trend is not None
+    assert [value for _, value in usual.trend.points][-2:] == [4, 4]
+    assert "free" in usual.chartable
+    assert subject("QM01/buffer_pool/3", "free").metric == "free"
+    assert subject("QM01/buffer_pool/3", "nonsense").metric == "free_pct"
+
+
+def test_what_the_store_does_not_know(lines: Callable[[str, int], tuple[Line, ...]]) -> None:
+    """It says so and offers names that look alike, to be opened."""
+    found = lines("QM01/buffer_pool/33", 80)
+    assert "The store holds no QM01/buffer_pool/33" in text_of(found)
+    assert "QM01/buffer_pool/3" in [line.key for line in found]
+    assert "no QM01/nonsense/3" in text_of(lines("QM01/nonsense/3", 80))
+
+
+@pytest.mark.parametrize("kind", ["queue", "channel"])
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names(lines: Callable[[str, int], tuple[Line, ...]], kind: str, name: str) -> None:
+    """No name steers the terminal or makes a line wider than the screen."""
+    for width in (80, 120, 200):
+        found = lines(f"QM01/{kind}/{name}", width)
+        assert "\x1b" not in text_of(found)
+        assert max(cells(line.text) for line in found) <= width
+
+
+def test_health_without_alerts(subject: Callable[..., Detail]) -> None:
+    """An object that nothing is wrong with is OK, one with a firing rule as bad as that."""
+    assert subject("QM01/page_set/4").health is Health.OK
+    assert subject("QM01/buffer_pool/3").health is Health.CRITICAL
+    assert subject("QM01/buffer_pool/3").since is not None

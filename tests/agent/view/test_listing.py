@@ -1,0 +1,179 @@
+"""The lists: their columns, their order, and what is typed to find something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import process_time
+
+import pytest
+
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.view.columns import GAP, columns, fitted, short_absence
+from mqvitals_agent.view.frame import Want, read_frame
+from mqvitals_agent.view.listing import METRICS, matching, ordered
+from mqvitals_agent.view.severity import Health
+from mqvitals_agent.view.table import Column, Item, Line, Tone, line
+from mqvitals_agent.view.text import cells, fit
+from mqvitals_rules.check import Judging
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Absence, Reported
+
+NOW = 1795176590000
+LISTS = (
+    "channel",
+    "queue",
+    "storage",
+    "cf_structure",
+    "smds",
+    "channel_initiator",
+    "log",
+    "queue_manager",
+    "qsg",
+    "agent",
+)
+
+
+def queue(name: str, health: Health = Health.OK, *, stale: bool = False, **values: Reported) -> Item:
+    told = {key: CurrentValue(value, NOW - 2000, "P", NOW, None) for key, value in values.items()}
+    return Item(ObjectName("QM01", "queue", name), health, told, stale)
+
+
+def column(kind: str, name: str) -> Column:
+    return next(each for each in columns(kind) if each.id == name)
+
+
+def drawn(items: Sequence[Item], kind: str, width: int) -> list[Line]:
+    """A table as lines, as a widget would draw it."""
+    shown = fitted(columns(kind), width)
+    gap = " " * GAP
+    titles = gap.join(fit(each.title, each.width, right=each.right) for each in shown)
+    rows = [gap.join(fit(each.cell(item, NOW).text, each.width, right=each.right) for each in shown) for item in items]
+    return [line(titles), *(line(row, key=item.key) for row, item in zip(rows, items, strict=True))]
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+@pytest.mark.parametrize("kind", ["channel", "queue", "storage"])
+def test_stored_lists(
+    stored: StoreReader, judging: Judging, golden: Callable[[str, Sequence[Line]], None], kind: str, width: int
+) -> None:
+    """What a store holds, worst first; hostile names are harmless and keep the columns in place."""
+    lines = drawn(read_frame(stored, 0, Want("list", kind), judging).items, kind, width)
+    assert {cells(each.text) for each in lines} == {cells(lines[0].text)}
+    golden(f"list-{kind}-{width}", lines)
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_every_list_fits_its_width(kind: str) -> None:
+    """From 60 cells on no list is wider than its screen, and the name is always there."""
+    for width in (60, 80, 120, 200):
+        shown = fitted(columns(kind), width)
+        assert sum(each.width for each in shown) + GAP * (len(shown) - 1) <= width
+        assert [each.id for each in shown][:2] == ["health", "name"]
+        assert all(cells(each.title) <= each.width for each in shown)
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_an_item_without_values_is_absent_everywhere(kind: str) -> None:
+    """No column takes what was never told for zero or for good."""
+    item_kind = "page_set" if kind == "storage" else kind
+    item = Item(ObjectName("QM01", item_kind, "4"), Health.UNKNOWN, {})
+    for each in columns(kind):
+        shown = each.cell(item, NOW)
+        assert shown.tone is not Tone.OK
+        if each.id not in ("health", "name", "owner"):
+            assert shown.tone is Tone.ABSENT or not shown.text
+            assert each.order(item) is None
+
+
+def test_absent_stale_and_unreachable_look_different() -> None:
+    """Three reasons not to trust a cell, three tones."""
+    depth = column("queue", "depth")
+    tones = [
+        depth.cell(queue("A", depth=5), NOW).tone,
+        depth.cell(queue("A", depth=Absence.NOT_COLLECTED), NOW).tone,
+        depth.cell(queue("A", depth=Absence.UNREACHABLE), NOW).tone,
+        depth.cell(queue("A", depth=5, stale=True), NOW).tone,
+        depth.cell(queue("A", Health.CRITICAL, depth=5), NOW).tone,
+    ]
+    assert tones == [Tone.PLAIN, Tone.ABSENT, Tone.UNKNOWN, Tone.STALE, Tone.CRITICAL]
+
+
+def test_a_figure_that_was_not_answered_again_is_stale() -> None:
+    """The last known value, with a question since that nobody answered."""
+    told = CurrentValue(5, NOW - 60_000, "P", NOW, Absence.NO_ANSWER)
+    item = Item(ObjectName("QM01", "queue", "A"), Health.OK, {"depth": told})
+    assert column("queue", "depth").cell(item, NOW).tone is Tone.STALE
+    assert column("queue", "age").cell(item, NOW).text == "1m00s"
+
+
+def test_every_absence_has_a_short_word() -> None:
+    """No reason is wider than a narrow column."""
+    assert all(0 < len(short_absence(absence)) <= 11 for absence in Absence)
+
+
+def test_columns_sort_by_number_and_absent_comes_last() -> None:
+    """43 k after 9, and whatever is absent at the end either way."""
+    items = [
+        queue("A", depth=43_000),
+        queue("B", depth=Absence.NOT_COLLECTED),
+        queue("C", depth=9),
+        queue("D", depth=0),
+    ]
+    by_depth = column("queue", "depth")
+    assert [item.name.name for item in ordered(items, by_depth)] == ["D", "C", "A", "B"]
+    assert [item.name.name for item in ordered(items, by_depth, reverse=True)] == ["A", "C", "D", "B"]
+
+
+def test_numbered_objects_sort_by_their_number() -> None:
+    """Buffer pool 10 stands after 9."""
+    pools = [Item(ObjectName("QM01", "buffer_pool", number), Health.OK, {}) for number in ("10", "9", "0")]
+    found = ordered(pools, column("storage", "name"))
+    assert [item.name.name for item in found] == ["0", "9", "10"]
+
+
+def test_matching() -> None:
+    """Every word counts, in any case of letters; fields select by health, status and other figures."""
+    items = [
+        queue("APPL.IN", Health.CRITICAL, depth=5, usage=0),
+        queue("APPL.OUT", depth=0, usage=1),
+        queue("SYSTEM.DEAD", depth=0, usage=0),
+    ]
+
+    def names(text: str) -> list[str]:
+        return [item.name.name for item in matching(items, text)]
+
+    assert names("appl") == ["APPL.IN", "APPL.OUT"]
+    assert names("appl out") == ["APPL.OUT"]
+    assert names("qm01/queue/sys") == ["SYSTEM.DEAD"]
+    assert names("severity:crit") == ["APPL.IN"]
+    assert names("usage:xmitq") == ["APPL.OUT"]
+    assert names("depth:0") == ["APPL.OUT", "SYSTEM.DEAD"]
+    assert names("nothing:at") == []
+    assert names("") == ["APPL.IN", "APPL.OUT", "SYSTEM.DEAD"]
+    status = CurrentValue(5, NOW, "P", NOW, None)
+    channel = Item(ObjectName("QM01", "channel", "TO.X"), Health.WARNING, {"status": status})
+    assert matching([channel], "state:retrying") == (channel,)
+    assert matching([channel], "state:running") == ()
+
+
+def test_ten_thousand_items_are_sorted_and_searched_fast() -> None:
+    """A key press must not wait: well under a tenth of a second each, on a busy machine."""
+    items = [queue(f"APPL.{number * 7919 % 10_000:05}", depth=number * 31 % 977) for number in range(10_000)]
+    begin = process_time()
+    ordered(items, column("queue", "depth"), reverse=True)
+    matching(items, "appl.0042")
+    assert process_time() - begin < 0.2
+
+
+def test_lists_read_only_what_their_columns_show(stored: StoreReader, judging: Judging) -> None:
+    """Ten thousand queues with all their metrics take a second to read."""
+    for item in read_frame(stored, 0, Want("list", "queue"), judging).items:
+        assert set(item.values) <= set(METRICS["queue"])
+
+
+def test_the_worst_stands_first(stored: StoreReader, judging: Judging) -> None:
+    """By default a list begins with what is wrong."""
+    items = read_frame(stored, 0, Want("list", "storage"), judging).items
+    assert items[0].name == ObjectName("QM01", "buffer_pool", "3")
+    assert items[0].health is Health.CRITICAL

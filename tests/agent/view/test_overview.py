@@ -1,0 +1,122 @@
+"""The overview and the header above every screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.view.chart import Span as Time
+from mqvitals_agent.view.frame import Frame, Seq, Want, read_frame
+from mqvitals_agent.view.overview import header_lines, overview_lines
+from mqvitals_agent.view.pulse import Pulse
+from mqvitals_agent.view.situation import Situation
+from mqvitals_agent.view.sparkline import sparkline
+from mqvitals_agent.view.status import status_of
+from mqvitals_agent.view.table import Line, Tone
+from mqvitals_agent.view.text import cells
+from mqvitals_rules.check import Judging
+from mqvitals_rules.snapshot import ObjectName
+
+Golden = Callable[[str, Sequence[Line]], None]
+
+WIDTHS = (80, 120, 200)
+
+
+def frame_of(situation: Situation) -> Frame:
+    """A frame of the overview, with a past that falls and a rate."""
+    now = situation.now
+    falling = tuple((now - (59 - n) * 10_000, 95.0 - 1.5 * n) for n in range(60))
+    points = {name: falling for name in situation.current if name.kind in ("buffer_pool", "page_set", "cf_structure")}
+    rates = {"QM01": CurrentValue(3123.4, now, "PROBE", now, None)}
+    return Frame(Want(), Seq(now, 1), now, now, situation, status_of(situation), pulse=Pulse(points, rates))
+
+
+def lines_of(frame: Frame, width: int) -> tuple[Line, ...]:
+    return (*header_lines(frame, width), *overview_lines(frame, width))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_quiet(healthy: Situation, golden: Golden, width: int) -> None:
+    """A group in health, from a replay that is labelled as the past."""
+    golden(f"overview-quiet-{width}", lines_of(frame_of(healthy), width))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_incident(ill: Situation, golden: Golden, width: int) -> None:
+    """The worst stands on top, an unreachable queue manager says how old its figures are."""
+    golden(f"overview-incident-{width}", lines_of(frame_of(replace(ill, replay=False)), width))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_stale(ill: Situation, golden: Golden, width: int) -> None:
+    """When nothing new has come the screen says so and no queue manager is shown as well."""
+    stale = replace(ill, replay=False, now=ill.now + 600_000)
+    golden(f"overview-stale-{width}", lines_of(frame_of(stale), width))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_empty(golden: Golden, width: int) -> None:
+    """Where nothing was stored yet the screen says what to do."""
+    golden(f"overview-empty-{width}", lines_of(frame_of(Situation(0, False, "", "PRDQSG", ())), width))
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 81, 99, 120, 160, 200])
+def test_no_line_is_wider_than_the_screen(ill: Situation, healthy: Situation, width: int) -> None:
+    """Whatever the width, and whatever is wrong."""
+    for situation in (ill, healthy, replace(ill, replay=False, now=ill.now + 10**7)):
+        frame = frame_of(situation)
+        if width >= 60:
+            assert max(cells(line.text) for line in lines_of(frame, width)) <= width
+        else:
+            assert max(cells(line.text) for line in header_lines(frame, width)) <= width
+
+
+def test_stale_looks_stale_and_never_well(healthy: Situation) -> None:
+    """Ten minutes without a snapshot: the figures are stale in tone, and nothing is green."""
+    frame = frame_of(replace(healthy, replay=False, now=healthy.now + 600_000))
+    lines = lines_of(frame, 120)
+    tones = {span.tone for line in lines if line.key.startswith("QM01/") for span in line.spans}
+    assert Tone.STALE in tones
+    assert Tone.OK not in tones
+    assert "stale: nothing new for 10m00s" in "".join(line.text for line in lines)
+
+
+def test_enter_leads_to_the_object(ill: Situation) -> None:
+    """A queue manager's line, a structure's and an alert's open what they are about."""
+    keys = [line.key for line in overview_lines(frame_of(ill), 120) if line.key]
+    assert keys[:2] == ["QM01/queue_manager", "QM02/queue_manager"]
+    assert {"PRDQSG/cf_structure/APPL1", "QM01/buffer_pool/3", "QM01/channel/TO.BANK"} <= set(keys)
+
+
+def test_a_stored_group(stored: StoreReader, judging: Judging) -> None:
+    """Read from a store, the overview has the critical pool, its past, and the rate of messages."""
+    frame = read_frame(stored, 0, Want(), judging)
+    text = "\n".join(line.text for line in lines_of(frame, 200))
+    assert "BP3 4 %" in text
+    assert "▇" in text
+    assert frame.pulse.rates["QM01"].value == pytest.approx(50)
+    assert any(line.key == "QM01/buffer_pool/3" for line in overview_lines(frame, 200))
+
+
+def test_an_empty_store(empty: StoreReader, judging: Judging) -> None:
+    """Nothing stored: every screen is read without an error, and the header says what to do."""
+    for screen in ("overview", "list", "alerts", "agent"):
+        frame = read_frame(empty, 5, Want(screen, kind="queue"), judging)
+        assert "Nothing was stored yet" in "".join(line.text for line in header_lines(frame, 80))
+        assert frame.items == ()
+    name = ObjectName("QM01", "queue", "X")
+    detail = read_frame(empty, 5, Want("detail", name=name), judging).detail
+    assert detail is not None
+    assert not detail.known
+
+
+def test_sparkline_leaves_gaps_blank() -> None:
+    """Where a poll brought nothing there is no block; where none was due the block before holds."""
+    points = [(0, 0.0), (10, 100.0), (20, None), (30, None), (40, 50.0)]
+    assert sparkline(points, Time(0, 50), 5) == "▁█  ▅"
+    assert sparkline([(0, 0.0), (20, 100.0)], Time(0, 40), 4) == "▁▁██"
+    assert sparkline([], Time(0, 10), 3) == "   "

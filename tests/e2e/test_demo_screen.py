@@ -1,0 +1,118 @@
+"""The demonstration on a real terminal: it lives, the red line leads to its cause, and nothing stays behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from .conftest import PROGRAM
+
+WIDTH, HEIGHT = 120, 40
+ILL_S = 90
+SOON_S = 20
+
+pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+
+
+class Terminal:
+    """A terminal of 120 by 40 cells in which a command runs."""
+
+    def __init__(self, socket: Path, command: str) -> None:
+        self._tmux = ("tmux", "-S", str(socket), "-f", os.devnull)
+        self.call("new-session", "-d", "-x", str(WIDTH), "-y", str(HEIGHT), command)
+
+    def call(self, *words: str) -> str:
+        """What tmux answers; nothing when it has ended."""
+        done = subprocess.run([*self._tmux, *words], capture_output=True, text=True, check=False, timeout=20)
+        return done.stdout
+
+    def press(self, *keys: str) -> None:
+        """Press keys, one after the other."""
+        self.call("send-keys", *keys)
+
+    def screen(self) -> str:
+        """The text on the screen."""
+        return self.call("capture-pane", "-p")
+
+    def wait(self, seen: Callable[[str], object], seconds: float = SOON_S) -> str:
+        """The screen as soon as this is seen on it."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            screen = self.screen()
+            if seen(screen):
+                return screen
+            time.sleep(0.2)
+        raise AssertionError(f"not seen within {seconds:g} s:\n{self.screen()}")
+
+
+@pytest.fixture
+def temporary(tmp_path: Path) -> Path:
+    """The folder in which the demonstration makes its own."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, temporary: Path) -> Iterator[Terminal]:
+    """A terminal with a demonstration in it, and its exit code afterwards."""
+    program = shlex.join([*PROGRAM, "demo"])
+    socket = tmp_path / "s"
+    # The toolkit would believe these more than the terminal.
+    plain = "env -u COLUMNS -u LINES -u NO_COLOR"
+    folder = shlex.quote(f"TMPDIR={temporary}")
+    living = Terminal(socket, f"{plain} {folder} {program}; echo ended with $?; exec sleep 120")
+    yield living
+    living.call("kill-server")
+
+
+def processes(folder: Path) -> list[int]:
+    """The processes whose command line names this folder's store."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                words = (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if b"--store\0" + os.fsencode(folder) in words:
+                found.append(int(entry.name))
+    return found
+
+
+def test_from_the_red_line_to_its_cause(terminal: Terminal, temporary: Path) -> None:
+    """A person sees CRITICAL, opens it, finds chart, rule and source, and ends it with one key."""
+    terminal.wait(lambda screen: "Queue managers" in screen and "PRDQSG" in screen)
+    assert len(processes(temporary)) == 1
+    terminal.wait(lambda screen: re.search(r"● CRITICAL .* Q-03 .*PAYMENTS\.IN", screen), ILL_S)
+    terminal.press("8")
+    terminal.wait(lambda screen: "›8 Alerts" in screen and re.search(r"CRITICAL .*PAYMENTS\.IN", screen))
+    terminal.press("Enter")
+    found = terminal.wait(lambda screen: "PAYMENTS.IN" in screen and "Q-03" in screen and "source " in screen)
+    assert re.search("[\u2801-\u28ff]", found), "there is no chart"
+    terminal.press("q")
+    assert "ended with 0" in terminal.wait(lambda screen: "ended with" in screen)
+    assert not processes(temporary)
+    assert not list(temporary.iterdir())
+
+
+@pytest.mark.parametrize(("name", "code"), [("TERM", 143), ("HUP", 129)])
+def test_ended_from_outside(terminal: Terminal, temporary: Path, name: str, code: int) -> None:
+    """A signal leaves neither a process nor a folder nor a spoiled terminal behind."""
+    terminal.wait(lambda screen: "Queue managers" in screen and "PRDQSG" in screen)
+    (agent,) = processes(temporary)
+    status = Path(f"/proc/{agent}/status").read_text("utf-8")
+    parent = re.search(r"^PPid:\s+(\d+)", status, re.MULTILINE)
+    assert parent is not None
+    subprocess.run(["kill", f"-{name}", parent[1]], check=True)
+    terminal.wait(lambda screen: f"ended with {code}" in screen)
+    assert not processes(temporary)
+    assert not list(temporary.iterdir())

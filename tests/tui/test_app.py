@@ -1,0 +1,502 @@
+"""The whole interface over a store: its keys, its ways, its looks, and what it says when there is nothing to read."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.app import App
+from textual.binding import Binding
+from textual.command import CommandPalette
+from textual.message import Message
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from mqvitals_agent.cli.main import main
+from mqvitals_agent.store.writer import Store
+from mqvitals_agent.view.frame import LIST, Want
+from mqvitals_config.settings import Settings
+from mqvitals_rules.check import Judging, prepare
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_tui.app import MqvitalsApp
+from mqvitals_tui.feed import Feed, FeedFailed, FrameRead
+from mqvitals_tui.keys import DETAIL, EVERYWHERE, HELP, MAIN
+from mqvitals_tui.places import PLACES, place_row
+from mqvitals_tui.screens import frame_screen
+from mqvitals_tui.screens.detail_screen import DetailScreen
+from mqvitals_tui.screens.help_screen import HelpScreen, help_lines
+from mqvitals_tui.screens.main_screen import MainScreen
+from mqvitals_tui.themes import THEMES
+from mqvitals_tui.widgets.lines import LinesView
+from mqvitals_tui.widgets.virtual_table import VirtualTable
+
+NOW = 1795176600000  # 2026-11-20 12:10:00 UTC
+SIZES = [(80, 24), (120, 40)]
+PATIENCE_S = 30
+
+Text = Callable[[App[Any]], str]
+
+
+@pytest.fixture(scope="session")
+def incident(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store into which the recording of an incident was played."""
+    store = tmp_path_factory.mktemp("app") / "incident.db"
+    recording = shared_data / "pcf" / "recording-incident.jsonl.gz"
+    assert main(["replay", str(recording), "--speed", "max", "--store", str(store)]) == 0
+    return store
+
+
+@pytest.fixture(scope="session")
+def judging() -> Judging:
+    """The built-in rules."""
+    return prepare(Settings())
+
+
+@pytest.fixture
+def make(judging: Judging) -> Callable[..., MqvitalsApp]:
+    """Makes the app over a store, at a moment that stands still."""
+    return lambda store, **more: MqvitalsApp(store, judging, lambda: NOW, **more)
+
+
+@pytest.fixture
+def golden() -> Callable[[str, str], None]:
+    """Compares a screen with a file of ``goldens``; MQVITALS_GOLDENS=write makes it anew."""
+
+    def check(name: str, text: str) -> None:
+        path = Path(__file__).parent / "goldens" / f"{name}.txt"
+        if os.environ.get("MQVITALS_GOLDENS") == "write":
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(f"{text}\n", "utf-8")
+        assert f"{text}\n" == path.read_text("utf-8")
+
+    return check
+
+
+async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
+    """Wait for it, but not for ever."""
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < end, "it did not come about"
+        await pilot.pause()
+    await pilot.pause()
+
+
+def main_screen(app: App[Any]) -> MainScreen:
+    screen = app.screen
+    assert isinstance(screen, MainScreen)
+    return screen
+
+
+def detail_screen(app: App[Any]) -> DetailScreen:
+    screen = app.screen
+    assert isinstance(screen, DetailScreen)
+    return screen
+
+
+def lines_of(app: App[Any]) -> LinesView:
+    return app.screen.query_one("#lines", LinesView)
+
+
+def table_of(app: App[Any]) -> VirtualTable:
+    return app.screen.query_one("#table", VirtualTable)
+
+
+async def begin(pilot: Pilot[None]) -> None:
+    await until(pilot, lambda: isinstance(pilot.app.screen, MainScreen) and lines_of(pilot.app).row_count > 0)
+
+
+async def visit(pilot: Pilot[None], key: str) -> None:
+    """A digit, and what it shows."""
+    await pilot.press(key)
+    view = lines_of if key in "18" else table_of
+    await until(pilot, lambda: isinstance(pilot.app.screen, MainScreen) and view(pilot.app).row_count > 0)
+
+
+async def opened(pilot: Pilot[None], name: str) -> None:
+    await until(
+        pilot,
+        lambda: (
+            isinstance(pilot.app.screen, DetailScreen)
+            and str(pilot.app.screen.object_name) == name
+            and pilot.app.screen.frame is not None
+            and lines_of(pilot.app).row_count > 0
+        ),
+    )
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_screens(
+    incident: Path, make: Callable[..., MqvitalsApp], screen_text: Text, golden: Any, size: tuple[int, int]
+) -> None:
+    """The overview, a list, the alerts and a detail look as they were agreed, in a small terminal and a larger one."""
+    app = make(incident)
+    async with app.run_test(size=size) as pilot:
+        await begin(pilot)
+        golden(f"overview-{size[0]}", screen_text(app))
+        await visit(pilot, "4")
+        golden(f"storage-{size[0]}", screen_text(app))
+        await visit(pilot, "8")
+        golden(f"alerts-{size[0]}", screen_text(app))
+        app.open_object(ObjectName("QM01", "buffer_pool", "3"))
+        await opened(pilot, "QM01/buffer_pool/3")
+        golden(f"detail-{size[0]}", screen_text(app))
+
+
+async def test_every_place_has_its_digit(incident: Path, make: Callable[..., MqvitalsApp], screen_text: Text) -> None:
+    """Each digit leads to its screen, whose title is marked, and no screen writes beyond its width."""
+    app = make(incident)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await begin(pilot)
+        for place in PLACES:
+            await visit(pilot, place.key)
+            assert main_screen(app).place is place
+            assert f"›{place.key} {place.short}" in screen_text(app)
+
+
+async def test_drill_down_and_back(incident: Path, make: Callable[..., MqvitalsApp], screen_text: Text) -> None:
+    """Enter opens what is under the cursor, and what belongs to that; Esc, F3 and F12 each go one step back."""
+    app = make(incident)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await begin(pilot)
+        await visit(pilot, "3")
+        assert table_of(app).cursor_key == "QM02/queue/BATCH.FEED"
+        await pilot.press("enter")
+        await opened(pilot, "QM02/queue/BATCH.FEED")
+        assert "Queues › QM02 BATCH.FEED" in screen_text(app)
+        assert lines_of(app).cursor_key == "QM02/page_set/4"
+        await pilot.press("enter")
+        await opened(pilot, "QM02/page_set/4")
+        assert "Queues › QM02 BATCH.FEED › QM02 page set 4" in screen_text(app)
+        await pilot.press("escape")
+        await opened(pilot, "QM02/queue/BATCH.FEED")
+        await pilot.press("f3")
+        await until(pilot, lambda: isinstance(app.screen, MainScreen))
+        assert table_of(app).cursor_key == "QM02/queue/BATCH.FEED"
+        await pilot.press("enter")
+        await opened(pilot, "QM02/queue/BATCH.FEED")
+        await pilot.press("f12")
+        await until(pilot, lambda: isinstance(app.screen, MainScreen))
+        await pilot.press("f3")
+        await until(pilot, lambda: main_screen(app).place.id == "overview")
+
+
+async def test_a_digit_leads_out_of_any_depth(incident: Path, make: Callable[..., MqvitalsApp]) -> None:
+    """From an object opened from an object a digit goes straight to its screen."""
+    app = make(incident)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await begin(pilot)
+        for name in ("3", "4"):
+            app.open_object(ObjectName("QM01", "buffer_pool", name))
+            await opened(pilot, f"QM01/buffer_pool/{name}")
+        await visit(pilot, "2")
+        assert main_screen(app).place.id == "channels"
+        assert len(app.screen_stack) == 2
+
+
+async def test_filter(incident: Path, make: Callable[..., MqvitalsApp], screen_text: Text) -> None:
+    """What is typed filters at once and stays with its list; Esc takes it away; keys typed into it do nothing else."""
+    app = make(incident)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await begin(pilot)
+        await visit(pilot, "3")
+        total = table_of(app).row_count
+        await pilot.press("slash", *"qm02", "space", *"batch")
+        await until(pilot, lambda: 0 < table_of(app).row_count < total)
+        assert {item.name.owner for item in table_of(app).items} == {"QM02"}
+        assert main_screen(app).place.id == "queues"
+        await pilot.press("enter")
+        assert table_of(app).has_focus
+        assert f" {table_of(app).row_count} of {total}" in screen_text(app)
+        await visit(pilot, "2")
+        assert not app.screen.query_one("#filter", Input).display
+        await visit(pilot, "3")
+        assert app.screen.query_one("#filter", Input).value == "qm02 batch"
+        await pilot.press("escape")
+        await until(pilot, lambda: table_of(app).row_count == total)
+        await pilot.press("slash", *"zzz")
+        await until(pilot, lambda: table_of(app).row_count == 0)
+        assert "Nothing matches the filter" in screen_text(app)
+        await pilot.press("escape")
+        await visit(pilot, "8")
+        await pilot.press("slash", *"severity:critical")
+        await until(pilot, lambda: lines_of(app).lines[0].text.startswith("Open: 1 "))
+
+
+async def test_order(incident: Path, make: Callable[..., MqvitalsApp]) -> None:
+    """Columns sort one after the other, either way round, and beyond the last the worst come first again."""
+    app = make(incident)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await begin(pilot)
+        await visit(pilot, "3")
+        first = table_of(app).items
+        await pilot.press("greater_than_sign", "greater_than_sign")
+        assert main_screen(app).sort == ("name", False)
+        names = [item.name.name for item in table_of(app).items]
+        assert names == sorted(names, key=str.casefold) or names == sorted(names)
+        await pilot.press("r")
+        assert main_screen(app).sort == ("name", True)
+        await pilot.press("less_than_sign", "less_than_sign")
+        assert main_screen(app).sort is None
+        assert table_of(app).items == first
+        await pilot.press("r")
+        assert main_screen(app).sort is not None
+
+
+async def test_chart_of_an_object(incident: Path, make: Callable[..., MqvitalsApp], screen_text: Text) -> None:
+    """Keys change how far the chart reaches back, and what it shows."""
+    app = make(incident)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await begin(pilot)
+        app.open_object(ObjectName("QM01", "buffer_pool", "3"))
+        await opened(pilot, "QM01/buffer_pool/3")
+        assert "free_pct" in screen_text(app)
+        assert "the last hour" in screen_text(app)
+        await pilot.press("minus")
+        await until(pilot, lambda: "the last 30 minutes" in screen_text(app))
+        await pilot.press("plus", "plus")
+        await until(pilot, lambda: "the last 3 hours" in screen_text(app))
+        before = detail_screen(app).want.metric
+        await pilot.press("m")
+        await until(pilot, lambda: detail_screen(app).frame is not None and detail_screen(app).want.metric != before)
+        detail = detail_screen(app)
+        assert detail.frame is not None
+        assert detail.frame.detail is not None
+        assert detail.frame.detail.metric == detail.want.metric
+        assert f" {detail.want.metric}" in screen_text(app)
+
+
+async def test_copy(incident: Path, make: Callable[..., MqvitalsApp]) -> None:
+    """The MQSC command to type next goes to the clipboard."""
+    app = make(incident)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await begin(pilot)
+        app.open_object(ObjectName("QM02", "queue", "BATCH.FEED"))
+        await opened(pilot, "QM02/queue/BATCH.FEED")
+        await pilot.press("c")
+        await pilot.pause()
+        assert app.clipboard == "DISPLAY QSTATUS(BATCH.FEED) TYPE(HANDLE) ALL"
+
+
+async def test_pages(incident: Path, make: Callable[..., MqvitalsApp]) -> None:
+    """F8 and F7 page, as hands from 3270 expect."""
+    app = make(incident)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await begin(pilot)
+        await visit(pilot, "2")
+        await pilot.press("f8")
+        assert table_of(app).cursor > 5
+        await pilot.press("f7")
+        assert table_of(app).cursor == 0
+
+
+async def test_themes(incident: Path, make: Callable[..., MqvitalsApp]) -> None:
+    """The theme that was asked for is there from the start, and the key goes round all of them."""
+    app = make(incident, theme="mqvitals-light")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await begin(pilot)
+        seen = [app.theme]
+        for _ in THEMES:
+            await pilot.press("T")
+            seen.append(app.theme)
+        assert seen[0] == seen[-1] == "mqvitals-light"
+        assert set(seen) == {theme.name for theme in THEMES}
+
+
+async def test_help(incident: Path, make: Callable[..., MqvitalsApp], screen_text: Text) -> None:
+    """The help shows every key there is, and goes away as it came."""
+    app = make(incident)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await begin(pilot)
+        await pilot.press("question_mark")
+        await until(pilot, lambda: isinstance(app.screen, HelpScreen) and lines_of(app).row_count > 0)
+        assert "Show all keys" in screen_text(app)
+        await pilot.press("question_mark")
+        await until(pilot, lambda: isinstance(app.screen, MainScreen))
+    text = "\n".join(line.text for line in help_lines(80))
+    words = " ".join(text.split())
+    for binding in (*EVERYWHERE, *MAIN, *DETAIL):
+        assert binding.tooltip in words
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_bindings() -> None:
+    """Every key can be changed by its id, explains itself, and has one meaning on each screen."""
+    bindings = (*EVERYWHERE, *MAIN, *DETAIL, *HELP)
+    assert all(isinstance(each, Binding) and each.id and each.tooltip for each in bindings)
+    assert len({each.id for each in bindings}) == len(bindings)
+    for group in (MAIN, DETAIL):
+        keys = [key for each in (*EVERYWHERE, *group) for key in each.key.split(",")]
+        assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_row_of_places(place: Any) -> None:
+    """All places are in the row at 80 columns, and where one is said to be its key stands."""
+    row, where = place_row(place.id, 80)
+    assert len(row.text) <= 80
+    for begins, ends, name in where:
+        expected = next(each for each in PLACES if each.id == name)
+        assert row.text[begins:ends].startswith(f"{expected.key} ")
+    assert row.text.count("›") == 1
+
+
+async def test_click_on_a_place(incident: Path, make: Callable[..., MqvitalsApp]) -> None:
+    """The row of places takes clicks."""
+    app = make(incident)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await begin(pilot)
+        x = next(begins for begins, _, name in place_row("overview", 80)[1] if name == "alerts")
+        await pilot.click("#places", offset=(x, 0))
+        await until(pilot, lambda: main_screen(app).place.id == "alerts")
+
+
+async def test_palette(incident: Path, make: Callable[..., MqvitalsApp]) -> None:
+    """The palette finds an object by a part of its name and opens it."""
+    app = make(incident)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await begin(pilot)
+        await pilot.press("colon")
+        await until(pilot, lambda: isinstance(app.screen, CommandPalette))
+        await pilot.press(*"qm02/queue/batch.feed")
+        await until(pilot, lambda: app.screen.query("CommandList").first().option_count == 1)  # type: ignore[attr-defined]
+        await pilot.press("enter")
+        if isinstance(app.screen, CommandPalette):
+            await pilot.press("enter")
+        await opened(pilot, "QM02/queue/BATCH.FEED")
+
+
+async def test_no_store_yet(
+    incident: Path, tmp_path: Path, make: Callable[..., MqvitalsApp], screen_text: Text
+) -> None:
+    """Without a store the screen waits and says so; when one comes it is shown without a keystroke."""
+    store = tmp_path / "late.db"
+    app = make(store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "Waiting for the store" in screen_text(app))
+        made = tmp_path / "made.db"
+        shutil.copy(incident, made)
+        made.rename(store)
+        await begin(pilot)
+        assert "Waiting" not in screen_text(app)
+
+
+async def test_empty_store(tmp_path: Path, make: Callable[..., MqvitalsApp], screen_text: Text) -> None:
+    """Of a store without a snapshot every screen says that nothing was stored yet."""
+    store = tmp_path / "empty.db"
+    Store.open(store, group="PRDQSG").close()
+    app = make(store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "Nothing was stored yet" in screen_text(app))
+        for place in PLACES:
+            await pilot.press(place.key)
+            await until(pilot, lambda: main_screen(app).frame is not None)
+            assert "Nothing was stored yet" in screen_text(app)
+        assert "OK" not in screen_text(app)
+
+
+async def test_damaged_store(
+    incident: Path, tmp_path: Path, make: Callable[..., MqvitalsApp], screen_text: Text
+) -> None:
+    """A store that becomes unreadable is reported on top, and what was read before stays below."""
+    store = tmp_path / "x.db"
+    shutil.copy(incident, store)
+    app = make(store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await begin(pilot)
+        bad = tmp_path / "bad"
+        bad.write_bytes(b"no store at all " * 100)
+        bad.rename(store)
+        await until(pilot, lambda: "x.db" in screen_text(app))
+        assert "Queue managers" in screen_text(app)
+
+
+async def test_names_are_not_markup(incident: Path, make: Callable[..., MqvitalsApp], screen_text: Text) -> None:
+    """An object whose name looks like markup is shown as it is."""
+    app = make(incident)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await begin(pilot)
+        app.open_object(ObjectName("QM01", "queue", "[red]X[/red]"))
+        await opened(pilot, "QM01/queue/[red]X[/red]")
+        assert "[red]X[/red]" in screen_text(app)
+
+
+async def test_freshness_ticks(
+    tmp_path: Path, incident: Path, judging: Judging, screen_text: Text, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ages grow with the clock although nothing new was stored, and a store that stands still is called stale."""
+    store = tmp_path / "live.db"
+    shutil.copy(incident, store)
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("UPDATE meta SET value = 'agent' WHERE key = 'mode'")
+    monkeypatch.setattr(frame_screen, "TICK_S", 0.01)
+    moment = [NOW]
+    app = MqvitalsApp(store, judging, lambda: moment[0])
+    async with app.run_test(size=(80, 24)) as pilot:
+        await begin(pilot)
+        assert "(10 s ago)" in screen_text(app)
+        moment[0] += 7_000
+        await until(pilot, lambda: "(17 s ago)" in screen_text(app))
+        assert "stale" not in screen_text(app)
+        moment[0] += 600_000
+        await until(pilot, lambda: "stale: nothing new for 10m" in screen_text(app))
+        await visit(pilot, "2")
+        assert "OK" not in screen_text(app)
+
+
+def test_feed_reads_only_what_is_new(incident: Path, judging: Judging) -> None:
+    """Nothing is read twice but what is asked for anew; the thread ends within a second of being told."""
+    got: list[Message] = []
+    arrived = threading.Semaphore(0)
+
+    def post(message: Message) -> None:
+        got.append(message)
+        arrived.release()
+
+    looks = 0
+
+    class Counted(Feed):
+        def _look(self) -> None:
+            nonlocal looks
+            super()._look()
+            looks += 1
+
+    feed = Counted(incident, judging, lambda: NOW, post, every_s=0.001)
+    thread = threading.Thread(target=feed.run)
+    thread.start()
+    try:
+        assert arrived.acquire(timeout=PATIENCE_S)
+        end = time.monotonic() + PATIENCE_S
+        while looks < 20:
+            assert time.monotonic() < end
+            thread.join(0.001)
+        assert len(got) == 1
+        feed.want(Want(LIST, "queue"))
+        assert arrived.acquire(timeout=PATIENCE_S)
+        last = got[-1]
+        assert isinstance(last, FrameRead)
+        assert last.read.frame.want == Want(LIST, "queue")
+        assert last.can_replace(got[0])
+    finally:
+        feed.stop()
+        thread.join(1)
+    assert not thread.is_alive()
+
+
+def test_feed_says_a_failure_once(tmp_path: Path, judging: Judging) -> None:
+    """The same failure is told once, and again to who asks anew."""
+    got: list[FeedFailed] = []
+    feed = Feed(tmp_path / "none.db", judging, lambda: NOW, got.append)  # type: ignore[arg-type]
+    feed._look()
+    feed._look()
+    assert [message.waiting for message in got] == [True]
+    feed.want(Want())
+    feed._look()
+    assert len(got) == 2

@@ -1,0 +1,114 @@
+"""The chart fills the place it is given and says its figures in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from textual.app import App, ComposeResult
+
+from mqvitals_agent.view.chart import Scale, Span
+from mqvitals_agent.view.table import Tone
+from mqvitals_tui.widgets.chart import BrailleChart, Points
+
+Text = Callable[[App[Any]], str]
+
+SPAN = Span(0, 3_600_000)
+SCALE = Scale(0.0, 100.0, ((100.0, "100 %"), (50.0, "50 %"), (0.0, "0 %")))
+
+
+class Charting(App[None]):
+    """One chart on the whole screen."""
+
+    def compose(self) -> ComposeResult:
+        yield BrailleChart()
+
+    @property
+    def chart(self) -> BrailleChart:
+        return self.query_one(BrailleChart)
+
+
+def words(value: float) -> str:
+    return f"{value:g} %"
+
+
+def points() -> list[tuple[int, float | None]]:
+    return [(minute * 60_000, float(minute % 30 + 10)) for minute in range(60)]
+
+
+async def test_chart_fills_its_size_with_labels_axis_and_legend(screen_text: Text) -> None:
+    """All lines are used: plot, axis, times, legend; the labels stand at the left."""
+    app = Charting()
+    async with app.run_test(size=(60, 12)) as pilot:
+        app.chart.show(points(), SCALE, SPAN, words=words)
+        await pilot.pause()
+        lines = screen_text(app).splitlines()
+        assert len(lines) == 12
+        assert lines[0].startswith("100 % ┤")
+        assert lines[8].startswith("  0 % ┤")
+        assert lines[9] == "      └" + "─" * 53
+        assert lines[10].split() == ["00:00:00", "01:00:00"]
+        assert lines[11] == "last 39 %   min 10 %   max 39 %"
+
+
+async def test_chart_is_drawn_anew_for_another_size(screen_text: Text) -> None:
+    """After a resize axis and plot are as wide and high as the place, down to five lines and less."""
+    app = Charting()
+    async with app.run_test(size=(60, 12)) as pilot:
+        app.chart.show(points(), SCALE, SPAN, words=words)
+        for width, height in ((120, 30), (30, 5), (8, 5), (60, 3), (200, 60)):
+            await pilot.resize_terminal(width, height)
+            await pilot.pause()
+            lines = screen_text(app).splitlines()
+            assert len(lines) == height
+        assert lines[-3] == "      └" + "─" * 193
+        await pilot.resize_terminal(40, 5)
+        await pilot.pause()
+        assert screen_text(app).splitlines()[4] == "last 39 %   min 10 %   max 39 %"
+
+
+async def test_earlier_series_show_faint_where_the_main_one_is_not() -> None:
+    """Yesterday's line is drawn in another tone and named; the main line is as without it."""
+    app = Charting()
+    high: Points = [(ts, 90.0) for ts, _ in points()]
+    async with app.run_test(size=(60, 12)) as pilot:
+        app.chart.show(points(), SCALE, SPAN, words=words, earlier=(("yesterday", high), ("last week", ())))
+        await pilot.pause()
+        drawing = app.chart._draw(60, 12)
+        assert any(span.tone is Tone.FAINT and "⣀" in span.text for line in drawing[:2] for span in line.spans[1:])
+        assert "faint: yesterday" in drawing[-1].text
+        assert "last week" not in drawing[-1].text
+        app.chart.show(points(), SCALE, SPAN, words=words)
+        alone = app.chart._draw(60, 12)
+        bright = ["".join(span.text for span in line.spans[1:] if span.tone is Tone.INFO) for line in drawing[2:9]]
+        assert [line.replace("\u2800", "") for line in bright] == [
+            line.text[7:].replace("\u2800", "") for line in alone[2:9]
+        ]
+
+
+async def test_absent_values_are_said_not_drawn_as_zero(screen_text: Text) -> None:
+    """No value at all gives the sentence; an absent last value is named as such."""
+    app = Charting()
+    async with app.run_test(size=(60, 12)) as pilot:
+        app.chart.show([(0, None), (60_000, None)], SCALE, SPAN, words=words, empty="Absent: not collected (MONQ off)")
+        await pilot.pause()
+        assert screen_text(app).strip() == "Absent: not collected (MONQ off)"
+        app.chart.show([*points(), (3_600_000, None)], SCALE, SPAN, words=words)
+        await pilot.pause()
+        assert screen_text(app).splitlines()[-1] == "last absent, before 39 %   min 10 %   max 39 %"
+        app.chart.show((), SCALE, SPAN, words=words)
+        await pilot.pause()
+        assert screen_text(app).strip() == "No poll in this time"
+
+
+async def test_hostile_labels_do_not_reach_the_terminal(screen_text: Text) -> None:
+    """Markup and controls in names and words are shown as text."""
+    app = Charting()
+    async with app.run_test(size=(80, 12)) as pilot:
+        scale = Scale(0.0, 100.0, ((100.0, "[/x]"), (0.0, "low")))
+        app.chart.show(points(), scale, SPAN, words=lambda value: "[red]\x1b[31m", earlier=(("[/y]\x1b[2J", points()),))
+        await pilot.pause()
+        text = screen_text(app)
+        assert "[/x]" in text
+        assert "[/y]␛[2J" in text
+        assert "\x1b" not in text

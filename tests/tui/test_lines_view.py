@@ -1,0 +1,216 @@
+"""Lines are read one by one; the cursor stops at those that lead somewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+from textual.app import App, ComposeResult
+
+from mqvitals_agent.view.table import Line, Span, Tone, line
+from mqvitals_tui.themes import DARK, LIGHT, THEMES
+from mqvitals_tui.widgets.lines import LinesView
+from mqvitals_tui.widgets.status_bar import StatusBar
+from mqvitals_tui.widgets.title_bar import TitleBar
+
+Text = Callable[[App[Any]], str]
+
+
+class Reading(App[None]):
+    """A title, a text, and a line of keys."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.opened: list[str] = []
+        self.highlighted: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        yield TitleBar(line("mqvitals", Tone.STRONG))
+        yield LinesView()
+        yield StatusBar(line("Enter open  q quit"))
+
+    def on_mount(self) -> None:
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = DARK.name
+        self.lines.focus()
+
+    def on_lines_view_opened(self, message: LinesView.Opened) -> None:
+        self.opened.append(message.key)
+
+    def on_lines_view_highlighted(self, message: LinesView.Highlighted) -> None:
+        self.highlighted.append(message.key)
+
+    @property
+    def lines(self) -> LinesView:
+        return self.query_one(LinesView)
+
+
+def text(count: int, stops: Sequence[int]) -> list[Line]:
+    return [line(f"line {row}", key=f"k{row}" if row in stops else "") for row in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("keys", "key"),
+    [
+        ([], "k2"),
+        (["down"], "k5"),
+        (["j", "j"], "k6"),
+        (["j", "j", "k"], "k5"),
+        (["up"], "k2"),
+        (["end"], "k6"),
+        (["end", "home"], "k2"),
+        (["down"] * 9, "k6"),
+    ],
+)
+async def test_cursor_walks_only_lines_with_a_key(keys: list[str], key: str) -> None:
+    """Lines that lead nowhere are passed over."""
+    app = Reading()
+    async with app.run_test(size=(40, 12)) as pilot:
+        app.lines.show(text(8, (2, 5, 6)))
+        await pilot.press(*keys)
+        assert app.lines.cursor_key == key
+        await pilot.press("enter")
+        assert app.opened == [key]
+        assert app.highlighted[-1] == key
+
+
+async def test_no_line_is_jumped_over_unread() -> None:
+    """When the next stop is out of sight the text moves by one line until it comes."""
+    app = Reading()
+    async with app.run_test(size=(40, 12)) as pilot:
+        app.lines.show(text(60, (0, 40)))
+        await pilot.press(*["down"] * 30)
+        assert (app.lines.scroll_offset.y, app.lines.cursor) == (30, 0)
+        await pilot.press("down")
+        assert app.lines.cursor == 40
+        await pilot.press(*["up"] * 10)
+        assert app.lines.cursor == 40
+        assert app.lines.scroll_offset.y == 21
+        await pilot.press(*["up"] * 30)
+        assert (app.lines.scroll_offset.y, app.lines.cursor) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("keys", "top"),
+    [
+        (["down"], 1),
+        (["f8"], 10),
+        (["space", "pageup"], 0),
+        (["end"], 40),
+        (["end", "k"], 39),
+        (["end", "home"], 0),
+        (["enter", "up"], 0),
+    ],
+)
+async def test_a_text_without_keys_scrolls(keys: list[str], top: int) -> None:
+    """All keys move the text, Enter opens nothing."""
+    app = Reading()
+    async with app.run_test(size=(40, 12)) as pilot:
+        app.lines.show(text(50, ()))
+        await pilot.press(*keys)
+        assert app.lines.scroll_offset.y == top
+        assert app.opened == []
+        assert app.lines.cursor == -1
+
+
+async def test_pages_take_the_cursor_along() -> None:
+    """After a page down the cursor is on a line in sight that leads somewhere, and back."""
+    app = Reading()
+    async with app.run_test(size=(40, 12)) as pilot:
+        app.lines.show(text(100, range(0, 100, 3)))
+        for row in (9, 18, 27):
+            await pilot.press("f8")
+            assert app.lines.scroll_offset.y <= app.lines.cursor < app.lines.scroll_offset.y + 10
+            assert abs(app.lines.cursor - row) <= 3
+        await pilot.press("f7", "f7", "f7", "f7")
+        assert app.lines.cursor == 0
+
+
+async def test_cursor_keeps_its_key_when_lines_change() -> None:
+    """Lines inserted above do not move the cursor to another object; when its line is gone it stays near."""
+    app = Reading()
+    async with app.run_test(size=(40, 12)) as pilot:
+        app.lines.show(text(8, (2, 5, 6)))
+        await pilot.press("down")
+        app.lines.show([line("new"), line("new", key="n"), *text(8, (2, 5, 6))])
+        await pilot.pause()
+        assert app.lines.cursor_key == "k5"
+        assert app.lines.cursor == 7
+        app.lines.show(text(8, (2, 6)))
+        await pilot.pause()
+        assert app.lines.cursor_key == "k6"
+        app.lines.show(())
+        await pilot.press("down", "up", "f8", "end", "enter")
+        assert app.lines.cursor_key == ""
+        assert app.highlighted[-1] == ""
+
+
+async def test_clicks() -> None:
+    """A click on a line that leads nowhere does nothing; a double click opens."""
+    app = Reading()
+    async with app.run_test(size=(40, 12)) as pilot:
+        app.lines.show(text(8, (2, 5, 6)))
+        await pilot.click(LinesView, offset=(1, 3))
+        assert app.lines.cursor_key == "k2"
+        await pilot.double_click(LinesView, offset=(1, 5))
+        assert app.opened == ["k5"]
+
+
+async def test_long_and_hostile_lines_are_cut_to_the_view(screen_text: Text) -> None:
+    """What does not fit ends in an ellipsis; markup and controls are shown, not obeyed."""
+    app = Reading()
+    shown = [
+        line("x" * 100),
+        Line((Span("a" * 39), Span("bcd", Tone.CRITICAL))),
+        Line((Span("a" * 40), Span("b", Tone.OK))),
+        Line((Span("a" * 40), Span("   "))),
+        line("漢" * 48),
+        line("[/x] [red]"),
+        line("\x1b[31mred\n"),
+        Line((Span("e\u0301" * 50), Span("", Tone.OK))),
+    ]
+    async with app.run_test(size=(40, 12)) as pilot:
+        app.lines.show(shown)
+        await pilot.pause()
+        lines = screen_text(app).splitlines()[1:]
+        assert lines[0] == "x" * 39 + "…"
+        assert lines[1] == "a" * 39 + "…"
+        assert lines[2] == "a" * 39 + "…"
+        assert lines[3] == "a" * 40
+        assert lines[4] == "漢" * 19 + "…"
+        assert lines[5] == "[/x] [red]"
+        assert lines[6] == "␛[31mred␊"
+        assert all(cell_len(text) <= 40 for text in lines)
+        await pilot.resize_terminal(20, 6)
+        await pilot.pause()
+        assert screen_text(app).splitlines()[1] == "x" * 17 + "…"
+
+
+async def test_bars_stand_above_and_below_and_change(screen_text: Text) -> None:
+    """The title is the first line and the keys the last; both show what they are given last."""
+    app = Reading()
+    async with app.run_test(size=(40, 12)) as pilot:
+        app.lines.show(text(50, ()))
+        await pilot.press("end")
+        assert screen_text(app).splitlines()[0] == "mqvitals"
+        assert screen_text(app).splitlines()[-1] == "Enter open  q quit"
+        app.query_one(TitleBar).show(Line((Span("[b]PRDQ "), Span("● 1 critical", Tone.CRITICAL))))
+        await pilot.pause()
+        assert screen_text(app).splitlines()[0] == "[b]PRDQ ● 1 critical"
+        assert app.query_one(TitleBar).text == "[b]PRDQ ● 1 critical"
+
+
+async def test_theme_switch_paints_lines_anew() -> None:
+    """No line keeps the colours of the theme before."""
+    app = Reading()
+    async with app.run_test(size=(40, 12)) as pilot:
+        app.lines.show([line("bad", Tone.CRITICAL), line("good", Tone.OK)])
+        await pilot.pause()
+        before = [segment.style for y in (0, 1) for segment in app.lines.render_line(y)]
+        app.theme = LIGHT.name
+        await pilot.pause()
+        after = [segment.style for y in (0, 1) for segment in app.lines.render_line(y)]
+        assert not set(before) & set(after)

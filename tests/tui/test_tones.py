@@ -1,0 +1,143 @@
+"""Every tone is readable in every theme and looks different from the others, with colours and without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import pytest
+from rich.color import Color as RichColor
+from rich.style import Style
+from textual.app import App, ComposeResult
+from textual.color import Color
+from textual.theme import Theme
+
+from mqvitals_agent.view.table import Line, Span, Tone
+from mqvitals_tui.themes import CONTRAST, DARK, GROUNDS, LIGHT, THEMES
+from mqvitals_tui.widgets.lines import LinesView
+from mqvitals_tui.widgets.tones import LOOKS, fitted
+
+LEAST = 4.5
+"""The contrast that the web's accessibility guidelines ask of text."""
+
+
+def luminance(color: Color) -> float:
+    def channel(value: float) -> float:
+        return value / 12.92 if value <= 0.03928 else ((value + 0.055) / 1.055) ** 2.4
+
+    red, green, blue = (channel(part / 255) for part in color.rgb)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: Color, other: Color) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def pairs() -> Iterator[tuple[str, str, str, Color, Color]]:
+    for theme in THEMES:
+        variables = theme.to_color_system().generate() | theme.variables
+        for ground in GROUNDS:
+            for tone in Tone:
+                name = LOOKS[tone].variable if tone in LOOKS else "foreground"
+                yield theme.name, tone.value, ground, Color.parse(variables[name]), Color.parse(variables[ground])
+
+
+def test_every_tone_is_readable_on_every_ground() -> None:
+    """The contrast of each tone with each background of each theme is 4.5 or more."""
+    poor = [
+        f"{theme}: {tone} on {ground} {contrast(text, behind):.2f}"
+        for theme, tone, ground, text, behind in pairs()
+        if contrast(text, behind) < LEAST
+    ]
+    assert poor == []
+
+
+def test_high_contrast_theme_deserves_its_name() -> None:
+    """There the contrast with the plain background is 7 or more for all."""
+    for theme, tone, ground, text, behind in pairs():
+        if theme == CONTRAST.name and ground == "background":
+            assert contrast(text, behind) >= 7, tone
+
+
+class Toned(App[None]):
+    """All tones, one to a line."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.wanted = theme
+
+    def compose(self) -> ComposeResult:
+        yield LinesView()
+
+    def on_mount(self) -> None:
+        self.register_theme(self.wanted)
+        self.theme = self.wanted.name
+        self.query_one(LinesView).show([Line((Span(tone.value, tone),)) for tone in Tone])
+
+
+async def painted(theme: Theme) -> dict[Tone, Style]:
+    """The style that reaches the terminal for each tone, after the toolkit's filters."""
+    app = Toned(theme)
+    async with app.run_test(size=(40, 12)) as pilot:
+        await pilot.pause()
+        view = app.query_one(LinesView)
+        found = {}
+        for y, tone in enumerate(Tone):
+            strip = view.render_line(y)
+            for each in app._filters:
+                strip = strip.apply_filter(each, Color.parse(theme.background or "#000000"))
+            found[tone] = next(iter(strip)).style or Style()
+        return found
+
+
+def attributes(style: Style) -> tuple[bool | None, ...]:
+    parts = (style.bold, style.italic, style.underline, style.reverse, style.strike, style.dim)
+    return tuple(bool(part) for part in parts)
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+async def test_tones_differ_in_every_theme(theme: Theme, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No two tones look the same."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    looks = await painted(theme)
+    for one, other in combinations(Tone, 2):
+        assert looks[one] != looks[other], (one, other)
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+async def test_tones_differ_without_colours(theme: Theme, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With NO_COLOR all is grey, and what must not be mistaken differs by weight, slant, line or reversal."""
+    monkeypatch.setenv("NO_COLOR", "1")
+    looks = await painted(theme)
+    for style in looks.values():
+        for color in (style.color, style.bgcolor):
+            assert color is None or grey(color)
+    telling = (Tone.PLAIN, Tone.STALE, Tone.ABSENT, Tone.UNKNOWN, Tone.INFO, Tone.WARNING, Tone.CRITICAL)
+    for one, other in combinations(telling, 2):
+        assert attributes(looks[one]) != attributes(looks[other]), (one, other)
+    for tone in telling[1:]:
+        assert attributes(looks[tone]) != attributes(looks[Tone.OK]), tone
+
+
+def grey(color: RichColor) -> bool:
+    red, green, blue = color.get_truecolor()
+    return red == green == blue
+
+
+def test_themes_are_light_and_dark() -> None:
+    """The toolkit is told which is which."""
+    assert DARK.dark
+    assert CONTRAST.dark
+    assert not LIGHT.dark
+    assert len({theme.name for theme in THEMES}) == 3
+
+
+@pytest.mark.parametrize("text", ["", "abc", "abcdefgh", "漢" * 9, "❤️❤️❤️", "\x1b[2J", "가가가", "[/x]"])
+@pytest.mark.parametrize("width", [1, 2, 5, 7])
+def test_fitted_text_takes_its_width_by_the_toolkits_measure(text: str, width: int) -> None:
+    """Where ours and the toolkit's measure of a character differ, columns still line up."""
+    from rich.cells import cell_len
+
+    assert cell_len(fitted(text, width)) == width
+    assert cell_len(fitted(text, width, right=True)) == width

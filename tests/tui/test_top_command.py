@@ -1,0 +1,93 @@
+"""What ``mqvitals top`` says when there is nothing to show, and how it ends."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+from textual.app import App
+
+from mqvitals_agent.cli.failure import Failure
+from mqvitals_agent.store.writer import Store
+from mqvitals_tui import top
+
+
+def arguments(store: Path) -> argparse.Namespace:
+    """The arguments of ``top`` for this store."""
+    parser = argparse.ArgumentParser()
+    top.add_arguments(parser)
+    return parser.parse_args(["--store", str(store)])
+
+
+@pytest.fixture(autouse=True)
+def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("MQVITALS_")]:
+        monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A store with nothing in it."""
+    path = tmp_path / "new.db"
+    Store.open(path, source="test", group="PRDQSG").close()
+    return path
+
+
+def test_without_a_store(tmp_path: Path) -> None:
+    """A store that is not there is one sentence, with the commands that make one."""
+    with pytest.raises(Failure, match="there is no store") as caught:
+        top.run(arguments(tmp_path / "none.db"))
+    assert "mqvitals agent --scenario" in caught.value.hint
+    assert "mqvitals demo" in caught.value.hint
+    assert not list(tmp_path.iterdir())
+
+
+def test_with_a_file_that_is_no_store(tmp_path: Path) -> None:
+    """Another file is refused before the screen is touched."""
+    (tmp_path / "text.db").write_text("no store\n" * 100, "utf-8")
+    with pytest.raises(Failure):
+        top.run(arguments(tmp_path / "text.db"))
+
+
+def test_without_a_terminal(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing can be drawn, the way to the same as text is named."""
+    monkeypatch.setenv("TERM", "dumb")
+    with pytest.raises(Failure, match="needs a terminal") as caught:
+        top.run(arguments(store))
+    assert "mqvitals status" in caught.value.hint
+
+
+def test_a_writer_is_not_disturbed(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looking takes no lock: an agent can have the store, before and after."""
+    monkeypatch.setenv("TERM", "dumb")
+    with pytest.raises(Failure, match="needs a terminal"):
+        top.run(arguments(store))
+    assert not store.with_name(store.name + ".lock").exists()
+
+
+class _Ending(App[None]):
+    """Tells the process to end as soon as it is there."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self._number = number
+
+    def on_mount(self) -> None:
+        """Be told."""
+        os.kill(os.getpid(), self._number)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it_in_order(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SIGTERM and SIGHUP end the interface as its own key does, and the exit code tells which came."""
+    assert threading.current_thread() is threading.main_thread()
+    app = _Ending(number)
+    whole = app.run_async
+    monkeypatch.setattr(app, "run_async", lambda: whole(headless=True))
+    before = signal.getsignal(number)
+    assert top.on_screen(app) == 128 + number
+    assert signal.getsignal(number) == before

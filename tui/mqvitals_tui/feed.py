@@ -1,0 +1,167 @@
+"""From the store to the screens: a thread that looks once a second and reads anew only when there is something new."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from textual.message import Message
+
+from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.view.frame import DETAIL, Frame, Seq, Want, peek, read_frame
+from mqvitals_agent.view.status import status_of
+from mqvitals_rules.check import Judging
+
+EVERY_S = 1.0
+"""How often the store is looked at."""
+
+_DAY_MS = 86_400_000
+EARLIER = (("yesterday", _DAY_MS), ("a week before", 7 * _DAY_MS))
+"""The same time of other days, for the chart of a detail: name and how long before, ms."""
+
+Points = tuple[tuple[int, float | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A frame, and for a detail its chart's series of earlier days, their times moved to those of the chart."""
+
+    frame: Frame
+    earlier: tuple[tuple[str, Points], ...] = ()
+
+
+class FrameRead(Message):
+    """A frame was read. An older one that nobody has looked at yet gives way to it."""
+
+    def __init__(self, read: Read) -> None:
+        super().__init__()
+        self.read = read
+
+    def can_replace(self, message: Message) -> bool:
+        """Whether ``message``, which waits before this one, need not be handled any more."""
+        return isinstance(message, FrameRead)
+
+
+class FeedFailed(Message):
+    """There is nothing to read: ``text`` says why. ``waiting``: the store does not exist yet."""
+
+    def __init__(self, text: str, *, waiting: bool = False) -> None:
+        super().__init__()
+        self.text = text
+        self.waiting = waiting
+
+
+class Feed:
+    """Reads what the screen on top wants, for as long as ``run`` runs; all reading is done in that thread."""
+
+    def __init__(
+        self,
+        store: Path,
+        judging: Judging,
+        now: Callable[[], int],
+        post: Callable[[Message], object],
+        *,
+        every_s: float = EVERY_S,
+    ) -> None:
+        """``now`` gives ms since 1970 UTC; ``post`` takes messages from any thread."""
+        self._store = store
+        self._judging = judging
+        self._now = now
+        self._post = post
+        self._every_s = every_s
+        self._want = Want()
+        self._again = False
+        self._lock = threading.Lock()
+        self._wake = threading.Event()
+        self._stopped = threading.Event()
+        self._reader: StoreReader | None = None
+        self._file: tuple[int, int] | None = None
+        self._done: tuple[Want, Seq] | None = None
+        self._said = ""
+
+    def want(self, want: Want) -> None:
+        """Read this from now on, and at once, even when it was read before."""
+        with self._lock:
+            self._want, self._again = want, True
+        self._wake.set()
+
+    def stop(self) -> None:
+        """Let ``run`` end after what it does now."""
+        self._stopped.set()
+        self._wake.set()
+
+    def run(self) -> None:
+        """Look, read and post until ``stop``."""
+        try:
+            while not self._stopped.is_set():
+                self._look()
+                self._wake.wait(self._every_s)
+                self._wake.clear()
+        finally:
+            self._close()
+
+    def _look(self) -> None:
+        with self._lock:
+            want, again, self._again = self._want, self._again, False
+        if again:
+            self._said = ""
+        try:
+            stat = self._store.stat()
+            if self._file != (stat.st_dev, stat.st_ino):
+                # Made anew under the same name: what is open is a file that nobody writes any more.
+                self._close()
+            if self._reader is None:
+                self._reader = StoreReader.open(self._store)
+                self._file = (stat.st_dev, stat.st_ino)
+            seq = peek(self._reader)
+            if not again and self._done == (want, seq):
+                return
+            read = self._read(self._reader, want)
+        except FileNotFoundError:
+            self._close()
+            text = f"Waiting for the store {self._store}: it does not exist yet. Start 'mqvitals agent', or see 'mqvitals demo'"
+            self._say(text, waiting=True)
+            return
+        except StoreError as error:
+            self._close()
+            self._say(str(error))
+            return
+        except OSError as error:
+            self._close()
+            self._say(f"The store {self._store} cannot be looked at: {error.strerror or error}")
+            return
+        self._done, self._said = (want, seq), ""
+        self._post(FrameRead(read))
+
+    def _read(self, reader: StoreReader, want: Want) -> Read:
+        frame = read_frame(reader, self._now(), want, self._judging)
+        trend = None if frame.detail is None else frame.detail.trend
+        if want.screen != DETAIL or trend is None:
+            return Read(frame)
+        earlier = []
+        for name, ms in EARLIER:
+            series = reader.trend(trend.object, trend.metric.name, trend.span.since - ms, trend.span.until - ms)
+            if series.points:
+                earlier.append((name, tuple((ts + ms, value) for ts, value in series.points)))
+        return Read(frame, tuple(earlier))
+
+    def _say(self, text: str, *, waiting: bool = False) -> None:
+        if text != self._said:
+            self._said = text
+            self._post(FeedFailed(text, waiting=waiting))
+
+    def _close(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+        self._reader, self._file, self._done = None, None, None
+
+
+def aged(frame: Frame, now: int, ranks: Mapping[str, int]) -> Frame:
+    """The frame as it looks at the moment ``now`` (ms UTC) with nothing read since; of a replay time stands still."""
+    if frame.situation.replay:
+        return frame
+    situation = replace(frame.situation, now=max(now, frame.situation.now))
+    return replace(frame, now=situation.now, situation=situation, status=status_of(situation, ranks))

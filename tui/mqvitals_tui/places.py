@@ -1,0 +1,60 @@
+"""The places of the main screen: their keys, their names, and what each wants to be read."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from mqvitals_agent.view.frame import AGENT, ALERTS, LIST, OVERVIEW, Want
+from mqvitals_agent.view.listing import STORAGE
+from mqvitals_agent.view.table import Line, Span, Tone
+from mqvitals_agent.view.text import cells
+
+
+class Place(NamedTuple):
+    """A place: the key that leads there, its title, a shorter one for narrow terminals, and what it wants."""
+
+    id: str
+    key: str
+    title: str
+    short: str
+    want: Want
+
+    @property
+    def columns(self) -> str:
+        """What its table's columns are called, empty for a place without a table."""
+        return self.want.kind or ("agent" if self.want.screen == AGENT else "")
+
+
+PLACES = (
+    Place("overview", "1", "Overview", "Overview", Want(OVERVIEW)),
+    Place("channels", "2", "Channels", "Channels", Want(LIST, "channel")),
+    Place("queues", "3", "Queues", "Queues", Want(LIST, "queue")),
+    Place("storage", "4", "Storage", "Storage", Want(LIST, STORAGE)),
+    Place("structures", "5", "Coupling facility", "CF", Want(LIST, "cf_structure")),
+    Place("chinit", "6", "Channel initiator", "Chinit", Want(LIST, "channel_initiator")),
+    Place("logs", "7", "Logs", "Logs", Want(LIST, "log")),
+    Place("alerts", "8", "Alerts", "Alerts", Want(ALERTS)),
+    Place("agent", "0", "Agent", "Agent", Want(AGENT)),
+)
+
+BY_ID = {place.id: place for place in PLACES}
+
+
+def place_row(current: str, width: int) -> tuple[Line, tuple[tuple[int, int, str], ...]]:
+    """The row of places with the ``current`` one marked, in ``width`` cells if it can be; and where each is (from, to, id)."""
+    for gap, short in (("   ", False), ("  ", False), ("  ", True), (" ", True)):
+        spans: list[Span] = []
+        where: list[tuple[int, int, str]] = []
+        x = 0
+        for place in PLACES:
+            words = place.short if short else place.title
+            lead = gap if spans else " "
+            # The mark stands in the gap, so that nothing moves when the place changes.
+            mark = f"{lead[:-1]}›" if place.id == current else lead
+            text = f"{place.key} {words}"
+            spans += [Span(mark, Tone.INFO), Span(text, Tone.STRONG if place.id == current else Tone.FAINT)]
+            where.append((x + cells(lead), x + cells(lead) + cells(text), place.id))
+            x += cells(lead) + cells(text)
+        if x <= width:
+            break
+    return Line(tuple(spans)), tuple(where)

@@ -1,0 +1,183 @@
+"""One object: its past as a chart, and below it all that is known, what belongs to it, and what to type next."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+
+from mqvitals_agent.view.detail import detail_lines
+from mqvitals_agent.view.frame import DETAIL, HOUR_MS, Want
+from mqvitals_agent.view.table import Line, Span, Tone, line
+from mqvitals_agent.view.text import cells, cut, safe
+from mqvitals_agent.view.trend import unit_of
+from mqvitals_agent.view.wording import object_words
+from mqvitals_rules.page import one_line
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import MetricType
+from mqvitals_tui.feed import Read
+from mqvitals_tui.keys import DETAIL as DETAIL_KEYS
+from mqvitals_tui.screens.frame_screen import FrameScreen, Sight
+from mqvitals_tui.trend_chart import drawing
+from mqvitals_tui.widgets.banner import Banner
+from mqvitals_tui.widgets.chart import BrailleChart
+from mqvitals_tui.widgets.lines import LinesView
+from mqvitals_tui.widgets.status_bar import StatusBar
+
+SPANS_MS = tuple(
+    minutes * 60_000 for minutes in (10, 30, 60, 3 * 60, 6 * 60, 12 * 60, 24 * 60, 3 * 24 * 60, 7 * 24 * 60)
+)
+"""How long the chart can reach back."""
+
+
+class DetailScreen(FrameScreen, inherit_bindings=False):
+    """The detail of ``name``; ``trail`` are the names of the places and objects that led here."""
+
+    BINDINGS: ClassVar[list[BindingType]] = list(DETAIL_KEYS)
+    AUTO_FOCUS = "#lines"
+    DEFAULT_CSS = """
+    DetailScreen { background: $background; }
+    DetailScreen #chart { height: 30%; min-height: 7; max-height: 14; }
+    DetailScreen #lines { height: 1fr; scrollbar-size-vertical: 1; scrollbar-gutter: stable; }
+    """
+
+    def __init__(self, sight: Sight, name: ObjectName, trail: tuple[str, ...]) -> None:
+        super().__init__(sight)
+        self.object_name = name
+        self.trail = trail
+        self._metric = ""
+        self._span_ms = HOUR_MS
+
+    def compose(self) -> ComposeResult:
+        """Header, the way here, what the chart shows, the chart, the text, the keys."""
+        yield Banner(id="header")
+        yield Banner(id="trail")
+        yield Banner(id="what")
+        yield BrailleChart(id="chart")
+        yield LinesView(id="lines")
+        yield StatusBar(id="keys")
+
+    @property
+    def want(self) -> Want:
+        """The object, and what its chart shows."""
+        return Want(DETAIL, name=self.object_name, metric=self._metric, span_ms=self._span_ms)
+
+    @property
+    def words(self) -> str:
+        """The object in words, for the trail of those opened from here."""
+        return object_words(self.object_name)
+
+    def paint_frame_around(self, width: int) -> None:
+        """The way here, and the keys."""
+        self.query_one("#trail", Banner).show((_trail((*self.trail, object_words(self.object_name)), width),))
+        keys = (
+            ("Esc", "back"),
+            ("Enter", "open"),
+            ("+ -", "span"),
+            ("m", "metric"),
+            ("c", "copy"),
+            (":", "find"),
+            ("?", "help"),
+            ("q", "quit"),
+        )
+        spans = [
+            span
+            for key, text in keys
+            for span in (Span("  " if key != "Esc" else " "), Span(key, Tone.STRONG), Span(f" {text}", Tone.FAINT))
+        ]
+        self.query_one("#keys", StatusBar).show(Line(tuple(spans)))
+
+    def paint(self, read: Read, width: int) -> None:
+        """Chart and text."""
+        detail = read.frame.detail
+        chart = self.query_one("#chart", BrailleChart)
+        trend = None if detail is None else detail.trend
+        chart.display = trend is not None
+        self.query_one("#what", Banner).show(() if trend is None else (self._what(read, width),))
+        if trend is not None:
+            drawn = drawing(trend, read.earlier)
+            empty = f"Absent in this time: {trend.why}" if trend.points and trend.why else "No poll in this time"
+            chart.show(
+                drawn.points,
+                drawn.scale,
+                trend.span,
+                words=drawn.words,
+                time_label=drawn.time_label,
+                earlier=drawn.earlier,
+                steps=drawn.steps,
+                empty=empty,
+            )
+        self.query_one("#lines", LinesView).show(detail_lines(read.frame, max(width - 1, 20)))
+
+    def _what(self, read: Read, width: int) -> Line:
+        detail = read.frame.detail
+        if detail is None or detail.trend is None:
+            return line()
+        metric = detail.trend.metric
+        # The scale has the units; what it does not say is that a counter's values are increases.
+        unit = f", {unit_of(metric)}" if metric.type is MetricType.COUNTER else ""
+        which = f"{detail.chartable.index(detail.metric) + 1} of {len(detail.chartable)}"
+        head = f" {metric.name}"
+        end = f"{unit}; {_span_words(self._span_ms)}; metric {which}"
+        meaning = cut(f": {metric.meaning}", max(width - cells(head) - cells(end), 0))
+        return Line((Span(head, Tone.STRONG), Span(f"{meaning if cells(meaning) > 8 else ''}{end}", Tone.FAINT)))
+
+    # -- actions -----------------------------------------------------------------------------------------------------
+
+    def on_lines_view_opened(self, message: LinesView.Opened) -> None:
+        """Enter on a related object."""
+        self.post_message(self.Drilled(ObjectName.parse(message.key)))
+
+    def action_back(self) -> None:
+        """To where this was opened."""
+        self.dismiss()
+
+    def action_span(self, step: int) -> None:
+        """A longer or a shorter time in the chart."""
+        position = SPANS_MS.index(self._span_ms) + step
+        self._span_ms = SPANS_MS[min(max(position, 0), len(SPANS_MS) - 1)]
+        self._ask()
+
+    def action_metric(self, step: int) -> None:
+        """Another metric in the chart."""
+        detail = None if self._read is None else self._read.frame.detail
+        if detail is None or not detail.chartable:
+            return
+        shown = self._metric or detail.metric
+        here = detail.chartable.index(shown) if shown in detail.chartable else 0
+        self._metric = detail.chartable[(here + step) % len(detail.chartable)]
+        self._ask()
+
+    def _ask(self) -> None:
+        self.post_message(self.Wanted(self.want))
+
+    def action_copy(self) -> None:
+        """The MQSC command to the terminal's clipboard."""
+        detail = None if self._read is None else self._read.frame.detail
+        command = "" if detail is None else safe(one_line(detail.mqsc))
+        if not command:
+            self.notify("There is no command to copy here", severity="warning", markup=False)
+            return
+        self.app.copy_to_clipboard(command)
+        self.notify(f"Copied: {command}", markup=False)
+
+
+def _span_words(ms: int) -> str:
+    minutes = ms // 60_000
+    for size, unit in ((24 * 60, "day"), (60, "hour"), (1, "minute")):
+        if minutes % size == 0:
+            count = minutes // size
+            return f"the last {unit}" if count == 1 else f"the last {count} {unit}s"
+    return ""
+
+
+def _trail(names: tuple[str, ...], width: int) -> Line:
+    """The way here; where it is too long, its middle is left out."""
+    parts = list(names)
+    while len(parts) > 2 and cells(" › ".join(parts)) + 1 > width:
+        del parts[2 if parts[1] == "…" and len(parts) > 3 else 1]
+        if parts[1] != "…" and len(parts) > 2:
+            parts[1] = "…"
+    before = "".join(f"{part} › " for part in parts[:-1])
+    return Line((Span(f" {before}", Tone.FAINT), Span(parts[-1], Tone.STRONG)))

@@ -1,0 +1,140 @@
+"""A braille chart that fills its place: drawn anew for the size it has, with its figures in words beneath."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from textual.strip import Strip
+from textual.widget import Widget
+
+from mqvitals_agent.view import table
+from mqvitals_agent.view.chart import Scale, Span, chart, plot
+from mqvitals_agent.view.figure import clock
+from mqvitals_agent.view.table import Line, Tone
+from mqvitals_agent.view.text import cells
+from mqvitals_tui.widgets.tones import TONE_CLASSES, paint, tone_css
+
+Points = Sequence[tuple[int, float | None]]
+
+_BLANK = "\u2800"
+_UNDER = 2
+"""Lines beneath the plot that belong to it: the axis and its times."""
+
+
+class BrailleChart(Widget):
+    """One series, with earlier ones faint behind it, and a legend: last, least and greatest value. Five lines or more."""
+
+    DEFAULT_CSS = (
+        "BrailleChart { height: 1fr; min-height: 5; width: 1fr; background: $background; color: $foreground; }\n"
+        + tone_css("BrailleChart")
+    )
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - the toolkit's word
+        super().__init__(id=id, classes=classes)
+        self._points: Points = ()
+        self._scale = Scale(0.0, 1.0, ())
+        self._span = Span(0, 1)
+        self._words: Callable[[float], str] = str
+        self._time: Callable[[int], str] = clock
+        self._earlier: tuple[tuple[str, Points], ...] = ()
+        self._steps = False
+        self._tone = Tone.INFO
+        self._empty = ""
+        self._drawn: tuple[tuple[int, int], tuple[Line, ...]] | None = None
+
+    def show(
+        self,
+        points: Points,
+        scale: Scale,
+        span: Span,
+        *,
+        words: Callable[[float], str],
+        time_label: Callable[[int], str] = clock,
+        earlier: Sequence[tuple[str, Points]] = (),
+        steps: bool = False,
+        tone: Tone = Tone.INFO,
+        empty: str = "No poll in this time",
+    ) -> None:
+        """Draw ``points`` (ms UTC, value or None for a gap) over ``span``.
+
+        ``words`` writes a value with its unit. ``earlier`` are series of other days with the name of each, their times
+        moved into the span. ``steps``: a value holds until the next. ``empty`` is said when no value is present.
+        """
+        self._points, self._scale, self._span = points, scale, span
+        self._words, self._time, self._steps = words, time_label, steps
+        self._earlier = tuple((name, series) for name, series in earlier if series)
+        self._tone, self._empty = tone, empty
+        self._drawn = None
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the chart as it fits the size of now."""
+        size = (self.size.width, self.size.height)
+        if self._drawn is None or self._drawn[0] != size:
+            self._drawn = (size, self._draw(*size))
+        lines = self._drawn[1]
+        return paint(self, lines[y] if y < len(lines) else table.line(), size[0], self.rich_style)
+
+    def _draw(self, width: int, height: int) -> tuple[Line, ...]:
+        values = [value for _, value in self._points if value is not None and math.isfinite(value)]
+        if not values:
+            return (table.line(self._empty, Tone.ABSENT),)
+        rows = max(height - _UNDER - 1, 1)
+        drawing = chart(
+            self._points,
+            self._scale,
+            self._span,
+            width=width,
+            height=rows,
+            time_label=self._time,
+            steps=self._steps,
+        )
+        inner = drawing[rows].count("─")
+        behind = [
+            plot(series, self._scale, self._span, width=inner, height=rows, steps=self._steps)
+            for _, series in self._earlier
+        ]
+        lines = [
+            Line(
+                (
+                    table.Span(text[:-inner], Tone.FAINT),
+                    *_over(text[-inner:], [plane[y] for plane in behind], self._tone),
+                )
+            )
+            for y, text in enumerate(drawing[:rows])
+        ]
+        lines += [table.line(text, Tone.FAINT) for text in drawing[rows:]]
+        return (*lines, self._legend(values, width))
+
+    def _legend(self, values: list[float], width: int) -> Line:
+        last = self._points[-1][1]
+        newest = (
+            self._words(last)
+            if last is not None and math.isfinite(last)
+            else f"absent, before {self._words(values[-1])}"
+        )
+        text = f"last {newest}   min {self._words(min(values))}   max {self._words(max(values))}"
+        names = f"   faint: {', '.join(name for name, _ in self._earlier)}" if self._earlier else ""
+        if cells(text) + cells(names) > width:
+            names = ""
+        return Line((table.Span(text), table.Span(names, Tone.FAINT)))
+
+
+def _over(front: str, behind: Sequence[str], tone: Tone) -> list[table.Span]:
+    """A row of the plot over rows of other series: where the front has no dot, theirs show, faint."""
+    spans: list[table.Span] = []
+    for x, char in enumerate(front):
+        here = tone
+        if char == _BLANK and behind:
+            bits = 0
+            for row in behind:
+                bits |= ord(row[x]) - ord(_BLANK)
+            char, here = chr(ord(_BLANK) + bits), Tone.FAINT
+        if spans and spans[-1].tone is here:
+            spans[-1] = table.Span(spans[-1].text + char, here)
+        else:
+            spans.append(table.Span(char, here))
+    return spans

@@ -1,0 +1,271 @@
+"""A scrolling view with a cursor that walks rows by their key: what the table and the view of lines have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Region
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+
+class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
+    """Rows below ``header`` fixed lines (0 or 1). The cursor stands on one of ``stops``; where there are none, keys scroll."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "up", "Up", show=False),
+        Binding("down,j", "down", "Down", show=False),
+        Binding("pageup,f7", "page_up", "Page up", show=False),
+        Binding("pagedown,space,f8", "page_down", "Page down", show=False),
+        Binding("home", "home", "First", show=False),
+        Binding("end", "end", "Last", show=False),
+        Binding("enter", "open", "Open", show=False),
+    ]
+
+    class _Keyed(Message):
+        """About the row of ``key`` in ``view``."""
+
+        def __init__(self, view: CursorView, key: str) -> None:
+            super().__init__()
+            self.view = view
+            self.key = key
+
+        @property
+        def control(self) -> CursorView:
+            """The view, for ``@on`` with a selector."""
+            return self.view
+
+    class Opened(_Keyed):
+        """Enter or a double click on a row."""
+
+    class Highlighted(_Keyed):
+        """The cursor came to another key; empty: there is no row for it any more."""
+
+    header: ClassVar[int] = 0
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - the toolkit's word
+        super().__init__(id=id, classes=classes)
+        self._stops: Sequence[int] = ()
+        self._cursor = -1
+        self._told = ""
+        self._page_before = 1
+
+    @abstractmethod
+    def key_at(self, row: int) -> str:
+        """The key of a row that is a stop."""
+
+    @abstractmethod
+    def _row_strip(self, row: int, width: int) -> Strip:
+        """A row as it is shown, exactly ``width`` cells."""
+
+    def _header_strip(self, width: int) -> Strip:
+        """The header line, exactly ``width`` cells, of a view that has one."""
+        raise NotImplementedError
+
+    @property
+    @abstractmethod
+    def row_count(self) -> int:
+        """How many rows there are."""
+
+    @property
+    def cursor(self) -> int:
+        """The row of the cursor, -1 without one."""
+        return self._cursor
+
+    @property
+    def cursor_key(self) -> str:
+        """The key under the cursor, empty without one."""
+        return self.key_at(self._cursor) if self._cursor >= 0 else ""
+
+    @property
+    def page(self) -> int:
+        """How many rows are in sight at once, at least 1."""
+        return max(self.scrollable_content_region.height - self.header, 1)
+
+    def go_to(self, key: str) -> bool:
+        """Put the cursor on the row of ``key`` and scroll there; False when there is none."""
+        row = self._find(key, max(self._cursor, 0))
+        if row >= 0:
+            self._move(row)
+        return row >= 0
+
+    # -- rows changed ------------------------------------------------------------------------------------------------
+
+    def _rows_changed(self, stops: Sequence[int], key: str) -> None:
+        """New rows are in place; ``key`` was under the cursor before and keeps it if it is still there.
+
+        A cursor that was in sight stays so; one that was scrolled away does not pull the view back.
+        """
+        top = self.scroll_offset.y
+        seen = self._cursor < 0 or top <= self._cursor < top + self.page
+        self._stops = stops
+        if not stops:
+            self._cursor = -1
+        else:
+            row = self._find(key, self._cursor) if key else -1
+            self._cursor = row if row >= 0 else self._nearest(max(self._cursor, 0))
+        if seen and self._cursor >= 0 and self.is_attached and self.size.height and (key or top):
+            self._show_cursor()
+        self.refresh()
+        self._tell()
+
+    def _find(self, key: str, near: int) -> int:
+        """The row of ``key``, looked for first where it was: most things move little from one poll to the next."""
+        stops = self._stops
+        middle = min(bisect_left(stops, near), len(stops))
+        for distance in range(max(middle, len(stops) - middle) + 1):
+            for position in {middle - distance, middle + distance}:
+                if 0 <= position < len(stops) and self.key_at(stops[position]) == key:
+                    return stops[position]
+        return -1
+
+    def _nearest(self, row: int) -> int:
+        position = min(bisect_left(self._stops, row), len(self._stops) - 1)
+        return self._stops[position]
+
+    def _tell(self) -> None:
+        key = self.cursor_key
+        if key != self._told:
+            self._told = key
+            self.post_message(self.Highlighted(self, key))
+
+    def on_resize(self) -> None:
+        """A cursor that was in sight stays so in a smaller view."""
+        before, self._page_before = self._page_before, self.page
+        if 0 <= self._cursor - self.scroll_offset.y < before:
+            self._show_cursor()
+
+    # -- painting ----------------------------------------------------------------------------------------------------
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the view, y from its top."""
+        width = self.scrollable_content_region.width
+        if y < self.header:
+            return self._header_strip(width)
+        row = y - self.header + self.scroll_offset.y
+        if row >= self.row_count:
+            return Strip.blank(width, self.rich_style)
+        return self._row_strip(row, width)
+
+    def _refresh_row(self, row: int) -> None:
+        y = row - self.scroll_offset.y + self.header
+        if row >= 0 and self.header <= y < self.size.height:
+            self.refresh(Region(0, y, self.size.width, 1))
+
+    def on_focus(self) -> None:
+        """The cursor looks different with the focus."""
+        self._refresh_row(self._cursor)
+
+    def on_blur(self) -> None:
+        """The cursor looks different without the focus."""
+        self._refresh_row(self._cursor)
+
+    # -- moving ------------------------------------------------------------------------------------------------------
+
+    def _move(self, row: int) -> None:
+        before, self._cursor = self._cursor, row
+        self._refresh_row(before)
+        self._refresh_row(row)
+        self._show_cursor()
+        self._tell()
+
+    def _show_cursor(self) -> None:
+        top, page = self.scroll_offset.y, self.page
+        if self._cursor < top:
+            self._scroll(self._cursor)
+        elif self._cursor >= top + page:
+            self._scroll(self._cursor - page + 1)
+
+    def _scroll(self, top: int) -> None:
+        # Forced, because scroll bars that the new rows need may not be there before the next layout.
+        self.scroll_to(y=min(max(top, 0), max(self.row_count - self.page, 0)), animate=False, force=True)
+
+    def _after(self, row: int) -> int:
+        """The first stop after ``row``, -1 without one."""
+        position = bisect_right(self._stops, row)
+        return self._stops[position] if position < len(self._stops) else -1
+
+    def _before(self, row: int) -> int:
+        """The last stop before ``row``, -1 without one."""
+        position = bisect_left(self._stops, row) - 1
+        return self._stops[position] if position >= 0 else -1
+
+    def action_down(self) -> None:
+        """To the next stop when it is in sight or next to it, else one line on: no line is jumped over unread."""
+        top = self.scroll_offset.y
+        row = self._after(max(self._cursor, top - 1))
+        if 0 <= row <= top + self.page:
+            self._move(row)
+        else:
+            self._scroll(top + 1)
+
+    def action_up(self) -> None:
+        """To the stop before when it is in sight or next to it, else one line back."""
+        top = self.scroll_offset.y
+        row = self._before(min(self._cursor, top + self.page) if self._cursor >= 0 else 0)
+        if row >= max(top - 1, 0):
+            self._move(row)
+        else:
+            self._scroll(top - 1)
+
+    def action_page_down(self) -> None:
+        """A page on, the cursor with it."""
+        self._page(self.page)
+
+    def action_page_up(self) -> None:
+        """A page back, the cursor with it."""
+        self._page(-self.page)
+
+    def _page(self, step: int) -> None:
+        top = min(max(self.scroll_offset.y + step, 0), max(self.row_count - self.page, 0))
+        target = min(max(self._cursor + step, 0), max(self.row_count - 1, 0))
+        row = self._before(target + 1) if step > 0 else self._after(target - 1)
+        if row < 0 or not top <= row < top + self.page:
+            row = self._after(top - 1) if step > 0 else self._before(top + self.page)
+        self._scroll(top)
+        if 0 <= row < top + self.page and row >= top:
+            before, self._cursor = self._cursor, row
+            self._refresh_row(before)
+            self._refresh_row(row)
+            self._tell()
+
+    def action_home(self) -> None:
+        """To the first stop and the top."""
+        if self._stops:
+            self._move(self._stops[0])
+        self._scroll(0)
+
+    def action_end(self) -> None:
+        """To the last stop and the bottom."""
+        if self._stops:
+            self._move(self._stops[-1])
+        self._scroll(self.row_count)
+
+    def action_open(self) -> None:
+        """Say that the row under the cursor is to be opened."""
+        if self._cursor >= 0:
+            self.post_message(self.Opened(self, self.cursor_key))
+
+    def on_click(self, event: events.Click) -> None:
+        """A click puts the cursor there, a second one opens."""
+        offset = event.get_content_offset(self)
+        if offset is None:
+            return
+        if offset.y < self.header:
+            self._header_clicked(offset.x + self.scroll_offset.x)
+            return
+        row = offset.y - self.header + self.scroll_offset.y
+        if row >= self.row_count or self._after(row - 1) != row:
+            return
+        self._move(row)
+        if event.chain == 2:
+            self.action_open()
+
+    def _header_clicked(self, x: int) -> None:
+        """A click on the header, x from the left end of the rows."""

@@ -1,0 +1,87 @@
+"""How a tone looks: one component class for each, coloured by the theme's variables, never by fixed colours.
+
+Without colours (``NO_COLOR``) the tones that matter differ by weight, slant, underline or reversal as well.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+from textual.widget import Widget
+
+from mqvitals_agent.view.table import Line, Tone
+from mqvitals_agent.view.text import cut, fit, safe
+
+
+class Look(NamedTuple):
+    """A tone's theme variable, its text style, and its text style where there are no colours."""
+
+    variable: str
+    style: str
+    colourless: str
+
+
+LOOKS = {
+    Tone.FAINT: Look("text-muted", "none", "none"),
+    Tone.STRONG: Look("foreground", "bold", "bold"),
+    Tone.STALE: Look("text-secondary", "italic", "italic"),
+    Tone.ABSENT: Look("text-disabled", "none", "strike"),
+    Tone.UNKNOWN: Look("text-accent", "none", "bold italic"),
+    Tone.OK: Look("text-success", "none", "none"),
+    Tone.INFO: Look("text-primary", "none", "underline"),
+    Tone.WARNING: Look("text-warning", "bold", "bold underline"),
+    Tone.CRITICAL: Look("text-error", "bold", "bold reverse"),
+}
+"""Plain text has no look of its own: it is as its row is."""
+
+TONE_CLASSES = frozenset(f"tone--{tone.value}" for tone in LOOKS)
+"""What a widget that paints tones adds to its COMPONENT_CLASSES."""
+
+
+def tone_css(widget: str) -> str:
+    """The rules of all tones for a widget class of this name, to be part of its DEFAULT_CSS."""
+    rules = []
+    for tone, look in LOOKS.items():
+        rules.append(f"{widget} > .tone--{tone.value} {{ color: ${look.variable}; text-style: {look.style}; }}")
+        rules.append(f"{widget}:nocolor > .tone--{tone.value} {{ text-style: {look.colourless}; }}")
+    return "\n".join(rules)
+
+
+def tone_style(widget: Widget, tone: Tone, ground: Style) -> Style:
+    """The style of ``tone`` on a row of style ``ground``, in a widget that has the tones' component classes."""
+    if tone is Tone.PLAIN:
+        return ground
+    own = widget.get_component_rich_style(f"tone--{tone.value}")
+    return ground + own.without_color + Style(color=own.color)
+
+
+def fitted(text: str, width: int, *, right: bool = False) -> str:
+    """``text``, made safe, in exactly ``width`` cells: ours by our measure, and where the toolkit's differs, by its."""
+    text = fit(safe(text), width, right=right)
+    if text.isascii() or cell_len(text) == width:
+        return text
+    return set_cell_size(text, width)
+
+
+def paint(widget: Widget, line: Line, width: int, ground: Style) -> Strip:
+    """The line in ``width`` cells, what does not fit cut with an ellipsis."""
+    segments: list[Segment] = []
+    left = width
+    for position, span in enumerate(line.spans):
+        text = safe(span.text)
+        size = cell_len(text)
+        more = any(later.text.strip() for later in line.spans[position + 1 :])
+        if size > left or (size == left and more):
+            text = set_cell_size(cut(text, left) if size > left else cut(text + " ", left), left)
+            size = left
+        segments.append(Segment(text, tone_style(widget, span.tone, ground)))
+        left -= size
+        if left <= 0:
+            break
+    if left > 0:
+        segments.append(Segment(" " * left, ground))
+    return Strip(segments, width)
