@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup demo test check lint types imports format docs bench soak tools wheel clean
+.PHONY: help setup demo test check lint types imports format docs screenshots bench soak tools wheel clean
 help:
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -18,7 +18,7 @@ $(STAMP): pyproject.toml constraints.txt
 
 setup: $(STAMP) ## set up the virtual environment
 
-demo: $(STAMP) ## show a small group getting ill, from a recording the project makes itself
+demo: $(STAMP) ## watch a simulated queue-sharing group live, get ill and recover
 	@$(BIN)/mqvitals demo
 
 test: $(STAMP) ## run the tests
@@ -44,6 +44,9 @@ docs: $(STAMP) ## write the generated pages
 	@$(BIN)/mqvitals metrics --markdown > docs/metrics.md
 	@$(BIN)/mqvitals rules list --markdown > docs/rules.md
 	@$(BIN)/python -m mqvitals_config.reference docs/configuration.md
+
+screenshots: $(STAMP) ## make the pictures of the README anew
+	@$(BIN)/python docs/screenshots.py
 
 # ibmmq is the peer of the PCF benchmark; it stays out of the environment, where it would put generic names on the path.
 $(VENV)/peers: $(STAMP)

@@ -441,9 +441,9 @@ async def test_freshness_ticks(
     app = MqvitalsApp(store, judging, lambda: moment[0])
     async with app.run_test(size=(80, 24)) as pilot:
         await begin(pilot)
-        assert "(10 s ago)" in screen_text(app)
+        assert "(9 s ago)" in screen_text(app)
         moment[0] += 7_000
-        await until(pilot, lambda: "(17 s ago)" in screen_text(app))
+        await until(pilot, lambda: "(16 s ago)" in screen_text(app))
         assert "stale" not in screen_text(app)
         moment[0] += 600_000
         await until(pilot, lambda: "stale: nothing new for 10m" in screen_text(app))

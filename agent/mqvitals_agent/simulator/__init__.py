@@ -1,1 +1,1 @@
-"""A believable queue-sharing group that answers PCF with PCF. Today: the maker of the small demonstration recording."""
+"""A believable queue-sharing group that answers PCF with PCF: its site, its scenarios, its model, its command servers."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_agent.simulator.demonstration import write_demonstration
+from mqvitals_agent.cli.main import main
 from mqvitals_agent.store.reader import StoreReader
 
 PROGRAM = (sys.executable, "-P", "-m", "mqvitals_agent.cli.main", "replay")
@@ -19,7 +19,8 @@ PROGRAM = (sys.executable, "-P", "-m", "mqvitals_agent.cli.main", "replay")
 @pytest.fixture
 def player(tmp_path: Path) -> subprocess.Popen[str]:
     """A replay that has stored its first cycles and has more before it."""
-    write_demonstration(tmp_path / "small.jsonl", 1795176000000, cycles=30)
+    run = ["--scenario", "quiet", "--interval", "10s", "--for", "5m", "--speed", "150"]
+    assert main(["record", str(tmp_path / "small.jsonl"), *run]) == 0
     words = [str(tmp_path / "small.jsonl"), "--store", str(tmp_path / "x.db"), "--speed", "50", "-v"]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("MQVITALS_")}
     process = subprocess.Popen([*PROGRAM, *words], stderr=subprocess.PIPE, text=True, env=environment)
