@@ -1,21 +1,49 @@
-"""All benchmarks, one after another: ``make bench``. Each prints its figures as a ratio against a named peer of the same run."""
+"""All benchmarks, one after another: ``make bench``. Each prints its figures as a ratio against a named peer of the same run.
+
+``--quick`` shortens the two that take minutes: enough to see that they work, and not for figures to quote.
+"""
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
-ORDER = ("pcf_decode.py", "pipeline.py", "page_size.py", "repaint.py", "start_up.py")
+
+
+class Benchmark(NamedTuple):
+    """A script, how long it takes where that is minutes, and its arguments when there is little time."""
+
+    script: str
+    takes: str = ""
+    quick: tuple[str, ...] = ()
+
+
+ORDER = (
+    Benchmark("pcf_decode.py"),
+    Benchmark("pipeline.py"),
+    Benchmark("page_size.py"),
+    Benchmark("repaint.py"),
+    Benchmark("start_up.py"),
+    Benchmark("cycle.py", "two minutes", ("--cycles", "4")),
+    Benchmark("key_latency.py", "seven minutes", ("--keys", "100")),
+    Benchmark("idle.py", "eleven minutes", ("--minutes", "1")),
+)
 
 
 def main() -> int:
     """Run every benchmark in a process of its own; the exit code is the worst of theirs."""
+    parser = argparse.ArgumentParser(description="all benchmarks, about 25 minutes")
+    parser.add_argument("--quick", action="store_true", help="shorten those that take minutes")
+    quick = parser.parse_args().quick
     worst = 0
-    for name in ORDER:
-        print(f"== {name}", flush=True)
-        worst = max(worst, subprocess.run([sys.executable, str(HERE / name)], check=False).returncode)
+    for each in ORDER:
+        print(f"== {each.script}{'' if quick or not each.takes else f' ({each.takes})'}", flush=True)
+        command = [sys.executable, str(HERE / each.script), *(each.quick if quick else ())]
+        worst = max(worst, subprocess.run(command, check=False).returncode)
     return worst
 
 

@@ -10,7 +10,7 @@ from mqvitals_agent.store.windows import Wanted, WindowHistory
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.check import Judging
 from mqvitals_rules.engine import Engine
-from mqvitals_rules.lifecycle.alert import AlertState
+from mqvitals_rules.lifecycle.alert import AlertState, Why
 from mqvitals_rules.snapshot import Snapshot
 
 
@@ -44,6 +44,11 @@ class Intake:
             # The rules look at windows that hold the poll they judge.
             self._windows.add(snapshot)
             self._store.write(snapshot, self._engine.evaluate(snapshot), self._owed)
+
+    def unwatch(self, snapshot: Snapshot) -> None:
+        """Take in the last snapshot of a queue manager that is no longer watched: all that it had is gone. Raises StoreError."""
+        self._windows.add(snapshot)
+        self._store.write(snapshot, self._engine.evaluate(snapshot, Why.UNWATCHED), self._owed)
 
     @property
     def firing(self) -> int:

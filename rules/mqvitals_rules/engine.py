@@ -82,15 +82,18 @@ class Engine:
         """Learn a snapshot's values without judging them."""
         self.world.learn(snapshot)
 
-    def evaluate(self, snapshot: Snapshot) -> Evaluation:
-        """Judge every object that the snapshot polled. The windows must hold the snapshot already."""
+    def evaluate(self, snapshot: Snapshot, gone: Why = Why.GONE) -> Evaluation:
+        """Judge every object that the snapshot polled. The windows must hold the snapshot already.
+
+        ``gone`` is why the alerts of objects end that are gone.
+        """
         now = snapshot.ts
         changes = [end(alert, Why.RULE_REMOVED, now) for alert in self._removed if alert.scope.owner == snapshot.owner]
         if changes:
             self._removed = [alert for alert in self._removed if alert.scope.owner != snapshot.owner]
         for reading in snapshot.readings:
             if reading.gone:
-                changes += self._gone(reading.object, now)
+                changes += self._gone(reading.object, now, gone)
         self.world.learn(snapshot)
         counts = self._unknown.setdefault(snapshot.owner, Counter())
         state_of = self.world.state
@@ -194,10 +197,10 @@ class Engine:
         else:
             alerts[alert.key.rule] = transition.after
 
-    def _gone(self, name: ObjectName, now: int) -> list[Transition]:
+    def _gone(self, name: ObjectName, now: int, why: Why) -> list[Transition]:
         state = self.world.state(name)
         if state is not None and isinstance(state.extra, _Watch):
             counts = self._unknown.setdefault(name.owner, Counter())
             for rule, (_, reason) in state.extra.unknown.items():
                 counts[rule, reason] -= 1
-        return [end(alert, Why.GONE, now) for alert in self._open.pop(name, {}).values()]
+        return [end(alert, why, now) for alert in self._open.pop(name, {}).values()]

@@ -50,6 +50,11 @@ class Template:
         """The kinds of object whose metrics it shows."""
         return frozenset(part.kind for part in self._parts if isinstance(part, _Place))
 
+    @property
+    def metrics(self) -> tuple[tuple[str, Metric], ...]:
+        """The metrics it shows, each with its kind of object, in the order of the text."""
+        return tuple((part.kind, part.metric) for part in self._parts if isinstance(part, _Place))
+
     def fill(self, name: ObjectName, lookup: Lookup) -> str:
         """The text for one object."""
         words = []
@@ -134,7 +139,7 @@ def readable(value: float, unit: str) -> str:
 
     Counts keep all their digits, as MQ's own displays show them.
     """
-    if unit == "us" and abs(value) >= 10_000:
+    if unit == "us" and abs(value) >= 1000:
         return f"{value / 1000:.1f}".removesuffix(".0") + " ms"
     return with_unit(value, unit)
 

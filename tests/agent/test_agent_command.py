@@ -21,6 +21,7 @@ from mqvitals_agent.cli.simulation import Simulation, duration, times
 from mqvitals_agent.clock import SystemClock
 from mqvitals_agent.connection.recording import read
 from mqvitals_agent.journal import Journal
+from mqvitals_agent.notify.notifier import Notifier
 from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.state import Group, Member, PageSet, Pool
 from mqvitals_agent.store.reader import StoreReader
@@ -210,6 +211,19 @@ async def test_settings_are_read_again(tmp_path: Path) -> None:
     told = {event: text for _, event, text in script.lines()}
     assert "every 2s" in told["agent.reloaded"]
     assert f"{tmp_path}/x.yaml:1:11: polling.intervall: unknown key" in told["config.problem"]
+
+
+async def test_a_mistake_in_telling_does_not_go_unnoticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The agent ends with it: one that seems well and tells nobody is worse than none."""
+
+    async def mistaken(_: Notifier) -> None:
+        raise KeyError("a mistake")
+
+    monkeypatch.setattr(Notifier, "run", mistaken)
+    script = Script(tmp_path / "x.db", 1, None)
+    with pytest.raises(KeyError, match="a mistake"):
+        await asyncio.wait_for(script.live("1s"), 10)
+    assert script.lines()[-1][:2] == ["ERROR", "agent.ended"]
 
 
 def test_one_agent_a_store(tmp_path: Path) -> None:

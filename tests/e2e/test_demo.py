@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
+import subprocess
 import sys
+import time
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -14,7 +17,7 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.cli.failure import Failure
-from mqvitals_tui import demo
+from mqvitals_tui import companion, demo
 
 Run = Callable[..., Any]
 
@@ -43,7 +46,7 @@ def test_the_morning_is_alerted(mqvitals: Run, demonstration: Path) -> None:
 
 def test_the_log_is_kept(demonstration: Path) -> None:
     """Beside the store stands what the agent said; nobody writes any more."""
-    assert "agent.ended" in (demonstration / demo.LOG).read_text("utf-8")
+    assert "agent.ended" in (demonstration / companion.LOG).read_text("utf-8")
     assert not (demonstration / f"{demo.STORE}.lock").exists()
 
 
@@ -87,7 +90,7 @@ def test_a_folder_that_cannot_be_used(mqvitals: Run, tmp_path: Path) -> None:
     """Where the store cannot be made there is a sentence, whatever is in the way."""
     (tmp_path / "file").touch()
     assert "cannot use the folder" in mqvitals("demo", "--keep", tmp_path / "file", code=2).stderr
-    (tmp_path / demo.LOG).mkdir()
+    (tmp_path / companion.LOG).mkdir()
     assert "cannot begin" in mqvitals("demo", "--keep", tmp_path, code=2).stderr
 
 
@@ -97,7 +100,7 @@ def test_real_receivers_hear_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     program = (sys.executable, "-c", "import os; print([key for key in os.environ if key.startswith('MQVITALS_C')])")
     with demo.agent(tmp_path, program) as living:
         living.wait(30)
-    assert demo.last_words(tmp_path) == "[]"
+    assert companion.last_words(tmp_path) == "[]"
 
 
 def test_an_agent_that_ends_at_once(tmp_path: Path) -> None:
@@ -107,7 +110,7 @@ def test_an_agent_that_ends_at_once(tmp_path: Path) -> None:
         pytest.raises(Failure, match="could not begin: no space left"),
         demo.agent(tmp_path, program) as living,
     ):
-        demo.await_store(living, tmp_path)
+        companion.await_store(living, tmp_path, lambda: False, what="the agent")
 
 
 def test_an_agent_that_makes_no_store(tmp_path: Path) -> None:
@@ -115,20 +118,61 @@ def test_an_agent_that_makes_no_store(tmp_path: Path) -> None:
     ticks = count(0, 10)
     program = (sys.executable, "-c", "import time; time.sleep(60)")
     with demo.agent(tmp_path, program) as living, pytest.raises(Failure, match="no store after 30 s"):
-        demo.await_store(living, tmp_path, time_s=lambda: float(next(ticks)), sleep=lambda _: None)
+        companion.await_store(
+            living,
+            tmp_path,
+            lambda: False,
+            what="the agent",
+            time_s=lambda: float(next(ticks)),
+            sleep=lambda _: None,
+        )
     assert living.returncode == -15
 
 
 def test_an_agent_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that does not listen to SIGTERM is killed."""
-    monkeypatch.setattr(demo, "GRACE_S", 0.2)
+    monkeypatch.setattr(companion, "GRACE_S", 0.2)
     deaf = (
         "import signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, flush=True); time.sleep(60)"
     )
     with demo.agent(tmp_path, (sys.executable, "-c", deaf)) as living:
-        while not demo.last_words(tmp_path):
+        while not companion.last_words(tmp_path):
             os.sched_yield()
     assert living.returncode == -9
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP, signal.SIGINT])
+def test_the_agent_ends_with_its_starter(tmp_path: Path, number: int) -> None:
+    """However the demonstration ends, even by kill -9, neither its agent nor its folder stays behind."""
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    words = (sys.executable, "-P", "-m", "mqvitals_tui.main", "demo", "--speed", "1")
+    with subprocess.Popen(
+        words, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    ) as playing:
+        locks = await_that(lambda: list(tmp_path.glob("*/demo.db.lock")), 30)
+        agent = int(locks[0].read_text("ascii"))
+        assert agent != playing.pid
+        os.killpg(playing.pid, number)
+        assert playing.wait(20) != 0
+    await_that(lambda: not alive(agent), 20)
+    await_that(lambda: not list(tmp_path.iterdir()), 20)
+
+
+def await_that(seen: Callable[[], Any], seconds: float) -> Any:
+    """What ``seen`` gives as soon as it is true."""
+    end = time.monotonic() + seconds
+    while not (found := seen()):
+        assert time.monotonic() < end, f"not seen within {seconds:g} s"
+        time.sleep(0.05)
+    return found
+
+
+def alive(number: int) -> bool:
+    """Whether a process runs; one that only waits to be noticed does not."""
+    try:
+        return ") Z " not in Path(f"/proc/{number}/stat").read_text("utf-8")
+    except OSError:
+        return False
 
 
 def test_the_command_line_of_the_agent(tmp_path: Path) -> None:

@@ -116,3 +116,18 @@ def test_ended_from_outside(terminal: Terminal, temporary: Path, name: str, code
     terminal.wait(lambda screen: f"ended with {code}" in screen)
     assert not processes(temporary)
     assert not list(temporary.iterdir())
+
+
+@pytest.mark.parametrize("how", ["key", "closed"])
+def test_ended_at_the_terminal(terminal: Terminal, temporary: Path, how: str) -> None:
+    """Ctrl-C, or closing the terminal, ends both processes and removes the folder."""
+    terminal.wait(lambda screen: "Queue managers" in screen and "PRDQSG" in screen)
+    assert len(processes(temporary)) == 1
+    if how == "key":
+        terminal.press("C-c")
+    else:
+        terminal.call("kill-server")
+    end = time.monotonic() + SOON_S
+    while processes(temporary) or any(temporary.iterdir()):
+        assert time.monotonic() < end, "something stays behind"
+        time.sleep(0.1)

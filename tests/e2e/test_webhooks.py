@@ -5,60 +5,121 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
+import time
+from base64 import b64encode
+from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
-SCENARIO = ("--scenario", "buffer-pool-thrash")
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.view.agent_view import agent_lines
+from mqvitals_agent.view.frame import Want, read_frame
+from mqvitals_config.settings import Settings
+from mqvitals_rules.check import prepare
+from mqvitals_rules.moment import parse
+
+PROGRAM = [sys.executable, "-P", "-m", "mqvitals_tui.main"]
 RULES = {"BP-03", "Q-02"}
-Answer = Callable[[int], int]
+NEVER, LATE, LOST = "never", "late", "lost"
+Answer = Callable[[int], int | str]
+SECRETS = ("Tsecretpath", "Qsecretkey", "Psecretword", "Btokensecret", b64encode(b"user:Psecretword").decode())
 
 
-class Receiver(ThreadingHTTPServer):
-    """Keeps what is posted to it and answers with the status that ``answer`` gives for the number of the post."""
+class Receiver:
+    """Keeps what is posted to it and answers with the status that ``answer`` gives for the number of the post.
 
-    daemon_threads = True
+    ``NEVER`` leaves a post without an answer, ``LATE`` answers with 200 when nobody waits any more, ``LOST`` says that the
+    agent has died meanwhile.
+    """
 
-    def __init__(self, answer: Answer, port: int = 0) -> None:
-        super().__init__(("127.0.0.1", port), _Handler)
+    def __init__(self, answer: Answer = lambda _: 200) -> None:
         self.answer = answer
-        self.posts: list[tuple[int, dict[str, Any]]] = []
+        self.posts: list[tuple[int | str, dict[str, Any]]] = []
+        self.seen: list[float] = []
         self.lock = threading.Lock()
+        self.ended = threading.Event()
+        self._port = 0
+        self.open()
+
+    def open(self) -> None:
+        """Listen, at the same port as before."""
+        self._server = _Server(self, self._port)
+        self._port = self._server.server_address[1]
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02})
+        self._thread.start()
+
+    def close(self) -> None:
+        """Refuse connections."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/alerts"
+        return f"http://127.0.0.1:{self._port}/alerts"
 
     def accepted(self) -> list[tuple[str, str, str]]:
         """(rule, status, fingerprint) of what was answered with 200, in order."""
-        return [
-            (alert["labels"]["alertname"], alert["status"], alert["fingerprint"])
-            for status, payload in self.posts
-            if status == 200
-            for alert in payload["alerts"]
-        ]
+        with self.lock:
+            return [
+                (alert["labels"]["alertname"], alert["status"], alert["fingerprint"])
+                for status, payload in self.posts
+                if status == 200
+                for alert in payload["alerts"]
+            ]
+
+    def answers(self) -> Counter[int | str]:
+        """How often each answer was given."""
+        with self.lock:
+            return Counter(status for status, _ in self.posts)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, receiver: Receiver, port: int) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
+        self.receiver = receiver
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: Receiver
+    server: _Server
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
+        receiver = self.server.receiver
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        with self.server.lock:
-            status = self.server.answer(len(self.server.posts))
-            self.server.posts.append((status, body))
-        self.send_response(status)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
+        with receiver.lock:
+            status = receiver.answer(len(receiver.posts))
+            receiver.posts.append((status, body))
+            receiver.seen.append(time.monotonic())
+        if status in {NEVER, LATE}:
+            receiver.ended.wait(60 if status == NEVER else 1)
+        if status in {NEVER, LOST}:
+            self.close_connection = True
+            return
+        said = b"" if status in {200, LATE} else f"no {self.path} {self.headers['Authorization']}".encode()
+        try:
+            self.send_response(200 if isinstance(status, str) else status)
+            self.send_header("Content-Length", str(len(said)))
+            self.end_headers()
+            self.wfile.write(said)
+        except OSError:
+            # Nobody waits for a late answer.
+            self.close_connection = True
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
         """Say nothing."""
@@ -66,85 +127,397 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def receiving(answer: Answer = lambda _: 200) -> Iterator[Receiver]:
-    with Receiver(answer) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+    receiver = Receiver(answer)
+    try:
+        yield receiver
+    finally:
+        receiver.ended.set()
+        receiver.close()
 
 
-def command(store: Path, url: str, length: str) -> list[str]:
-    options = ("--store", str(store), "--webhook", url, "--for", length, "--speed", "60")
-    return [sys.executable, "-m", "mqvitals_tui.main", "agent", *SCENARIO, *options]
+def command(store: Path, *options: str) -> list[str]:
+    return [*PROGRAM, "agent", "--scenario", "buffer-pool-thrash", "--store", str(store), *options]
 
 
-def run(store: Path, url: str, length: str) -> None:
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("MQVITALS_CONFIG")}
+def environment() -> dict[str, str]:
+    return {key: value for key, value in os.environ.items() if not key.startswith("MQVITALS_")}
+
+
+def run(store: Path, *options: str) -> str:
+    """Run the agent to its end; returns its log."""
     done = subprocess.run(
-        command(store, url, length), capture_output=True, check=False, timeout=90, env=environment, text=True
+        command(store, *options), capture_output=True, check=False, timeout=90, env=environment(), text=True
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == ""
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.stderr
 
 
-def check(accepted: list[tuple[str, str, str]], store: Path, *, times: int = 0) -> None:
-    """Every alert of the store fired and, if it has ended, was resolved, under one key of its own; ``times`` each, or more."""
+def alerts(store: Path) -> list[dict[str, Any]]:
+    """Every alert of the store that is about the incident."""
     listed = subprocess.run(
-        [sys.executable, "-m", "mqvitals_tui.main", "alerts", "list", "--all", "--json", "--store", str(store)],
+        [*PROGRAM, "alerts", "list", "--all", "--json", "--store", str(store)],
         capture_output=True,
         check=True,
+        env=environment(),
     )
-    alerts = [alert for alert in json.loads(listed.stdout) if alert["rule"] in RULES]
-    assert {alert["rule"] for alert in alerts} == RULES
+    return [alert for alert in json.loads(listed.stdout) if alert["rule"] in RULES]
+
+
+def check_once(accepted: list[tuple[str, str, str]], known: list[dict[str, Any]]) -> None:
+    """Every alert of the store fired once and, if it has ended, was resolved once and after that, under a key of its own."""
+    assert {alert["rule"] for alert in known} == RULES
+    told: dict[tuple[str, str], list[str]] = {}
+    for rule, status, key in accepted:
+        told.setdefault((rule, key), []).append(status)
+    assert all(statuses in (["firing"], ["firing", "resolved"]) for statuses in told.values()), told
     for rule in RULES:
-        told = {key: [s for _, s, other in accepted if other == key] for name, _, key in accepted if name == rule}
-        ended = sum(alert["ended"] is not None for alert in alerts if alert["rule"] == rule)
-        assert len(told) == sum(alert["rule"] == rule for alert in alerts)
-        assert sum(statuses[-1] == "resolved" for statuses in told.values()) == ended
-        for statuses in told.values():
-            assert statuses[0] == "firing"
-            if times:
-                assert statuses.count("resolved") <= times
-                assert statuses.count("firing") == times
+        alerts = [alert for alert in known if alert["rule"] == rule]
+        statuses = [statuses for (name, _), statuses in told.items() if name == rule]
+        assert len(statuses) == len(alerts)
+        assert statuses.count(["firing", "resolved"]) == sum(alert["ended"] is not None for alert in alerts)
+
+
+def check_valid(payload: dict[str, Any]) -> None:
+    """Version 4 of Alertmanager's webhooks."""
+    assert payload["version"] == "4"
+    assert payload["status"] in {"firing", "resolved"}
+    assert isinstance(payload["groupKey"], str)
+    assert payload["groupKey"]
+    assert isinstance(payload["receiver"], str)
+    assert isinstance(payload["truncatedAlerts"], int)
+    assert isinstance(payload["externalURL"], str)
+    for name in ("groupLabels", "commonLabels", "commonAnnotations"):
+        assert all(isinstance(text, str) for text in payload[name].values())
+    assert payload["alerts"]
+    for alert in payload["alerts"]:
+        assert alert["status"] == payload["status"]
+        assert {"alertname", "severity"} <= alert["labels"].keys()
+        assert all(isinstance(text, str) for text in {**alert["labels"], **alert["annotations"]}.values())
+        starts = parse(alert["startsAt"])
+        if alert["status"] == "firing":
+            assert alert["endsAt"] == "0001-01-01T00:00:00Z"
+        else:
+            assert parse(alert["endsAt"]) > starts
+        assert len(alert["fingerprint"]) == 16
+        assert isinstance(alert["generatorURL"], str)
+
+
+@dataclass
+class Trouble:
+    """From its first accepted post on a receiver answers with ``kind``, until the healthy one has had two and some more."""
+
+    kind: int | str
+    healthy: Receiver
+    lasting: bool = False
+    receiver: Receiver = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.receiver = Receiver(lambda number: self.kind if number and not self.over() else 200)
+
+    def over(self) -> bool:
+        return not self.lasting and len(self.healthy.seen) >= 2 and time.monotonic() - self.healthy.seen[1] > 0.5
+
+    def go_down_and_come_back(self) -> None:
+        """Not to be reached for a while."""
+        while not self.receiver.seen and not self.receiver.ended.wait(0.02):
+            pass
+        time.sleep(0.1)  # the answer to the first is on its way
+        self.receiver.close()
+        while not self.over() and not self.receiver.ended.wait(0.02):
+            pass
+        self.receiver.open()
+
+
+@dataclass
+class Troubled:
+    """A run in which every receiver but one is in trouble for a while."""
+
+    store: Path
+    log: str
+    healthy: Receiver
+    receivers: dict[str, Receiver]
+    known: list[dict[str, Any]]
+
+
+CONFIG = """\
+receivers:
+  - {{name: hanging, url: "{hanging}", timeout: 300ms}}
+  - {{name: late, url: "{late}", timeout: 300ms}}
+  - {{name: denied, url: "{denied}", token_file: {token}}}
+"""
+
+KINDS: dict[str, int | str] = {
+    "hanging": NEVER,
+    "late": LATE,
+    "denied": 403,
+    "webhook-1": 500,
+    "webhook-2": 400,
+    "webhook-3": 404,
+    "webhook-4": "down",
+}
+LASTING: dict[str, int | str] = {"webhook-5": 500, "webhook-6": 400}
+HEALTHY = "webhook-7"
+
+
+@pytest.fixture(scope="module")
+def troubled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Troubled]:
+    """One run of ten minutes: receivers in trouble from their first notice on, two that stay so, and a healthy one."""
+    folder = tmp_path_factory.mktemp("troubled")
+    (folder / "token").write_text("Btokensecret\n")
+    with receiving() as healthy:
+        troubles = {
+            name: Trouble(200 if kind == "down" else kind, healthy, lasting=name in LASTING)
+            for name, kind in {**KINDS, **LASTING}.items()
+        }
+        receivers = {name: trouble.receiver for name, trouble in troubles.items()}
+        secret = {
+            name: f"{receiver.url.replace('://', '://user:Psecretword@')}/Tsecretpath?key=Qsecretkey"
+            for name, receiver in receivers.items()
+        }
+        config = folder / "mqvitals.yaml"
+        config.write_text(CONFIG.format(token=folder / "token", **secret))
+        down = threading.Thread(target=troubles["webhook-4"].go_down_and_come_back)
+        down.start()
+        try:
+            webhooks = [secret[name] for name in sorted(secret) if name.startswith("webhook")]
+            options = [option for url in (*webhooks, healthy.url) for option in ("--webhook", url)]
+            store = folder / "live.db"
+            log = run(store, "--config", str(config), *options, "--for", "10m", "--speed", "60")
+            yield Troubled(store, log, healthy, receivers, alerts(store))
+        finally:
+            for receiver in receivers.values():
+                receiver.ended.set()
+            down.join()
+            for receiver in receivers.values():
+                receiver.close()
+
+
+@pytest.mark.parametrize(("name", "kind"), KINDS.items())
+def test_a_receiver_in_trouble_loses_nothing(troubled: Troubled, name: str, kind: int | str) -> None:
+    """Down, hanging, too late, 500, 400, 403 and 404 in between: each incident is accepted once firing and once resolved."""
+    receiver = troubled.receivers[name]
+    check_once(receiver.accepted(), troubled.known)
+    for _, payload in receiver.posts:
+        check_valid(payload)
+        assert payload["receiver"] == name
+    if kind == "down":
+        assert (
+            f"receiver {name}: {receiver.url.removesuffix('/alerts')} cannot be reached (Connection refused)"
+            in troubled.log
+        )
+    else:
+        assert receiver.answers()[kind] >= 1
+    # What befell it has been said, and that it is over.
+    events = ("notice.refused", "notice.taken") if kind == 400 else ("receiver.failing", "receiver.back")
+    for event in events:
+        assert f"{event} receiver {name}: " in troubled.log
+
+
+def test_a_healthy_one_beside_them_is_not_delayed(troubled: Troubled) -> None:
+    """It has every notice once, each within two seconds of life, while the others are still in trouble."""
+    check_once(troubled.healthy.accepted(), troubled.known)
+    assert troubled.healthy.answers() == {200: 4}
+    with closing(sqlite3.connect(f"file:{troubled.store}?mode=ro", uri=True)) as db:
+        waited = [
+            done - made for done, made in db.execute("SELECT done_ts, made_ts FROM notice WHERE receiver = 'webhook-7'")
+        ]
+    assert len(waited) == 4
+    assert max(waited) < 120_000  # two seconds at this speed, on a busy machine
+    for receiver in troubled.receivers.values():
+        assert troubled.healthy.seen[-1] <= receiver.seen[-1] + 0.1
+
+
+def screen(store: Path) -> str:
+    """The agent's screen."""
+    with StoreReader.open(store) as reader:
+        frame = read_frame(reader, reader.last_ts() or 0, Want("agent"), prepare(Settings()))
+    return "\n".join(line.text for line in agent_lines(frame, 400))
+
+
+def test_what_stays_in_trouble_is_seen_and_kept(troubled: Troubled) -> None:
+    """A receiver that fails, and one that refuses every notice but the first: log and screen say so, and all of it waits."""
+    failing, refusing = (
+        "\n".join(line for line in screen(troubled.store).splitlines() if name in line) for name in LASTING
+    )
+    assert "▲ WARNING   receiver webhook-5: failing for " in failing
+    assert "answered 500: no " in failing
+    assert "3 notices wait, the oldest for " in failing
+    assert "▲ WARNING   receiver webhook-6: last told " in refusing
+    assert "3 notices wait" in refusing
+    # One of them comes after another about the same alert, and has not been tried.
+    assert "2 notices refused so far: http://127.0.0.1:" in refusing
+    assert f"✓ OK        receiver {HEALTHY}: last told " in screen(troubled.store)
+    assert "notices that wait for the next run: 3 to webhook-5, 3 to webhook-6 (notices=6)" in troubled.log
+
+
+def test_no_secret_is_written(troubled: Troubled) -> None:
+    """Name, password, path and query of an address and the token are in no file of the store, no log line and on no screen."""
+    shown = subprocess.run(
+        [*PROGRAM, "alerts", "list", "--all", "--store", str(troubled.store)],
+        capture_output=True,
+        check=True,
+        env=environment(),
+        text=True,
+    ).stdout
+    files = b"".join(path.read_bytes() for path in sorted(troubled.store.parent.glob("live.db*")))
+    assert b"answered 400: no /(hidden)/(hidden)?key=(hidden) Basic (hidden)" in files
+    shown += screen(troubled.store)
+    assert "answered 400: no /(hidden)/(hidden)?key=(hidden) Basic (hidden)" in shown
+    assert "answered 403: no /(hidden)/(hidden)?key=(hidden) Bearer (hidden)" in troubled.log
+    for secret in SECRETS:
+        assert secret not in troubled.log
+        assert secret not in shown
+        assert secret.encode() not in files
 
 
 def test_each_incident_is_told_once(tmp_path: Path) -> None:
     """Firing and resolved of each alert arrive, the resolved one once and last, in valid form."""
     with receiving() as receiver:
-        run(tmp_path / "live.db", receiver.url, "10m")
-        check(receiver.accepted(), tmp_path / "live.db", times=1)
+        run(tmp_path / "live.db", "--webhook", receiver.url, "--for", "10m", "--speed", "60")
+        check_once(receiver.accepted(), alerts(tmp_path / "live.db"))
         for _, payload in receiver.posts:
-            assert payload["version"] == "4"
-            assert payload["status"] in {"firing", "resolved"}
-            assert {"groupKey", "receiver", "groupLabels", "commonLabels", "commonAnnotations"} <= payload.keys()
-            for alert in payload["alerts"]:
-                assert {"alertname", "severity"} <= alert["labels"].keys()
-                assert (alert["endsAt"] == "0001-01-01T00:00:00Z") == (alert["status"] == "firing")
+            check_valid(payload)
 
 
-def test_receiver_in_trouble_loses_nothing(tmp_path: Path) -> None:
-    """What was answered with 500 is sent again until it is taken; every notice arrives."""
-    with receiving(lambda number: 500 if number % 2 == 0 else 200) as receiver:
-        run(tmp_path / "live.db", receiver.url, "10m")
-        check(receiver.accepted(), tmp_path / "live.db", times=1)
-        assert sum(status == 500 for status, _ in receiver.posts) >= len(receiver.accepted())
+def phase(store: Path) -> tuple[int, ...]:
+    """How far a store is: alerts open and ended, notices owed and done."""
+    with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        return tuple(
+            db.execute(sql).fetchone()[0]
+            for sql in (
+                "SELECT count(*) FROM alert WHERE state <> 'resolved'",
+                "SELECT count(*) FROM alert WHERE state = 'resolved'",
+                "SELECT count(*) FROM notice WHERE done_ts IS NULL",
+                "SELECT count(*) FROM notice WHERE done_ts IS NOT NULL",
+            )
+        )
 
 
 @pytest.mark.timeout(180)
 def test_killed_agent_loses_nothing(tmp_path: Path) -> None:
-    """Killed without warning at random moments and started again, the agent tells of every incident under one key."""
-    random = Random(5)
+    """Killed at 20 random moments, and twice while a notice is under way: every incident arrives, under one key of its own."""
+    dice = Random(5)
     store = tmp_path / "live.db"
-    with receiving() as receiver:
-        for _ in range(12):
-            process = subprocess.Popen(command(store, receiver.url, "10m"), stderr=subprocess.DEVNULL)
+    agent: list[subprocess.Popen[bytes]] = []
+
+    def answer(number: int) -> int | str:
+        time.sleep(0.03)
+        if number in {0, 3}:
+            # It is there, and nobody hears that it is.
+            agent[-1].send_signal(signal.SIGKILL)
+            return LOST
+        return 200
+
+    phases = set()
+    with receiving(answer) as receiver:
+        options = ("--webhook", receiver.url, "--interval", "10s", "--speed", "60", "--for", "10m")
+        for _ in range(20):
+            agent.append(subprocess.Popen(command(store, *options), stderr=subprocess.DEVNULL, env=environment()))
             try:
-                process.wait(random.uniform(0.9, 1.6))
+                agent[-1].wait(dice.uniform(0.8, 1.6))
             except subprocess.TimeoutExpired:
-                process.send_signal(signal.SIGKILL)
-            process.wait()
-        run(store, receiver.url, "10m")
-        check(receiver.accepted(), store)
+                agent[-1].send_signal(signal.SIGKILL)
+            assert agent[-1].wait() == -signal.SIGKILL
+            phases.add(phase(store))
+        run(store, "--webhook", receiver.url, "--interval", "10s", "--speed", "120", "--for", "10m")
+        known = alerts(store)
+        accepted = receiver.accepted()
+        posted = [(alert["fingerprint"], alert["status"]) for _, each in receiver.posts for alert in each["alerts"]]
+    assert len(phases) >= 5, phases
+    # Twice only what may have been there already, and never anything older after something newer.
+    check_once(list(dict.fromkeys(accepted)), known)
+    assert receiver.answers()[LOST] == 2
+    repeated = {each for each, count in Counter(posted).items() if count > 1}
+    assert {posted[0], posted[3]} <= repeated
+    assert all(other == each or each not in posted[posted.index(other) + 1 :] for each, other in pairwise(posted))
+
+
+def test_other_receivers_after_a_reload(tmp_path: Path) -> None:
+    """One that is new is told what fires, what the one that is gone was owed is dropped, a third notices nothing of it."""
+    config = tmp_path / "mqvitals.yaml"
+    with receiving() as stays, receiving() as new:
+        gone = "http://127.0.0.1:1/hook"
+        config.write_text(
+            json.dumps({"receivers": [{"name": "stays", "url": stays.url}, {"name": "gone", "url": gone}]})
+        )
+        agent = subprocess.Popen(
+            command(tmp_path / "live.db", "--config", str(config), "--speed", "60", "--for", "10m"),
+            stderr=subprocess.PIPE,
+            env=environment(),
+            text=True,
+        )
+        try:
+            wait_for(lambda: stays.seen, agent)
+            config.write_text(
+                json.dumps({"receivers": [{"name": "stays", "url": stays.url}, {"name": "new", "url": new.url}]})
+            )
+            agent.send_signal(signal.SIGHUP)
+            wait_for(lambda: new.seen, agent)
+            agent.send_signal(signal.SIGTERM)
+            _, log = agent.communicate(timeout=30)
+        finally:
+            agent.kill()
+    assert [status for _, status, _ in new.accepted()][:1] == ["firing"]
+    assert new.accepted()[0] == stays.accepted()[0]
+    assert len(set(stays.accepted())) == len(stays.accepted())
+    assert "receiver gone stands in the settings no more: what it was owed is dropped, " in log
+    assert "receiver new is new and is told how alerts are, 1 notice (" in log
+
+
+def wait_for(holds: Callable[[], object], agent: subprocess.Popen[str]) -> None:
+    """Wait, at most half a minute, while the agent lives."""
+    until = time.monotonic() + 30
+    while not holds():
+        assert agent.poll() is None
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def test_a_signal_ends_it_within_a_second_though_a_receiver_hangs(tmp_path: Path) -> None:
+    """What is owed waits for the next run, the log says so, and the next run sends it; nothing is dropped on the way."""
+    store = tmp_path / "live.db"
+    with receiving(lambda number: NEVER if number == 0 else 200) as receiver:
+        options = ("--webhook", receiver.url, "--speed", "60", "--for", "10m")
+        agent = subprocess.Popen(command(store, *options), stderr=subprocess.PIPE, env=environment(), text=True)
+        try:
+            wait_for(lambda: receiver.seen, agent)
+            began = time.monotonic()
+            agent.send_signal(signal.SIGTERM)
+            _, log = agent.communicate(timeout=30)
+        finally:
+            agent.kill()
+        assert time.monotonic() - began < 1.5  # one second, and the end of the process on a busy machine
+        assert agent.returncode == 0
+        assert "notices that wait for the next run: 1 to webhook-1 (notices=1)" in log
+        run(store, "--webhook", receiver.url, "--speed", "120", "--for", "8m")
+        check_once(receiver.accepted(), alerts(store))
+
+
+def test_what_is_owed_at_the_end_is_sent_before_it_leaves(tmp_path: Path) -> None:
+    """A run that ends just after the incident began has told of it; without its receiver the next one drops what is owed."""
+    store = tmp_path / "live.db"
+
+    def slow(_: int) -> int:
+        time.sleep(2.5)
+        return 200
+
+    with receiving(slow) as receiver:
+        log = run(
+            store, "--webhook", receiver.url, "--webhook", "http://127.0.0.1:1/x", "--speed", "60", "--for", "5m30s"
+        )
+        fired = alerts(store)
+        assert {alert["rule"] for alert in fired} == RULES
+        assert {status for _, status, _ in receiver.accepted()} == {"firing"}
+        assert len(receiver.accepted()) == len(fired)
+    assert f"notices that wait for the next run: {len(fired)} to webhook-2" in log
+    log = run(store, "--speed", "60", "--for", "1m")
+    assert "receiver.dropped receiver webhook-2 stands in the settings no more" in log
+    assert "receiver.dropped receiver webhook-1" not in log
+    with receiving() as receiver:
+        log = run(store, "--webhook", receiver.url, "--speed", "60", "--for", "3m")
+        # It is told the end of what an earlier run told it, and never the beginning again.
+        assert {status for _, status, _ in receiver.accepted()} == {"resolved"}
+        assert len(receiver.accepted()) == len(fired)

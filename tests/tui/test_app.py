@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -14,25 +13,20 @@ from typing import Any
 
 import pytest
 from textual.app import App
-from textual.binding import Binding
 from textual.command import CommandPalette
-from textual.message import Message
 from textual.pilot import Pilot
 from textual.widgets import Input
 
 from mqvitals_agent.cli.main import main
 from mqvitals_agent.store.writer import Store
-from mqvitals_agent.view.frame import LIST, Want
 from mqvitals_config.settings import Settings
 from mqvitals_rules.check import Judging, prepare
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.app import MqvitalsApp
-from mqvitals_tui.feed import Feed, FeedFailed, FrameRead
-from mqvitals_tui.keys import DETAIL, EVERYWHERE, HELP, MAIN
 from mqvitals_tui.places import PLACES, place_row
 from mqvitals_tui.screens import frame_screen
 from mqvitals_tui.screens.detail_screen import DetailScreen
-from mqvitals_tui.screens.help_screen import HelpScreen, help_lines
+from mqvitals_tui.screens.help_screen import HelpScreen
 from mqvitals_tui.screens.main_screen import MainScreen
 from mqvitals_tui.themes import THEMES
 from mqvitals_tui.widgets.lines import LinesView
@@ -258,11 +252,11 @@ async def test_chart_of_an_object(incident: Path, make: Callable[..., MqvitalsAp
         app.open_object(ObjectName("QM01", "buffer_pool", "3"))
         await opened(pilot, "QM01/buffer_pool/3")
         assert "free_pct" in screen_text(app)
-        assert "the last hour" in screen_text(app)
+        assert "the last 15 minutes, UTC" in screen_text(app)
         await pilot.press("minus")
-        await until(pilot, lambda: "the last 30 minutes" in screen_text(app))
-        await pilot.press("plus", "plus")
-        await until(pilot, lambda: "the last 3 hours" in screen_text(app))
+        await until(pilot, lambda: "the last 5 minutes, UTC" in screen_text(app))
+        await pilot.press("plus", "plus", "plus", "plus")
+        await until(pilot, lambda: "the last 3 hours, UTC" in screen_text(app))
         before = detail_screen(app).want.metric
         await pilot.press("m")
         await until(pilot, lambda: detail_screen(app).frame is not None and detail_screen(app).want.metric != before)
@@ -311,30 +305,17 @@ async def test_themes(incident: Path, make: Callable[..., MqvitalsApp]) -> None:
 
 
 async def test_help(incident: Path, make: Callable[..., MqvitalsApp], screen_text: Text) -> None:
-    """The help shows every key there is, and goes away as it came."""
+    """The help shows the keys of the screen below it, and goes away as it came."""
     app = make(incident)
     async with app.run_test(size=(80, 24)) as pilot:
         await begin(pilot)
-        await pilot.press("question_mark")
-        await until(pilot, lambda: isinstance(app.screen, HelpScreen) and lines_of(app).row_count > 0)
-        assert "Show all keys" in screen_text(app)
-        await pilot.press("question_mark")
-        await until(pilot, lambda: isinstance(app.screen, MainScreen))
-    text = "\n".join(line.text for line in help_lines(80))
-    words = " ".join(text.split())
-    for binding in (*EVERYWHERE, *MAIN, *DETAIL):
-        assert binding.tooltip in words
-    assert max(map(len, text.splitlines())) <= 80
-
-
-def test_bindings() -> None:
-    """Every key can be changed by its id, explains itself, and has one meaning on each screen."""
-    bindings = (*EVERYWHERE, *MAIN, *DETAIL, *HELP)
-    assert all(isinstance(each, Binding) and each.id and each.tooltip for each in bindings)
-    assert len({each.id for each in bindings}) == len(bindings)
-    for group in (MAIN, DETAIL):
-        keys = [key for each in (*EVERYWHERE, *group) for key in each.key.split(",")]
-        assert len(set(keys)) == len(keys)
+        for key, title in (("1", "Here: Overview"), ("2", "Here: Channels")):
+            await visit(pilot, key)
+            await pilot.press("question_mark")
+            await until(pilot, lambda: isinstance(app.screen, HelpScreen) and lines_of(app).row_count > 0)
+            assert title in screen_text(app)
+            await pilot.press("question_mark")
+            await until(pilot, lambda: isinstance(app.screen, MainScreen))
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -418,6 +399,77 @@ async def test_damaged_store(
         assert "Queue managers" in screen_text(app)
 
 
+async def test_vanished_store(
+    incident: Path, tmp_path: Path, make: Callable[..., MqvitalsApp], screen_text: Text
+) -> None:
+    """A store that vanishes is missed on every screen, what was read stays, and when it returns all goes on by itself."""
+    store = tmp_path / "x.db"
+    shutil.copy(incident, store)
+    app = make(store)
+
+    def vanished() -> bool:
+        # A long path breaks the line anywhere.
+        return "has vanished" in " ".join(screen_text(app).split())
+
+    async with app.run_test(size=(80, 24)) as pilot:
+        await begin(pilot)
+        store.rename(tmp_path / "away.db")
+        await until(pilot, vanished)
+        assert "Queue managers" in screen_text(app)
+        await pilot.press("2")
+        await until(pilot, vanished)
+        (tmp_path / "away.db").rename(store)
+        await until(pilot, lambda: not vanished() and table_of(app).row_count > 0)
+
+
+async def test_only_the_screen_on_top_wants_anything(
+    tmp_path: Path, incident: Path, judging: Judging, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When a queue manager falls silent while an object is open, the object is read anew and not the list below it."""
+    store = tmp_path / "live.db"
+    shutil.copy(incident, store)
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("UPDATE meta SET value = 'agent' WHERE key = 'mode'")
+    monkeypatch.setattr(frame_screen, "TICK_S", 0.01)
+    moment = [NOW]
+    app = MqvitalsApp(store, judging, lambda: moment[0])
+    async with app.run_test(size=(80, 24)) as pilot:
+        await begin(pilot)
+        app.open_object(ObjectName("QM01", "buffer_pool", "3"))
+        await opened(pilot, "QM01/buffer_pool/3")
+        wanted: list[str] = []
+        monkeypatch.setattr(app._feed, "want", lambda want: wanted.append(want.screen))
+        moment[0] += 600_000
+        await until(pilot, lambda: bool(wanted))
+        await pilot.pause(0.1)
+        assert set(wanted) == {"detail"}
+
+
+async def test_only_the_screen_on_top_is_painted(
+    incident: Path, make: Callable[..., MqvitalsApp], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Below the detail of an object the list costs nothing; below the palette, where it is in sight, it goes on."""
+    monkeypatch.setattr(frame_screen, "TICK_S", 0.01)
+    app = make(incident)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await begin(pilot)
+        below, painted = main_screen(app), 0
+
+        def paint() -> None:
+            nonlocal painted
+            painted += 1
+
+        app.open_object(ObjectName("QM01", "buffer_pool", "3"))
+        await opened(pilot, "QM01/buffer_pool/3")
+        monkeypatch.setattr(below, "repaint", paint)
+        await pilot.pause(0.1)
+        assert painted == 0
+        await pilot.press("escape", "colon")
+        await until(pilot, lambda: isinstance(app.screen, CommandPalette))
+        painted = 0
+        await until(pilot, lambda: painted > 3)
+
+
 async def test_names_are_not_markup(incident: Path, make: Callable[..., MqvitalsApp], screen_text: Text) -> None:
     """An object whose name looks like markup is shown as it is."""
     app = make(incident)
@@ -449,54 +501,3 @@ async def test_freshness_ticks(
         await until(pilot, lambda: "stale: nothing new for 10m" in screen_text(app))
         await visit(pilot, "2")
         assert "OK" not in screen_text(app)
-
-
-def test_feed_reads_only_what_is_new(incident: Path, judging: Judging) -> None:
-    """Nothing is read twice but what is asked for anew; the thread ends within a second of being told."""
-    got: list[Message] = []
-    arrived = threading.Semaphore(0)
-
-    def post(message: Message) -> None:
-        got.append(message)
-        arrived.release()
-
-    looks = 0
-
-    class Counted(Feed):
-        def _look(self) -> None:
-            nonlocal looks
-            super()._look()
-            looks += 1
-
-    feed = Counted(incident, judging, lambda: NOW, post, every_s=0.001)
-    thread = threading.Thread(target=feed.run)
-    thread.start()
-    try:
-        assert arrived.acquire(timeout=PATIENCE_S)
-        end = time.monotonic() + PATIENCE_S
-        while looks < 20:
-            assert time.monotonic() < end
-            thread.join(0.001)
-        assert len(got) == 1
-        feed.want(Want(LIST, "queue"))
-        assert arrived.acquire(timeout=PATIENCE_S)
-        last = got[-1]
-        assert isinstance(last, FrameRead)
-        assert last.read.frame.want == Want(LIST, "queue")
-        assert last.can_replace(got[0])
-    finally:
-        feed.stop()
-        thread.join(1)
-    assert not thread.is_alive()
-
-
-def test_feed_says_a_failure_once(tmp_path: Path, judging: Judging) -> None:
-    """The same failure is told once, and again to who asks anew."""
-    got: list[FeedFailed] = []
-    feed = Feed(tmp_path / "none.db", judging, lambda: NOW, got.append)  # type: ignore[arg-type]
-    feed._look()
-    feed._look()
-    assert [message.waiting for message in got] == [True]
-    feed.want(Want())
-    feed._look()
-    assert len(got) == 2

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 from textual.app import App, ComposeResult
+from textual.strip import Strip
 
 from mqvitals_agent.view.table import Line, Span, Tone, line
 from mqvitals_tui.themes import DARK, LIGHT, THEMES
@@ -159,7 +160,7 @@ async def test_clicks() -> None:
         assert app.opened == ["k5"]
 
 
-async def test_long_and_hostile_lines_are_cut_to_the_view(screen_text: Text) -> None:
+async def test_long_and_hostile_lines_are_cut_to_the_view(screen_text: Text, until: Any) -> None:
     """What does not fit ends in an ellipsis; markup and controls are shown, not obeyed."""
     app = Reading()
     shown = [
@@ -184,8 +185,9 @@ async def test_long_and_hostile_lines_are_cut_to_the_view(screen_text: Text) -> 
         assert lines[5] == "[/x] [red]"
         assert lines[6] == "␛[31mred␊"
         assert all(cell_len(text) <= 40 for text in lines)
+        # The toolkit lets a burst of new sizes settle for a moment before it lays anything out.
         await pilot.resize_terminal(20, 6)
-        await pilot.pause()
+        await until(pilot, lambda: app.lines.size == (20, 4))
         assert screen_text(app).splitlines()[1] == "x" * 17 + "…"
 
 
@@ -214,3 +216,24 @@ async def test_theme_switch_paints_lines_anew() -> None:
         await pilot.pause()
         after = [segment.style for y in (0, 1) for segment in app.lines.render_line(y)]
         assert not set(before) & set(after)
+
+
+async def test_the_same_lines_again_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each second the screen shows what it has; only what looks different is painted."""
+    app = Reading()
+    async with app.run_test(size=(40, 12)) as pilot:
+        app.lines.show(text(50, (3,)))
+        await pilot.pause()
+        painted: list[int] = []
+
+        def note(_: LinesView, y: int) -> Strip:
+            painted.append(y)
+            return Strip.blank(40)
+
+        monkeypatch.setattr(LinesView, "render_line", note)
+        app.lines.show(text(50, (3,)))
+        await pilot.pause()
+        assert painted == []
+        app.lines.show(text(50, (4,)))
+        await pilot.pause()
+        assert painted

@@ -14,13 +14,14 @@ from textual.app import App
 from mqvitals_agent.cli.failure import Failure
 from mqvitals_agent.store.writer import Store
 from mqvitals_tui import top
+from mqvitals_tui.companion import writer_of
 
 
-def arguments(store: Path) -> argparse.Namespace:
+def arguments(store: Path, *more: str) -> argparse.Namespace:
     """The arguments of ``top`` for this store."""
     parser = argparse.ArgumentParser()
     top.add_arguments(parser)
-    return parser.parse_args(["--store", str(store)])
+    return parser.parse_args(["--store", str(store), *more])
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +42,7 @@ def test_without_a_store(tmp_path: Path) -> None:
     """A store that is not there is one sentence, with the commands that make one."""
     with pytest.raises(Failure, match="there is no store") as caught:
         top.run(arguments(tmp_path / "none.db"))
-    assert "mqvitals agent --scenario" in caught.value.hint
+    assert "mqvitals top --scenario" in caught.value.hint
     assert "mqvitals demo" in caught.value.hint
     assert not list(tmp_path.iterdir())
 
@@ -67,6 +68,69 @@ def test_a_writer_is_not_disturbed(store: Path, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(Failure, match="needs a terminal"):
         top.run(arguments(store))
     assert not store.with_name(store.name + ".lock").exists()
+
+
+def test_a_scenario_without_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No agent is started for a screen that cannot be drawn."""
+    monkeypatch.setenv("TERM", "dumb")
+    with pytest.raises(Failure, match="needs a terminal"):
+        top.run(arguments(tmp_path / "x.db", "--scenario", "quiet"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_scenario_on_a_store_that_is_written(
+    store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The agent that has it is shown, no second one is started, and that is said in the end."""
+    monkeypatch.setattr(top, "has_terminal", lambda: True)
+    monkeypatch.setattr(top, "on_screen", lambda _: 0)
+    monkeypatch.setattr(top, "companion", lambda *_: pytest.fail("an agent was started"))
+    with Store.open(store):
+        assert top.run(arguments(store, "--scenario", "quiet")) == 0
+    said = capsys.readouterr().err
+    assert f"process {os.getpid()}" in said
+    assert "no scenario quiet was started" in said
+
+
+def test_a_scenario_brings_an_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It writes the store while the screen is there, and has ended afterwards."""
+    path = tmp_path / "x.db"
+    seen: list[str | None] = []
+
+    def look(_: object) -> int:
+        seen.append(writer_of(path))
+        return 0
+
+    monkeypatch.setattr(top, "has_terminal", lambda: True)
+    monkeypatch.setattr(top, "on_screen", look)
+    assert top.run(arguments(path, "--scenario", "quiet", "--interval", "1s")) == 0
+    assert seen[0] is not None
+    assert seen[0] != str(os.getpid())
+    assert writer_of(path) is None
+    assert path.exists()
+
+
+def test_an_unknown_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the agent says against its arguments is said here."""
+    monkeypatch.setattr(top, "has_terminal", lambda: True)
+    with pytest.raises(Failure, match=r"the agent could not begin: .*there is no scenario 'nix'"):
+        top.run(arguments(tmp_path / "x.db", "--scenario", "nix"))
+
+
+def test_the_options_go_on_to_the_agent(tmp_path: Path) -> None:
+    """Scenario, size, seed, pace and settings are the agent's."""
+    words = ("--scenario", "quiet", "--seed", "4", "--queues", "5", "--channels", "6", "--speed", "2")
+    command = top.agent_command(tmp_path / "x.db", arguments(tmp_path / "x.db", *words, "--config", "f.yaml"))
+    given = dict(zip(command[command.index("agent") + 1 :: 2], command[command.index("agent") + 2 :: 2], strict=True))
+    assert given == {
+        "--scenario": "quiet",
+        "--store": str(tmp_path / "x.db"),
+        "--seed": "4",
+        "--queues": "5",
+        "--channels": "6",
+        "--speed": "2",
+        "--config": "f.yaml",
+    }
 
 
 class _Ending(App[None]):

@@ -289,7 +289,7 @@ async def test_hostile_text_stays_in_its_column(screen_text: Text) -> None:
         await pilot.press("right", *["down"] * 7)
 
 
-async def test_resizing_keeps_cursor_and_fills_the_screen(screen_text: Text) -> None:
+async def test_resizing_keeps_cursor_and_fills_the_screen(screen_text: Text, until: Any) -> None:
     """After a resize the view shows as many lines as fit, down to one."""
     app, counting = Showing(), Counting(3)
     async with app.run_test(size=(60, 10)) as pilot:
@@ -297,21 +297,21 @@ async def test_resizing_keeps_cursor_and_fills_the_screen(screen_text: Text) -> 
         await pilot.press(*["down"] * 5)
         for width, height in ((200, 60), (20, 3), (60, 2), (10, 1), (80, 24)):
             await pilot.resize_terminal(width, height)
-            await pilot.pause()
+            await until(pilot, lambda size=(width, height): app.screen.size == app.table.outer_size == size)
             assert len(screen_text(app).splitlines()) == height
             assert app.table.cursor == 5
         lines = screen_text(app).splitlines()
         assert lines[23].startswith(f"Q{app.table.scroll_offset.y + 22:05d}")
 
 
-async def test_cursor_stays_in_sight_when_the_terminal_shrinks() -> None:
+async def test_cursor_stays_in_sight_when_the_terminal_shrinks(until: Any) -> None:
     """A smaller screen scrolls so that the cursor is on it."""
     app, counting = Showing(), Counting(3)
     async with app.run_test(size=(60, 40)) as pilot:
         app.table.show(counting.columns, items(100), 1)
         await pilot.press(*["down"] * 30)
         await pilot.resize_terminal(60, 10)
-        await pilot.pause()
+        await until(pilot, lambda: app.table.outer_size == (60, 10))
         top = app.table.scroll_offset.y
         assert top <= 30 < top + 9
 

@@ -8,19 +8,25 @@ from typing import ClassVar
 
 from textual.app import App
 from textual.binding import BindingType
+from textual.command import CommandPalette
 from textual.message import Message
 
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.commands import Jumps
 from mqvitals_tui.feed import Feed, FeedFailed, FrameRead
-from mqvitals_tui.keys import EVERYWHERE
-from mqvitals_tui.places import BY_ID
+from mqvitals_tui.garbage import out_of_the_way
+from mqvitals_tui.keys import APP
+from mqvitals_tui.places import BEHIND, BY_ID
 from mqvitals_tui.screens.detail_screen import DetailScreen
 from mqvitals_tui.screens.frame_screen import FrameScreen, Sight
 from mqvitals_tui.screens.help_screen import HelpScreen
 from mqvitals_tui.screens.main_screen import MainScreen
-from mqvitals_tui.themes import DARK, THEMES
+from mqvitals_tui.themes import CONTRAST, DARK, THEMES
+from mqvitals_tui.widgets.tones import attribute_css
+
+_ATTRIBUTES = "attributes"
+"""The class of the app while tones are to differ by more than colours."""
 
 
 class MqvitalsApp(App[None], inherit_bindings=False):
@@ -32,8 +38,9 @@ class MqvitalsApp(App[None], inherit_bindings=False):
     TITLE = "mqvitals"
     COMMANDS = {Jumps}  # noqa: RUF012 - the toolkit's declaration
     COMMAND_PALETTE_BINDING = "ctrl+p"
-    BINDINGS: ClassVar[list[BindingType]] = list(EVERYWHERE)
+    BINDINGS: ClassVar[list[BindingType]] = list(APP)
     NOTIFICATION_TIMEOUT = 4
+    CSS = attribute_css(("Banner", "Bar", "BrailleChart", "LinesView", "VirtualTable"), _ATTRIBUTES)
 
     def __init__(self, store: Path, judging: Judging, now: Callable[[], int], theme: str = DARK.name) -> None:
         super().__init__()
@@ -42,6 +49,7 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         self._first_theme = theme
         self._feed = Feed(store, judging, now, self._post)
         self._main = MainScreen(self._sight)
+        self._settled = False
 
     def _post(self, message: Message) -> None:
         """From the feed's thread; what comes after the end is of no use to anybody."""
@@ -71,6 +79,10 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         for screen in self.screen_stack:
             if isinstance(screen, FrameScreen):
                 screen.take(message.read)
+        if not self._settled and not self.is_headless:
+            # All that lasts is there once there is a frame to show. Without a terminal others share the process.
+            self._settled = True
+            self.call_after_refresh(out_of_the_way)
 
     def on_feed_failed(self, message: FeedFailed) -> None:
         """Every screen says so."""
@@ -79,10 +91,6 @@ class MqvitalsApp(App[None], inherit_bindings=False):
                 screen.fail(message.text, waiting=message.waiting)
 
     # -- going places ------------------------------------------------------------------------------------------------
-
-    def on_frame_screen_drilled(self, message: FrameScreen.Drilled) -> None:
-        """Enter on an object."""
-        self.open_object(message.name)
 
     def open_object(self, name: ObjectName) -> None:
         """Show the detail of an object."""
@@ -102,17 +110,28 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         self._main.go_to(BY_ID[place].id)
 
     def action_place(self, place: str) -> None:
-        """A digit."""
-        self.go_to(place)
+        """A digit; a second time it leads to what lies behind."""
+        here = self.screen is self._main and self._main.place.id == place
+        self.go_to(BEHIND[place].id if here and place in BEHIND else place)
 
     def action_keys(self) -> None:
-        """The help."""
-        self.push_screen(HelpScreen())
+        """The help for the screen on top."""
+        top = self.screen
+        if isinstance(top, FrameScreen):
+            self.push_screen(HelpScreen(top.help_groups()))
+
+    def action_command_palette(self) -> None:
+        """The palette, with what can be found in it."""
+        if isinstance(self.screen, FrameScreen):
+            self.push_screen(
+                CommandPalette(placeholder="a screen, or words of an object's name", id="--command-palette")
+            )
 
     # -- looks -------------------------------------------------------------------------------------------------------
 
     def use_theme(self, name: str) -> None:
         """Change the theme."""
+        self.set_class(name == CONTRAST.name, _ATTRIBUTES)
         self.theme = name
 
     def action_next_theme(self) -> None:

@@ -14,8 +14,8 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.view.text import safe
 from mqvitals_agent.view.wording import object_words
-from mqvitals_rules.snapshot import ObjectName
-from mqvitals_tui.places import PLACES
+from mqvitals_tui.names import Known, found, prepared
+from mqvitals_tui.places import DATA_SETS, PLACES, STRUCTURES, Place
 from mqvitals_tui.themes import THEMES
 
 if TYPE_CHECKING:
@@ -25,12 +25,19 @@ MOST = 50
 """Objects shown for what was typed; who sees none of them types more."""
 
 
+_PLACES = (*PLACES, DATA_SETS)
+
+
+def _keys_to(place: Place) -> str:
+    return f"Screen, key {place.key}" if place.key else f"Screen, keys {STRUCTURES.key} d"
+
+
 class Jumps(Provider):
     """Jumps to places and objects, and the themes. The names are read once, when the palette opens."""
 
     async def startup(self) -> None:
         """Read the names."""
-        self._names = await asyncio.to_thread(_names, self._vitals.store)
+        self._known = await asyncio.to_thread(_known, self._vitals.store)
 
     @property
     def _vitals(self) -> MqvitalsApp:
@@ -38,15 +45,15 @@ class Jumps(Provider):
 
     async def discover(self) -> Hits:
         """What there is before anything is typed: the places."""
-        for place in PLACES:
+        for place in _PLACES:
             yield DiscoveryHit(
-                Content(place.title), partial(self._vitals.go_to, place.id), place.title, f"Screen, key {place.key}"
+                Content(place.title), partial(self._vitals.go_to, place.id), place.title, _keys_to(place)
             )
 
     async def search(self, query: str) -> Hits:
         """Places and themes by likeness, objects in whose whole name every word occurs."""
         matcher = self.matcher(query)
-        for place in PLACES:
+        for place in _PLACES:
             score = matcher.match(place.title)
             if score > 0:
                 yield Hit(
@@ -55,7 +62,7 @@ class Jumps(Provider):
                     Content(place.title),
                     partial(self._vitals.go_to, place.id),
                     place.title,
-                    f"Screen, key {place.key}",
+                    _keys_to(place),
                 )
         for theme in THEMES:
             score = matcher.match(f"theme {theme.name}")
@@ -63,27 +70,24 @@ class Jumps(Provider):
                 yield Hit(
                     score, Content(f"Theme {theme.name}"), partial(self._vitals.use_theme, theme.name), theme.name
                 )
-        words = query.casefold().split()
-        found = 0
-        for text, name in self._names:
-            if all(word in text for word in words):
-                yield Hit(
-                    1 / (1 + len(text)),
-                    Content(object_words(name)),
-                    partial(self._vitals.open_object, name),
-                    safe(str(name)),
-                    Content(safe(str(name))).plain,
-                )
-                found += 1
-                if found == MOST:
-                    return
+        for position, name in enumerate(found(self._known, query, MOST)):
+            whole = safe(str(name))
+            yield Hit(
+                # The palette shows the highest scores first.
+                1 / (2 + position),
+                Content(object_words(name)),
+                partial(self._vitals.open_object, name),
+                whole,
+                # The palette reads this as markup. The toolkit's own escape leaves tags with an address in them.
+                whole.replace("[", "\\["),
+            )
 
 
-def _names(store: Path) -> list[tuple[str, ObjectName]]:
-    """All objects by what is searched in: the whole name and its words, without capitals. None when there is no store."""
+def _known(store: Path) -> tuple[Known, ...]:
+    """All objects. None when there is no store."""
     try:
         with StoreReader.open(store) as reader:
-            return [(f"{row.name} {object_words(row.name)}".casefold(), row.name) for row in reader.objects("*")]
+            return prepared(row.name for row in reader.objects("*"))
     except StoreError:
         # The screens say what is wrong with the store; places can be found without it.
-        return []
+        return ()

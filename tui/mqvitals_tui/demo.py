@@ -12,14 +12,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from mqvitals_agent.cli.failure import ExitCode, Failure
 from mqvitals_agent.cli.simulation import times
 from mqvitals_agent.cli.store_argument import now_ms
+from mqvitals_tui.companion import PROGRAM, await_store, companion, last_words
 from mqvitals_tui.top import add_theme, has_terminal, on_screen
 
 SCENARIO = "busy-morning"
@@ -28,15 +28,9 @@ UNWATCHED = ("--for", "90s")
 UNWATCHED_SPEED = 30.0
 """What is played where nobody watches: the group gets ill within it, and it takes seconds."""
 
-STORE, LOG = "demo.db", "agent.log"
-START_S = 30.0
-"""The agent must have a store after so long."""
-GRACE_S = 5.0
-"""The agent may take so long to end in order."""
-
+STORE = "demo.db"
+_WHAT = "the agent of the demonstration"
 _PROGRAM = (sys.executable, "-P", "-m", "mqvitals_tui.main")
-_LOOK_S = 0.05
-_LAST_LINES = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -92,7 +86,7 @@ def agent_command(
     """The command line of the agent. ``speed`` is for when none was asked for."""
     pace = speed if arguments.speed is None else arguments.speed
     return (
-        *(*_PROGRAM, "agent", "--scenario", arguments.scenario, "--interval", arguments.interval),
+        *(*PROGRAM, "agent", "--scenario", arguments.scenario, "--interval", arguments.interval),
         *("--seed", arguments.seed, "--speed", f"{pace:.17g}", "--store", str(folder / STORE), *more),
     )
 
@@ -105,8 +99,8 @@ def watch(folder: Path, command: Sequence[str], arguments: argparse.Namespace) -
     from mqvitals_tui.app import MqvitalsApp
 
     judging = prepare(Settings())
-    with agent(folder, command) as living:
-        await_store(living, folder)
+    with agent(folder, command, temporary=not arguments.keep) as living:
+        await_store(living, folder, (folder / STORE).exists, what=_WHAT)
         now = now_ms if arguments.speed in (None, 1) else SystemClock(now_ms(), arguments.speed).now
         code = on_screen(MqvitalsApp(folder / STORE, judging, now, theme=f"mqvitals-{arguments.theme}"))
         if living.poll():
@@ -116,7 +110,7 @@ def watch(folder: Path, command: Sequence[str], arguments: argparse.Namespace) -
 
 def tell(folder: Path, command: Sequence[str], *, kept: bool) -> int:
     """Let the agent run for its time, and print how the group is then; returns the exit code. Raises Failure."""
-    with agent(folder, command) as living:
+    with agent(folder, command, temporary=not kept) as living:
         if living.wait():
             raise Failure(f"the agent of the demonstration could not do its work: {last_words(folder)}")
     store = str(folder / STORE)
@@ -128,49 +122,11 @@ def tell(folder: Path, command: Sequence[str], *, kept: bool) -> int:
     return ExitCode.DONE
 
 
-@contextmanager
-def agent(folder: Path, command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
-    """The agent, running, its log in the folder; whatever happens, it has ended afterwards. Raises Failure."""
-    try:
-        with (folder / LOG).open("wb") as log:
-            living = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=_environment())
-    except OSError as error:
-        raise Failure(f"the agent of the demonstration cannot begin: {error.strerror or error}") from error
-    try:
-        yield living
-    finally:
-        living.terminate()
-        try:
-            living.wait(GRACE_S)
-        except subprocess.TimeoutExpired:
-            living.kill()
-            living.wait()
-
-
-def await_store(
-    living: subprocess.Popen[bytes],
-    folder: Path,
-    *,
-    time_s: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None] = time.sleep,
-) -> None:
-    """Wait until the agent has made its store. Raises Failure when it ended before, or after 30 s."""
-    end = time_s() + START_S
-    while not (folder / STORE).exists():
-        if living.poll() is not None:
-            raise Failure(f"the agent of the demonstration could not begin: {last_words(folder)}")
-        if time_s() > end:
-            raise Failure(f"the agent of the demonstration has no store after {START_S:g} s", hint=last_words(folder))
-        sleep(_LOOK_S)
-
-
-def last_words(folder: Path) -> str:
-    """The last lines of the agent's log, in one."""
-    try:
-        text = (folder / LOG).read_text("utf-8", "replace")
-    except OSError:
-        return ""
-    return " / ".join(line.strip().removeprefix("mqvitals: ") for line in text.splitlines()[-_LAST_LINES:])
+def agent(
+    folder: Path, command: Sequence[str], *, temporary: bool = False
+) -> AbstractContextManager[subprocess.Popen[bytes]]:
+    """The agent of the demonstration, as ``companion`` runs it, without the settings of a real group."""
+    return companion(folder, command, _environment(), temporary=temporary, what=_WHAT)
 
 
 def _printed(*arguments: str) -> str:

@@ -34,14 +34,14 @@ class Read:
 
 
 class FrameRead(Message):
-    """A frame was read. An older one that nobody has looked at yet gives way to it."""
+    """A frame was read. When nobody has looked at it before the next one comes, it gives way to that."""
 
     def __init__(self, read: Read) -> None:
         super().__init__()
         self.read = read
 
     def can_replace(self, message: Message) -> bool:
-        """Whether ``message``, which waits before this one, need not be handled any more."""
+        """Whether ``message``, which came after this one, may be handled in its place."""
         return isinstance(message, FrameRead)
 
 
@@ -52,6 +52,10 @@ class FeedFailed(Message):
         super().__init__()
         self.text = text
         self.waiting = waiting
+
+    def can_replace(self, message: Message) -> bool:
+        """Whether ``message``, which came after this one, may be handled in its place."""
+        return isinstance(message, FrameRead | FeedFailed)
 
 
 class Feed:
@@ -81,6 +85,7 @@ class Feed:
         self._file: tuple[int, int] | None = None
         self._done: tuple[Want, Seq] | None = None
         self._said = ""
+        self._seen = False
 
     def want(self, want: Want) -> None:
         """Read this from now on, and at once, even when it was read before."""
@@ -122,6 +127,11 @@ class Feed:
             read = self._read(self._reader, want)
         except FileNotFoundError:
             self._close()
+            if self._seen:
+                self._say(
+                    f"The store {self._store} has vanished: below is what was read last. Waiting for it to return"
+                )
+                return
             text = f"Waiting for the store {self._store}: it does not exist yet. Start 'mqvitals agent', or see 'mqvitals demo'"
             self._say(text, waiting=True)
             return
@@ -133,7 +143,7 @@ class Feed:
             self._close()
             self._say(f"The store {self._store} cannot be looked at: {error.strerror or error}")
             return
-        self._done, self._said = (want, seq), ""
+        self._done, self._said, self._seen = (want, seq), "", True
         self._post(FrameRead(read))
 
     def _read(self, reader: StoreReader, want: Want) -> Read:

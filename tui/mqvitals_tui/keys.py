@@ -1,42 +1,81 @@
-"""All keys in one place: each has an id, so that a site can change it, and a sentence for the help."""
+"""All keys in one place: each has an id, so that a site can change it, and a sentence for the help.
+
+They have priority: the app acts on them one by one as they come, before the next one is looked at. Otherwise a key goes
+to the widget that has the focus when it arrives, and whoever types ``/`` and ``q`` faster than the filter can open has
+left the program. What can be written still goes into a filter that is open, because an input takes such keys for itself.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
 from textual.binding import Binding
 
+from mqvitals_agent.view.table import Line, Span, Tone
+from mqvitals_agent.view.text import cells
 from mqvitals_tui.places import PLACES
 
 
 def key(keys: str, action: str, words: str, tooltip: str, *, name: str = "") -> Binding:
     """A binding; its id is ``name``, or the action's own name."""
-    return Binding(keys, action, words, show=False, tooltip=tooltip, id=name or action.rpartition(".")[2])
+    return Binding(
+        keys, action, words, show=False, tooltip=tooltip, id=name or action.rpartition(".")[2], priority=True
+    )
 
+
+APP = (key("ctrl+c", "quit", "quit", "Leave mqvitals, also while something is typed", name="leave"),)
+"""Keys that work even over the palette."""
 
 EVERYWHERE = (
     *(
-        key(place.key, f"place('{place.id}')", place.title, f"Go to the screen {place.title}", name=f"place_{place.id}")
+        key(
+            place.key,
+            f"app.place('{place.id}')",
+            place.title,
+            f"Go to the screen {place.title}",
+            name=f"place_{place.id}",
+        )
         for place in PLACES
     ),
-    key("colon,ctrl+p", "command_palette", "find", "Find a screen or an object by its name"),
-    key("question_mark,f1", "keys", "help", "Show all keys"),
-    key("T", "next_theme", "theme", "Next theme: dark, light, high contrast"),
-    key("q,ctrl+c", "quit", "quit", "Leave mqvitals"),
+    key("colon,ctrl+p", "app.command_palette", "find", "Find a screen or an object by its name", name="find"),
+    key("question_mark,f1", "app.keys", "help", "Show the keys of this screen", name="keys"),
+    key("T", "app.next_theme", "theme", "Next theme: dark, light, high contrast"),
+    key("q", "app.quit", "quit", "Leave mqvitals"),
 )
-"""Keys of the app."""
+"""Keys of every screen over the store."""
 
 MAIN = (
     key("slash", "filter", "filter", "Show only what matches: words of the name, severity:critical, state:retrying"),
     key("greater_than_sign,full_stop", "sort(1)", "sort", "Sort by the next column", name="sort_next"),
     key("less_than_sign,comma", "sort(-1)", "sort", "Sort by the column before", name="sort_previous"),
     key("r", "reverse", "reverse", "Turn the order round"),
-    key("escape,f3,f12", "back", "back", "Take the filter away; without one, go to the overview", name="main_back"),
+    key(
+        "d",
+        "data_sets",
+        "data sets",
+        "Coupling facility: from the structures to their shared message data sets (SMDS) and back; 5 does the same",
+    ),
+    key(
+        "escape,f3,f12",
+        "back",
+        "back",
+        "Take the filter away; without one, go to the overview. F3 leaves and F12 cancels on a 3270, so both go back here",
+        name="main_back",
+    ),
     key("tab", "app.focus_next", "next part", "Go to the next part of the screen"),
     key("shift+tab", "app.focus_previous", "part before", "Go to the part of the screen before"),
 )
 """Keys of the main screen."""
 
 DETAIL = (
-    key("escape,f3,f12", "back", "back", "Go back to where you came from", name="detail_back"),
+    key(
+        "escape,f3,f12",
+        "back",
+        "back",
+        "Go back to where you came from. F3 leaves and F12 cancels on a 3270, so both go back here",
+        name="detail_back",
+    ),
     key("plus,equals_sign", "span(1)", "longer", "Show a longer time in the chart", name="span_longer"),
     key("minus", "span(-1)", "shorter", "Show a shorter time in the chart", name="span_shorter"),
     key("m", "metric(1)", "metric", "Chart the next metric", name="metric_next"),
@@ -48,16 +87,24 @@ DETAIL = (
 HELP = (key("escape,f3,f12,question_mark,f1,q", "dismiss", "back", "Close the help", name="help_back"),)
 """Keys of the help."""
 
+OPEN = key("enter", "open", "open", "Open the object under the cursor; a double click does the same")
+
 MOVES = (
-    ("Up k", "Go to the line before"),
-    ("Down j", "Go to the next line"),
-    ("Page up F7", "Go a page back"),
-    ("Page down F8 Space", "Go a page on"),
-    ("Home End", "Go to the first or the last line"),
-    ("Left Right", "Move a wide table sideways"),
-    ("Enter", "Open the object under the cursor; a double click does the same"),
+    key("up,k", "up", "up", "Go to the line before"),
+    key("down,j", "down", "down", "Go to the next line"),
+    key("pageup,f7", "page_up", "page up", "Go a page back. F7 and F8 turn pages on a 3270"),
+    key("pagedown,f8,space", "page_down", "page down", "Go a page on"),
+    key("home", "home", "first", "Go to the first line"),
+    key("end", "end", "last", "Go to the last line"),
+    OPEN,
 )
-"""Keys of the lists and texts themselves, and what they do."""
+"""Keys of every list and text."""
+
+ACROSS = (
+    key("left", "left", "left", "Move a wide table to the column before"),
+    key("right", "right", "right", "Move a wide table to the next column"),
+)
+"""Keys of tables."""
 
 _NAMES = {
     "question_mark": "?",
@@ -71,14 +118,51 @@ _NAMES = {
     "equals_sign": "=",
     "minus": "-",
     "escape": "Esc",
-    "tab": "Tab",
+    "pageup": "Page up",
+    "pagedown": "Page down",
     "shift+tab": "Shift+Tab",
     "ctrl+p": "Ctrl+P",
     "ctrl+c": "Ctrl+C",
 }
 
 
+def _shown(name: str) -> str:
+    return _NAMES.get(name, name if len(name) == 1 else name.capitalize())
+
+
 def shown(binding: Binding) -> str:
     """The keys of a binding as they stand on a keyboard."""
-    keys = binding.key.split(",")
-    return " ".join(_NAMES.get(each, each.upper() if each.startswith("f") and len(each) > 1 else each) for each in keys)
+    return " ".join(_shown(each) for each in binding.key.split(","))
+
+
+class Hint(NamedTuple):
+    """A part of the last line: a key, what it does, and how early it is left out where there is no room (0: never)."""
+
+    key: str
+    words: str
+    spare: int = 0
+
+
+def hint_line(hints: Sequence[Hint], width: int, first: str = "") -> Line:
+    """The last line in ``width`` cells, ``first`` before the keys. Left out first is what is spared most."""
+    kept = list(hints)
+    while _size(kept, first) > width and any(hint.spare for hint in kept):
+        kept.remove(max(kept, key=lambda hint: hint.spare))
+    return Line(tuple(_spans(kept, first)))
+
+
+def _size(hints: Sequence[Hint], first: str) -> int:
+    return sum(cells(span.text) for span in _spans(hints, first))
+
+
+def _spans(hints: Sequence[Hint], first: str) -> Iterator[Span]:
+    """Each key strong, what it does faint."""
+    lead = " "
+    if first:
+        yield Span(f"{lead}{first}", Tone.INFO)
+        lead = "  "
+    for hint in hints:
+        yield Span(lead)
+        yield Span(hint.key, Tone.STRONG)
+        yield Span(f" {hint.words}", Tone.FAINT)
+        lead = "  "

@@ -37,11 +37,21 @@ PLACES = (
     Place("agent", "0", "Agent", "Agent", Want(AGENT)),
 )
 
-BY_ID = {place.id: place for place in PLACES}
+DATA_SETS = Place("data_sets", "", "Shared message data sets", "SMDS", Want(LIST, "smds"))
+"""Lies behind the structures that use them: it has no digit of its own, and the row marks theirs."""
+
+STRUCTURES = next(place for place in PLACES if place.id == "structures")
+
+BEHIND = {DATA_SETS.id: STRUCTURES, STRUCTURES.id: DATA_SETS}
+"""Where the key of a place leads who is there already."""
+
+BY_ID = {place.id: place for place in (*PLACES, DATA_SETS)}
 
 
 def place_row(current: str, width: int) -> tuple[Line, tuple[tuple[int, int, str], ...]]:
     """The row of places with the ``current`` one marked, in ``width`` cells if it can be; and where each is (from, to, id)."""
+    if current == DATA_SETS.id:
+        current = STRUCTURES.id
     for gap, short in (("   ", False), ("  ", False), ("  ", True), (" ", True)):
         spans: list[Span] = []
         where: list[tuple[int, int, str]] = []

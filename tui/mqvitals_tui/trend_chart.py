@@ -9,7 +9,7 @@ from typing import NamedTuple
 from mqvitals_agent.view.chart import Scale, scale_of_states, scale_of_values
 from mqvitals_agent.view.figure import clock, day, quantity, state
 from mqvitals_agent.view.trend import TrendView
-from mqvitals_rules.vocabulary.metric import MetricType
+from mqvitals_rules.vocabulary.metric import Metric, MetricType
 from mqvitals_tui.feed import Points
 
 _LATELY = 2 * 86_400_000
@@ -27,9 +27,22 @@ class Drawing(NamedTuple):
     steps: bool
 
 
+_UNITS = {"pct": "%", "us": "µs", "count": "", "number": ""}
+
+
+def unit_words(metric: Metric) -> str:
+    """The unit as a person writes it; a counter's values are increases from one poll to the next."""
+    unit = _UNITS.get(metric.unit, metric.unit)
+    if metric.type is MetricType.COUNTER:
+        return f"{unit} per interval".strip()
+    return unit
+
+
 def drawing(trend: TrendView, earlier: tuple[tuple[str, Points], ...] = ()) -> Drawing:
     """Scale and words for a trend; the series of other days have a part in the scale."""
     metric = trend.metric
+    since = trend.span.since
+    earlier = tuple((name, tuple(point for point in points if point[0] >= since)) for name, points in earlier)
     series = [tuple(trend.points), *(points for _, points in earlier)]
     values = [value for points in series for _, value in points if value is not None and math.isfinite(value)]
     label = day if trend.span.until - trend.span.since > _LATELY else clock

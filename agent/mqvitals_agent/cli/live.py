@@ -6,6 +6,7 @@ import asyncio
 import random
 import signal
 import threading
+import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -24,7 +25,7 @@ from mqvitals_agent.notify.outbox import StoreOutbox
 from mqvitals_agent.notify.owing import Owing
 from mqvitals_agent.service.keeper import Stored
 from mqvitals_agent.service.service import Service
-from mqvitals_agent.service.worker import ThreadWorker
+from mqvitals_agent.service.worker import ThreadWorker, WorkerEndedError
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.notice_row import OwedNotice
 from mqvitals_agent.store.writer import Store
@@ -35,8 +36,14 @@ from mqvitals_rules.lifecycle.alert import Transition
 
 INTERRUPTED = 130
 
-_FAREWELL_S = 0.5
-"""What is under way to a receiver may take so long to end."""
+_GRACE_S = 5.0
+"""When the time is over, what is due at receivers that do not fail is sent for so long."""
+
+_GRACE_OF_SIGNAL_S = 0.5
+"""The same when a signal ends the run, from the signal on: it is to end within a second."""
+
+_FAREWELL_S = 0.2
+"""Tasks that were cancelled may take so long to end."""
 
 
 def claim(path: Path, settings: Settings, simulation: Simulation) -> None:
@@ -86,6 +93,9 @@ class Run:
         self._telling: set[asyncio.Task[None]] = set()
         self._worker = ThreadWorker()
         self._notifier: Notifier | None = None
+        self._outbox: StoreOutbox | None = None
+        self._leave_by: float | None = None
+        self._mistake: BaseException | None = None
 
     async def live(self) -> int:
         """Work until a signal comes or the time is over; returns the exit code. Says itself what kept it from working."""
@@ -104,6 +114,7 @@ class Run:
             uniform=random.Random(simulation.seed).uniform,  # noqa: S311 - chance that comes again is wanted here
             usage_floor_ms=0,
             worker=self._worker,
+            farewell=self._farewell,
         )
         self._first_line()
         self._work = asyncio.create_task(self._service.run(), name="service")
@@ -125,17 +136,19 @@ class Run:
             finally:
                 await self._end_tasks()
             self._last_line()
+        if self._mistake is not None:
+            raise self._mistake
         return self._code
 
-    def stop(self, reason: str, code: int = ExitCode.DONE) -> None:
-        """End in order because of ``reason``. At a second call what is under way is given up."""
+    def stop(self, reason: str, code: int = ExitCode.DONE, *, at_once: bool = True) -> None:
+        """End in order because of ``reason``, ``at_once``: within a second. At a second call what is under way is given up."""
         if self._reason:
             self._work.cancel()
             return
         self._reason, self._code = reason, code
+        if at_once:
+            self._leave_by = time.monotonic() + _GRACE_OF_SIGNAL_S
         self._service.stop()
-        if self._notifier is not None:
-            self._notifier.close()
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
@@ -171,7 +184,28 @@ class Run:
     async def _end_after(self, for_ms: int) -> None:
         await self._simulation.clock.sleep(for_ms)
         if not self._reason:
-            self.stop(f"the {format_duration(for_ms)} are over")
+            self.stop(f"the {format_duration(for_ms)} are over", at_once=False)
+
+    async def _farewell(self) -> None:
+        """All is stored and the store still open: send what can be sent, and say what waits for the next run."""
+        if self._notifier is None or self._outbox is None:
+            return
+        rest = _GRACE_S if self._leave_by is None else max(self._leave_by - time.monotonic(), 0)
+        await self._notifier.drain(rest)
+        self._notifier.close()
+        if self._telling:
+            await asyncio.wait(self._telling, timeout=_FAREWELL_S)
+        try:
+            owed = await self._outbox.owed()
+        except StoreError:
+            # It has been told of already, by whoever wrote last.
+            return
+        count = sum(owed.values())
+        if count:
+            whose = ", ".join(f"{number} to {name}" for name, number in sorted(owed.items()))
+            self._journal.say(
+                "notices.wait", f"notices that wait for the next run: {whose}", level="warning", notices=count
+            )
 
     async def _end_tasks(self) -> None:
         """End what runs beside the service; what was under way to a receiver is sent again by the next run."""
@@ -192,9 +226,15 @@ class Run:
 
     def _owed(self, changes: Sequence[tuple[int, Transition]]) -> list[OwedNotice]:
         """What changes of alerts owe to receivers. In the worker's thread."""
+        return self._owing()(changes)
+
+    def _introduced(self, names: Sequence[str], now: int) -> list[OwedNotice]:
+        """What receivers that are new are owed. In the worker's thread."""
+        return self._owing().introduced(names, now)
+
+    def _owing(self) -> Owing:
         settings = self._in_force.settings
-        rules = self._in_force.judging.rules
-        return Owing(settings.receivers, rules, self._service.store, settings.name or "")(changes)
+        return Owing(settings.receivers, self._in_force.judging.rules, self._service.store, settings.name or "")
 
     def _stored(self, stored: Stored) -> None:
         """A cycle has been stored: the store is open, and there may be news for receivers."""
@@ -202,18 +242,29 @@ class Run:
         self._exchanges += stored.exchanges
         self._snapshots += stored.snapshots
         self._firing = stored.firing
-        if self._reason:
-            return
         if self._notifier is None:
             self._begin_telling()
         else:
             self._notifier.wake()
 
     def _begin_telling(self) -> None:
-        outbox = StoreOutbox(self._service.store, self._worker.call)
+        self._outbox = StoreOutbox(self._service.store, self._worker.call, self._introduced)
         receivers = self._in_force.settings.receivers
-        self._notifier = Notifier(receivers, outbox, self._simulation.clock, self._journal)
-        self._telling.add(self._start(self._notifier.run()))
+        self._notifier = Notifier(receivers, self._outbox, self._simulation.clock, self._journal)
+        telling = self._start(self._notifier.run())
+        self._telling.add(telling)
+        telling.add_done_callback(self._told)
+
+    def _told(self, telling: asyncio.Task[None]) -> None:
+        """Nobody is told any more: in the end, after a reload, or by a mistake, which must not go unnoticed."""
+        self._telling.discard(telling)
+        if telling.cancelled() or (mistake := telling.exception()) is None:
+            return
+        # Whoever comes with an answer after the store was closed comes too late, which is no mistake.
+        others = mistake.split(WorkerEndedError)[1] if isinstance(mistake, BaseExceptionGroup) else mistake
+        if others is not None and not isinstance(others, WorkerEndedError):
+            self._mistake = mistake
+            self.stop("receivers can no longer be told", ExitCode.FAILED)
 
     async def _reload(self) -> None:
         """Read settings and rules again; with a mistake in them nothing changes."""

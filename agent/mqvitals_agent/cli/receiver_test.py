@@ -41,7 +41,7 @@ def run_test(arguments: argparse.Namespace) -> int:
         if answer.verdict is not Verdict.ACCEPTED:
             raise Failure(
                 f"receiver {receiver.name} did not accept the test alert, {status.value}: {safe(answer.text)}",
-                hint="it would never take an alert so"
+                hint="the agent would try it again for a day, and then give it up"
                 if answer.verdict is Verdict.REFUSED
                 else "the agent would go on trying",
             )

@@ -39,15 +39,20 @@ class Simulation:
 
 def add_simulation_arguments(parser: argparse.ArgumentParser, *, required: bool) -> None:
     """Declare the options of a simulated group, of a run's length and of its interval."""
+    add_scenario_arguments(parser, required=required)
+    parser.add_argument(
+        "--for", dest="for_ms", metavar="10m", type=duration, required=required, help="end after so much of its time"
+    )
+
+
+def add_scenario_arguments(parser: argparse.ArgumentParser, *, required: bool) -> None:
+    """Declare the options of a simulated group, of its pace and of the interval."""
     parser.add_argument("--scenario", metavar="S", required=required, help="simulate the group of this scenario")
     parser.add_argument(
         "--seed", metavar="N", type=_seed, default=1, help="another course of the scenario (default: 1)"
     )
     parser.add_argument("--queues", metavar="N", type=_up_to(MOST_QUEUES), default=0, help="so many queues more")
     parser.add_argument("--channels", metavar="N", type=_up_to(MOST_CHANNELS), default=0, help="so many channels more")
-    parser.add_argument(
-        "--for", dest="for_ms", metavar="10m", type=duration, required=required, help="end after so much of its time"
-    )
     parser.add_argument("--speed", metavar="N", type=times, default=1.0, help="N times as fast as life (default: 1)")
     parser.add_argument("--interval", metavar="2s", help="the time from one cycle to the next (polling.interval)")
 

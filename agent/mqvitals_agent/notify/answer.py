@@ -12,6 +12,8 @@ from mqvitals_agent.view.text import cut, safe
 
 _SHOWN_CELLS = 160
 _TRY_AGAIN = frozenset({408, 425, 429})
+_WRONG_TOKEN = frozenset({401, 403, 407})
+_WRONG_ADDRESS = frozenset({404, 405, 410})
 _LONGEST_S = 86_400
 
 
@@ -19,7 +21,7 @@ class Verdict(Enum):
     """Whether the notice is delivered."""
 
     ACCEPTED = "accepted"
-    REFUSED = "refused"  # it will never be accepted
+    REFUSED = "refused"  # this notice is a bad one, says the receiver; others may not be
     AGAIN = "try again"
 
 
@@ -35,13 +37,23 @@ class Answer:
 def verdict_of(status: int) -> Verdict:
     """The meaning of an HTTP status.
 
-    A redirect is not followed: the notice would go where nobody said it should. It says nothing about the notice itself.
+    A redirect is not followed: the notice would go where nobody said it should. It says nothing about the notice itself,
+    and neither does a wrong token or address, which a person mends.
     """
     if 200 <= status < 300:
         return Verdict.ACCEPTED
-    if 400 <= status < 500 and status not in _TRY_AGAIN:
+    if 400 <= status < 500 and status not in _TRY_AGAIN | _WRONG_TOKEN | _WRONG_ADDRESS:
         return Verdict.REFUSED
     return Verdict.AGAIN
+
+
+def to_be_mended(status: int) -> str:
+    """What a person is to look at after an HTTP status; empty when it says nothing about the settings."""
+    if status in _WRONG_TOKEN:
+        return "look at its token, or the name and password in its address"
+    if status in _WRONG_ADDRESS or 300 <= status < 400:
+        return "look at its address"
+    return ""
 
 
 def retry_after_ms(header: str | None, now: int) -> int | None:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from mqvitals_agent.store.notice_row import LONGEST_PAUSE_MS
+
 FIRST_MS = 1_000
-LONGEST_MS = 300_000
+LONGEST_MS = LONGEST_PAUSE_MS
+
+GIVEN_UP_MS = 86_400_000
+"""For so long a notice that the receiver calls a bad one is tried again."""
 
 
 def pause_ms(failures: int, chance: float, retry_after_ms: int | None = None) -> int:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
-from mqvitals_agent.store.notice_row import NoticeOutcome, StoredNotice
+from mqvitals_agent.store.notice_row import NoticeOutcome, OwedNotice, StoredNotice
+from mqvitals_agent.store.receiver_row import Adoption
 from mqvitals_agent.store.writer import Store
+from mqvitals_config.receiver import Receiver
 
 T = TypeVar("T")
 
@@ -22,8 +24,20 @@ class Outbox(Protocol):
         """A notice has been accepted, or refused for good because of ``error``."""
         ...
 
-    async def failed(self, number: int, error: str, next_ts: int) -> None:
-        """An attempt failed because of ``error``; the next is due at ``next_ts``, ms UTC."""
+    async def failed(self, number: int, ts: int, error: str, next_ts: int, *, refused: bool) -> None:
+        """An attempt failed at ``ts`` because of ``error``, ``refused``: of the notice; the next is due at ``next_ts``."""
+        ...
+
+    async def next_due(self, receiver: str, now: int) -> int | None:
+        """When the next notice that waits at ``now`` will be due, ms UTC; None: none does."""
+        ...
+
+    async def adopt(self, receivers: Sequence[Receiver], ts: int) -> Adoption:
+        """From ``ts`` (ms UTC) on these are the receivers: what others are owed is dropped, new ones are told what fires."""
+        ...
+
+    async def owed(self) -> Mapping[str, int]:
+        """How many notices each receiver is owed, but for those with none."""
         ...
 
 
@@ -36,11 +50,17 @@ class Call(Protocol):
 
 
 class StoreOutbox:
-    """The outbox that a store holds. ``call`` runs what is asked of it on the store's one thread."""
+    """The outbox that a store holds. ``call`` runs what is asked of it on the store's one thread.
 
-    def __init__(self, store: Store, call: Call) -> None:
+    ``introduced`` says, on that thread, which notices new receivers are owed at a moment (ms UTC).
+    """
+
+    def __init__(
+        self, store: Store, call: Call, introduced: Callable[[Sequence[str], int], Sequence[OwedNotice]]
+    ) -> None:
         self._store = store
         self._call = call
+        self._introduced = introduced
 
     async def due(self, receiver: str, now: int, limit: int) -> Sequence[StoredNotice]:
         """The notices to be sent next. Raises StoreError."""
@@ -50,6 +70,19 @@ class StoreOutbox:
         """Keep how a notice ended. Raises StoreError."""
         await self._call(lambda: self._store.notice_done(number, ts, outcome, error))
 
-    async def failed(self, number: int, error: str, next_ts: int) -> None:
+    async def failed(self, number: int, ts: int, error: str, next_ts: int, *, refused: bool) -> None:
         """Keep that an attempt failed. Raises StoreError."""
-        await self._call(lambda: self._store.notice_failed(number, error, next_ts))
+        await self._call(lambda: self._store.notice_failed(number, ts, error, next_ts, refused=refused))
+
+    async def next_due(self, receiver: str, now: int) -> int | None:
+        """When the next is due. Raises StoreError."""
+        return await self._call(lambda: self._store.next_notice(receiver, now))
+
+    async def adopt(self, receivers: Sequence[Receiver], ts: int) -> Adoption:
+        """Keep who the receivers are. Raises StoreError."""
+        names = [str(receiver.name) for receiver in receivers]
+        return await self._call(lambda: self._store.adopt_receivers(names, ts, lambda new: self._introduced(new, ts)))
+
+    async def owed(self) -> Mapping[str, int]:
+        """What waits. Raises StoreError."""
+        return await self._call(self._store.owed_notices)

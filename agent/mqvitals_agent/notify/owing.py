@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from mqvitals_agent.notify.payload import Words, content, payload
@@ -26,7 +27,11 @@ class Ledger(Protocol):
         ...
 
     def told(self, alerts: Iterable[int]) -> Mapping[tuple[int, str], Told]:
-        """(number of an alert, receiver) -> the last notice made about it."""
+        """(number of an alert, receiver) -> the last notice that the receiver knows or will know."""
+        ...
+
+    def believed(self, receiver: str) -> Sequence[StoredAlert]:
+        """The alerts that have ended and that a receiver still takes to be firing."""
         ...
 
     def groups(self) -> frozenset[str]:
@@ -57,10 +62,27 @@ class Owing:
         """The notices owed for ``changes``, in the order in which they are to be sent. Raises StoreError."""
         if not self._receivers or not changes:
             return []
+        return self._notices(self.decided(changes))
+
+    def introduced(self, names: Sequence[str], now: int) -> list[OwedNotice]:
+        """The notices owed at ``now`` (ms UTC) to receivers that have not been told of alerts so far, in their order.
+
+        They are told of what fires already. One that was a receiver before is told what it does not know yet of that, and
+        the end of what it takes to be firing. Raises StoreError.
+        """
+        settings = tuple(each for each in self._receivers if each.name in names)
+        firing = self._ledger.firing_alerts()
+        alerts = {stored.id: stored.alert for stored in firing}
+        for each in settings:
+            alerts.update((stored.id, stored.alert) for stored in self._ledger.believed(each.name))
+        candidates = [Candidate(number, alert) for number, alert in sorted(alerts.items())]
+        return [replace(each, made=now) for each in self._notices(self._run(candidates, settings, firing, now))]
+
+    def _notices(self, decided: Iterable[Candidate]) -> list[OwedNotice]:
         groups = self._ledger.groups()
         group = self._group or next(iter(sorted(groups)), "")
         notices = []
-        for each in self.decided(changes):
+        for each in decided:
             if each.receiver is None or not each.reason.told:
                 continue
             said = content(each.alert, self._words(each.alert), groups, group)
@@ -89,15 +111,21 @@ class Owing:
         for stored in firing:
             if (stored.alert.family, stored.alert.scope) in families:
                 alerts.setdefault(stored.id, stored.alert)
+        now = max(transition.after.updated for _, transition in changes)
+        candidates = [Candidate(number, alert) for number, alert in alerts.items()]
+        return self._run(candidates, self._receivers, firing, now)
+
+    def _run(
+        self, candidates: Sequence[Candidate], settings: Sequence[Receiver], firing: Sequence[StoredAlert], now: int
+    ) -> list[Candidate]:
         stages = (
             fired,
             operational,
             family(overshadowed((stored.alert for stored in firing), self._ranks)),
-            receivers(self._receivers),
-            dedup(self._ledger.told(alerts)),
+            receivers(settings),
+            dedup(self._ledger.told([each.number for each in candidates])),
         )
-        now = max(transition.after.updated for _, transition in changes)
-        return run(stages, now, [Candidate(number, alert) for number, alert in alerts.items()])
+        return run(stages, now, candidates)
 
     def _words(self, alert: Alert) -> Words:
         rule = self._rules.rule(alert.key.rule)

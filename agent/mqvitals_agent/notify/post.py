@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+from base64 import b64encode
 from collections.abc import Callable
 from typing import Protocol
+from urllib.parse import unquote
 
 import aiohttp
 from yarl import URL
 
 from mqvitals_agent import __version__
-from mqvitals_agent.notify.answer import Answer, Verdict, retry_after_ms, shown_body, verdict_of
+from mqvitals_agent.notify.answer import Answer, Verdict, retry_after_ms, shown_body, to_be_mended, verdict_of
 from mqvitals_config.duration import format_duration
 from mqvitals_config.receiver import Receiver
 from mqvitals_config.secret import SecretError
@@ -70,7 +72,9 @@ class WebhookPost:
                 if verdict is Verdict.ACCEPTED:
                     return Answer(verdict, f"{host} answered {response.status}")
                 body = await _beginning(response)
-                said = shown_body(body, _pieces(address, token))
+                said = "; ".join(
+                    filter(None, (shown_body(body, _pieces(address, token)), to_be_mended(response.status)))
+                )
                 return Answer(
                     verdict,
                     f"{host} answered {response.status}" + (f": {said}" if said else ""),
@@ -107,6 +111,10 @@ def _pieces(address: str, token: str) -> set[str]:
     tail = address.partition("://")[2].partition("/")[2]
     userinfo = address.partition("://")[2].rpartition("@")[0]
     found = {address, token, *_PIECE.findall(tail), *_PIECE.findall(userinfo)}
+    found |= {unquote(piece) for piece in found}
+    if userinfo:
+        # As the header has them.
+        found.add(b64encode(unquote(userinfo).encode()).decode())
     return {piece for piece in found if piece}
 
 

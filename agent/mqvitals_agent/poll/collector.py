@@ -46,7 +46,7 @@ from mqvitals_agent.poll.ending import Ending
 from mqvitals_agent.poll.probe import GROUP, Answer, Part, Probe
 from mqvitals_agent.poll.probes import PROBES
 from mqvitals_agent.poll.selection import Selection, of_request, unreadable
-from mqvitals_rules.snapshot import Outcome, Snapshot
+from mqvitals_rules.snapshot import ObjectName, Outcome, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence
 
 _REQUESTS_KEPT = 4096
@@ -117,6 +117,10 @@ class Collector:
         for member_name, member in told.items():
             self._read(exchange, probe, selection, member_name, member, damaged=damaged)
         self._note_silent(exchange, probe, selection, told, whole=whole)
+
+    def remember(self, objects: Iterable[ObjectName]) -> None:
+        """Objects that were there when an earlier run ended: whichever a whole answer does not tell of is gone."""
+        self._ending.remember(objects)
 
     def set_interval(self, queue_manager: str, form: str, interval_ms: int, doubled: int = 0) -> None:
         """From now on this form of command is sent to the queue manager so often; ``doubled`` times less than configured."""

@@ -38,6 +38,7 @@ class Ending:
         self._zone_of = zone_of
         self._clocks: dict[str, Clock] = {}
         self._known: dict[Part, dict[str, dict[str, Known]]] = {}
+        self._remembered: dict[tuple[str, str], set[str]] = {}
         self._agents: dict[tuple[str, str], Known] = {}
         self._intervals: dict[tuple[str, str], dict[str, Reported]] = {}
         self._via: dict[Part, str] = {}
@@ -46,6 +47,7 @@ class Ending:
         self._storage_classes: dict[str, dict[str, int]] = {}
         self._channel_types: dict[str, dict[str, int]] = {}
         self._undefined: dict[str, set[str]] = {}
+        self._undefined_unless_told: dict[str, set[str]] = {}
         self._pools: dict[str, dict[int, int]] = {}
         self._counters = {
             channel.STATUS: Counters(channel.COUNTERS, saturated_at=SATURATED_AT),
@@ -56,6 +58,13 @@ class Ending:
     def meet(self, queue_manager: str) -> None:
         """A queue manager was heard of: from now on it has a snapshot in every cycle."""
         self.owners.setdefault(queue_manager)
+
+    def remember(self, objects: Iterable[ObjectName]) -> None:
+        """Objects that were there when an earlier run ended: whichever is not told of any more is gone."""
+        for owner, kind, name in objects:
+            self._remembered.setdefault((owner, kind), set()).add(name)
+            if kind == channel.STATUS.kind.name:
+                self._undefined_unless_told.setdefault(owner, set()).add(name)
 
     def set_interval(self, queue_manager: str, form: str, interval_ms: int, doubled: int) -> None:
         """This form of command is sent to the queue manager so often, ``doubled`` times less often than configured."""
@@ -124,16 +133,17 @@ class Ending:
             for number, row in page_sets.items():
                 if type(pool := row.values["buffer_pool"]) is int:
                     pools[int(number)] = pool
+        for queue_manager, (local, now, took) in rows.newest.items():
+            self._clock(queue_manager).observe(local, now, took)
         for part, objects in rows.shared.items():
-            combined = {name: queue.COMBINE[part](members) for name, members in objects.items()}
+            combine = queue.COMBINE[part]
+            combined = {name: combine(members, self._age) for name, members in objects.items()}
             rows.told.setdefault(part, {})[GROUP] = combined
             cycle.touch(GROUP, min(row.at for row in combined.values()))
         if not self._group_name and (rows.group or any(GROUP in owners for owners in rows.told.values())):
             # A site may call its group what one of its queue managers is called: then MQ's own name tells them apart.
             clash = self._site_name in self.owners
             self._group_name = (rows.group if clash or not self._site_name else self._site_name) or _NAMELESS_GROUP
-        for queue_manager, (local, now, took) in rows.newest.items():
-            self._clock(queue_manager).observe(local, now, took)
         self._learn_channels(cycle)
 
     def _learn_channels(self, cycle: Cycle) -> None:
@@ -149,6 +159,10 @@ class Ending:
                     for name in [n for n in defined if n not in told and asked.selection.selects(n)]:
                         del defined[name]
                         undefined.add(name)
+                    before = self._undefined_unless_told.get(owner, set())
+                    settled = {name for name in before if asked.selection.selects(name)}
+                    undefined.update(settled)
+                    before -= settled
             defined.update(told)
             undefined.difference_update(told)
 
@@ -263,6 +277,10 @@ class Ending:
 
     def _missing_of(self, part: Part, owner: str, cycle: Cycle, ts: int) -> Iterator[Reading]:
         known = self._known.setdefault(part, {}).setdefault(owner, {})
+        whose = self._group() if owner == GROUP else owner
+        if part.poll:
+            for name in self._remembered.pop((whose, part.kind.name), ()):
+                known.setdefault(name, Known(ObjectName(whose, part.kind.name, name)))
         told = cycle.rows.told.get(part, {}).get(owner, {})
         questions = cycle.asked.get((part, owner), [])
         lost = self._lost(cycle, self._via.get(part, "") if owner == GROUP else owner)

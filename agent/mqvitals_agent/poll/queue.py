@@ -6,7 +6,7 @@ same depth and its own handles and times. Definitions of disposition GROUP are t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, string
@@ -14,7 +14,7 @@ from mqvitals_agent.pcf.message import Parameter
 from mqvitals_agent.poll.columns import Columns
 from mqvitals_agent.poll.probe import Answer, Part, Probe, Question, Row, Rows, ask, part, wanted
 from mqvitals_agent.poll.selection import Selection
-from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.queue import KIND
 
 STATUS = part(KIND, "INQUIRE_Q_STATUS")
@@ -130,8 +130,16 @@ def read_storage_classes(answer: Answer, rows: Rows) -> None:
             classes[name] = page_set
 
 
-def combine_status(members: Mapping[str, Row]) -> Row:
-    """A shared queue from what its members told: the newest depth, the sum of the handles, the newest times."""
+Age = Callable[[Row, int], Reported]
+"""How long ago a local time of a row's queue manager was, s, or why that is not known."""
+
+
+def combine_status(members: Mapping[str, Row], age: Age) -> Row:
+    """A shared queue from what its members told: the newest depth, the sum of the handles, the newest times.
+
+    Members may live in different time zones: which time is the newest their ages tell. Only where no zone is known the
+    times themselves are compared.
+    """
     rows = sorted(members.values(), key=lambda row: row.at)
     newest = rows[-1]
     if len(rows) == 1:
@@ -141,18 +149,18 @@ def combine_status(members: Mapping[str, Row]) -> Row:
         numbers = [number for row in rows if type(number := row.values.get(name)) is int]
         if numbers:
             values[name] = sum(numbers)
-    local = []
     for times in _STATUS[False].times:
-        found = [(seen.ms, row, seen) for row in rows for seen in row.local if seen.age == times.age]
-        if found:
-            _, row, seen = max(found, key=lambda triple: triple[0])
-            values[times.text] = row.values[times.text]
-            values[times.age] = Absence.TIME_ZONE_UNKNOWN
-            local.append(seen)
-    return Row(values, newest.whole, newest.own, newest.at, newest.now, newest.member, local)
+        found = [(age(row, seen.ms), seen.ms, row) for row in rows for seen in row.local if seen.age == times.age]
+        if not found:
+            continue
+        known = [(-old, ms, row) for old, ms, row in found if type(old) is int]
+        _, ms, row = max(known or [(0, ms, row) for _, ms, row in found], key=lambda triple: triple[:2])
+        values[times.text] = row.values[times.text]
+        values[times.age] = age(row, ms)
+    return Row(values, newest.whole, newest.own, newest.at, newest.now, newest.member)
 
 
-def combine_definition(members: Mapping[str, Row]) -> Row:
+def combine_definition(members: Mapping[str, Row], _: Age) -> Row:
     """A shared queue's definition is the same whoever tells it: the newest."""
     return max(members.values(), key=lambda row: row.at)
 

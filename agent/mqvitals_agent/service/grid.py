@@ -17,10 +17,11 @@ class Grid:
         self.next = 0
         self._first = 0
 
-    def start(self, begin: int, last: int) -> None:
-        """The first cycle begins now, at ``begin``, and follows the stored cycle number ``last``."""
+    def start(self, begin: int, last: int, last_ts: int = -1) -> None:
+        """The first cycle begins now, at ``begin``, and follows the stored cycle number ``last`` that began at ``last_ts``."""
         self.begin, self.next, self._first = begin, begin, begin
         self.number = last
+        self.began = last_ts
 
     def change(self, interval_ms: int) -> None:
         """Another interval, whose grid begins with the next cycle."""

@@ -20,6 +20,9 @@ from mqvitals_config.time_zone import time_zone
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 
+_OURS = frozenset({"agent", "queue_manager"})
+"""Kinds that the agent tells of itself: they are there as long as their queue manager is watched."""
+
 Tap = Callable[[Exchange], None]
 """Sees every exchange in the order of ``at``, in the worker's thread."""
 
@@ -36,7 +39,10 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What became of a cycle: how many snapshots and readings were stored, the alerts that fire now, and what failed."""
+    """What became of a cycle: how many snapshots and readings were stored, the alerts that fire now, and what failed.
+
+    ``unwatched`` are queue managers, or former names of the group, that were taken out of the store's present with it.
+    """
 
     number: int
     began: int
@@ -45,6 +51,7 @@ class Stored:
     readings: int
     firing: int
     errors: tuple[StoreError, ...]
+    unwatched: tuple[str, ...] = ()
 
 
 def in_order(exchanges: Iterable[Exchange], began: int) -> tuple[Exchange, ...]:
@@ -79,6 +86,7 @@ class Keeper:
         self._reader: StoreReader | None = None
         self._intake: Intake | None = None
         self._known: dict[tuple[str, bool], dict[ObjectName, dict[str, Reading]]] = {}
+        self._unwatched: dict[tuple[str, bool], list[ObjectName]] = {}
 
     @property
     def store(self) -> Store:
@@ -87,8 +95,11 @@ class Keeper:
             raise StoreError(f"the store {self._path} is not open")
         return self._store
 
-    def open(self, now: int) -> int:
-        """Open the store at the moment ``now``; returns the number of its last cycle, 0 for a new one. Raises StoreError."""
+    def open(self, now: int) -> tuple[int, int]:
+        """Open the store at the moment ``now``; returns number and time (ms UTC) of its last cycle, 0 and -1 for a new one.
+
+        Raises StoreError.
+        """
         settings = self._settings.store
         self._store = Store.open(
             self._path,
@@ -100,8 +111,10 @@ class Keeper:
         )
         try:
             self._reader = StoreReader.open(self._path)
+            self._settle(self._reader)
             self._intake = self._new_intake()
-            return max((each.cycle for each in self._store.progress().values()), default=0)
+            progress = self._store.progress().values()
+            return max((each.cycle for each in progress), default=0), max((each.ts for each in progress), default=-1)
         except BaseException:
             self.close()
             raise
@@ -118,6 +131,7 @@ class Keeper:
             self._collector.feed(exchange)
         snapshots = self._collector.end_cycle(batch.number) if batch.exchanges else ()
         intake = self._intake or self._again(errors)
+        unwatched = [] if intake is None else self._unwatch(intake, batch, errors)
         stored = readings = 0
         for snapshot in snapshots:
             self._remember(snapshot)
@@ -133,7 +147,9 @@ class Keeper:
                 stored += 1
                 readings += len(snapshot.readings)
         firing = 0 if intake is None else intake.firing
-        return Stored(batch.number, batch.began, len(batch.exchanges), stored, readings, firing, tuple(errors))
+        return Stored(
+            batch.number, batch.began, len(batch.exchanges), stored, readings, firing, tuple(errors), tuple(unwatched)
+        )
 
     def reload(self, settings: Settings, judging: Judging, queue_managers: Sequence[str], *, anew: bool) -> None:
         """Go on by other settings and rules; open alerts stay. With ``anew`` the queue managers are met for the first time.
@@ -141,9 +157,11 @@ class Keeper:
         Raises StoreError when the store cannot be read: the settings are in force nevertheless.
         """
         self._settings, self._judging, self._queue_managers = settings, judging, tuple(queue_managers)
+        self._intake = None
         if anew:
             self._collector = self._new_collector()
-        self._intake = None
+            if self._reader is not None:
+                self._settle(self._reader)
         self._intake = self._new_intake()
 
     def close(self) -> None:
@@ -155,6 +173,41 @@ class Keeper:
         if self._store is not None:
             self._store.close()
             self._store = None
+
+    def _settle(self, reader: StoreReader) -> None:
+        """What the store holds of earlier runs: of whom is watched still, what is gone meanwhile will show; the others go now."""
+        watched = {*self._queue_managers, *(str(each.name) for each in self._settings.queue_managers)}
+        name = self._settings.name
+        owners = {
+            each.name: each.is_group
+            for each in reader.owners()
+            if (each.is_group and name is not None and each.name != name)
+            or (not each.is_group and each.name not in watched)
+        }
+        self._unwatched = {}
+        there = []
+        for row in reader.objects():
+            owner = row.name.owner
+            if owner in owners:
+                self._unwatched.setdefault((owner, owners[owner]), []).append(row.name)
+            elif row.name.kind not in _OURS:
+                there.append(row.name)
+        self._collector.remember(there)
+
+    def _unwatch(self, intake: Intake, batch: Batch, errors: list[StoreError]) -> list[str]:
+        done = []
+        for (owner, is_group), objects in list(self._unwatched.items()):
+            gone = tuple(Reading(each, "", batch.began, {}, gone=True) for each in objects)
+            try:
+                intake.unwatch(Snapshot(owner, group=is_group, cycle=batch.number, ts=batch.began, readings=gone))
+            except StoreError as error:
+                errors.append(error)
+                self._intake = None
+                break
+            del self._unwatched[owner, is_group]
+            self._known.pop((owner, is_group), None)
+            done.append(owner)
+        return done
 
     def _again(self, errors: list[StoreError]) -> Intake | None:
         try:

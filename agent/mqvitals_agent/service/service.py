@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -24,6 +24,7 @@ from mqvitals_agent.service.worker import ThreadWorker, Worker
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.notice_row import Owed
 from mqvitals_agent.store.writer import Store
+from mqvitals_config.duration import format_duration
 from mqvitals_config.settings import Settings
 from mqvitals_rules.check import Judging
 
@@ -35,7 +36,7 @@ class Service:
 
     ``source`` says in the store where its samples come from. ``owed`` tells the notices that alerts owe; ``stored`` is
     called in the event loop after each cycle. ``tap`` sees every exchange in the order of ``at``, in the worker's thread;
-    what it raises stops the agent. ``uniform`` is chance. ``usage_floor_ms`` is the least time between two DISPLAY USAGE.
+    what it raises stops the agent. ``farewell`` is called when all is stored, before the store is closed. ``uniform`` is chance. ``usage_floor_ms`` is the least time between two DISPLAY USAGE.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Service:
         uniform: Uniform = random.uniform,
         usage_floor_ms: int = USAGE_FLOOR_MS,
         worker: Worker | None = None,
+        farewell: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         """Raises ValueError for settings that ``poll.errand.polling_problems`` finds fault with."""
         self._settings = settings
@@ -61,6 +63,7 @@ class Service:
         self._journal = journal
         self._stored = stored
         self._worker = worker
+        self._farewell = farewell
         self._grid = Grid(settings.polling.interval)
         self._keeper = Keeper(
             Path(store_path),
@@ -116,8 +119,16 @@ class Service:
         worker = self._worker = self._worker or ThreadWorker()
         begin = self._clock.now()
         try:
-            last = await worker.call(lambda: self._keeper.open(begin))
-            self._grid.start(begin, last)
+            last, last_ts = await worker.call(lambda: self._keeper.open(begin))
+            if last_ts > begin:
+                self._journal.say(
+                    "clock.behind",
+                    f"the clock stands {format_duration((last_ts - begin) // 1000 * 1000)} before the last sample in the store:"
+                    " until it has caught up, samples are dated just after that one",
+                    level="warning",
+                    behind_ms=last_ts - begin,
+                )
+            self._grid.start(begin, last, last_ts)
             try:
                 async with asyncio.TaskGroup() as tasks:
                     self._roster.start(tasks)
@@ -192,6 +203,10 @@ class Service:
     async def _store(self, batch: Batch) -> None:
         stored = await self._work(lambda: self._keeper.take(batch))
         self._tell(stored.errors)
+        if stored.unwatched:
+            names = ", ".join(stored.unwatched)
+            text = f"no longer watched: {names}; their alerts have ended, their past stays"
+            self._journal.say("queue_manager.unwatched", text, level="warning", queue_managers=names)
         if self._stored is not None:
             self._stored(stored)
 
@@ -205,13 +220,15 @@ class Service:
         return await self._worker.call(function)
 
     async def _finish(self) -> None:
-        """Store what came last, and close the store."""
+        """Store what came last, let those who read and write beside us end, and close the store."""
         try:
             if self._arrived:
                 if self._handed == self._grid.number:
                     # The cycle is stored already: what came after its end makes one of its own.
                     self._grid.close(self._clock.now())
                 await self._store(self._batch())
+            if self._farewell is not None:
+                await self._farewell()
         finally:
             await self._work(self._keeper.close)
 

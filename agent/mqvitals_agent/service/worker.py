@@ -15,11 +15,15 @@ _BOUND = 8
 """Jobs that may wait. Whoever brings one more waits himself: nothing is dropped."""
 
 
+class WorkerEndedError(Exception):
+    """A worker was asked for something after its end."""
+
+
 class Worker(Protocol):
     """Runs functions one after another, in the order in which they were brought, all in one thread."""
 
     async def call(self, function: Callable[[], _T]) -> _T:
-        """What the function returns; raises what it raises."""
+        """What the function returns; raises what it raises, and WorkerEndedError after the end."""
         ...
 
     def end(self) -> None:
@@ -31,14 +35,20 @@ class ThreadWorker:
     """A daemon thread: a call that hangs does not keep the process from ending."""
 
     def __init__(self, name: str = "mqvitals-store") -> None:
+        self._ended = False
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._slots = asyncio.Semaphore(_BOUND)
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     async def call(self, function: Callable[[], _T]) -> _T:
-        """What the function returns; raises what it raises. When the caller is cancelled the function runs nevertheless."""
+        """What the function returns; raises what it raises, and WorkerEndedError after the end.
+
+        When the caller is cancelled the function runs nevertheless.
+        """
         async with self._slots:
+            if self._ended:
+                raise WorkerEndedError("the worker has ended")
             loop = asyncio.get_running_loop()
             future: asyncio.Future[_T] = loop.create_future()
 
@@ -62,7 +72,8 @@ class ThreadWorker:
             return await future
 
     def end(self) -> None:
-        """Take no more; what waits is still done."""
+        """Take no more; what was taken is still done."""
+        self._ended = True
         self._jobs.put(None)
 
     def _run(self) -> None:

@@ -79,3 +79,13 @@ class Flow:
             queue.times_us = self._times.pair
         queue.oldest_put = self._waiting[0][0] if queue.depth else None
         return count
+
+    def begin_round(self, now: int) -> tuple[object, ...]:
+        """Forget what is of no weight at the beginning of a round; returns what is remembered, apart from when it was."""
+        self._rest = 0.0
+        self._times = Average()
+        return tuple((now - when, self.queue.put_total - until) for when, until in self._waiting)
+
+    def add_rounds(self, later: int, more: int) -> None:
+        """What waits came ``later`` ms, and ``more`` messages had been put."""
+        self._waiting = deque((when + later, until + more) for when, until in self._waiting)

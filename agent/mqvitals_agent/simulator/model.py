@@ -1,16 +1,20 @@
 """The simulated group in motion: applications put and get, channels carry, pools, page sets, logs and structures follow.
 
 Moved in steps of one second from the scenario's beginning, so that the same scenario, seed and moment give the same group,
-whoever asked for it in between and however often.
+whoever asked for it in between and however often. When a scenario begins anew so does chance; rounds that would be the same as the last
+are added, not lived: a group that is days old is there at once.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from math import lcm
 from random import Random
 
 from mqvitals_agent.simulator.flow import STEP_MS, Flow
+from mqvitals_agent.simulator.repetition import Repetition
 from mqvitals_agent.simulator.scenario import Incident, Scenario, What
+from mqvitals_agent.simulator.side import Sides
 from mqvitals_agent.simulator.site import GROUP, MEMBERS, build, enlarge
 from mqvitals_agent.simulator.state import Fault, Group, Member, Queue
 from mqvitals_agent.simulator.storage import Storage
@@ -33,8 +37,6 @@ _ENTRIES_BASE, _KB_BASE, _KB_A_MESSAGE = 900, 12_000, 1.5
 _ADMIN_ENTRIES = 53
 _CATCHING_UP = 2_600.0
 """Messages a second that the consumers of a shared queue get when there is a backlog and arrivals are as usual."""
-_SIDE_STEPS = 97
-"""Of the added queues and channels one in so many does something in a second."""
 
 
 class World:
@@ -46,36 +48,50 @@ class World:
     def __init__(self, scenario: Scenario, begin: int, *, seed: int = 1, queues: int = 0, channels: int = 0) -> None:
         self._scenario = scenario
         self._begin = begin
+        self._round_ms = lcm(scenario.length, STEP_MS)
+        self._seed = seed
         self._random = Random(seed)  # noqa: S311 - applications that come and go, no secrets
         self.group: Group = build(begin)
         self._flows: dict[str, Flow] = {}
         self._senders: dict[str, Sender] = {}
         self._storage = {name: Storage(member) for name, member in self.group.members.items()}
-        self._steps = 0
         for name, member in self.group.members.items():
             self._connect(name, member)
         for name, (arrivals, service) in _SHARED_RATES.items():
             self._flows[f"{GROUP}/{name}"] = Flow(self.group.shared_queues[name], arrivals, service, readers=8)
-        before = {name: (set(member.queues), set(member.channels)) for name, member in self.group.members.items()}
-        enlarge(self.group, queues, channels)
-        self._side_queues = [
-            queue
-            for name, member in self.group.members.items()
-            for queue in member.queues.values()
-            if queue.name not in before[name][0]
-        ]
-        self._side_channels = [
-            channel
-            for name, member in self.group.members.items()
-            for channel in member.channels.values()
-            if channel.name not in before[name][1]
-        ]
+        self._repetition = Repetition(self.group)
+        self._sides = Sides(begin, *enlarge(self.group, queues, channels))
 
     def advance(self, now: int) -> Group:
         """The group as of ``now``. A moment that has passed gives the group as it is."""
+        before = self.group.now
         while self.group.now + STEP_MS <= now:
-            self._step(self.group.now + STEP_MS)
+            if (self.group.now - self._begin) % self._round_ms == 0:
+                self._begin_round(now)
+            if self.group.now + STEP_MS <= now:
+                self._step(self.group.now + STEP_MS)
+        if self.group.now != before:
+            self._sides.move(self.group.now)
         return self.group
+
+    def _begin_round(self, now: int) -> None:
+        """Begin the scenario anew, and add the rounds until ``now`` that would be as the last one was."""
+        self._random.seed(self._seed)
+        group = self.group
+        senders, storages = self._senders.values(), self._storage.values()
+        hidden = [flow.begin_round(group.now) for flow in self._flows.values()]
+        hidden += [sender.begin_round(group.now) for sender in senders]
+        hidden += [storage.begin_round() for storage in storages]
+        rounds = self._repetition.whole_rounds(now, self._round_ms, hidden)
+        if not rounds:
+            return
+        flows = [*self._flows.values(), *(sender.flow for sender in senders)]
+        before = [flow.queue.put_total for flow in flows]
+        self._repetition.add(rounds, self._round_ms)
+        for flow, put in zip(flows, before, strict=True):
+            flow.add_rounds(rounds * self._round_ms, flow.queue.put_total - put)
+        for storage in storages:
+            storage.add_rounds(rounds)
 
     def _connect(self, name: str, member: Member) -> None:
         for queue, (arrivals, service) in _PRIVATE_RATES.items():
@@ -96,7 +112,6 @@ class World:
     def _step(self, now: int) -> None:
         group = self.group
         group.now = now
-        self._steps += 1
         incidents = list(self._scenario.active(now - self._begin))
         self._befall(incidents)
         arrived_by: dict[str, int] = defaultdict(int)
@@ -127,11 +142,10 @@ class World:
         stopped = {each.object for each in incidents if each.what is What.ARCHIVE_STOPPED}
         for name, storage in self._storage.items():
             storage.move()
-            storage.archive(stopped=name in stopped)
+            storage.end_second(stopped=name in stopped)
         self._share()
         self._fill_structures()
         self._move_clients(now)
-        self._move_sides(now)
 
     def _lives(self, member: str) -> bool:
         fault = self.group.faults.get(member)
@@ -216,20 +230,6 @@ class World:
                 instance.buffers_received += count
                 instance.buffers_sent += count
                 instance.last_message = now
-
-    def _move_sides(self, now: int) -> None:
-        first = self._steps % _SIDE_STEPS
-        for queue in self._side_queues[first::_SIDE_STEPS]:
-            count = self._random.randrange(40)
-            queue.put_total += count
-            queue.got_total += count
-            queue.last_put = queue.last_get = now
-        for channel in self._side_channels[first::_SIDE_STEPS]:
-            instance = channel.instances[0]
-            instance.messages += 17
-            instance.bytes_received += 17_000
-            instance.bytes_sent += 4_000
-            instance.last_message = now
 
 
 def _misbehave(fault: Fault, incident: Incident) -> None:

@@ -100,8 +100,10 @@ def _member(name: str, number: int, started: int, begin: int) -> Member:
     return member
 
 
-def enlarge(group: Group, queues: int, channels: int) -> None:
-    """Add so many queues and channels, spread over the members."""
+def enlarge(group: Group, queues: int, channels: int) -> tuple[list[Queue], list[ChannelInstance]]:
+    """Add so many queues and channels, spread over the members; returns the queues and the channels' instances."""
+    added: list[Queue] = []
+    instances: list[ChannelInstance] = []
     for place in range(queues):
         member = group.members[MEMBERS[place % len(MEMBERS)]]
         name = f"APP{place % 97:02d}.QUEUE.{place:05d}"
@@ -117,6 +119,7 @@ def enlarge(group: Group, queues: int, channels: int) -> None:
             got_total=place * 7,
             times_us=(900 + place % 700, 1_000),
         )
+        added.append(member.queues[name])
     for place in range(channels):
         member = group.members[MEMBERS[place % len(MEMBERS)]]
         name = f"CLIENT.APP{place:04d}"
@@ -128,7 +131,11 @@ def enlarge(group: Group, queues: int, channels: int) -> None:
             last_message=group.now - place % 600 * 1000,
             messages=place * 31,
             bytes_received=place * 31_000,
-            bytes_sent=place * 9_000,
+            bytes_sent=place * 9_300,
+            buffers_sent=place * 31,
+            buffers_received=place * 31,
             conversations=1 + place % 5,
         )
         member.channels[name] = Channel(name, "SVRCONN", altered=member.started, instances=[instance])
+        instances.append(instance)
+    return added, instances

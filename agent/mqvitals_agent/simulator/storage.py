@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from mqvitals_agent.simulator.state import Log, Member, PageSet, Pool
+from mqvitals_agent.simulator.state import Member, PageSet, Pool, Queue
 
 DEFERRED, SYNCHRONOUS = 0.85, 0.95
 PAGE_BYTES = 4096
@@ -27,19 +27,27 @@ _ARCHIVE_S = 12
 
 @dataclass(slots=True)
 class Storage:
-    """What one queue manager's storage remembers beyond what it tells."""
+    """What one queue manager's storage remembers beyond what it tells; of queues, those that the member has now."""
 
     member: Member
     _base_buffers: dict[int, int] = field(default_factory=dict)
     _base_pages: dict[int, int] = field(default_factory=dict)
     _written: dict[int, float] = field(default_factory=dict)
     _archived_s: int = 0
+    _to_write: int = 0
+    _seconds: list[tuple[int, bool]] = field(default_factory=list)
+    _last_round: list[tuple[int, bool]] = field(default_factory=list)
+    _queues: list[tuple[Queue, int, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for pool in self.member.pools.values():
             self._base_buffers[pool.number] = pool.buffers - pool.free
         for page_set in self.member.page_sets.values():
             self._base_pages[page_set.number] = page_set.persistent
+        for queue in self.member.queues.values():
+            number = self.member.storage_classes.get(queue.storage_class)
+            if number in self._base_pages:
+                self._queues.append((queue, number, queue.message_bytes + _MESSAGE_OVERHEAD))
 
     def slowed(self, storage_class: str) -> float:
         """The share of its usual speed with which messages are put on queues of a storage class."""
@@ -50,10 +58,9 @@ class Storage:
     def move(self) -> None:
         """One second: page sets hold the backlog, pools what of it is not yet written."""
         pages = dict.fromkeys(self.member.page_sets, 0)
-        for queue in self.member.queues.values():
-            number = self.member.storage_classes.get(queue.storage_class)
-            if number in pages and queue.depth:
-                pages[number] += queue.depth * (queue.message_bytes + _MESSAGE_OVERHEAD) // PAGE_BYTES
+        for queue, number, size in self._queues:
+            if queue.depth:
+                pages[number] += queue.depth * size // PAGE_BYTES
         waiting = dict.fromkeys(self.member.pools, 0)
         for page_set in self.member.page_sets.values():
             self._fill(page_set, pages[page_set.number])
@@ -84,21 +91,38 @@ class Storage:
         pool.free = max(0, round(pool.buffers - (base + pages - written)))
 
     def log(self, messages: int, message_bytes: int) -> None:
-        """So many persistent messages of that size are logged."""
+        """So many persistent messages of that size are to be logged in this second."""
+        self._to_write += messages * (message_bytes + _LOG_OVERHEAD)
+
+    def end_second(self, *, stopped: bool) -> None:
+        """Write what the second brought to the log, and offload; ``stopped``: archiving is."""
+        self._second(self._to_write, stopped)
+        self._seconds.append((self._to_write, stopped))
+        self._to_write = 0
+
+    def begin_round(self) -> tuple[object, ...]:
+        """What is remembered at the beginning of a round; the log's way is remembered from here on."""
+        self._last_round, self._seconds = self._seconds or self._last_round, []
+        return (*self._written.items(), tuple(self._last_round))
+
+    def add_rounds(self, rounds: int) -> None:
+        """Write the log of the last round so many times more."""
+        for _ in range(rounds):
+            for count, stopped in self._last_round:
+                self._second(count, stopped)
+
+    def _second(self, count: int, stopped: bool) -> None:  # noqa: FBT001 - called for every second of days
         log = self.member.log
         before = log.rba // log.log_bytes
-        log.rba += messages * (message_bytes + _LOG_OVERHEAD)
+        log.rba += count
         if log.rba // log.log_bytes > before:
             log.full_logs = min(log.full_logs + 1, log.total_logs - 1)
             log.checkpoint_rba = log.rba
-
-    def archive(self, *, stopped: bool) -> None:
-        """One second of offloading: a full log takes some of them."""
-        log: Log = self.member.log
         log.archiving = bool(log.full_logs) and not stopped
         if not log.archiving:
             self._archived_s = 0
             return
+        # A full log takes some seconds to offload.
         self._archived_s += 1
         if self._archived_s >= _ARCHIVE_S:
             log.full_logs -= 1

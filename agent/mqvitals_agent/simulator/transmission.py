@@ -77,6 +77,11 @@ class Sender:
         self._show(instance)
         return moved
 
+    def begin_round(self, now: int) -> tuple[object, ...]:
+        """As a flow does: what the channel remembers at the beginning of a round; its averages begin anew."""
+        self._network, self._waiting, self._batch = Average(), Average(), Average()
+        return (self._retried_s, *self.flow.begin_round(now))
+
     def _retry(self, instance: ChannelInstance) -> None:
         instance.status, instance.substate = "RETRYING", ""
         self._retried_s += 1

@@ -64,6 +64,19 @@ def structure_2(db: Database) -> None:
         db.execute(statement)
 
 
+@migrations()
+def structure_3(db: Database) -> None:
+    """Receivers that are known, and since when a notice has been refused."""
+    for statement in (
+        "ALTER TABLE notice ADD COLUMN refused_ts INTEGER",
+        "UPDATE notice SET refused_ts = done_ts WHERE outcome = 'refused'",
+        "CREATE INDEX notice_refused ON notice(receiver, outcome) WHERE refused_ts IS NOT NULL",
+        """CREATE TABLE receiver(name TEXT PRIMARY KEY, since_ts INTEGER NOT NULL, accepted_ts INTEGER,
+            failing_ts INTEGER, error TEXT NOT NULL DEFAULT '') STRICT, WITHOUT ROWID""",
+    ):
+        db.execute(statement)
+
+
 def migrate(path: Path, *, application_id: int, structure: int, page_size: int) -> None:
     """Bring the file at ``path`` (empty, or a store of an older structure) to ``structure``. Raises sqlite3.Error.
 

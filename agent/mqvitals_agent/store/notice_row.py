@@ -8,17 +8,32 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
+from mqvitals_agent.store.alert_row import StoredAlert, read_alerts
 from mqvitals_agent.store.cell import LAST_MOMENT, integer, moment, moment_or_none, text
 from mqvitals_rules.lifecycle.alert import Severity, Transition
 
 KEEP_MS = 30 * 86_400_000
 """How long a notice stays after it is done with."""
 
+LONGEST_PAUSE_MS = 300_000
+"""No attempt waits longer for the next. What seems to was noted by a clock that has been set back since: it is due."""
+
 _COLUMNS = (
     *("id", "alert_id", "receiver", "status", "severity", "fingerprint", "made_ts", "payload"),
-    *("attempts", "next_ts", "error", "done_ts", "outcome"),
+    *("attempts", "next_ts", "error", "done_ts", "outcome", "refused_ts"),
 )
 _SELECT = f"SELECT {', '.join(_COLUMNS)} FROM notice"  # noqa: S608
+_KNOWN = "(outcome IS NULL OR outcome = 'accepted')"
+"""What its receiver has heard, or will: of one refused for good, or dropped, it knows nothing."""
+
+# Parameters: now, and now and the longest pause. One that is refused steps aside for what is about other alerts.
+_WAITS = "{0}.next_ts > :now AND {0}.next_ts <= :latest"
+_DUE = f"""{_SELECT} AS one WHERE receiver = :receiver AND done_ts IS NULL
+    AND NOT (refused_ts IS NOT NULL AND {_WAITS.format("one")})
+    AND NOT EXISTS (SELECT 1 FROM notice AS earlier WHERE earlier.alert_id = one.alert_id AND earlier.id < one.id
+        AND earlier.receiver = :receiver AND earlier.done_ts IS NULL AND earlier.refused_ts IS NOT NULL
+        AND {_WAITS.format("earlier")})
+    ORDER BY id LIMIT :limit"""  # noqa: S608
 
 
 class NoticeStatus(Enum):
@@ -32,7 +47,8 @@ class NoticeOutcome(Enum):
     """How a notice ended."""
 
     ACCEPTED = "accepted"
-    REFUSED = "refused"  # the receiver said that it will never take it
+    REFUSED = "refused"  # the receiver would not take it, as often as it was asked
+    DROPPED = "dropped"  # the receiver stood in the settings no more
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +69,8 @@ class StoredNotice:
     """A notice and what became of it so far.
 
     ``attempts`` counts those that failed, ``error`` says why the last one did, ``next_ts`` when the next is due (ms UTC,
-    0: at once). ``done_ts`` and ``outcome`` are None while it is owed.
+    0: at once), ``refused`` when the receiver first said that this notice is a bad one (None: never). ``done_ts`` and
+    ``outcome`` are None while it is owed.
     """
 
     id: int
@@ -63,6 +80,7 @@ class StoredNotice:
     error: str
     done_ts: int | None
     outcome: NoticeOutcome | None
+    refused: int | None = None
 
 
 class Told(NamedTuple):
@@ -94,23 +112,40 @@ def insert_notices(connection: sqlite3.Connection, notices: Iterable[OwedNotice]
 def due_notices(connection: sqlite3.Connection, receiver: str, now: int, limit: int) -> list[StoredNotice]:
     """The oldest notices owed to a receiver, in their order, up to the first that is not due at ``now``.
 
-    So nothing overtakes a notice that waits for its next attempt. Raises sqlite3.Error.
+    So nothing overtakes a notice that waits for its next attempt; but one that was refused is stepped over, with what is
+    owed about the same alert. Raises sqlite3.Error.
     """
+    latest = now + LONGEST_PAUSE_MS
+    parameters = {"receiver": receiver, "now": now, "latest": latest, "limit": limit}
     found = []
-    for row in connection.execute(
-        f"{_SELECT} WHERE receiver = ? AND done_ts IS NULL ORDER BY id LIMIT ?", (receiver, limit)
-    ):
+    for row in connection.execute(_DUE, parameters):
         stored = _stored(row)
-        if stored.next_ts > now:
+        if now < stored.next_ts <= latest:
             break
         found.append(stored)
     return found
+
+
+def next_notice(connection: sqlite3.Connection, receiver: str, now: int) -> int | None:
+    """When the next notice that waits at ``now`` will be due, ms UTC; None: none does. Raises sqlite3.Error."""
+    (found,) = connection.execute(
+        "SELECT min(next_ts) FROM notice WHERE receiver = ? AND done_ts IS NULL AND next_ts > ? AND next_ts <= ?",
+        (receiver, now, now + LONGEST_PAUSE_MS),
+    ).fetchone()
+    return moment_or_none(found)
 
 
 def mark_done(connection: sqlite3.Connection, number: int, ts: int, outcome: NoticeOutcome, error: str) -> None:
     """A notice is done with; those done long ago go. The caller owns the transaction. Raises sqlite3.Error."""
     connection.execute(
         "UPDATE notice SET done_ts = ?, outcome = ?, error = ? WHERE id = ?", (ts, outcome.value, error, number)
+    )
+    # Whoever accepts is well, and whoever refuses has at least answered.
+    connection.execute(
+        "UPDATE receiver SET failing_ts = NULL, error = '',"
+        " accepted_ts = CASE ? WHEN 'accepted' THEN ? ELSE accepted_ts END"
+        " WHERE name = (SELECT receiver FROM notice WHERE id = ?)",
+        (outcome.value, ts, number),
     )
     # What was told of an open alert decides what is told next, however long ago it was.
     connection.execute(
@@ -119,23 +154,46 @@ def mark_done(connection: sqlite3.Connection, number: int, ts: int, outcome: Not
     )
 
 
-def mark_failed(connection: sqlite3.Connection, number: int, error: str, next_ts: int) -> None:
-    """An attempt failed and the next one is due at ``next_ts``. Raises sqlite3.Error."""
+def mark_failed(
+    connection: sqlite3.Connection, number: int, ts: int, error: str, next_ts: int, *, refused: bool
+) -> None:
+    """An attempt failed at ``ts`` and the next one is due at ``next_ts``. The caller owns the transaction.
+
+    ``refused``: because of the notice, not because of how the receiver is. Raises sqlite3.Error.
+    """
     connection.execute(
-        "UPDATE notice SET attempts = attempts + 1, error = ?, next_ts = ? WHERE id = ?",
-        (error, min(next_ts, LAST_MOMENT), number),
+        "UPDATE notice SET attempts = attempts + 1, error = ?, next_ts = ?,"
+        " refused_ts = CASE WHEN ? THEN coalesce(refused_ts, ?) ELSE refused_ts END WHERE id = ?",
+        (error, min(next_ts, LAST_MOMENT), refused, ts, number),
+    )
+    connection.execute(
+        "UPDATE receiver SET failing_ts = CASE WHEN ? THEN NULL ELSE coalesce(failing_ts, ?) END, error = ?"
+        " WHERE name = (SELECT receiver FROM notice WHERE id = ?)",
+        (refused, ts, "" if refused else error, number),
     )
 
 
 def read_told(connection: sqlite3.Connection, alerts: Iterable[int]) -> Mapping[tuple[int, str], Told]:
-    """(alert, receiver) -> the last notice made about it, of those of ``alerts``. Raises sqlite3.Error."""
+    """(alert, receiver) -> the last notice that the receiver knows or will know, of ``alerts``. Raises sqlite3.Error."""
     told: dict[tuple[int, str], Told] = {}
     for number in alerts:
         for receiver, status, severity in connection.execute(
-            "SELECT receiver, status, severity FROM notice WHERE alert_id = ? ORDER BY id", (number,)
+            f"SELECT receiver, status, severity FROM notice WHERE alert_id = ? AND {_KNOWN} ORDER BY id",  # noqa: S608
+            (number,),
         ):
             told[number, text(receiver)] = Told(NoticeStatus(status), Severity[severity.upper()])
     return told
+
+
+def read_believed(connection: sqlite3.Connection, receiver: str) -> Iterator[StoredAlert]:
+    """The alerts that have ended and that a receiver still takes to be firing. Raises sqlite3.Error."""
+    yield from read_alerts(
+        connection,
+        "state = 'resolved' AND id IN (SELECT alert_id FROM notice"  # noqa: S608
+        f" WHERE receiver = ? AND {_KNOWN} GROUP BY alert_id"
+        " HAVING max(id) = max(CASE status WHEN 'firing' THEN id END))",
+        (receiver,),
+    )
 
 
 def read_notices(
@@ -165,4 +223,5 @@ def _stored(row: tuple[Any, ...]) -> StoredNotice:
         error=text(named["error"]),
         done_ts=moment_or_none(named["done_ts"]),
         outcome=None if outcome is None else NoticeOutcome(outcome),
+        refused=moment_or_none(named["refused_ts"]),
     )

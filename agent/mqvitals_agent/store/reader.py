@@ -18,6 +18,7 @@ from mqvitals_agent.store.current_query import CurrentQuery
 from mqvitals_agent.store.error import UNDECODABLE, StoreError, UnknownNameError, explained
 from mqvitals_agent.store.history_query import FIRST, LAST, HistoryQuery, Poll, Sample
 from mqvitals_agent.store.notice_row import StoredNotice, read_notices
+from mqvitals_agent.store.receiver_row import ReceiverRow, read_receivers
 from mqvitals_agent.store.result import CurrentValue, ObjectRow, Owner, Series, StoreMeta, UnknownRow
 from mqvitals_agent.store.schema import columns_of, open_reader, read_meta
 from mqvitals_agent.store.table import tables_of
@@ -46,8 +47,10 @@ class StoreReader:
         self._kinds = kinds
         self._limit_s = limit_s
         self._tables = tables_of(kinds)
+        self._schema = -1
+        self._columns: dict[str, frozenset[str]] = {}
         with self._query():
-            self._columns = columns_of(connection)
+            self._look_at_columns()
 
     @classmethod
     def open(cls, path: Path | str, *, kinds: Mapping[str, Kind] = KINDS, limit_s: float = 30.0) -> StoreReader:
@@ -89,11 +92,22 @@ class StoreReader:
         """Every queue manager that has a snapshot, by name, the group last."""
         with self._query() as connection:
             rows = connection.execute(
-                "SELECT name, is_group, first_ts, last_ts, last_cycle, clock_ms FROM owner ORDER BY is_group, name"
+                """SELECT name, is_group, first_ts, last_ts, last_cycle, clock_ms,
+                    EXISTS (SELECT 1 FROM object WHERE owner = o.name) AND
+                    NOT EXISTS (SELECT 1 FROM object WHERE owner = o.name AND gone_ts IS NULL)
+                FROM owner AS o ORDER BY is_group, name"""
             )
             return tuple(
-                Owner(text(name), bool(group), moment(first), moment(last), integer(cycle), integer_or_none(clock))
-                for name, group, first, last, cycle, clock in rows
+                Owner(
+                    text(name),
+                    bool(group),
+                    moment(first),
+                    moment(last),
+                    integer(cycle),
+                    integer_or_none(clock),
+                    bool(unwatched),
+                )
+                for name, group, first, last, cycle, clock, unwatched in rows
             )
 
     def last_ts(self) -> int | None:
@@ -258,6 +272,11 @@ class StoreReader:
         with self._query() as connection:
             return tuple(read_notices(connection, where, parameters, limit))
 
+    def receivers(self) -> tuple[ReceiverRow, ...]:
+        """Whom the agent tells of alerts, by name, and how that goes."""
+        with self._query() as connection:
+            return read_receivers(connection)
+
     def unknown_counts(self) -> tuple[UnknownRow, ...]:
         """How many objects each rule could not judge in each owner's last snapshot, and for want of what."""
         with self._query() as connection:
@@ -299,10 +318,19 @@ class StoreReader:
             raise UnknownNameError(f"the store {self.path} holds no object {name}", self.closest(str(name)))
         return integer(row[0])
 
+    def _look_at_columns(self) -> None:
+        """Which columns there are now: a writer that begins, perhaps of a later version, adds those that are missing."""
+        schema = self._connection.execute("PRAGMA schema_version").fetchone()[0]
+        if schema != self._schema:
+            self._columns = columns_of(self._connection)
+            self._schema = schema
+
     def _history(self, kind: str) -> HistoryQuery:
+        self._look_at_columns()
         tables = self._tables[kind]
         return HistoryQuery(tables, self._columns.get(tables.history, frozenset()))
 
     def _current(self, kind: str, metrics: Collection[str] | None) -> CurrentQuery:
+        self._look_at_columns()
         tables = self._tables[kind]
         return CurrentQuery(tables, self._columns.get(tables.current, frozenset()), metrics)

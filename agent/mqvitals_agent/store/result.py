@@ -27,7 +27,10 @@ class StoreMeta:
 
 
 class Owner(NamedTuple):
-    """A queue manager of the store, or the group itself: its first and last snapshot (ms UTC), last cycle and clock."""
+    """A queue manager of the store, or the group itself: its first and last snapshot (ms UTC), last cycle and clock.
+
+    ``unwatched`` when nothing of it is there any more: it has been taken out of the configuration.
+    """
 
     name: str
     is_group: bool
@@ -35,6 +38,7 @@ class Owner(NamedTuple):
     last_ts: int
     last_cycle: int
     clock_ms: int | None
+    unwatched: bool = False
 
 
 class CurrentValue(NamedTuple):

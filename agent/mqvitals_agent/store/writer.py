@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from operator import itemgetter
 from pathlib import Path
@@ -28,9 +28,12 @@ from mqvitals_agent.store.notice_row import (
     insert_notices,
     mark_done,
     mark_failed,
+    next_notice,
+    read_believed,
     read_told,
 )
 from mqvitals_agent.store.ownership import give_to_group
+from mqvitals_agent.store.receiver_row import Adoption, Introduced, adopt_receivers, count_owed
 from mqvitals_agent.store.schema import PAGE_SIZE, columns_of, open_writer, read_meta
 from mqvitals_agent.store.table import tables_of
 from mqvitals_agent.store.verdict import Unknown, Verdict
@@ -157,9 +160,14 @@ class Store:
             return tuple(read_alerts(self._connection, "state = 'firing'"))
 
     def told(self, alerts: Iterable[int]) -> Mapping[tuple[int, str], Told]:
-        """(number of an alert, receiver) -> the last notice made about it. Raises StoreError."""
+        """(number of an alert, receiver) -> the last notice that the receiver knows or will know. Raises StoreError."""
         with self._explaining("reading"):
             return read_told(self._connection, alerts)
+
+    def believed(self, receiver: str) -> tuple[StoredAlert, ...]:
+        """The alerts that have ended and that a receiver still takes to be firing. Raises StoreError."""
+        with self._explaining("reading"):
+            return tuple(read_believed(self._connection, receiver))
 
     def groups(self) -> frozenset[str]:
         """The owners that are the group, not a queue manager. Raises StoreError."""
@@ -180,20 +188,46 @@ class Store:
     def due_notices(self, receiver: str, now: int, limit: int) -> tuple[StoredNotice, ...]:
         """The oldest notices owed to a receiver, in their order, up to the first that is not due at ``now`` (ms UTC).
 
-        So nothing overtakes a notice that waits for its next attempt. Raises StoreError.
+        So nothing overtakes a notice that waits for its next attempt; but one that was refused is stepped over, with what
+        is owed about the same alert. Raises StoreError.
         """
         with self._explaining("reading"):
             return tuple(due_notices(self._connection, receiver, now, limit))
+
+    def next_notice(self, receiver: str, now: int) -> int | None:
+        """When the next notice to a receiver that waits at ``now`` is due, ms UTC; None: none. Raises StoreError."""
+        with self._explaining("reading"):
+            return next_notice(self._connection, receiver, now)
+
+    def owed_notices(self) -> Mapping[str, int]:
+        """How many notices each receiver is owed, but for those with none. Raises StoreError."""
+        with self._explaining("reading"):
+            return count_owed(self._connection)
+
+    def adopt_receivers(self, names: Sequence[str], ts: int, introduced: Introduced) -> Adoption:
+        """From ``ts`` (ms UTC) on ``names`` are the receivers, all or nothing.
+
+        What others are owed is dropped; new ones are owed what ``introduced`` says, which may look into the store. What
+        waits is due at once. Raises StoreError, and whatever ``introduced`` does.
+        """
+        try:
+            with self._transaction():
+                return adopt_receivers(self._connection, names, ts, introduced)
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise explained(self.path, error, "writing") from error
 
     def notice_done(self, number: int, ts: int, outcome: NoticeOutcome, error: str = "") -> None:
         """A notice has been accepted, or refused for good because of ``error``; very old ones go. Raises StoreError."""
         with self._explaining("writing"), self._transaction():
             mark_done(self._connection, number, ts, outcome, error)
 
-    def notice_failed(self, number: int, error: str, next_ts: int) -> None:
-        """An attempt at a notice failed because of ``error``; the next is due at ``next_ts``, ms UTC. Raises StoreError."""
+    def notice_failed(self, number: int, ts: int, error: str, next_ts: int, *, refused: bool = False) -> None:
+        """An attempt at a notice failed at ``ts`` because of ``error``; the next is due at ``next_ts``, ms UTC.
+
+        ``refused``: because of the notice itself. Raises StoreError.
+        """
         with self._explaining("writing"), self._transaction():
-            mark_failed(self._connection, number, error, next_ts)
+            mark_failed(self._connection, number, ts, error, next_ts, refused=refused)
 
     def progress(self) -> dict[str, Progress]:
         """The last snapshot stored of every owner, so that an interrupted replay can go on. Raises StoreError."""

@@ -1,4 +1,4 @@
-"""The agent screen: what became of the commands that were sent to each queue manager, and what they cost."""
+"""The agent screen: what became of the commands that were sent to each queue manager, what they cost, who is told of alerts."""
 
 from __future__ import annotations
 
@@ -13,13 +13,17 @@ from mqvitals_rules.snapshot import Outcome
 from mqvitals_rules.vocabulary.metric import Absence
 
 if TYPE_CHECKING:
+    from mqvitals_agent.store.receiver_row import ReceiverRow
     from mqvitals_agent.view.frame import Frame
 
 _WELL = (Outcome.OK.value, Outcome.NOT_FOUND.value)
 
 
 def agent_lines(frame: Frame, width: int) -> tuple[Line, ...]:
-    """A line for each queue manager; the table below them has ``columns("agent")`` over ``frame.items``."""
+    """A line for each queue manager and receiver; the table below them has ``columns("agent")`` over ``frame.items``.
+
+    Receivers that are not told as they should be come first: alerts wait for them. The others come last.
+    """
     if not frame.status.queue_managers:
         return (line("No queue manager has been asked yet", Tone.UNKNOWN),)
     owners: dict[str, list[Item]] = {}
@@ -44,7 +48,67 @@ def agent_lines(frame: Frame, width: int) -> tuple[Line, ...]:
         tone = Tone.STALE if member.stale else Tone.PLAIN
         lines.append(Line((Span(first[:WIDEST], tone_of(health)), Span(first[WIDEST:], tone)), key))
         lines += [line(each, tone, key) for each in rest]
-    return tuple(lines)
+    stale = all(member.stale for member in frame.status.queue_managers)
+    wrong = [each for each in frame.receivers if _health(each) in {Health.WARNING, Health.INFO}]
+    fine = [each for each in frame.receivers if each not in wrong]
+    return (
+        *(shown for each in wrong for shown in receiver_lines(each, frame.now, width, stale=stale)),
+        *lines,
+        *(shown for each in fine for shown in receiver_lines(each, frame.now, width, stale=stale)),
+    )
+
+
+def receiver_lines(receiver: ReceiverRow, now: int, width: int, *, stale: bool = False) -> tuple[Line, ...]:
+    """How telling a receiver goes, at the moment ``now`` (ms UTC); ``stale``: nobody has told it since the agent fell silent."""
+    health = Health.UNKNOWN if stale else _health(receiver)
+    words = [_telling(receiver, now), _waiting(receiver, now)]
+    if receiver.refused or receiver.given_up:
+        words.append(_refused(receiver))
+    head = f"{fit(str(health), WIDEST)}  "
+    name = f"receiver {safe(receiver.name)}: {'stale, ' if stale else ''}"
+    first, *rest = wrap(f"{name}{'; '.join(words)}", width, first=head, rest=" " * (WIDEST + 2))
+    tone = Tone.STALE if stale else Tone.PLAIN
+    return (
+        Line((Span(first[:WIDEST], tone_of(health)), Span(first[WIDEST:], tone))),
+        *(line(each, tone) for each in rest),
+    )
+
+
+def _health(receiver: ReceiverRow) -> Health:
+    if receiver.failing is not None or receiver.refused:
+        return Health.WARNING
+    if receiver.given_up:
+        return Health.INFO
+    # Before it has taken anything nobody knows whether it would.
+    return Health.UNKNOWN if receiver.accepted is None else Health.OK
+
+
+def _telling(receiver: ReceiverRow, now: int) -> str:
+    told = (
+        "has never been told anything" if receiver.accepted is None else f"last told {age(now - receiver.accepted)} ago"
+    )
+    if receiver.failing is None:
+        return told
+    return f"failing for {age(now - receiver.failing)}, {safe(receiver.error)}; {told}"
+
+
+def _waiting(receiver: ReceiverRow, now: int) -> str:
+    if not receiver.waiting or receiver.oldest is None:
+        return "nothing waits"
+    return f"{_notices(receiver.waiting)} {'wait' if receiver.waiting > 1 else 'waits'}, the oldest for {age(now - receiver.oldest)}"
+
+
+def _refused(receiver: ReceiverRow) -> str:
+    counts = []
+    if receiver.refused:
+        counts.append(f"{_notices(receiver.refused)} refused so far")
+    if receiver.given_up:
+        counts.append(f"{_notices(receiver.given_up)} refused for good")
+    return f"{', '.join(counts)}: {safe(receiver.refusal)}"
+
+
+def _notices(count: int) -> str:
+    return f"{number(count)} notice{'' if count == 1 else 's'}"
 
 
 def _counted(items: Iterable[Item]) -> str:

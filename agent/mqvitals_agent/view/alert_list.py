@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mqvitals_agent.view.alerts import WIDE, entries, shown_severity, worst_first
 from mqvitals_agent.view.figure import number
-from mqvitals_agent.view.overview import heading
+from mqvitals_agent.view.heading import heading
 from mqvitals_agent.view.paint import Painter
 from mqvitals_agent.view.severity import WIDEST, Health, health_of
 from mqvitals_agent.view.table import Line, Span, Tone, line, tone_of

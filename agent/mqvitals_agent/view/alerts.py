@@ -170,7 +170,12 @@ def listing(
     return [line for lines in entries(worst_first(alerts), now, width, painter, covered=covered) for line in lines]
 
 
-ENDS = {Why.UNKNOWN: "ended: unknown", Why.GONE: "ended: gone", Why.RULE_REMOVED: "ended: no rule"}
+ENDS = {
+    Why.UNKNOWN: "ended: unknown",
+    Why.GONE: "ended: gone",
+    Why.UNWATCHED: "ended: unwatched",
+    Why.RULE_REMOVED: "ended: no rule",
+}
 """An end that is no recovery says so."""
 
 

@@ -43,9 +43,9 @@ def least_free(current: Current, member: Member, now: int) -> str:
     return _extreme(current, member, now, kind="buffer_pool", name="free_pct", prefix="BP", sign=-1)
 
 
-def fullest(current: Current, member: Member, now: int) -> str:
-    """The page set with the most used: ``PS4 62 %``."""
-    return _extreme(current, member, now, kind="page_set", name="used_pct", prefix="PS", sign=1)
+def fullest(current: Current, member: Member, now: int, *, aged: bool = True) -> str:
+    """The page set with the most used: ``PS4 62 %``; its own age with it unless ``aged`` is false."""
+    return _extreme(current, member, now, kind="page_set", name="used_pct", prefix="PS", sign=1, aged=aged)
 
 
 def channels(current: Current, member: Member, now: int) -> str:
@@ -114,13 +114,16 @@ def reason_of(current: Current, owner: str, kind: str, name: str) -> str:
     return _reason(values[name] for values in of_kind(current, owner, kind).values() if name in values)
 
 
-def _extreme(current: Current, member: Member, now: int, *, kind: str, name: str, prefix: str, sign: int) -> str:
+def _extreme(
+    current: Current, member: Member, now: int, *, kind: str, name: str, prefix: str, sign: int, aged: bool = True
+) -> str:
     extreme = extreme_of(current, member.name, kind, name, sign)
     if extreme is None:
         return reason_of(current, member.name, kind, name)
     share = extreme.told.value
     assert not isinstance(share, Absence | str)
-    return f"{prefix}{safe(extreme.name.name)} {whole_percent(abs(share))}{own_age(extreme.told, member, now)}"
+    old = own_age(extreme.told, member, now) if aged else ""
+    return f"{prefix}{safe(extreme.name.name)} {whole_percent(abs(share))}{old}"
 
 
 def _plain(values: Values, name: str) -> str:

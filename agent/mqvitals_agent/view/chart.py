@@ -19,6 +19,8 @@ WIDTH_RANGE = (2, 1000)
 HEIGHT_RANGE = (1, 200)
 """Cells of the plot itself; what is asked beyond is taken as the nearest of these."""
 
+_CALM = 10
+
 _DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
 _BLANK = 0x2800
 
@@ -111,11 +113,16 @@ def chart(
 def scale_of_values(values: Iterable[float], label: Callable[[float], str], *, top: float | None = None) -> Scale:
     """A scale for numbers: from zero when that leaves at least half of the height to the line, else around the values.
 
-    ``top`` is a natural limit (100 for a share) that the scale does not pass unless a value does.
+    ``top`` is a natural limit (100 for a share) that the scale does not pass unless a value does. With it the scale is a
+    tenth of it high at least: a share that wavers by a point is calm, and must not look like a storm.
     """
     finite = [value for value in values if math.isfinite(value)]
     low, high = min(finite, default=0.0), max(finite, default=0.0)
-    if 0 <= low <= high / 2 or low == high >= 0:
+    if top is not None and 0 <= low <= high <= top and high - low < top / _CALM:
+        # Whole ends and the values in their middle, but nothing beyond what there can be.
+        low = float(math.floor(min(max((low + high - top / _CALM) / 2, 0.0), top - top / _CALM)))
+        high = max(high, low + top / _CALM)
+    elif 0 <= low <= high / 2 or low == high >= 0:
         low = 0.0
     if low == high:
         high = low + max(1.0, abs(low) / 8)

@@ -148,20 +148,19 @@ def metric_column(
     return Column(name, title, width, cell, order, right=not words if right is None else right)
 
 
-def pair_column(kind: str, name: str, of: str, title: str, width: int) -> Column:
+def pair_column(kind: str, name: str, of: str, title: str, width: int, *, main: bool = False) -> Column:
     """A column of a figure and what it may be at most: ``8/8``. Sorted by what is left."""
 
     def cell(item: Item, _: int) -> Cell:
         if item.name.kind != kind:
             return Cell("")
         most = item.values.get(of)
-        known = most is not None and not isinstance(most.value, Absence | str)
         limit = number(most.value) if most is not None and not isinstance(most.value, Absence | str) else "?"
         return told_cell(
             item.values.get(name),
             lambda told: f"{number(told.value) if isinstance(told.value, int | float) else '?'}/{limit}",
             item,
-            main=not known,
+            main=main,
         )
 
     def order(item: Item) -> float | None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.view.alerts import since, summary
 from mqvitals_agent.view.figure import age, figure, moment, number, short_age
+from mqvitals_agent.view.heading import heading
 from mqvitals_agent.view.judgement import rule_lines
-from mqvitals_agent.view.overview import heading
 from mqvitals_agent.view.related import Related
 from mqvitals_agent.view.remedy import TREND
 from mqvitals_agent.view.severity import WIDEST, Health, health_of
@@ -18,7 +18,7 @@ from mqvitals_agent.view.table import Line, Span, Tone, line, tone_of
 from mqvitals_agent.view.text import cells, cut, fit, safe, wrap
 from mqvitals_agent.view.wording import kind_words, object_words
 from mqvitals_rules.page import one_line
-from mqvitals_rules.snapshot import Instance
+from mqvitals_rules.snapshot import Instance, ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -104,14 +104,13 @@ def _relation(each: Related, now: int, width: int) -> Iterator[Line]:
     if not each.objects:
         yield from _wrapped(f"{each.words}: {safe(each.text)}", width, first=_INDENT, rest=_INDENT * 2)
         return
-    many = len(each.objects) > 1
-    if many:
+    rows = [(name, health, told, _main(name, told, now)) for name, health, told in each.objects]
+    lead = f"{_INDENT}{each.words}: "
+    longest = max(cells(object_words(name)) + cells(main) for name, _, _, main in rows)
+    if len(rows) > 1 or cells(lead) + WIDEST + 1 + longest > width:
         yield line(f"{_INDENT}{each.words}:", Tone.FAINT)
-    for name, health, told in each.objects:
-        lead = _INDENT * 2 if many else f"{_INDENT}{each.words}: "
-        main = (
-            "" if told is None else f"  {TREND[name.kind]} {_told(told, name.kind, TREND[name.kind])}{_age(told, now)}"
-        )
+        lead = _INDENT * 2
+    for name, health, told, main in rows:
         words = object_words(name)
         room = width - cells(lead) - WIDEST - 1
         spans = [Span(lead, Tone.FAINT), Span(fit(str(health), WIDEST + 1), tone_of(health))]
@@ -121,6 +120,11 @@ def _relation(each: Related, now: int, width: int) -> Iterator[Line]:
         yield Line((*spans, Span(words, Tone.STRONG), Span(main, tone)), str(name))
     if each.more:
         yield line(f"{_INDENT * 2}and {number(each.more)} more", Tone.FAINT)
+
+
+def _main(name: ObjectName, told: CurrentValue | None, now: int) -> str:
+    metric = TREND[name.kind]
+    return "" if told is None else f"  {metric} {_told(told, name.kind, metric)}{_age(told, now)}"
 
 
 def _figures(detail: Detail, now: int, width: int) -> Iterator[Line]:

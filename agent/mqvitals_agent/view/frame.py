@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mqvitals_agent.view.alerts import worst_first
 from mqvitals_agent.view.listing import read_items
 from mqvitals_agent.view.pulse import Pulse, read_pulse
+from mqvitals_agent.view.remedy import Remedy, read_remedy
 from mqvitals_agent.view.situation import FIGURES, Situation, read_situation
 from mqvitals_agent.view.status import StatusView, status_of
 from mqvitals_agent.view.subject import Detail, read_detail
@@ -19,6 +20,7 @@ from mqvitals_rules.snapshot import ObjectName
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_agent.store.receiver_row import ReceiverRow
     from mqvitals_rules.check import Judging
 
 OVERVIEW, LIST, ALERTS, AGENT, DETAIL = "overview", "list", "alerts", "agent", "detail"
@@ -57,7 +59,7 @@ class Seq(NamedTuple):
 class Frame:
     """What a screen shows. ``now`` is ms UTC (of a replay its last snapshot), ``read_at`` the clock when it was read.
 
-    Every frame has the status, for the header. Only those of their screens have ``items`` (worst first), ``detail``,
+    Every frame has the status, for the header. Only those of their screens have ``items`` (worst first), ``receivers``, ``detail``,
     ``pulse`` (the overview's figures over time) and ``alerts``: open and ended ones, advice included, with those in
     ``covered`` that another alert of their family stands for.
     """
@@ -69,10 +71,12 @@ class Frame:
     situation: Situation
     status: StatusView
     items: tuple[Item, ...] = ()
+    receivers: tuple[ReceiverRow, ...] = ()
     detail: Detail | None = None
     alerts: tuple[Alert, ...] = ()
     covered: Mapping[AlertKey, AlertKey] = field(default_factory=dict)
     pulse: Pulse = field(default_factory=Pulse)
+    remedy: Remedy = field(default_factory=Remedy)
 
 
 def peek(reader: StoreReader) -> Seq:
@@ -93,11 +97,12 @@ def read_frame(reader: StoreReader, clock_ms: int, want: Want, rules: Judging) -
     status = status_of(situation, ranks)
     frame = Frame(want, seq, situation.now, clock_ms, situation, status)
     if overview:
-        return replace(frame, pulse=read_pulse(reader, situation))
+        remedy = read_remedy(reader, status.alerts[0], rules.rules) if status.alerts else Remedy()
+        return replace(frame, pulse=read_pulse(reader, situation), remedy=remedy)
     if want.screen == LIST:
         return replace(frame, items=read_items(reader, status, want.kind))
     if want.screen == AGENT:
-        return replace(frame, items=read_items(reader, status, "agent"))
+        return replace(frame, items=read_items(reader, status, "agent"), receivers=reader.receivers())
     if want.screen == DETAIL and want.name is not None:
         return replace(
             frame, detail=read_detail(reader, status, rules, want.name, metric=want.metric, span_ms=want.span_ms)

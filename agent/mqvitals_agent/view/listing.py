@@ -98,7 +98,10 @@ def read_items(reader: StoreReader, status: StatusView, kind: str) -> tuple[Item
     situation = status.situation
     by_object = health_by_object(status.alerts)
     stale = {
-        member.name for member in (*status.queue_managers, *([status.group] if status.group else [])) if member.stale
+        member.name
+        for member in (*status.queue_managers, *([status.group] if status.group else []))
+        # What became of earlier commands says nothing of one that cannot be asked now.
+        if member.stale or (kind == "agent" and member.reachable is False)
     }
     items: list[Item] = []
     for each in kinds_of(kind):

@@ -65,10 +65,7 @@ def queue_managers(view: StatusView, width: int, painter: Painter, most_ok: int 
 def key_figures(view: StatusView, member: Member) -> tuple[str, ...]:
     """Least free buffer pool, fullest page set, channels, tasks of the channel initiator, full logs: a cell each."""
     current, now = view.situation.current, view.situation.now
-    seen = cell.newest(current, member.name)
-    if seen is not None and seen < member.last_ts - member.interval_ms / 2:
-        # Nothing was told for a while: one age for the whole line, not one in every cell.
-        member = replace(member, last_ts=seen)
+    member = as_seen(view, member)
     return (
         cell.least_free(current, member, now),
         cell.fullest(current, member, now),
@@ -76,6 +73,17 @@ def key_figures(view: StatusView, member: Member) -> tuple[str, ...]:
         cell.tasks(current, member, now),
         cell.full_logs(current, member, now),
     )
+
+
+def as_seen(view: StatusView, member: Member) -> Member:
+    """The member as of the newest of its figures, where it has told nothing for a while.
+
+    So there is one age for the whole line, and not one in every cell.
+    """
+    seen = cell.newest(view.situation.current, member.name)
+    if seen is None or seen >= member.last_ts - member.interval_ms / 2:
+        return member
+    return replace(member, last_ts=seen)
 
 
 def seen_ts(view: StatusView, member: MemberView) -> int | None:

@@ -58,19 +58,16 @@ def read_pulse(reader: StoreReader, situation: Situation) -> Pulse:
 
 
 def _messages(reader: StoreReader, owner: str) -> CurrentValue | None:
-    """What all message channels of a queue manager move a second; None when no channel tells.
+    """What all message channels of a queue manager move a second, or why that is not known; None without a channel.
 
     Server-connection channels are left out: they count calls.
     """
     current = reader.current_by_kind(owner, "channel", (RATE["channel"], "type"))
     between = {name: values for name, values in current.items() if not _serves(values.get("type"))}
-    told = [
-        values[PER_SECOND]
-        for values in with_rates(reader, "channel", between).values()
-        if PER_SECOND in values and not isinstance(values[PER_SECOND].value, Absence | str)
-    ]
+    rates = [values[PER_SECOND] for values in with_rates(reader, "channel", between).values() if PER_SECOND in values]
+    told = [rate for rate in rates if not isinstance(rate.value, Absence | str)]
     if not told:
-        return None
+        return max(rates, key=lambda each: each.asked, default=None)
     newest = max(told, key=lambda each: each.ts or 0)
     # A channel that the newest answer does not hold moves nothing now.
     return newest._replace(value=sum(_number(each) for each in told if each.ts == newest.ts))

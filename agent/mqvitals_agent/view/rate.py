@@ -48,5 +48,7 @@ def _interval_ms(reader: StoreReader, counter: str, found: Mapping[ObjectName, V
     }
     if not told:
         return None
-    samples = reader.samples(max(told, key=lambda name: told[name]), counter, newest=1)
+    newest = max(told, key=lambda name: told[name])
+    # Polls after it brought no answer, and so no increase.
+    samples = reader.samples(newest, counter, first=told[newest], last=told[newest])
     return samples[-1].interval_ms if samples else None

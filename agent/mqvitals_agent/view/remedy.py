@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.view.paint import Painter
 from mqvitals_agent.view.text import cells, safe, wrap
 from mqvitals_rules.lifecycle.alert import Alert
+from mqvitals_rules.scene import Present
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Absence, Reported
+
+if TYPE_CHECKING:
+    from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_rules.ruleset import RuleSet
 
 TREND: dict[str, str] = {
     "queue_manager": "reachable",
@@ -31,6 +41,24 @@ class Remedy:
 
     advice: str = ""
     mqsc: str = ""
+
+
+def read_remedy(reader: StoreReader, alert: Alert, rules: RuleSet) -> Remedy:
+    """What the alert's rule advises; nothing when it is no longer in force. Raises StoreError."""
+    rule = rules.rule(alert.key.rule)
+    form = None if rule is None else rules.form(rule, alert.scope)
+    if form is None:
+        return Remedy()
+    known: dict[ObjectName, Mapping[str, CurrentValue]] = {}
+
+    def lookup(kind: str, metric: str) -> Reported:
+        name = alert.scope if kind == alert.scope.kind else ObjectName(alert.scope.owner, kind)
+        if name not in known:
+            known[name] = reader.current(name) if reader.has(name) else {}
+        told = known[name].get(metric)
+        return Absence.NOT_ASKED if told is None else told.value
+
+    return Remedy(form.rule.advice, form.command(alert.scope, Present(lookup, alert.updated)))
 
 
 def what_next(alert: Alert, width: int, painter: Painter, remedy: Remedy, options: str) -> list[str]:

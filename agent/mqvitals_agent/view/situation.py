@@ -75,6 +75,7 @@ def read_situation(reader: StoreReader, clock: int, figures: Mapping[str, tuple[
     members = tuple(
         Member(each.name, each.is_group, each.first_ts, each.last_ts, interval(reader.snapshot_times(each.name, 20)))
         for each in reader.owners()
+        if not each.unwatched
     )
     current: dict[ObjectName, Mapping[str, CurrentValue]] = {}
     for member in members:

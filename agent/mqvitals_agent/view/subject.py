@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from mqvitals_rules.finding import Finding
 from mqvitals_rules.form import Form
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.snapshot import Instance, ObjectName
-from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.metric import Absence, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
 from mqvitals_rules.vocabulary.tables import metric as metric_of
 
@@ -72,7 +72,8 @@ class Detail:
 def read_detail(
     reader: StoreReader, status: StatusView, rules: Judging, name: ObjectName, *, metric: str = "", span_ms: int
 ) -> Detail:
-    """Read and judge an object; ``metric`` is the one to chart, empty: the usual one. Raises StoreError."""
+    """Read and judge an object; ``metric`` is the one to chart, empty: the usual one, or where that is a
+    state the one that the worst firing rule tells of. Raises StoreError."""
     situation = status.situation
     if name.kind not in KINDS or not reader.has(name):
         return Detail(name, known=False, near=reader.closest(str(name)))
@@ -88,9 +89,11 @@ def read_detail(
     health = health_of_item(name, values, health_by_object(firing), stale=stale)
     begun = [alert.started for alert in firing if alert.started is not None and health_of(alert.severity) is health]
     chartable = _chartable(name.kind, values)
-    shown = metric if metric in chartable else TREND.get(name.kind, "")
-    shown = shown if shown in chartable else next(iter(chartable), "")
     looked = _look(reader, rules, name, alerts)
+    usual = TREND.get(name.kind, "")
+    # A chart of states says little beside the words that tell them: then rather what a firing rule tells of.
+    rather = _told_of(looked, name.kind) if usual and metric_of(name.kind, usual).type is MetricType.STATE else ()
+    shown = next((each for each in (metric, *rather, usual, *chartable) if each in chartable), "")
     return Detail(
         name=name,
         gone=None if row is None else row.gone,
@@ -116,6 +119,13 @@ def _look(reader: StoreReader, rules: Judging, name: ObjectName, alerts: Iterabl
     judged = judge(reader, forms, rules.facts, name)
     looked = [Looked(form, found, newest.get(form.id)) for form, found in zip(forms, judged.findings, strict=True)]
     return tuple(sorted(looked, key=_rank))
+
+
+def _told_of(looked: Iterable[Looked], kind: str) -> Iterator[str]:
+    """The figures that the words of the firing rules tell, those of the worst first: what went wrong is what to look at."""
+    for each in looked:
+        if each.firing:
+            yield from (metric.name for of_kind, metric in each.form.summary.metrics if of_kind == kind)
 
 
 def _rank(looked: Looked) -> tuple[int, int]:

@@ -14,6 +14,22 @@ _PICTURES = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "␡"}
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _MARKS = frozenset({"Mn", "Me"})
 
+# What changes the look or the width of the letter before it, which no two terminals measure alike: variation selectors,
+# skin tones, the vowels and ends of Hangul syllables, and letters that are there to be invisible.
+_JOINING = frozenset(
+    chr(code)
+    for first, last in (
+        (0xFE00, 0xFE0F),
+        (0xE0100, 0xE01EF),
+        (0x1F3FB, 0x1F3FF),
+        (0x1160, 0x11FF),
+        (0xD7B0, 0xD7FF),
+        (0x3164, 0x3164),
+        (0xFFA0, 0xFFA0),
+    )
+    for code in range(first, last + 1)
+)
+
 # A terminal stacks any number of marks on one cell; three serve every script in use.
 _MARKS_KEPT = 3
 
@@ -21,8 +37,8 @@ _MARKS_KEPT = 3
 def safe(text: str) -> str:
     """``text`` with everything that could steer a terminal replaced by something visible.
 
-    Control characters become their pictures (``␛``), other invisible ones their number (``\\u202e``), white space of
-    any width a blank; a mark without a letter before it stands on a dotted circle, and of the marks on one letter those
+    Control characters become their pictures (``␛``), other invisible ones and those of a width that terminals do not agree
+    on their number (``\\u202e``), white space of any width a blank; a mark without a letter before it stands on a dotted circle, and of the marks on one letter those
     beyond the third are dropped.
     """
     if text.isascii() and text.isprintable():
@@ -32,7 +48,7 @@ def safe(text: str) -> str:
     for char in text:
         code = ord(char)
         kind = category(char)
-        if kind in _MARKS:
+        if kind in _MARKS and char not in _JOINING:
             if not out or out[-1] == " ":
                 out.append("◌")
                 marks = 0
@@ -43,7 +59,7 @@ def safe(text: str) -> str:
         marks = 0
         if code in _PICTURES:
             out.append(_PICTURES[code])
-        elif kind in _UNSAFE:
+        elif kind in _UNSAFE or char in _JOINING:
             out.append(f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
         elif kind == "Zs":
             out.append(" ")

@@ -62,19 +62,25 @@ def _lefts(view: StatusView) -> list[str]:
             (*who, brief, every, short),
             (*who, brief, short),
             (*who, short),
+            (who[-1], short),
             ("mqvitals", short),
         )
     ]
 
 
 def _signs(view: StatusView) -> list[tuple[Health, int, str, Tone]]:
-    """How many there are of each: glyph, number, word, tone."""
-    signs = []
+    """How many there are of each: glyph, number, word, tone. None where nothing was ever seen: that is not none wrong."""
+    signs: list[tuple[Health, int, str, Tone]] = []
+    if not view.situation.members:
+        return signs
+    stale = all(member.stale for member in view.queue_managers)
     for severity, count in counts(view.alerts):
         if severity is Severity.INFO and not count:
             continue
         health = health_of(severity)
-        signs.append((health, count, health.word, tone_of(health) if count else Tone.FAINT))
+        # When nobody tells anything, these were the alerts, and nobody knows whether they are.
+        tone = Tone.STALE if stale else tone_of(health) if count else Tone.FAINT
+        signs.append((health, count, health.word, tone))
     total = sum(count for _, count in view.unknown)
     silent = sum(member.health is Health.UNKNOWN for member in view.queue_managers)
     if total or silent:
@@ -84,6 +90,8 @@ def _signs(view: StatusView) -> list[tuple[Health, int, str, Tone]]:
 
 
 def _joined(signs: list[tuple[Health, int, str, Tone]], *, short: bool) -> list[Span]:
+    if not signs:
+        return [Span(str(Health.UNKNOWN), Tone.UNKNOWN)]
     spans: list[Span] = []
     for health, count, word, tone in signs:
         if spans:

@@ -35,6 +35,7 @@ class Why(Enum):
     CLEARED = "the clear condition held"
     UNKNOWN = "nothing could be known for three polls"
     GONE = "the object no longer exists"
+    UNWATCHED = "its queue manager is no longer watched"
     RULE_REMOVED = "the rule is no longer in force"
 
 

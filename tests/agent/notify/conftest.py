@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,8 @@ from mqvitals_agent.journal import Level
 from mqvitals_agent.notify.notifier import Notifier
 from mqvitals_agent.notify.outbox import StoreOutbox
 from mqvitals_agent.notify.owing import Owing
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.receiver_row import ReceiverRow
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.receiver import Receiver, receiver_of
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
@@ -97,6 +100,11 @@ class Hook:
         return [(each["status"], each["alerts"][0]["labels"]["severity"]) for each in self.requests]
 
     @property
+    def rules(self) -> list[tuple[str, str]]:
+        """(rule, status) of what came."""
+        return [(each["commonLabels"]["alertname"], each["status"]) for each in self.requests]
+
+    @property
     def keys(self) -> list[str]:
         return [each["alerts"][0]["fingerprint"] for each in self.requests]
 
@@ -152,6 +160,9 @@ class Site:
     def owing(self, group: str = "PRDQSG") -> Owing:
         return Owing(self.receivers, ruleset(), self.store, group)
 
+    def introduced(self, names: Any, now: int) -> Any:
+        return self.owing().introduced(names, now)
+
     def change(self, *alerts: Alert, owed: Any = None) -> None:
         """A cycle after which the alerts are so."""
         self.cycle += 1
@@ -174,13 +185,39 @@ class Site:
             self.asked.set()
             return job()
 
-        return Notifier(self.receivers, StoreOutbox(self.store, call), self.clock, self.lines, chance=lambda: 1.0)
+        return Notifier(
+            self.receivers, StoreOutbox(self.store, call, self.introduced), self.clock, self.lines, chance=lambda: 1.0
+        )
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[Notifier]:
+        """A notifier at work."""
+        notifier = self.notifier()
+        task = asyncio.create_task(notifier.run())
+        try:
+            yield notifier
+        finally:
+            notifier.close()
+            await task
+
+    def outcomes(self, receiver: str = "ops") -> list[tuple[str, str, str]]:
+        """(rule, status, outcome) of a receiver's notices in their order; no outcome: owed."""
+        rows = self.row("SELECT receiver, status, coalesce(outcome, ''), payload FROM notice ORDER BY id")
+        return [
+            (json.loads(payload)["commonLabels"]["alertname"], status, outcome)
+            for name, status, outcome, payload in rows
+            if name == receiver
+        ]
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Waits for something that delivery brings about: it asks the store after everything it does."""
         while not holds():
             self.asked.clear()
             await self.asked.wait()
+
+    def receiver_rows(self) -> tuple[ReceiverRow, ...]:
+        with StoreReader.open(self.store.path) as reader:
+            return reader.receivers()
 
     def row(self, sql: str) -> Any:
         return self.store._connection.execute(sql).fetchall()

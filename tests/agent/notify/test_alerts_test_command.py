@@ -48,7 +48,9 @@ async def test_a_receiver_that_works(config: str, hook: Any, capsys: pytest.Capt
     assert err == ""
 
 
-@pytest.mark.parametrize(("status", "hint"), [(404, "it would never take"), (500, "would go on trying")])
+@pytest.mark.parametrize(
+    ("status", "hint"), [(400, "for a day"), (404, "would go on trying"), (500, "would go on trying")]
+)
 async def test_a_receiver_that_does_not(
     config: str, hook: Any, capsys: pytest.CaptureFixture[str], status: int, hint: str
 ) -> None:

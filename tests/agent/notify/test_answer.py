@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.notify.answer import Verdict, retry_after_ms, shown_body, verdict_of
+from mqvitals_agent.notify.answer import Verdict, retry_after_ms, shown_body, to_be_mended, verdict_of
 from mqvitals_agent.notify.backoff import LONGEST_MS, pause_ms
 
 NOW = 1_795_176_000_000  # 2026-11-20 12:00:00 UTC
@@ -18,16 +18,28 @@ def test_accepted(status: int) -> None:
     assert verdict_of(status) is Verdict.ACCEPTED
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 410, 413, 422, 499])
+@pytest.mark.parametrize("status", [400, 406, 409, 413, 415, 422, 499])
 def test_refused(status: int) -> None:
-    """What would be refused again."""
+    """What blames the notice."""
     assert verdict_of(status) is Verdict.REFUSED
+    assert to_be_mended(status) == ""
 
 
-@pytest.mark.parametrize("status", [301, 302, 307, 408, 425, 429, 500, 502, 503, 504, 599, 600])
+@pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504, 599, 600])
 def test_again(status: int) -> None:
     """What may be better another time."""
     assert verdict_of(status) is Verdict.AGAIN
+    assert to_be_mended(status) == ""
+
+
+@pytest.mark.parametrize(
+    ("status", "word"),
+    [(401, "token"), (403, "token"), (407, "token"), *((each, "address") for each in (301, 302, 307, 404, 405, 410))],
+)
+def test_a_mistake_in_the_settings(status: int, word: str) -> None:
+    """A person mends it, so the notice waits; what to look at is said."""
+    assert verdict_of(status) is Verdict.AGAIN
+    assert word in to_be_mended(status)
 
 
 @pytest.mark.parametrize(

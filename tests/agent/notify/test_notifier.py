@@ -157,21 +157,6 @@ async def test_a_body_that_never_ends_is_no_answer_that_never_comes(
     assert len(site.row("SELECT max(error) FROM notice")[0][0]) < 250
 
 
-async def test_a_refused_notice_blocks_nothing(
-    site: Any, hook: Any, pool: Pool, webhook: Webhook, settled: Settled
-) -> None:
-    """It is kept as refused, logged, and the next one is sent."""
-    hook.answers = [400]
-    site.receivers = [webhook(hook.url)]
-    incident(site, pool)
-    async with running(site):
-        await settled(site)
-    assert hook.told == INCIDENT
-    assert outcomes(site) == [("ops", "refused", 0), ("ops", "accepted", 0)]
-    assert site.lines.said[0].startswith("error notice.refused receiver ops: a notice will never be accepted")
-    assert site.clock.slept == []
-
-
 async def test_retry_after_is_waited_for(site: Any, hook: Any, pool: Pool, webhook: Webhook, settled: Settled) -> None:
     """As long as the receiver asks for, but never longer than five minutes."""
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.poll.collector import Collector
 from mqvitals_agent.poll.probe import Question
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.queue import KIND
@@ -159,6 +161,21 @@ def test_shared_queue_is_one_object_of_the_group(talk: Talk) -> None:
     assert values["last_get_ts"] == "2026-11-20 12.59.59"
     assert values["dead_letter"] == 0
     assert told.readings("QM01/queue/S") == []
+
+
+def test_members_of_a_shared_queue_may_live_in_different_zones(talk: Talk) -> None:
+    """Which put is the newest their ages tell, not their clocks on the wall; each age is by the zone of whoever told it."""
+    zones = {"QM01": timezone(timedelta(hours=1)), "QM02": timezone(timedelta(hours=-5))}
+    talk.collector = Collector("PRDQSG", ["QM01", "QM02"], zones.get)
+    # QM01's 13:00:00 is 12:00:00 UTC, 30 s before QM02's 07:00:30.
+    told_by = {"QM01": ("2026-11-20", "13.00.00"), "QM02": ("2026-11-20", "07.00.30")}
+    asked_at = datetime(2026, 11, 20, 12, 0, 40, tzinfo=UTC)
+    for name, put in told_by.items():
+        talk.at = int(asked_at.timestamp()) * 1000
+        talk.ask(STATUS, [status("S", disposition=SHARED, put=put, get=("", ""))], queue_manager=name)
+    values = talk.end().reading("PRDQSG/queue/S").values
+    assert values["last_put_ts"] == "2026-11-20 07.00.30"
+    assert values["last_put_age_s"] == 10
 
 
 def test_members_own_answer_goes_before_a_scoped_one(talk: Talk) -> None:

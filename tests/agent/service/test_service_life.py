@@ -14,10 +14,12 @@ from mqvitals_agent.service.worker import ThreadWorker
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
+from mqvitals_agent.view.situation import read_situation
 from mqvitals_config.polling import PollingSettings
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.settings import RuleSettings
 from mqvitals_rules.check import prepare
+from mqvitals_rules.lifecycle.alert import Why
 from mqvitals_rules.snapshot import ObjectName
 
 
@@ -201,3 +203,97 @@ class _Signal(list[Any]):
     def append(self, each: Any) -> None:
         super().append(each)
         self.happened.set()
+
+
+async def test_what_vanished_while_nobody_watched_is_gone(house: Any, queue_depth: Any) -> None:
+    """A queue that was deleted while the agent was down is gone at the first whole answer; its alerts end. One that a cut
+    answer does not tell of is not."""
+    house.of("QM01").items = {"INQUIRE_Q_STATUS": [queue_depth("APP.A", 5), queue_depth("APP.B", 5)]}
+    async with house.running():
+        await house.clock.advance(5_000)
+    house.of("QM01").items = {"INQUIRE_Q_STATUS": [queue_depth("APP.A", 5)]}
+    house.of("QM01").silent = {"INQUIRE_Q_STATUS"}
+    there = {"QM01/queue/APP.A": False, "QM01/queue/APP.B": False}
+    async with house.running():
+        await house.clock.advance(35_000)
+        assert gone(house, "QM01/queue/*") == there
+        house.of("QM01").silent = set()
+        await house.clock.advance(60_000)
+        assert gone(house, "QM01/queue/*") == {**there, "QM01/queue/APP.B": True}
+
+
+async def test_queue_manager_that_is_no_longer_watched_leaves(house: Any, queue_depth: Any) -> None:
+    """Taken out of the configuration between two runs: its alerts end, all it had is gone, the log says so once, the store tells it."""
+    house.of("QM03").items = {"INQUIRE_Q_STATUS": [queue_depth("APP.A", 5)]}
+    async with house.running():
+        await house.clock.advance(5_000)
+    house.of("QM03").down = 2059
+    async with house.running():
+        await house.clock.advance(65_000)
+    assert alerts(house) == [("AGENT-01", "QM03/queue_manager", "firing")]
+    house.scripts = house.scripts[:2]
+    async with house.running():
+        await house.clock.advance(65_000)
+    assert alerts(house) == [("AGENT-01", "QM03/queue_manager", "resolved")]
+    assert set(gone(house, "QM03/*").values()) == {True}
+    assert set(gone(house, "QM01/*").values()) == {False}
+    assert house.log.getvalue().count("no longer watched: QM03") == 1
+    with StoreReader.open(house.store) as reader:
+        assert [owner.name for owner in reader.owners() if owner.unwatched] == ["QM03"]
+        assert [each.alert.why for each in reader.alerts(include_ended=True)] == [Why.UNWATCHED]
+        assert [member.name for member in read_situation(reader, house.clock.now()).members] == ["QM01", "QM02"]
+
+
+async def test_queue_manager_that_comes_back_is_watched_again(house: Any) -> None:
+    """Put into the configuration again, it is there again."""
+    async with house.running() as service:
+        await house.clock.advance(5_000)
+        service.reload(house.settings, prepare(house.settings), house.scripts[:2])
+        await house.clock.advance(60_000)
+        assert set(gone(house, "QM03/*").values()) == {True}
+        service.reload(house.settings, prepare(house.settings), house.scripts)
+        await house.clock.advance(60_000)
+        assert gone(house, "QM03/queue_manager") == {"QM03/queue_manager": False}
+
+
+async def test_what_leaves_and_cannot_be_stored_leaves_later(house: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk keeps a queue manager that is no longer watched until there is room."""
+    async with house.running():
+        await house.clock.advance(5_000)
+    house.scripts = house.scripts[:2]
+    write = Store.write
+
+    def full(*_: Any, **__: Any) -> None:
+        raise StoreError("no room")
+
+    monkeypatch.setattr(Store, "write", full)
+    async with house.running():
+        await house.clock.advance(35_000)
+        assert set(gone(house, "QM03/*").values()) == {False}
+        monkeypatch.setattr(Store, "write", write)
+        await house.clock.advance(60_000)
+        assert set(gone(house, "QM03/*").values()) == {True}
+
+
+async def test_restart_with_a_clock_that_was_set_back(house: Any, queue_depth: Any) -> None:
+    """Time in the store never runs back: new samples stand after the last one, and the log says why."""
+    house.of("QM01").items = {"INQUIRE_Q_STATUS": [queue_depth("APP.A", 5)]}
+    async with house.running():
+        await house.clock.advance(35_000)
+    house.clock.set(house.clock.now() - 3_600_000)
+    before = house.stored[-1].began
+    house.of("QM01").items = {"INQUIRE_Q_STATUS": [queue_depth("APP.A", 9)]}
+    async with house.running():
+        await house.clock.advance(65_000)
+    assert "the clock stands 59m55s before the last sample" in house.log.getvalue()
+    assert all(stored.began > before for stored in house.stored[-3:])
+    with StoreReader.open(house.store) as reader:
+        points = reader.trend(ObjectName("QM01", "queue", "APP.A"), "depth").points
+        assert [value for _, value in points] == [5, 5, 9, 9, 9]
+        assert reader.current(ObjectName("QM01", "queue", "APP.A"))["depth"].value == 9
+
+
+def gone(house: Any, pattern: str) -> dict[str, bool]:
+    """The objects of a pattern, and whether they are gone."""
+    with StoreReader.open(house.store) as reader:
+        return {str(row.name): row.gone is not None for row in reader.objects(pattern, gone=True)}

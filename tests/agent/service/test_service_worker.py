@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from mqvitals_agent.service.worker import ThreadWorker
+from mqvitals_agent.service.worker import ThreadWorker, WorkerEndedError
 
 
 async def test_jobs_keep_their_order() -> None:
@@ -61,3 +61,24 @@ async def test_cancelled_caller() -> None:
     assert await worker.call(lambda: "next") == "next"
     assert done == ["held"]
     worker.end()
+
+
+async def test_nothing_is_taken_after_the_end() -> None:
+    """Whoever comes too late is told so, also who waited for room meanwhile; what was taken is done."""
+    worker = ThreadWorker()
+    gate = threading.Event()
+    done: list[int] = []
+
+    def job(number: int) -> None:
+        assert gate.wait(10)
+        done.append(number)
+
+    calls = [asyncio.create_task(worker.call(partial(job, number))) for number in range(12)]
+    await asyncio.sleep(0)
+    worker.end()
+    gate.set()
+    found = await asyncio.gather(*calls, return_exceptions=True)
+    assert done == list(range(8))
+    assert [type(each) for each in found[8:]] == [WorkerEndedError] * 4
+    with pytest.raises(WorkerEndedError):
+        await worker.call(lambda: 7)

@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mqvitals_agent.simulator.model import World
+from mqvitals_agent.simulator.repetition import Repetition
 from mqvitals_agent.simulator.scenario import SCENARIOS, Incident, Scenario, ScenarioError, What, load_scenario
+from mqvitals_agent.simulator.state import Queue
 from mqvitals_agent.simulator.transmission import achieved, batch_us, capacity
 
 BEGIN = 1_763_700_000_000
@@ -47,6 +49,98 @@ def test_who_looks_in_between_changes_nothing(looks: list[int]) -> None:
     for now in sorted(looks):
         one.advance(now)
     assert one.advance(BEGIN + 90 * S) == other.advance(BEGIN + 90 * S)
+
+
+INCIDENTS = st.builds(
+    lambda what, name, value, at, lasts: Incident(at * S, lasts * S, what, name, value),
+    st.sampled_from([What.SLOW_CONSUMER, What.ARRIVALS, What.CONSUMER_GONE]),
+    st.sampled_from(["QM01/ORDERS.REQUEST", "QM02/PAYMENTS.IN", "PRDQ/APPL1.ORDERS"]),
+    st.sampled_from([0.0, 0.5, 3.0]),
+    st.integers(0, 40),
+    st.integers(1, 40),
+) | st.builds(
+    lambda what, name, at, lasts: Incident(at * S, lasts * S, what, name),
+    st.sampled_from([What.DOWN, What.ARCHIVE_STOPPED]),
+    st.sampled_from(["QM01", "QM04"]),
+    st.integers(0, 40),
+    st.integers(1, 40),
+)
+
+
+@given(
+    st.lists(INCIDENTS, max_size=3),
+    st.sampled_from([7_000, 20_000, 41_500]),
+    st.lists(st.integers(0, 600 * S), max_size=5),
+    st.integers(0, 60 * S),
+)
+@settings(max_examples=20, deadline=None)
+def test_what_is_added_is_what_would_be_lived(
+    incidents: list[Incident], length: int, looks: list[int], later: int
+) -> None:
+    """Rounds that are added give the group that living through them gives, at any moment and afterwards."""
+    lived, leaping = (World(Scenario("test", length, tuple(incidents)), BEGIN, queues=10, channels=4) for _ in range(2))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Repetition, "whole_rounds", lambda *_: 0)
+        group = lived.advance(BEGIN + 600 * S)
+    for look in sorted(looks):
+        leaping.advance(BEGIN + look)
+    assert leaping.advance(BEGIN + 600 * S) == group
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Repetition, "whole_rounds", lambda *_: 0)
+        lived.advance(BEGIN + 600 * S + later)
+        leaping.advance(BEGIN + 600 * S + later)
+    assert leaping.group == lived.group
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_group_of_many_days_is_there_at_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of ten days no more is lived through than a few rounds."""
+    steps = 0
+    step = World._step
+
+    def counted(self: World, now: int) -> None:
+        nonlocal steps
+        steps += 1
+        step(self, now)
+
+    monkeypatch.setattr(World, "_step", counted)
+    scenario = load_scenario(name)
+    World(scenario, BEGIN).advance(BEGIN + 10 * 86_400 * S)
+    assert steps <= 5 * scenario.length // S
+
+
+@given(st.lists(st.integers(1, 400), min_size=1, max_size=8))
+@settings(max_examples=10, deadline=None)
+def test_queues_and_channels_more_agree_with_themselves(pauses: list[int]) -> None:
+    """Depth, counters and moments of those that were added, over any interval; a good share of them moves in each."""
+    here = world(queues=500, channels=100)
+    now = BEGIN
+    before = {queue.name: queue.put_total for queue in side_queues(here)}
+    for pause in pauses:
+        now += pause * S
+        here.advance(now)
+        found = side_queues(here)
+        for queue in found:
+            assert queue.depth == queue.put_total - queue.got_total >= 0
+            assert (queue.oldest_put is None) == (queue.depth == 0)
+            assert queue.oldest_put is None or (queue.last_get or 0) < queue.oldest_put <= now
+            assert queue.put_total >= before[queue.name]
+            assert (queue.last_put == now) == (queue.put_total > before[queue.name])
+        assert sum(queue.put_total > before[queue.name] for queue in found) == 200
+        before = {queue.name: queue.put_total for queue in found}
+    moved = [
+        channel.instances[0].last_message == now
+        for member in here.group.members.values()
+        for channel in member.channels.values()
+        if channel.name.startswith("CLIENT.")
+    ]
+    assert sum(moved) == 50
+
+
+def side_queues(here: World) -> list[Queue]:
+    """The queues that were added."""
+    members = here.group.members.values()
+    return [queue for member in members for queue in member.queues.values() if queue.name.startswith("APP")]
 
 
 def test_another_seed_is_another_course() -> None:

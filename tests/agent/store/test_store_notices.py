@@ -12,8 +12,18 @@ from sqlite_utils import Database
 
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.migration import migrate, migrations
-from mqvitals_agent.store.notice_row import KEEP_MS, NoticeOutcome, NoticeStatus, OwedNotice, Told
+from mqvitals_agent.store.notice_row import (
+    KEEP_MS,
+    LONGEST_PAUSE_MS,
+    NoticeOutcome,
+    NoticeStatus,
+    OwedNotice,
+    Told,
+    due_notices,
+    next_notice,
+)
 from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.receiver_row import Adoption, count_owed, read_receivers
 from mqvitals_agent.store.schema import APPLICATION_ID, PAGE_SIZE, STRUCTURE
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.lifecycle.alert import AlertState, Severity, Transition, Why
@@ -125,7 +135,7 @@ def test_notices_are_taken_in_order(path: Path, make: Any) -> None:
         assert ids(store, now) == [1, 2, 3]
         assert ids(store, now, limit=2) == [1, 2]
         assert ids(store, now, receiver="other") == []
-        store.notice_failed(1, "it answered 500", now + 1000)
+        store.notice_failed(1, now, "it answered 500", now + 1000)
         assert ids(store, now) == []
         assert ids(store, now + 1000) == [1, 2, 3]
         (first,) = store.due_notices("ops", now + 1000, 1)
@@ -188,6 +198,122 @@ def test_pruning_and_taking_use_their_indexes(path: Path, make: Any) -> None:
     assert "notice_alert" in plans[2]
 
 
+def test_screens_read_no_more_than_they_show(path: Path, make: Any) -> None:
+    """How receivers do is told from indexes alone, and from the rows of single notices; so is what is due."""
+    seen: list[str] = []
+    with Store.open(path, kinds=make.kinds) as store:
+        three(store, make)
+        store.adopt_receivers(["ops"], make.ts(5), lambda _: [])
+        store.notice_failed(1, make.ts(5), "x", make.ts(6), refused=True)
+        connection = sqlite3.connect(path)
+        connection.set_trace_callback(seen.append)
+        read_receivers(connection)
+        due_notices(connection, "ops", 5, 20)
+        next_notice(connection, "ops", 5)
+        count_owed(connection)
+        connection.set_trace_callback(None)
+        plans = [
+            row[3] for sql in set(seen) for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}") if "notice" in sql
+        ]
+        connection.close()
+    searched = [plan for plan in plans if plan.startswith(("SCAN", "SEARCH"))]
+    assert len(searched) >= 7
+    for plan in searched:
+        assert any(index in plan for index in ("notice_owed", "notice_refused", "notice_alert", "PRIMARY KEY")), plan
+    assert not any("TEMP B-TREE" in plan for plan in plans)
+
+
+def test_a_hundred_thousand_delivered_notices_cost_a_screen_nothing(path: Path, make: Any) -> None:
+    """The virtual machine of SQLite takes as many steps as with none."""
+
+    def steps() -> int:
+        count = [0]
+        connection = sqlite3.connect(path)
+        connection.set_progress_handler(lambda: count.__setitem__(0, count[0] + 1), 1)
+        read_receivers(connection)
+        due_notices(connection, "ops", 5, 20)
+        connection.close()
+        return count[0]
+
+    with Store.open(path, kinds=make.kinds) as store:
+        store.adopt_receivers(["ops"], make.ts(5), lambda _: [])
+        three(store, make)
+        before = steps()
+        store._connection.execute(
+            "INSERT INTO notice(alert_id, receiver, status, severity, fingerprint, made_ts, payload, done_ts, outcome)"
+            " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)"
+            " SELECT 1, 'ops', 'firing', 'info', 'f', 1, '{}', 1, 'accepted' FROM n"
+        )
+        assert steps() == before
+
+
+def test_a_refused_one_is_stepped_over(path: Path, make: Any) -> None:
+    """With what comes after it about the same alert; both are due when it is, and after a clock was set back."""
+    owed = Owed()
+    with Store.open(path, kinds=make.kinds) as store:
+        first, second = make.alert(1, FIRING, started=1), make.alert(1, FIRING, started=1, name="OTHER")
+        write(store, make, 1, first, None, owed)
+        write(store, make, 2, second, None, owed)
+        write(store, make, 3, make.alert(3, RESOLVED, started=1, ended=3), first, owed)
+        now = make.ts(10)
+        store.notice_failed(1, now, "it answered 400", now + 1000, refused=True)
+        assert ids(store, now) == [2]
+        assert store.next_notice("ops", now) == now + 1000
+        assert store.next_notice("other", now) is None
+        assert ids(store, now + 1000) == [1, 2, 3]
+        assert store.next_notice("ops", now + 1000) is None
+        assert ids(store, now + 1000 - LONGEST_PAUSE_MS - 1) == [1, 2, 3]
+        store.notice_failed(1, now + 1000, "it answered 500", now + 2000)
+        (stored,) = store.due_notices("ops", now + 2000, 1)
+        assert (stored.refused, stored.attempts, stored.error) == (now, 2, "it answered 500")
+
+
+def test_receivers_are_adopted_or_not(path: Path, make: Any) -> None:
+    """All in one transaction: what others are owed is dropped, what waits is due, what new ones are owed is kept."""
+    asked: list[Sequence[str]] = []
+
+    def introduced(names: Sequence[str]) -> list[OwedNotice]:
+        asked.append(names)
+        return [OwedNotice(1, name, NoticeStatus.FIRING, Severity.INFO, "f", 5, "{}") for name in names]
+
+    def broken(names: Sequence[str]) -> list[OwedNotice]:
+        raise KeyError(names)
+
+    with Store.open(path, kinds=make.kinds) as store, StoreReader.open(path, kinds=make.kinds) as reader:
+        three(store, make)
+        assert reader.receivers() == ()
+        assert store.adopt_receivers(["ops"], make.ts(5), lambda _: []) == Adoption({}, {"ops": 0})
+        store.notice_failed(1, make.ts(6), "x", make.ts(9))
+        before = reader.receivers()
+        with pytest.raises(KeyError):
+            store.adopt_receivers(["new"], make.ts(7), broken)
+        assert reader.receivers() == before
+        assert ids(store, make.ts(6)) == []
+        assert store.adopt_receivers(["new", "ops"], make.ts(7), introduced) == Adoption({}, {"new": 1})
+        assert ids(store, make.ts(6)) == [1, 2, 3]
+        assert store.owed_notices() == {"ops": 3, "new": 1}
+        assert store.adopt_receivers(["new"], make.ts(8), introduced) == Adoption({"ops": 3}, {})
+        assert store.adopt_receivers(["new"], make.ts(9), introduced) == Adoption({}, {})
+        assert asked == [["new"]]
+        assert [(row.name, row.since, row.waiting) for row in reader.receivers()] == [("new", make.ts(7), 1)]
+        # What was dropped is not known to whoever was to get it.
+        assert store.told([1]) == {(1, "new"): Told(NoticeStatus.FIRING, Severity.INFO)}
+
+
+def test_what_a_receiver_takes_to_be_firing(path: Path, make: Any) -> None:
+    """An alert that has ended and of which it heard nothing but the beginning."""
+    with Store.open(path, kinds=make.kinds) as store:
+        firing = make.alert(1, FIRING, started=1)
+        write(store, make, 1, firing, None, Owed())
+        assert store.believed("ops") == ()
+        write(store, make, 2, make.alert(2, RESOLVED, started=1, ended=2), firing, Owed())
+        assert store.believed("ops") == ()
+        store.notice_done(1, make.ts(3), ACCEPTED)
+        store.adopt_receivers([], make.ts(4), lambda _: [])
+        assert [each.id for each in store.believed("ops")] == [1]
+        assert store.believed("other") == ()
+
+
 def test_what_the_pipeline_asks(path: Path, make: Any) -> None:
     """Owners that are the group, and the newest value of a metric, or why there is none."""
     with Store.open(path, kinds=make.kinds) as store:
@@ -234,6 +360,34 @@ def test_a_store_of_structure_1_is_brought_up_to_date(path: Path, make: Any) -> 
         assert len(reader.notices()) == 1
 
 
+def test_a_store_of_structure_2_is_brought_up_to_date(path: Path, make: Any) -> None:
+    """What had been refused counts as refused; receivers are new, and are told nothing twice."""
+    db = Database(path)
+    db.conn.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    db.conn.execute("PRAGMA journal_mode = WAL")
+    migrations.apply(db, stop_before="structure_3")
+    db.conn.execute("INSERT INTO meta VALUES('mode', 'live')")
+    db.conn.execute(
+        "INSERT INTO alert VALUES(7, 'Q-03', 'QM01', 'queue', 'APPL.IN', '', 'QM01', 'queue', 'APPL.IN',"
+        " 'operational', 'queue_filling', 'firing', 'warning', 'warning', 1, 2, 2, NULL, 'HELD', 'fills', 1, 0, 0)"
+    )
+    for number, outcome in ((1, "accepted"), (2, "refused")):
+        db.conn.execute(
+            "INSERT INTO notice(id, alert_id, receiver, status, severity, fingerprint, made_ts, payload, done_ts, outcome)"
+            " VALUES(?, 7, 'ops', 'firing', 'warning', 'f', 1, '{}', 5, ?)",
+            (number, outcome),
+        )
+    db.conn.execute("PRAGMA user_version = 2")
+    db.conn.commit()
+    db.close()
+    with Store.open(path, kinds=make.kinds) as store, StoreReader.open(path, kinds=make.kinds) as reader:
+        assert store.told([7]) == {(7, "ops"): Told(NoticeStatus.FIRING, Severity.WARNING)}
+        store.adopt_receivers(["ops"], 6, lambda _: [])
+        (row,) = reader.receivers()
+        assert (row.given_up, row.refused, row.waiting) == (1, 0, 0)
+        assert [each.refused for each in reader.notices()] == [5, None]
+
+
 def test_a_closed_store_says_so(path: Path, make: Any) -> None:
     """As a StoreError, which those who deliver expect."""
     store = Store.open(path, kinds=make.kinds)
@@ -241,8 +395,12 @@ def test_a_closed_store_says_so(path: Path, make: Any) -> None:
     for ask in (
         lambda: store.due_notices("ops", 1, 1),
         lambda: store.notice_done(1, 1, ACCEPTED),
-        lambda: store.notice_failed(1, "x", 1),
+        lambda: store.notice_failed(1, 1, "x", 1),
         lambda: store.told([1]),
+        lambda: store.next_notice("ops", 1),
+        lambda: store.believed("ops"),
+        lambda: store.adopt_receivers([], 1, lambda _: []),
+        store.owed_notices,
         store.firing_alerts,
         store.groups,
     ):

@@ -332,3 +332,16 @@ def test_import_cost(path: Path, make: Any) -> None:
         for _ in range(2)
     ]
     assert runs == [["False", "True"], ["False", "False"]]
+
+
+def test_a_reader_sees_columns_that_a_writer_adds_later(path: Path, make: Any) -> None:
+    """A reader may open a store that is being made, or that a later version is about to write to: it goes on seeing all."""
+    queue = make.kinds["queue"]
+    fewer = replace(queue, metrics=tuple(metric for metric in queue.metrics if metric.name != "depth"))
+    Store.open(path, kinds={**make.kinds, "queue": fewer}).close()
+    with StoreReader.open(path, kinds=make.kinds) as reader:
+        store = Store.open(path, kinds=make.kinds)
+        store.write(make.snapshot(1, make.status(1, depth=7)), make.verdict())
+        store.close()
+        assert reader.current(make.queue())["depth"].value == 7
+        assert reader.trend(make.queue(), "depth").points == ((make.ts(1), 7),)

@@ -119,6 +119,26 @@ GOLDEN = """\
       12:00:00        12:01:30"""
 
 
+@pytest.mark.parametrize(
+    ("values", "low", "high"),
+    [
+        ([64, 65, 64], 59, 69),
+        ([64.2], 59, 69),
+        ([0, 0.6], 0, 10),
+        ([98, 99.5], 90, 100),
+        ([100, 100], 90, 100),
+        ([30, 38.4], 29, 39),
+        ([30, 41], 30, 41),
+        ([0.4, 0.6], 0, 10),
+        ([99, 104], 99, 104),
+    ],
+)
+def test_a_share_that_wavers_is_calm(values: list[float], low: float, high: float) -> None:
+    """A point up and down is no storm: shares have a scale of ten points at least, and none beyond what there can be."""
+    made = scale_of_values(values, str, top=100)
+    assert (made.low, made.high) == (low, high)
+
+
 def test_state_scale() -> None:
     """Each state seen has a level of its own, in the order of the numbers, with its name beside it."""
     labels, levels = scale_of_states([5, 3, 3, 6], lambda code: f"S{code}")
@@ -129,9 +149,9 @@ def test_state_scale() -> None:
 @pytest.mark.parametrize(
     ("values", "low", "high"),
     [
-        ([], 0, 1),
-        ([0, 0], 0, 1),
-        ([5, 5], 0, 5),
+        ([], 0, 10),
+        ([0, 0], 0, 10),
+        ([5, 5], 0, 10),
         ([4, 60], 0, 60),
         ([59.9, 93.1], 59.9, 93.1),
         ([4, 93], 0, 100),

@@ -102,6 +102,75 @@ def test_a_stored_group(stored: StoreReader, judging: Judging) -> None:
     assert any(line.key == "QM01/buffer_pool/3" for line in overview_lines(frame, 200))
 
 
+def test_what_to_do_about_the_worst(stored: StoreReader, judging: Judging) -> None:
+    """Below the worst alert stand what to do and what to type, also in 80 columns; of a silent one nothing is to be done."""
+    frame = read_frame(stored, 0, Want(), judging)
+    for width in (79, 119):
+        lines = overview_lines(frame, width)
+        at = next(place for place, line in enumerate(lines) if line.key == "QM01/buffer_pool/3")
+        below = " ".join(line.text.strip() for line in lines[at + 1 : at + 6] if not line.key)
+        assert "to do: Enlarge the pool or split its queues now." in below
+        assert "MQSC: DISPLAY USAGE PSID(*) TYPE(PAGESET)" in below
+        assert "so few that tasks write pages themselves and wait" in f"{lines[at].text} {below}"
+    later = replace(frame.situation, replay=False, now=frame.now + 3_600_000)
+    stale = replace(frame, now=later.now, situation=later, status=status_of(later))
+    assert "to do:" not in "".join(line.text for line in overview_lines(stale, 79))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_full_in(healthy: Situation, width: int) -> None:
+    """What fills says when it will be full; what is silent says nothing of what will be."""
+    now = healthy.now
+    rising = tuple((now - (11 - n) * 60_000, 60.0 + n) for n in range(12))
+    flat = tuple((ts, 35.0) for ts, _ in rising)
+    points = {
+        name: rising if name.kind == "cf_structure" and name.name == "APPL1" else flat
+        for name in healthy.current
+        if name.kind in ("buffer_pool", "page_set", "cf_structure")
+    }
+    frame = replace(frame_of(healthy), pulse=Pulse(points))
+    lines = {line.key: line.text for line in overview_lines(frame, width)}
+    assert "full in 29m00s" in lines["PRDQSG/cf_structure/APPL1"]
+    assert "full in" not in lines["PRDQSG/cf_structure/CSQ_ADMIN"]
+    page_set = {name: rising if name.kind == "page_set" else flat for name in points}
+    lines = {line.key: line.text for line in overview_lines(replace(frame, pulse=Pulse(page_set)), width)}
+    assert "29m00s" in lines["QM01/queue_manager"]
+    later = replace(healthy, replay=False, now=now + 600_000)
+    stale = replace(frame, now=later.now, situation=later, status=status_of(later))
+    assert "full in" not in "".join(line.text for line in overview_lines(stale, width))
+
+
+def test_pasts_are_shares_of_all(healthy: Situation) -> None:
+    """A constant 35 % is a low block all along, and 100 % a full one: the scale is that of the share, not of its values."""
+    points = dict.fromkeys(healthy.current, ((healthy.now - 3_000_000, 35.0), (healthy.now, 35.0)))
+    text = next(
+        line.text
+        for line in overview_lines(replace(frame_of(healthy), pulse=Pulse(points)), 120)
+        if line.key.startswith("QM01")
+    )
+    assert "▃" in text
+    assert not set("▄▅▆▇█") & set(text)
+
+
+def test_no_column_moves_with_an_age(healthy: Situation) -> None:
+    """Buffer pools that are asked for at every other poll show their age every other time, and nothing else moves."""
+    rows = []
+    for ts in (healthy.now, healthy.now - 7_000):
+        current = {
+            name: {
+                key: told._replace(ts=ts) if name.kind in ("buffer_pool", "page_set") else told
+                for key, told in values.items()
+            }
+            for name, values in healthy.current.items()
+        }
+        frame = frame_of(replace(healthy, current=current))
+        rows.append(next(line.text for line in overview_lines(frame, 80) if line.key.startswith("QM01")))
+    assert "BP3 61 %   " in rows[0]
+    assert "BP3 61 % 7s" in rows[1]
+    assert rows[0].index("PS4") == rows[1].index("PS4")
+    assert rows[0].index("run") == rows[1].index("run")
+
+
 def test_an_empty_store(empty: StoreReader, judging: Judging) -> None:
     """Nothing stored: every screen is read without an error, and the header says what to do."""
     for screen in ("overview", "list", "alerts", "agent"):

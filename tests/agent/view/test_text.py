@@ -30,6 +30,10 @@ ANY_TEXT = st.text(st.characters(), max_size=60)
         ("\u0301x", "◌\u0301x"),
         ("e" + "\u0301" * 50, "e" + "\u0301" * 3),
         ("日本", "日本"),
+        ("\u2764\ufe0f", "\u2764\\ufe0f"),
+        ("\U0001f44b\U0001f3fd", "\U0001f44b\\U0001f3fd"),
+        ("\u1100\u1161", "\u1100\\u1161"),
+        ("한", "한"),
     ],
 )
 def test_safe(raw: str, shown: str) -> None:

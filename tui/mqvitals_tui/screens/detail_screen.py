@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
 
 from mqvitals_agent.view.detail import detail_lines
 from mqvitals_agent.view.frame import DETAIL, HOUR_MS, Want
 from mqvitals_agent.view.table import Line, Span, Tone, line
 from mqvitals_agent.view.text import cells, cut, safe
-from mqvitals_agent.view.trend import unit_of
 from mqvitals_agent.view.wording import object_words
 from mqvitals_rules.page import one_line
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_rules.vocabulary.metric import MetricType
+from mqvitals_tui.chart_span import fitting_ms, lately, span_words, stepped_ms
 from mqvitals_tui.feed import Read
 from mqvitals_tui.keys import DETAIL as DETAIL_KEYS
+from mqvitals_tui.keys import MOVES, Hint, hint_line
 from mqvitals_tui.screens.frame_screen import FrameScreen, Sight
-from mqvitals_tui.trend_chart import drawing
+from mqvitals_tui.trend_chart import drawing, unit_words
 from mqvitals_tui.widgets.banner import Banner
 from mqvitals_tui.widgets.chart import BrailleChart
 from mqvitals_tui.widgets.lines import LinesView
 from mqvitals_tui.widgets.status_bar import StatusBar
 
-SPANS_MS = tuple(
-    minutes * 60_000 for minutes in (10, 30, 60, 3 * 60, 6 * 60, 12 * 60, 24 * 60, 3 * 24 * 60, 7 * 24 * 60)
-)
-"""How long the chart can reach back."""
+_CHARTED = 18
+"""From so many lines on there is room for a chart and some text below it."""
 
 
-class DetailScreen(FrameScreen, inherit_bindings=False):
+class DetailScreen(FrameScreen):
     """The detail of ``name``; ``trail`` are the names of the places and objects that led here."""
 
     BINDINGS: ClassVar[list[BindingType]] = list(DETAIL_KEYS)
@@ -47,7 +47,8 @@ class DetailScreen(FrameScreen, inherit_bindings=False):
         self.object_name = name
         self.trail = trail
         self._metric = ""
-        self._span_ms = HOUR_MS
+        self._chosen_ms: int | None = None
+        self._steps = 0
 
     def compose(self) -> ComposeResult:
         """Header, the way here, what the chart shows, the chart, the text, the keys."""
@@ -61,7 +62,20 @@ class DetailScreen(FrameScreen, inherit_bindings=False):
     @property
     def want(self) -> Want:
         """The object, and what its chart shows."""
-        return Want(DETAIL, name=self.object_name, metric=self._metric, span_ms=self._span_ms)
+        return Want(DETAIL, name=self.object_name, metric=self._metric, span_ms=self._chosen_ms or HOUR_MS)
+
+    @property
+    def span_ms(self) -> int:
+        """How long the chart reaches back: as chosen, else as far as there is a past, up to an hour; ms."""
+        if self._chosen_ms is not None:
+            return self._chosen_ms
+        detail = None if self._read is None else self._read.frame.detail
+        return HOUR_MS if detail is None or detail.trend is None else fitting_ms(detail.trend, HOUR_MS)
+
+    @property
+    def body(self) -> Widget:
+        """The text."""
+        return self.query_one("#lines", LinesView)
 
     @property
     def words(self) -> str:
@@ -71,43 +85,50 @@ class DetailScreen(FrameScreen, inherit_bindings=False):
     def paint_frame_around(self, width: int) -> None:
         """The way here, and the keys."""
         self.query_one("#trail", Banner).show((_trail((*self.trail, object_words(self.object_name)), width),))
-        keys = (
-            ("Esc", "back"),
-            ("Enter", "open"),
-            ("+ -", "span"),
-            ("m", "metric"),
-            ("c", "copy"),
-            (":", "find"),
-            ("?", "help"),
-            ("q", "quit"),
+        hints = (
+            Hint("Esc", "back"),
+            Hint("Enter", "open", 1),
+            Hint("+ -", "span", 3),
+            Hint("m", "metric", 4),
+            Hint("c", "copy MQSC", 2),
+            Hint(":", "find", 5),
+            Hint("?", "help"),
+            Hint("q", "quit"),
         )
-        spans = [
-            span
-            for key, text in keys
-            for span in (Span("  " if key != "Esc" else " "), Span(key, Tone.STRONG), Span(f" {text}", Tone.FAINT))
-        ]
-        self.query_one("#keys", StatusBar).show(Line(tuple(spans)))
+        self.query_one("#keys", StatusBar).show(hint_line(hints, width))
+
+    def help_groups(self) -> tuple[tuple[str, Sequence[Binding]], ...]:
+        """The keys of an object."""
+        return (("Here: an object", DETAIL_KEYS), ("Moving about", MOVES))
 
     def paint(self, read: Read, width: int) -> None:
         """Chart and text."""
         detail = read.frame.detail
         chart = self.query_one("#chart", BrailleChart)
         trend = None if detail is None else detail.trend
+        if self.size.height < _CHARTED:
+            trend = None
         chart.display = trend is not None
         self.query_one("#what", Banner).show(() if trend is None else (self._what(read, width),))
         if trend is not None:
+            trend = lately(trend, self.span_ms)
             drawn = drawing(trend, read.earlier)
-            empty = f"Absent in this time: {trend.why}" if trend.points and trend.why else "No poll in this time"
+            time = span_words(self.span_ms)
+            empty = f"Absent in {time}: {trend.why}" if trend.points and trend.why else f"No poll in {time}"
             chart.show(
                 drawn.points,
                 drawn.scale,
                 trend.span,
                 words=drawn.words,
                 time_label=drawn.time_label,
+                time_words=f"{time}, UTC",
                 earlier=drawn.earlier,
                 steps=drawn.steps,
                 empty=empty,
             )
+        if self._steps and detail is not None:
+            steps, self._steps = self._steps, 0
+            self.action_metric(steps)
         self.query_one("#lines", LinesView).show(detail_lines(read.frame, max(width - 1, 20)))
 
     def _what(self, read: Read, width: int) -> Line:
@@ -115,11 +136,10 @@ class DetailScreen(FrameScreen, inherit_bindings=False):
         if detail is None or detail.trend is None:
             return line()
         metric = detail.trend.metric
-        # The scale has the units; what it does not say is that a counter's values are increases.
-        unit = f", {unit_of(metric)}" if metric.type is MetricType.COUNTER else ""
+        unit = unit_words(metric)
         which = f"{detail.chartable.index(detail.metric) + 1} of {len(detail.chartable)}"
         head = f" {metric.name}"
-        end = f"{unit}; {_span_words(self._span_ms)}; metric {which}"
+        end = f"{f', {unit}' if unit else ''}; metric {which}"
         meaning = cut(f": {metric.meaning}", max(width - cells(head) - cells(end), 0))
         return Line((Span(head, Tone.STRONG), Span(f"{meaning if cells(meaning) > 8 else ''}{end}", Tone.FAINT)))
 
@@ -127,7 +147,7 @@ class DetailScreen(FrameScreen, inherit_bindings=False):
 
     def on_lines_view_opened(self, message: LinesView.Opened) -> None:
         """Enter on a related object."""
-        self.post_message(self.Drilled(ObjectName.parse(message.key)))
+        self.drill(message.key)
 
     def action_back(self) -> None:
         """To where this was opened."""
@@ -135,14 +155,17 @@ class DetailScreen(FrameScreen, inherit_bindings=False):
 
     def action_span(self, step: int) -> None:
         """A longer or a shorter time in the chart."""
-        position = SPANS_MS.index(self._span_ms) + step
-        self._span_ms = SPANS_MS[min(max(position, 0), len(SPANS_MS) - 1)]
+        self._chosen_ms = stepped_ms(self.span_ms, step)
         self._ask()
 
     def action_metric(self, step: int) -> None:
         """Another metric in the chart."""
         detail = None if self._read is None else self._read.frame.detail
-        if detail is None or not detail.chartable:
+        if detail is None:
+            # Typed before the object was read: it counts when it is.
+            self._steps += step
+            return
+        if not detail.chartable:
             return
         shown = self._metric or detail.metric
         here = detail.chartable.index(shown) if shown in detail.chartable else 0
@@ -161,15 +184,6 @@ class DetailScreen(FrameScreen, inherit_bindings=False):
             return
         self.app.copy_to_clipboard(command)
         self.notify(f"Copied: {command}", markup=False)
-
-
-def _span_words(ms: int) -> str:
-    minutes = ms // 60_000
-    for size, unit in ((24 * 60, "day"), (60, "hour"), (1, "minute")):
-        if minutes % size == 0:
-            count = minutes // size
-            return f"the last {unit}" if count == 1 else f"the last {count} {unit}s"
-    return ""
 
 
 def _trail(names: tuple[str, ...], width: int) -> Line:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.screen import Screen
+from textual.widget import Widget
 
 from mqvitals_agent.view.frame import Frame, Want
 from mqvitals_agent.view.table import Line, Tone, line
@@ -19,9 +20,19 @@ from mqvitals_agent.view.top_line import header_lines
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.feed import Read, aged
+from mqvitals_tui.keys import EVERYWHERE, OPEN
 from mqvitals_tui.widgets.banner import Banner
+from mqvitals_tui.widgets.cursor_view import CursorView
+
+if TYPE_CHECKING:
+    from mqvitals_tui.app import MqvitalsApp
 
 TICK_S = 1.0
+
+LEAST = (40, 10)
+"""A terminal with fewer columns or lines shows only that it is too small, and how bad things are."""
+
+ENOUGH = "80x24"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +46,12 @@ class Sight:
 class FrameScreen(Screen[None], inherit_bindings=False):
     """A screen that shows frames. It paints what it has at once, and what it wanted as soon as it was read."""
 
-    BINDINGS: ClassVar[list[BindingType]] = []
+    BINDINGS: ClassVar[list[BindingType]] = [*EVERYWHERE, OPEN]
+    DEFAULT_CSS = """
+    FrameScreen { overflow: hidden; }
+    FrameScreen.tiny > * { display: none; }
+    FrameScreen.tiny > #header { display: block; }
+    """
 
     class Wanted(Message):
         """The screen on top wants this to be read from now on."""
@@ -43,13 +59,6 @@ class FrameScreen(Screen[None], inherit_bindings=False):
         def __init__(self, want: Want) -> None:
             super().__init__()
             self.want = want
-
-    class Drilled(Message):
-        """The object ``name`` is to be opened."""
-
-        def __init__(self, name: ObjectName) -> None:
-            super().__init__()
-            self.name = name
 
     def __init__(self, sight: Sight) -> None:
         super().__init__()
@@ -72,16 +81,49 @@ class FrameScreen(Screen[None], inherit_bindings=False):
         """Show what does not depend on what was read."""
 
     @property
+    @abstractmethod
+    def body(self) -> Widget:
+        """What has the focus when nothing else has."""
+
+    @abstractmethod
+    def help_groups(self) -> tuple[tuple[str, Sequence[Binding]], ...]:
+        """The keys that do something here, by what they are for."""
+
+    async def action_open(self) -> None:
+        """Open what is under the cursor: at once, so that the next key is for what was opened.
+
+        Before there is anything to see nothing is opened: nobody means what was never shown.
+        """
+        view = self.focused
+        if isinstance(view, CursorView) and view.cursor_key:
+            self.drill(view.cursor_key)
+
+    def drill(self, key: str) -> None:
+        """Have the object of this whole name opened."""
+        cast("MqvitalsApp", self.app).open_object(ObjectName.parse(key))
+
+    @property
     def frame(self) -> Frame | None:
         """What was read last for what the screen wants now."""
         return None if self._read is None or self._read.frame.want != self.want else self._read.frame
 
     def on_mount(self) -> None:
         """Age what is shown, each second."""
-        self.set_interval(TICK_S, self.repaint)
+        self.set_interval(TICK_S, self._tick)
+
+    def _tick(self) -> None:
+        # Nobody sees a screen below another one; the palette leaves most of it in sight.
+        if self.on_top or self.app.screen.is_modal:
+            self.repaint()
+
+    @property
+    def on_top(self) -> bool:
+        """Whether this is the screen that keys are for. The toolkit calls the one below it current too."""
+        return self.app.screen is self
 
     def on_screen_resume(self) -> None:
         """On top again: ask for what is wanted."""
+        self.repaint()
         self.post_message(self.Wanted(self.want))
 
     def on_resize(self, _: events.Resize) -> None:
@@ -105,17 +147,26 @@ class FrameScreen(Screen[None], inherit_bindings=False):
         """Show everything as it is now."""
         if not self.is_mounted or not self.size.width:
             return
-        width = self.size.width
+        width, height = self.size
+        tiny = width < LEAST[0] or height < LEAST[1]
+        self.set_class(tiny, "tiny")
+        if not tiny and self.focused is None and self.app.app_focus and self.on_top:
+            # What was hidden has lost the focus.
+            self.set_focus(self.body)
         read = self._read
         if read is not None:
             frame = aged(read.frame, self.sight.now(), self.sight.judging.rules.ranks)
             read = Read(frame, read.earlier)
-        self.query_one("#header", Banner).show(self._header(None if read is None else read.frame, width))
+        header = self._header(None if read is None else read.frame, width)
+        if tiny:
+            words = f"{width}x{height} is too small: {ENOUGH} shows all"
+            header = (header[0], *(line(each, Tone.WARNING) for each in wrap(words, width)), *header[1:])[:height]
+        self.query_one("#header", Banner).show(header)
         self.paint_frame_around(width)
         if read is None or read.frame.want != self.want:
             return
         silent = _silent(read.frame)
-        if silent != self._silent and self.is_current:
+        if silent != self._silent and self.on_top:
             # Who has fallen silent changes more than ages: how its objects are is unknown now.
             self._silent = silent
             self.post_message(self.Wanted(self.want))

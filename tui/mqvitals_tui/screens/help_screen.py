@@ -1,8 +1,8 @@
-"""The help: every key and what it does."""
+"""The help: every key of the screen that was on top, and what it does."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from textual import events
@@ -14,24 +14,38 @@ from mqvitals_agent.view.overview import heading
 from mqvitals_agent.view.severity import Health
 from mqvitals_agent.view.table import Line, Span, Tone, line, tone_of
 from mqvitals_agent.view.text import fit, wrap
-from mqvitals_tui.keys import DETAIL, EVERYWHERE, HELP, MAIN, MOVES, shown
+from mqvitals_tui.keys import APP, EVERYWHERE, HELP, Hint, hint_line, shown
 from mqvitals_tui.widgets.banner import Banner
 from mqvitals_tui.widgets.lines import LinesView
 from mqvitals_tui.widgets.status_bar import StatusBar
 
 _KEYS = 20
 
+Groups = Sequence[tuple[str, Sequence[Binding]]]
 
-def help_lines(width: int) -> tuple[Line, ...]:
-    """All keys, and what the signs mean, in ``width`` cells."""
-    lines = [heading("Everywhere", width), *_bindings(EVERYWHERE, width), heading("Lists and texts", width)]
-    for keys, words in MOVES:
-        lines += _entry(keys, words, width)
-    lines += [heading("Lists, alerts and agent", width), *_bindings(MAIN, width)]
-    lines += [heading("An object", width), *_bindings(DETAIL, width), heading("Signs", width)]
+MOUSE = (
+    ("Click", "Put the cursor on a line; on a title: sort by it; on a screen's name above: go there"),
+    ("Double click", "Open the object"),
+    ("Wheel", "Move the text or the table; the cursor stays on its object"),
+)
+"""What a mouse does; nothing needs one."""
+
+
+def help_lines(groups: Groups, width: int) -> tuple[Line, ...]:
+    """The keys of a screen, those of all screens, and what the signs mean, in ``width`` cells."""
+    lines: list[Line] = []
+    for title, bindings in (*groups, ("Everywhere", (*EVERYWHERE, *APP))):
+        lines += [heading(title, width), *_bindings(bindings, width)]
+    lines.append(heading("Mouse", width))
+    for what, words in MOUSE:
+        lines += _entry(what, words, width)
+    lines.append(heading("Signs", width))
     for health in sorted(Health, reverse=True):
-        lines.append(Line((Span(fit(f" {health}", _KEYS), tone_of(health)), Span(_MEANING[health]))))
-    return (*lines, line(" Nothing that can be done here changes a queue manager.", Tone.FAINT))
+        first, *rest = wrap(_MEANING[health], max(width - _KEYS, 10))
+        lines.append(Line((Span(fit(f" {health}", _KEYS), tone_of(health)), Span(first))))
+        lines += [line(" " * _KEYS + each) for each in rest]
+    last = "Nothing that can be done here changes a queue manager."
+    return (*lines, *(line(f" {each}", Tone.FAINT) for each in wrap(last, width - 1)))
 
 
 _MEANING = {
@@ -54,7 +68,7 @@ def _entry(keys: str, words: str, width: int) -> list[Line]:
 
 
 class HelpScreen(Screen[None], inherit_bindings=False):
-    """All keys on one page that scrolls."""
+    """The keys of the screen below on one page that scrolls; ``groups`` are those that only it has."""
 
     BINDINGS: ClassVar[list[BindingType]] = list(HELP)
     AUTO_FOCUS = "#lines"
@@ -63,11 +77,15 @@ class HelpScreen(Screen[None], inherit_bindings=False):
     HelpScreen #lines { height: 1fr; scrollbar-size-vertical: 1; scrollbar-gutter: stable; }
     """
 
+    def __init__(self, groups: Groups) -> None:
+        super().__init__()
+        self._groups = groups
+
     def compose(self) -> ComposeResult:
         """A title, the keys, the way out."""
         yield Banner(id="title")
         yield LinesView(id="lines")
-        yield StatusBar(Line((Span(" Esc", Tone.STRONG), Span(" back", Tone.FAINT))), id="keys")
+        yield StatusBar(id="keys")
 
     def on_mount(self) -> None:
         """The title stays."""
@@ -75,4 +93,6 @@ class HelpScreen(Screen[None], inherit_bindings=False):
 
     def on_resize(self, event: events.Resize) -> None:
         """Lines are made for a width."""
-        self.query_one("#lines", LinesView).show(help_lines(max(event.size.width - 1, 20)))
+        self.query_one("#lines", LinesView).show(help_lines(self._groups, max(event.size.width - 1, 20)))
+        hints = (Hint("Esc", "back"), Hint("Up Down Space", "read on", 1))
+        self.query_one("#keys", StatusBar).show(hint_line(hints, event.size.width))

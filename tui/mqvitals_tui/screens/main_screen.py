@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
 from textual.widgets import Input
 
 from mqvitals_agent.view.agent_view import agent_lines
@@ -15,14 +17,14 @@ from mqvitals_agent.view.figure import number
 from mqvitals_agent.view.frame import AGENT, ALERTS, OVERVIEW, Frame, Want
 from mqvitals_agent.view.listing import matching, ordered
 from mqvitals_agent.view.overview import overview_lines
-from mqvitals_agent.view.table import Item, Line, Span, Tone
-from mqvitals_rules.snapshot import ObjectName
+from mqvitals_agent.view.table import Item, Line
 from mqvitals_tui.feed import Read
-from mqvitals_tui.keys import MAIN
-from mqvitals_tui.places import BY_ID, PLACES, Place, place_row
+from mqvitals_tui.keys import ACROSS, MAIN, MOVES, Hint, hint_line
+from mqvitals_tui.places import BEHIND, BY_ID, DATA_SETS, PLACES, STRUCTURES, Place, place_row
 from mqvitals_tui.screens.frame_screen import FrameScreen, Sight
 from mqvitals_tui.screens.spacing import spaced
 from mqvitals_tui.widgets.banner import Banner
+from mqvitals_tui.widgets.filter_line import FilterLine
 from mqvitals_tui.widgets.lines import LinesView
 from mqvitals_tui.widgets.status_bar import StatusBar
 from mqvitals_tui.widgets.virtual_table import VirtualTable
@@ -31,7 +33,10 @@ Sort = tuple[str, bool]
 """A column's id, and whether the greatest comes first."""
 
 
-class MainScreen(FrameScreen, inherit_bindings=False):
+_TABLES_ONLY = frozenset({"sort_next", "sort_previous", "reverse"})
+
+
+class MainScreen(FrameScreen):
     """One place at a time; each keeps its filter and its order while others are shown."""
 
     BINDINGS: ClassVar[list[BindingType]] = list(MAIN)
@@ -50,6 +55,7 @@ class MainScreen(FrameScreen, inherit_bindings=False):
         self._place: Place = PLACES[0]
         self._filters: dict[str, str] = {}
         self._sorts: dict[str, Sort] = {}
+        self._count = ""
         self._made: tuple[tuple[Item, ...], str, Sort | None, tuple[Item, ...]] | None = None
 
     def compose(self) -> ComposeResult:
@@ -58,13 +64,17 @@ class MainScreen(FrameScreen, inherit_bindings=False):
         yield Banner(id="places")
         yield LinesView(id="lines")
         yield VirtualTable(id="table")
-        yield Input(id="filter", placeholder="words of the name, severity:critical, state:retrying", compact=True)
+        yield FilterLine(id="filter", placeholder="words of the name, severity:critical, state:retrying")
         yield StatusBar(id="keys")
 
     def on_mount(self) -> None:
         """The overview first."""
-        self.query_one("#filter", Input).display = False
+        self._box.display = False
         self._arrange()
+
+    @property
+    def _box(self) -> FilterLine:
+        return self.query_one("#filter", FilterLine)
 
     @property
     def want(self) -> Want:
@@ -104,22 +114,49 @@ class MainScreen(FrameScreen, inherit_bindings=False):
         table.display = tabular
         lines.show(())
         table.show((), (), 0, empty="reading the store")
-        box = self.query_one("#filter", Input)
+        box = self._box
         with box.prevent(Input.Changed):
             box.value = self.filter_text
         box.display = bool(self.filter_text)
-        (table if tabular else lines).focus()
+        self._focus_body()
+
+    def help_groups(self) -> tuple[tuple[str, Sequence[Binding]], ...]:
+        """The keys of this place; those that do nothing here are left out."""
+        names = {binding.id or "" for binding in MAIN}
+        if self._place.want.screen == OVERVIEW:
+            names.discard("filter")
+        if not self._place.columns:
+            names -= _TABLES_ONLY
+        if self._place.id not in BEHIND:
+            names.discard("data_sets")
+        if self._place.want.screen != AGENT:
+            names -= {"focus_next", "focus_previous"}
+        here = tuple(binding for binding in MAIN if binding.id in names)
+        across = ACROSS if self._place.columns else ()
+        return (("Here: " + self._place.title, here), ("Moving about", (*MOVES, *across)))
 
     def paint_frame_around(self, width: int) -> None:
         """The row of places, and the keys."""
         self.query_one("#places", Banner).show((place_row(self._place.id, width)[0],))
-        words = ["Enter open"]
-        if self._place.want.screen != OVERVIEW:
-            words.append("/ filter")
+        self.query_one("#keys", StatusBar).show(self._hints(width))
+
+    def _hints(self, width: int) -> Line:
+        help_quit = (Hint(":", "find", 3), Hint("T", "theme", 5), Hint("?", "help"), Hint("q", "quit"))
+        overview = self._place.want.screen == OVERVIEW
+        if self.focused is self._box:
+            return hint_line((Hint("Enter", "keep the filter"), Hint("Esc", "take it away"), Hint("F1", "help")), width)
+        if self.filter_text:
+            sort = (Hint("< >", "sort", 3),) if self._place.columns else ()
+            first = (Hint("Esc", "show all"), Hint("/", "change"), Hint("Enter", "open", 1))
+            return hint_line((*first, *sort, *help_quit), width, self._count)
+        hints: tuple[Hint, ...] = (Hint("Enter", "open"),)
+        if not overview:
+            hints += (Hint("Esc", "back", 4), Hint("/", "filter"))
+        if self._place.id in BEHIND:
+            hints += (Hint("d", "structures" if self._place is DATA_SETS else "data sets"),)
         if self._place.columns:
-            words += ["< > sort", "r reverse"]
-        words += [": find", "T theme", "? help", "q quit"]
-        self.query_one("#keys", StatusBar).show(_keys(words))
+            hints += (Hint("< >", "sort", 1), Hint("r", "reverse", 2))
+        return hint_line((*hints, *help_quit), width)
 
     def paint(self, read: Read, width: int) -> None:
         """The place's own lines or table."""
@@ -140,11 +177,8 @@ class MainScreen(FrameScreen, inherit_bindings=False):
         items = self._items(frame)
         empty = "Nothing matches the filter" if self.filter_text and frame.items else "None is known"
         table.show(shown, items, frame.now, self.sort, empty=empty)
-        if self.filter_text:
-            count = f"{number(len(items))} of {number(len(frame.items))}"
-            self.query_one("#keys", StatusBar).show(
-                _keys(["Esc all", "/ change", "Enter open", "? help", "q quit"], count)
-            )
+        self._count = f"{number(len(items))} of {number(len(frame.items))}" if self.filter_text else ""
+        self.query_one("#keys", StatusBar).show(self._hints(self.size.width))
 
     def _items(self, frame: Frame) -> tuple[Item, ...]:
         # Ages tick every second, but tens of thousands of items are chosen and sorted only when something changed.
@@ -164,14 +198,11 @@ class MainScreen(FrameScreen, inherit_bindings=False):
 
     def on_lines_view_opened(self, message: LinesView.Opened) -> None:
         """Enter on a line."""
-        self._open(message.key)
+        self.drill(message.key)
 
     def on_virtual_table_opened(self, message: VirtualTable.Opened) -> None:
         """Enter on an item."""
-        self._open(message.key)
-
-    def _open(self, key: str) -> None:
-        self.post_message(self.Drilled(ObjectName.parse(key)))
+        self.drill(message.key)
 
     def on_banner_clicked(self, message: Banner.Clicked) -> None:
         """A click on the row of places goes there."""
@@ -187,34 +218,61 @@ class MainScreen(FrameScreen, inherit_bindings=False):
         if self._place.want.screen == OVERVIEW:
             self.notify("The overview has no filter; lists and alerts do", markup=False)
             return
-        box = self.query_one("#filter", Input)
+        box = self._box
         box.display = True
-        box.focus()
-
-    def on_input_changed(self, message: Input.Changed) -> None:
-        """Filter as it is typed."""
-        self._filters[self._place.id] = message.value
+        self.set_focus(box)
         self.repaint()
 
-    def on_input_submitted(self, _: Input.Submitted) -> None:
-        """Back to what is left."""
-        self.query_one("#filter", Input).display = bool(self.filter_text)
+    def on_input_changed(self, _: Input.Changed) -> None:
+        """Filter as it is typed. What the line holds is always of the place that is shown; a message may be older."""
+        self._take_filter(self._box.value)
+
+    def _take_filter(self, text: str) -> None:
+        if text != self.filter_text:
+            self._filters[self._place.id] = text
+            self.repaint()
+
+    async def action_open(self) -> None:
+        """From the filter to what is left of the list; else open what is under the cursor."""
+        box = self._box
+        if self.focused is not box:
+            await super().action_open()
+            return
+        self._take_filter(await box.finish())
+        box.display = bool(self.filter_text)
         self._focus_body()
+        self.repaint()
+
+    @property
+    def body(self) -> Widget:
+        """The table, or the text where there is none."""
+        return self.query_one("#table" if self._place.columns else "#lines")
 
     def _focus_body(self) -> None:
-        self.query_one("#table" if self._place.columns else "#lines").focus()
+        self.set_focus(self.body)
 
-    def action_back(self) -> None:
+    async def action_back(self) -> None:
         """Take the filter away, else go to the overview."""
-        box = self.query_one("#filter", Input)
+        box = self._box
         if box.display:
+            await box.finish()
             box.value = ""
             box.display = False
             self._filters.pop(self._place.id, None)
             self._focus_body()
             self.repaint()
+        elif self._place is DATA_SETS:
+            self.go_to(STRUCTURES.id)
         elif self._place is not PLACES[0]:
             self.go_to(PLACES[0].id)
+
+    def action_data_sets(self) -> None:
+        """From the structures to the data sets of their messages, and back."""
+        behind = BEHIND.get(self._place.id)
+        if behind is None:
+            self.notify("The shared message data sets are behind 5, Coupling facility", markup=False)
+        else:
+            self.go_to(behind.id)
 
     def action_sort(self, step: int) -> None:
         """Sort by the next column in sight; beyond the last, the worst come first again."""
@@ -251,12 +309,3 @@ class MainScreen(FrameScreen, inherit_bindings=False):
         if not self._place.columns:
             return []
         return [each.id for each in spaced(columns(self._place.columns), max(self.size.width - 1, 20))]
-
-
-def _keys(words: list[str], first: str = "") -> Line:
-    """Each key strong, what it does faint; before them what else is to be said."""
-    spans: list[Span] = [Span(f" {first}", Tone.INFO)] if first else []
-    for each in words:
-        key, _, text = each.rpartition(" ")
-        spans += [Span("  " if spans else " "), Span(key, Tone.STRONG), Span(f" {text}", Tone.FAINT)]
-    return Line(tuple(spans))

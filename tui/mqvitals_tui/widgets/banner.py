@@ -37,6 +37,7 @@ class Banner(Widget):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - the toolkit's word
         super().__init__(id=id, classes=classes)
         self._lines: tuple[Line, ...] = ()
+        self.display = False
 
     def show(self, lines: Sequence[Line]) -> None:
         """Show these lines."""

@@ -19,6 +19,7 @@ from mqvitals_tui.widgets.tones import TONE_CLASSES, paint, tone_css
 Points = Sequence[tuple[int, float | None]]
 
 _BLANK = "\u2800"
+_BESIDE = 2
 _UNDER = 2
 """Lines beneath the plot that belong to it: the axis and its times."""
 
@@ -39,6 +40,8 @@ class BrailleChart(Widget):
         self._span = Span(0, 1)
         self._words: Callable[[float], str] = str
         self._time: Callable[[int], str] = clock
+        self._time_words = ""
+        self._shown: object = None
         self._earlier: tuple[tuple[str, Points], ...] = ()
         self._steps = False
         self._tone = Tone.INFO
@@ -53,6 +56,7 @@ class BrailleChart(Widget):
         *,
         words: Callable[[float], str],
         time_label: Callable[[int], str] = clock,
+        time_words: str = "",
         earlier: Sequence[tuple[str, Points]] = (),
         steps: bool = False,
         tone: Tone = Tone.INFO,
@@ -60,9 +64,14 @@ class BrailleChart(Widget):
     ) -> None:
         """Draw ``points`` (ms UTC, value or None for a gap) over ``span``.
 
-        ``words`` writes a value with its unit. ``earlier`` are series of other days with the name of each, their times
+        ``words`` writes a value with its unit, ``time_label`` a moment; ``time_words`` stand between the first and the
+        last moment where there is room. ``earlier`` are series of other days with the name of each, their times
         moved into the span. ``steps``: a value holds until the next. ``empty`` is said when no value is present.
         """
+        shown = (tuple(points), scale, span, tuple(earlier), steps, tone, empty, time_words)
+        if shown == self._shown:
+            return
+        self._shown, self._time_words = shown, time_words
         self._points, self._scale, self._span = points, scale, span
         self._words, self._time, self._steps = words, time_label, steps
         self._earlier = tuple((name, series) for name, series in earlier if series)
@@ -106,7 +115,8 @@ class BrailleChart(Widget):
             )
             for y, text in enumerate(drawing[:rows])
         ]
-        lines += [table.line(text, Tone.FAINT) for text in drawing[rows:]]
+        axis, times = drawing[rows:]
+        lines += [table.line(axis, Tone.FAINT), table.line(_between(times, self._time_words), Tone.FAINT)]
         return (*lines, self._legend(values, width))
 
     def _legend(self, values: list[float], width: int) -> Line:
@@ -121,6 +131,17 @@ class BrailleChart(Widget):
         if cells(text) + cells(names) > width:
             names = ""
         return Line((table.Span(text), table.Span(names, Tone.FAINT)))
+
+
+def _between(times: str, words: str) -> str:
+    """Words in the middle of the blanks between the first and the last moment, if they fit there with two on each side."""
+    begin, _, end = times.strip().partition(" ")
+    start = times.index(begin) + len(begin)
+    stop = len(times) - len(end.strip())
+    room = stop - start - len(words)
+    if not words or not end or room < 2 * _BESIDE:
+        return times
+    return f"{times[:start]}{' ' * (room // 2)}{words}{' ' * (room - room // 2)}{times[stop:]}"
 
 
 def _over(front: str, behind: Sequence[str], tone: Tone) -> list[table.Span]:

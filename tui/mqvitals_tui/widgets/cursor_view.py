@@ -8,25 +8,19 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Region
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from mqvitals_tui.keys import MOVES
+
 
 class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
     """Rows below ``header`` fixed lines (0 or 1). The cursor stands on one of ``stops``; where there are none, keys scroll."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "up", "Up", show=False),
-        Binding("down,j", "down", "Down", show=False),
-        Binding("pageup,f7", "page_up", "Page up", show=False),
-        Binding("pagedown,space,f8", "page_down", "Page down", show=False),
-        Binding("home", "home", "First", show=False),
-        Binding("end", "end", "Last", show=False),
-        Binding("enter", "open", "Open", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = list(MOVES)
 
     class _Keyed(Message):
         """About the row of ``key`` in ``view``."""

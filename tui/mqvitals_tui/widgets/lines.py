@@ -41,8 +41,11 @@ class LinesView(CursorView, can_focus=True):
 
     def show(self, lines: Sequence[Line]) -> None:
         """Show these lines; the cursor stays on the key it was on."""
+        lines = tuple(lines)
+        if lines == self._lines:
+            return
         key = self.cursor_key
-        self._lines = tuple(lines)
+        self._lines = lines
         size = Size(0, len(self._lines))
         if size != self.virtual_size:
             self.virtual_size = size

@@ -1,10 +1,12 @@
 """How a tone looks: one component class for each, coloured by the theme's variables, never by fixed colours.
 
-Without colours (``NO_COLOR``) the tones that matter differ by weight, slant, underline or reversal as well.
+Without colours (``NO_COLOR``), and in the theme of high contrast, the tones differ by weight, slant, underline or reversal
+as well.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
@@ -26,17 +28,17 @@ class Look(NamedTuple):
 
 
 LOOKS = {
-    Tone.FAINT: Look("text-muted", "none", "none"),
+    Tone.FAINT: Look("text-muted", "none", "dim"),
     Tone.STRONG: Look("foreground", "bold", "bold"),
     Tone.STALE: Look("text-secondary", "italic", "italic"),
-    Tone.ABSENT: Look("text-disabled", "none", "strike"),
+    Tone.ABSENT: Look("text-disabled", "none", "underline italic"),
     Tone.UNKNOWN: Look("text-accent", "none", "bold italic"),
     Tone.OK: Look("text-success", "none", "none"),
     Tone.INFO: Look("text-primary", "none", "underline"),
     Tone.WARNING: Look("text-warning", "bold", "bold underline"),
     Tone.CRITICAL: Look("text-error", "bold", "bold reverse"),
 }
-"""Plain text has no look of its own: it is as its row is."""
+"""Plain text has no look of its own: it is as its row is. OK is told by its glyph, which no other tone has."""
 
 TONE_CLASSES = frozenset(f"tone--{tone.value}" for tone in LOOKS)
 """What a widget that paints tones adds to its COMPONENT_CLASSES."""
@@ -47,8 +49,23 @@ def tone_css(widget: str) -> str:
     rules = []
     for tone, look in LOOKS.items():
         rules.append(f"{widget} > .tone--{tone.value} {{ color: ${look.variable}; text-style: {look.style}; }}")
-        rules.append(f"{widget}:nocolor > .tone--{tone.value} {{ text-style: {look.colourless}; }}")
+        # The toolkit dims by mixing with what is behind: from the full colour it stays readable.
+        color = "color: $foreground; " if look.colourless == "dim" else ""
+        rules.append(f"{widget}:nocolor > .tone--{tone.value} {{ {color}text-style: {look.colourless}; }}")
     return "\n".join(rules)
+
+
+def attribute_css(widgets: Iterable[str], within: str) -> str:
+    """The rules that give the tones of these widget classes the looks without colours too, inside the class ``within``.
+
+    Not dim, however: that would take away the contrast for which such a theme is chosen.
+    """
+    return "\n".join(
+        f".{within} {widget} > .tone--{tone.value} {{ text-style: {look.colourless}; }}"
+        for widget in widgets
+        for tone, look in LOOKS.items()
+        if look.colourless != "dim"
+    )
 
 
 def tone_style(widget: Widget, tone: Tone, ground: Style) -> Style:

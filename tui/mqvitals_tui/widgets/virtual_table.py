@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.cache import LRUCache
 from textual.geometry import Size
 from textual.message import Message
@@ -18,6 +18,7 @@ from textual.strip import Strip
 
 from mqvitals_agent.view.table import Cell, Column, Item, Tone, line
 from mqvitals_agent.view.text import cut
+from mqvitals_tui.keys import ACROSS
 from mqvitals_tui.widgets.cursor_view import CursorView
 from mqvitals_tui.widgets.tones import TONE_CLASSES, fitted, paint, tone_css, tone_style
 
@@ -40,10 +41,7 @@ class VirtualTable(CursorView, can_focus=True):
     VirtualTable:ansi:focus > .table--cursor { text-style: reverse; }
     """ + tone_css("VirtualTable")
     COMPONENT_CLASSES: ClassVar[set[str]] = {"table--header", "table--sorted", "table--cursor", *TONE_CLASSES}
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left", "left", "Left", show=False),
-        Binding("right", "right", "Right", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = list(ACROSS)
 
     class Opened(CursorView.Opened):
         """Enter or a double click on the item of ``key``."""

@@ -1,0 +1,197 @@
+"""The feed reads what is wanted when there is something new, and says in words when there is nothing to read."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.message import Message
+
+from mqvitals_agent.store import schema
+from mqvitals_agent.view.frame import LIST, Want
+from mqvitals_rules.check import Judging
+from mqvitals_tui.feed import Feed, FeedFailed, FrameRead
+
+PATIENCE_S = 30
+
+Lives = Callable[[str], Any]
+
+
+@pytest.fixture
+def store(lives: Lives, tmp_path: Path) -> Path:
+    """A copy of a store that may be ill-treated."""
+    path = tmp_path / "x.db"
+    copied(lives("incident").store, path)
+    return path
+
+
+def copied(source: Path, path: Path) -> None:
+    """A whole copy of a store, whatever is still in its write-ahead log."""
+    with closing(sqlite3.connect(source)) as one, closing(sqlite3.connect(path)) as other:
+        one.backup(other)
+
+
+def feed_of(path: Path, judging: Judging, got: list[Any]) -> Feed:
+    return Feed(path, judging, lambda: 0, got.append)
+
+
+def kinds(got: list[Any]) -> list[type[Any]]:
+    return [type(message) for message in got]
+
+
+def test_a_store_that_comes_later_is_read_when_it_is_there(lives: Lives, judging: Judging, tmp_path: Path) -> None:
+    """Until there is a store the feed waits and says so once; then it reads without being asked."""
+    got: list[Any] = []
+    feed = feed_of(tmp_path / "late.db", judging, got)
+    feed._look()
+    feed._look()
+    assert kinds(got) == [FeedFailed]
+    assert got[0].waiting
+    assert "does not exist yet" in got[0].text
+    copied(lives("incident").store, tmp_path / "late.db")
+    feed._look()
+    assert kinds(got) == [FeedFailed, FrameRead]
+    feed._close()
+
+
+def test_a_vanished_store_is_no_store_that_was_never_there(store: Path, judging: Judging, tmp_path: Path) -> None:
+    """What has vanished is missed in other words, and read again when it returns though nothing in it is new."""
+    got: list[Any] = []
+    feed = feed_of(store, judging, got)
+    feed._look()
+    store.rename(tmp_path / "away.db")
+    feed._look()
+    feed._look()
+    assert kinds(got) == [FrameRead, FeedFailed]
+    assert "has vanished" in got[1].text
+    assert not got[1].waiting
+    (tmp_path / "away.db").rename(store)
+    feed._look()
+    assert kinds(got) == [FrameRead, FeedFailed, FrameRead]
+    feed._close()
+
+
+def test_a_store_that_is_replaced_is_read_anew(store: Path, lives: Lives, judging: Judging, tmp_path: Path) -> None:
+    """Another file under the same name is another store: what is open is one that nobody writes any more."""
+    got: list[Any] = []
+    feed = feed_of(store, judging, got)
+    feed._look()
+    copied(lives("empty").store, tmp_path / "other.db")
+    (tmp_path / "other.db").rename(store)
+    feed._look()
+    assert kinds(got) == [FrameRead, FrameRead]
+    assert got[0].read.frame.situation.members
+    assert not got[1].read.frame.situation.members
+    feed._close()
+
+
+def test_a_damaged_store_is_read_again_when_it_is_put_right(store: Path, judging: Judging, tmp_path: Path) -> None:
+    """What is no store any more is said once; a good copy in its place is read without a keystroke."""
+    got: list[Any] = []
+    feed = feed_of(store, judging, got)
+    feed._look()
+    good = tmp_path / "good.db"
+    copied(store, good)
+    bad = tmp_path / "bad.db"
+    bad.write_bytes(b"no store at all " * 300)
+    bad.rename(store)
+    feed._look()
+    feed._look()
+    assert kinds(got) == [FrameRead, FeedFailed]
+    assert str(store) in got[1].text
+    good.rename(store)
+    feed._look()
+    assert kinds(got) == [FrameRead, FeedFailed, FrameRead]
+    feed._close()
+
+
+def test_a_locked_store_is_said_and_read_when_it_is_free(
+    store: Path, judging: Judging, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody's exclusive transaction stops the reading, not the program; afterwards all goes on."""
+    monkeypatch.setattr(schema, "BUSY_MS", 10)
+    got: list[Any] = []
+    feed = feed_of(store, judging, got)
+    with closing(sqlite3.connect(store, isolation_level=None)) as other:
+        # Without a write-ahead log a writer keeps readers out.
+        other.execute("PRAGMA journal_mode = DELETE")
+        other.execute("BEGIN EXCLUSIVE")
+        feed._look()
+        feed._look()
+        assert kinds(got) == [FeedFailed]
+        assert "locked" in got[0].text
+        other.execute("ROLLBACK")
+        feed._look()
+    assert kinds(got) == [FeedFailed, FrameRead]
+    feed._close()
+
+
+def test_messages_that_nobody_has_looked_at_give_way_to_newer_ones(judging: Judging, store: Path) -> None:
+    """A slow screen paints the newest frame once; a failure never hides a frame that it did not see."""
+    got: list[Any] = []
+    feed = feed_of(store, judging, got)
+    feed._look()
+    frame = got[0]
+    failure = FeedFailed("gone")
+    assert frame.can_replace(frame)
+    assert failure.can_replace(failure)
+    assert failure.can_replace(frame)
+    assert not frame.can_replace(failure)
+    feed._close()
+
+
+def test_feed_reads_only_what_is_new(lives: Lives, judging: Judging) -> None:
+    """Nothing is read twice but what is asked for anew; the thread ends within a second of being told."""
+    got: list[Message] = []
+    arrived = threading.Semaphore(0)
+
+    def post(message: Message) -> None:
+        got.append(message)
+        arrived.release()
+
+    looks = 0
+
+    class Counted(Feed):
+        def _look(self) -> None:
+            nonlocal looks
+            super()._look()
+            looks += 1
+
+    feed = Counted(lives("incident").store, judging, lambda: 0, post, every_s=0.001)
+    thread = threading.Thread(target=feed.run)
+    thread.start()
+    try:
+        assert arrived.acquire(timeout=PATIENCE_S)
+        end = time.monotonic() + PATIENCE_S
+        while looks < 20:
+            assert time.monotonic() < end
+            thread.join(0.001)
+        assert len(got) == 1
+        feed.want(Want(LIST, "queue"))
+        assert arrived.acquire(timeout=PATIENCE_S)
+        last = got[-1]
+        assert isinstance(last, FrameRead)
+        assert last.read.frame.want == Want(LIST, "queue")
+        assert last.can_replace(got[0])
+    finally:
+        feed.stop()
+        thread.join(1)
+    assert not thread.is_alive()
+
+
+def test_feed_says_a_failure_once(tmp_path: Path, judging: Judging) -> None:
+    """The same failure is told once, and again to who asks anew."""
+    got: list[FeedFailed] = []
+    feed = Feed(tmp_path / "none.db", judging, lambda: 0, got.append)  # type: ignore[arg-type]
+    feed._look()
+    feed._look()
+    assert [message.waiting for message in got] == [True]
+    feed.want(Want())
+    feed._look()
+    assert len(got) == 2

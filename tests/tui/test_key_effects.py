@@ -1,0 +1,406 @@
+"""Every key that the help of a screen names does there what its sentence says, and the way back leads to the same line."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from unicodedata import lookup
+
+import pytest
+from textual import events
+from textual.binding import Binding
+from textual.command import CommandPalette
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_tui.keys import APP, EVERYWHERE, HELP
+from mqvitals_tui.places import BEHIND, BY_ID, PLACES
+from mqvitals_tui.screens.detail_screen import DetailScreen
+from mqvitals_tui.screens.frame_screen import FrameScreen
+from mqvitals_tui.screens.help_screen import HelpScreen
+from mqvitals_tui.screens.main_screen import MainScreen
+from mqvitals_tui.widgets.cursor_view import CursorView
+from mqvitals_tui.widgets.virtual_table import VirtualTable
+
+Lives = Callable[[str], Any]
+Shown = Callable[[Pilot[None]], Awaitable[None]]
+Until = Callable[[Pilot[None], Callable[[], bool]], Awaitable[None]]
+
+POOL = ObjectName("QM01", "buffer_pool", "3")
+SCREENS = (*BY_ID, "object")
+
+
+@dataclass
+class Stage:
+    """A screen under test, how to come back to it, and who left the program."""
+
+    pilot: Pilot[None]
+    shown: Shown
+    until: Until
+    screen: str
+    left: list[bool]
+
+    @property
+    def app(self) -> Any:
+        return self.pilot.app
+
+    @property
+    def main(self) -> MainScreen:
+        screen = self.app.screen
+        assert isinstance(screen, MainScreen)
+        return screen
+
+    @property
+    def view(self) -> CursorView:
+        """The list or the text in which keys move."""
+        screen = self.app.screen
+        table = isinstance(screen, MainScreen) and bool(screen.place.columns)
+        found = screen.query_one("#table" if table else "#lines")
+        assert isinstance(found, CursorView)
+        return found
+
+    async def begin(self) -> None:
+        """The screen as who opens it finds it, but with the cursor away from the first and the last line."""
+        self.app.go_to("overview" if self.screen == "object" else self.screen)
+        if self.screen == "object":
+            self.app.open_object(POOL)
+        else:
+            main = self.main
+            main._sorts.clear()
+            main._filters.clear()
+            main.go_to(self.screen)
+        await self.shown(self.pilot)
+        self.app.screen.set_focus(self.view)
+        self.view.action_home()
+        await self.pilot.pause(0)
+
+    async def press(self, *keys: str) -> None:
+        """Send keys as a terminal does, and let everybody act on them."""
+        driver = self.app._driver
+        assert driver is not None
+        for key in keys:
+            name = NAMES.get(key, key)
+            try:
+                char = key if len(key) == 1 else lookup(name.upper().replace("_", " "))
+            except KeyError:
+                char = None
+            event = events.Key(key, char)
+            event.set_sender(self.app)
+            driver.send_message(event)
+        await self.pilot.pause(0.005)
+
+    async def see(self, condition: Callable[[], bool]) -> None:
+        await self.until(self.pilot, condition)
+
+
+NAMES = {"slash": "solidus", "minus": "hyphen_minus", "plus": "plus_sign", "question_mark": "question_mark"}
+
+Effect = Callable[[Stage, str], Awaitable[None]]
+
+
+async def goes_to(stage: Stage, key: str) -> None:
+    """A digit leads to its screen; one's own to what lies behind it, where there is something."""
+    place = next(place for place in PLACES if place.key == key)
+    wanted = BEHIND[place.id].id if stage.screen == place.id and place.id in BEHIND else place.id
+    await stage.press(key)
+    await stage.see(lambda: isinstance(stage.app.screen, MainScreen) and stage.main.place.id == wanted)
+
+
+async def finds(stage: Stage, key: str) -> None:
+    await stage.press(key)
+    await stage.see(lambda: isinstance(stage.app.screen, CommandPalette))
+    await stage.press("escape")
+    await stage.see(lambda: isinstance(stage.app.screen, FrameScreen))
+
+
+async def helps(stage: Stage, key: str) -> None:
+    await stage.press(key)
+    await stage.see(lambda: isinstance(stage.app.screen, HelpScreen))
+    await stage.press("escape")
+    await stage.see(lambda: isinstance(stage.app.screen, FrameScreen))
+
+
+async def changes_theme(stage: Stage, key: str) -> None:
+    before = stage.app.theme
+    await stage.press(key)
+    await stage.see(lambda: stage.app.theme != before)
+
+
+async def leaves(stage: Stage, key: str) -> None:
+    stage.left.clear()
+    await stage.press(key)
+    await stage.see(lambda: stage.left == [True])
+
+
+async def filters(stage: Stage, key: str) -> None:
+    await stage.press(key, "q", "m", "0", "1")
+    await stage.see(lambda: stage.main.filter_text == "qm01")
+    assert stage.main.query_one("#filter", Input).display
+
+
+async def sorts_on(stage: Stage, key: str) -> None:
+    await stage.press(key)
+    await stage.see(lambda: stage.main.sort == ("health", False))
+    await stage.press(key)
+    await stage.see(lambda: stage.main.sort == ("name", False))
+
+
+async def sorts_back(stage: Stage, key: str) -> None:
+    await stage.press("greater_than_sign", "greater_than_sign", key)
+    await stage.see(lambda: stage.main.sort == ("health", False))
+    await stage.press(key)
+    await stage.see(lambda: stage.main.sort is None)
+
+
+async def reverses(stage: Stage, key: str) -> None:
+    await stage.press("greater_than_sign", "greater_than_sign")
+    await stage.see(lambda: stage.main.sort == ("name", False))
+    before = [item.key for item in items(stage)]
+    await stage.press(key)
+    await stage.see(lambda: stage.main.sort == ("name", True))
+    assert len(before) < 2 or before != [item.key for item in items(stage)]
+
+
+async def goes_behind(stage: Stage, key: str) -> None:
+    wanted = BEHIND[stage.screen].id
+    await stage.press(key)
+    await stage.see(lambda: stage.main.place.id == wanted)
+
+
+async def goes_back_from_place(stage: Stage, key: str) -> None:
+    """First the filter goes, then the place; from the overview there is no way back."""
+    if stage.screen != "overview":
+        await stage.press("slash", "q")
+        await stage.see(lambda: stage.main.filter_text == "q")
+        await stage.press(key)
+        await stage.see(lambda: not stage.main.filter_text and stage.main.place.id == stage.screen)
+    await stage.press(key)
+    wanted = "structures" if stage.screen == "data_sets" else "overview"
+    await stage.see(lambda: stage.main.place.id == wanted)
+
+
+async def goes_to_other_part(stage: Stage, key: str) -> None:
+    before = stage.app.screen.focused
+    await stage.press(key)
+    await stage.see(lambda: stage.app.screen.focused is not before)
+
+
+async def goes_back_from_object(stage: Stage, key: str) -> None:
+    await stage.press(key)
+    await stage.see(lambda: isinstance(stage.app.screen, MainScreen))
+
+
+async def shows_longer(stage: Stage, key: str) -> None:
+    before = stage.app.screen.span_ms
+    await stage.press(key)
+    await stage.see(lambda: bool(stage.app.screen.span_ms > before))
+
+
+async def shows_shorter(stage: Stage, key: str) -> None:
+    before = stage.app.screen.span_ms
+    await stage.press(key)
+    await stage.see(lambda: bool(stage.app.screen.span_ms < before))
+
+
+async def charts_another(stage: Stage, key: str) -> None:
+    detail = stage.app.screen.frame.detail
+    step = -1 if key == "M" else 1
+    wanted = detail.chartable[(detail.chartable.index(detail.metric) + step) % len(detail.chartable)]
+    await stage.press(key)
+    await stage.see(lambda: bool(stage.app.screen.want.metric == wanted))
+    await stage.shown(stage.pilot)
+    assert stage.app.screen.frame.detail.metric == wanted
+
+
+async def copies(stage: Stage, key: str) -> None:
+    await stage.press(key)
+    await stage.see(lambda: stage.app.clipboard == "DISPLAY USAGE PSID(*) TYPE(PAGESET)")
+
+
+async def goes_down(stage: Stage, key: str) -> None:
+    view = stage.view
+    before = (view.cursor, view.scroll_offset.y)
+    await stage.press(key)
+    if view.row_count > 1:
+        await stage.see(lambda: (view.cursor, view.scroll_offset.y) > before)
+
+
+async def goes_up(stage: Stage, key: str) -> None:
+    view = stage.view
+    view.action_down()
+    view.action_down()
+    before = (view.cursor, view.scroll_offset.y)
+    await stage.press(key)
+    if before != (0, 0) and view.row_count > 1:
+        await stage.see(lambda: view.cursor < before[0] or view.scroll_offset.y < before[1])
+
+
+async def turns_on(stage: Stage, key: str) -> None:
+    view = stage.view
+    before = (view.cursor, view.scroll_offset.y)
+    await stage.press(key)
+    if view.row_count > view.page:
+        await stage.see(lambda: view.scroll_offset.y > before[1])
+
+
+async def turns_back(stage: Stage, key: str) -> None:
+    view = stage.view
+    view.action_end()
+    await stage.pilot.pause(0)
+    before = view.scroll_offset.y
+    await stage.press(key)
+    if view.row_count > view.page:
+        await stage.see(lambda: view.scroll_offset.y < before)
+
+
+async def goes_to_first(stage: Stage, key: str) -> None:
+    view = stage.view
+    view.action_end()
+    await stage.press(key)
+    await stage.see(lambda: view.scroll_offset.y == 0)
+    first = view._stops[0] if view._stops else -1
+    assert view.cursor == first
+
+
+async def goes_to_last(stage: Stage, key: str) -> None:
+    view = stage.view
+    await stage.press(key)
+    await stage.see(lambda: view.scroll_offset.y == max(view.row_count - view.page, 0))
+    last = view._stops[-1] if view._stops else -1
+    assert view.cursor == last
+
+
+async def opens(stage: Stage, key: str) -> None:
+    """What is under the cursor opens, and the way back leads to the same line."""
+    view = stage.view
+    view.action_down()
+    wanted, depth = view.cursor_key, len(stage.app.screen_stack)
+    assert wanted
+    await stage.press(key)
+    await stage.see(lambda: len(stage.app.screen_stack) == depth + 1)
+    assert isinstance(stage.app.screen, DetailScreen)
+    assert str(stage.app.screen.object_name) == wanted
+    await stage.shown(stage.pilot)
+    await stage.press("escape")
+    await stage.see(lambda: len(stage.app.screen_stack) == depth)
+    await stage.shown(stage.pilot)
+    assert stage.view is view
+    assert view.cursor_key == wanted
+
+
+async def moves_across(stage: Stage, key: str) -> None:
+    """As far as the table is wider than the terminal; the cursor stays on its line."""
+    view = stage.view
+    before = view.cursor_key
+    await stage.press(key)
+    assert view.cursor_key == before
+    assert 0 <= view.scroll_offset.x <= max(view.virtual_size.width - view.size.width, 0)
+
+
+def items(stage: Stage) -> Any:
+    return stage.main.query_one("#table", VirtualTable).items
+
+
+EFFECTS: dict[str, Effect] = {
+    **{f"place_{place.id}": goes_to for place in PLACES},
+    "find": finds,
+    "keys": helps,
+    "next_theme": changes_theme,
+    "quit": leaves,
+    "leave": leaves,
+    "filter": filters,
+    "sort_next": sorts_on,
+    "sort_previous": sorts_back,
+    "reverse": reverses,
+    "data_sets": goes_behind,
+    "main_back": goes_back_from_place,
+    "focus_next": goes_to_other_part,
+    "focus_previous": goes_to_other_part,
+    "detail_back": goes_back_from_object,
+    "span_longer": shows_longer,
+    "span_shorter": shows_shorter,
+    "metric_next": charts_another,
+    "metric_previous": charts_another,
+    "copy": copies,
+    "up": goes_up,
+    "down": goes_down,
+    "page_up": turns_back,
+    "page_down": turns_on,
+    "home": goes_to_first,
+    "end": goes_to_last,
+    "open": opens,
+    "left": moves_across,
+    "right": moves_across,
+}
+"""What each binding, by its id, must be seen to do."""
+
+
+def documented(screen: FrameScreen) -> Iterator[Binding]:
+    """The bindings that the help of a screen names."""
+    for _, bindings in screen.help_groups():
+        yield from bindings
+    yield from EVERYWHERE
+    yield from APP
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+async def test_every_key_does_what_the_help_says(
+    lives: Lives, shown: Shown, until: Until, monkeypatch: pytest.MonkeyPatch, screen: str
+) -> None:
+    """Each key of each binding, one after the other, each on the screen as it is when it is opened."""
+    app = lives("incident").app()
+    left: list[bool] = []
+    async with app.run_test(size=(80, 24)) as pilot:
+        with monkeypatch.context() as patch:
+            patch.setattr(app, "exit", lambda *_, **__: left.append(True))
+            await shown(pilot)
+            stage = Stage(pilot, shown, until, screen, left)
+            await stage.begin()
+            tried = 0
+            for binding in list(documented(app.screen)):
+                for key in binding.key.split(","):
+                    await stage.begin()
+                    await EFFECTS[str(binding.id)](stage, key)
+                    tried += 1
+            assert tried >= 30
+
+
+@pytest.mark.parametrize("key", [key for binding in HELP for key in binding.key.split(",")])
+async def test_the_help_goes_away_by_each_of_its_keys(lives: Lives, shown: Shown, until: Until, key: str) -> None:
+    """And what was below is there again, its cursor on the same line."""
+    app = lives("incident").app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(pilot)
+        stage = Stage(pilot, shown, until, "queues", [])
+        await stage.begin()
+        await stage.press("j", "j")
+        await stage.see(lambda: stage.view.cursor == 2)
+        await stage.press("question_mark")
+        await stage.see(lambda: isinstance(app.screen, HelpScreen))
+        await stage.press("space", key)
+        await stage.see(lambda: isinstance(app.screen, MainScreen))
+        assert stage.view.cursor == 2
+
+
+async def test_a_place_remembers_its_line(lives: Lives, shown: Shown, until: Until) -> None:
+    """Three objects deep and back by Esc, F3 and F12: each list and text has its cursor where it was left."""
+    app = lives("incident").app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(pilot)
+        stage = Stage(pilot, shown, until, "queues", [])
+        await stage.begin()
+        trail = []
+        for _ in range(3):
+            await stage.press("j")
+            await stage.see(lambda: bool(stage.view.cursor_key))
+            trail.append(stage.view.cursor_key)
+            await stage.press("enter")
+            await stage.see(lambda: isinstance(app.screen, DetailScreen) and str(app.screen.object_name) == trail[-1])
+            await shown(pilot)
+        for key in ("escape", "f3", "f12"):
+            await stage.press(key)
+            await shown(pilot)
+            assert stage.view.cursor_key == trail.pop()
+        assert stage.main.place.id == "queues"

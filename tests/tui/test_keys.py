@@ -1,0 +1,158 @@
+"""Every key is explained where it works, and the last line names the right ones and fits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from textual.app import App
+from textual.binding import Binding
+
+from mqvitals_agent.view.text import cells
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_tui.keys import ACROSS, APP, DETAIL, EVERYWHERE, HELP, MAIN, MOVES, Hint, hint_line, shown
+from mqvitals_tui.places import BY_ID
+from mqvitals_tui.screens.frame_screen import FrameScreen
+from mqvitals_tui.screens.help_screen import help_lines
+from mqvitals_tui.widgets.lines import LinesView
+from mqvitals_tui.widgets.status_bar import StatusBar
+from mqvitals_tui.widgets.virtual_table import VirtualTable
+
+Lives = Callable[[str], Any]
+
+
+def hints(app: App[Any]) -> str:
+    return app.screen.query_one("#keys", StatusBar).text
+
+
+def test_bindings() -> None:
+    """Every key can be changed by its id, explains itself, and has one meaning on each screen."""
+    bindings = (*APP, *EVERYWHERE, *MAIN, *DETAIL, *HELP, *MOVES, *ACROSS)
+    assert all(isinstance(each, Binding) and each.id and each.tooltip for each in bindings)
+    assert len({each.id for each in bindings}) == len(bindings)
+    for group in ((*MAIN, *MOVES, *ACROSS), (*DETAIL, *MOVES)):
+        keys = [key for each in (*APP, *EVERYWHERE, *group) for key in each.key.split(",")]
+        assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize("widget", [LinesView, VirtualTable])
+def test_bindings_of_widgets(widget: type[Any]) -> None:
+    """The lists' own keys have ids and sentences like all others."""
+    bindings = [each for keys in widget()._bindings.key_to_bindings.values() for each in keys]
+    assert {each.id for each in bindings} >= {each.id for each in MOVES}
+    assert all(each.id and each.tooltip for each in bindings)
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+@pytest.mark.parametrize("place", ["overview", "queues", "structures", "data_sets", "alerts", "agent", "object"])
+async def test_help_names_every_key_of_the_screen(lives: Lives, shown: Any, place: str, width: int) -> None:
+    """Each key that does something is in the help with its sentence, and no line is wider than the screen."""
+    app = lives("incident").app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(pilot)
+        if place == "object":
+            app.open_object(ObjectName("QM01", "buffer_pool", "3"))
+        else:
+            app.go_to(place)
+        await shown(pilot)
+        screen = app.screen
+        assert isinstance(screen, FrameScreen)
+        lines = [line.text for line in help_lines(screen.help_groups(), width)]
+        assert all(cells(line) <= width for line in lines)
+        words = " ".join(" ".join(lines).split())
+        active = {each.binding.id: each.binding for each in screen.active_bindings.values()}
+        useless = unused(place)
+        for name, binding in active.items():
+            if name and name not in useless:
+                assert " ".join(binding.tooltip.split()) in words or width == 40, name
+                assert all(key in words for key in shown_keys(binding)), name
+            elif name:
+                assert binding.tooltip not in words, name
+        for key in ("F3", "F7", "F8", "F12"):
+            assert key in words
+        assert "3270" in words
+
+
+def shown_keys(binding: Binding) -> list[str]:
+    return shown(binding).split()
+
+
+def unused(place: str) -> set[str]:
+    """The ids of bindings that are active but do nothing in a place, or that the toolkit has."""
+    names = set()
+    if place == "overview":
+        names |= {"filter"}
+    if place in ("overview", "alerts"):
+        names |= {"sort_next", "sort_previous", "reverse"}
+    if place not in ("structures", "data_sets"):
+        names |= {"data_sets"}
+    if place != "agent":
+        names |= {"focus_next", "focus_previous"}
+    return names if place != "object" else set()
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+async def test_last_line_fits_and_is_right(lives: Lives, shown: Any, until: Any, width: int) -> None:
+    """On each screen the hints are those of the screen, none is cut, and help and quit are always there."""
+    app = lives("incident").app()
+    async with app.run_test(size=(width, 24)) as pilot:
+        await shown(pilot)
+        for name in BY_ID:
+            app.go_to(name)
+            await shown(pilot)
+            text = hints(app)
+            assert cells(text) <= width, text
+            assert "? help" in text
+            assert "q quit" in text
+            assert ("/ filter" in text) == (name != "overview")
+            assert width < 80 or ("< > sort" in text) == (name not in ("overview", "alerts"))
+            assert ("d data sets" in text) == (name == "structures")
+            assert ("d structures" in text) == (name == "data_sets")
+        app.go_to("queues")
+        await shown(pilot)
+        await pilot.press("slash", "q")
+        await until(pilot, lambda: "keep the filter" in hints(app))
+        assert "q quit" not in hints(app)
+        await pilot.press("enter")
+        await until(pilot, lambda: "show all" in hints(app))
+        assert cells(hints(app)) <= width
+        assert "q quit" in hints(app)
+        app.open_object(ObjectName("QM01", "buffer_pool", "3"))
+        await shown(pilot)
+        assert cells(hints(app)) <= width
+        assert "+ - span" in hints(app)
+
+
+def test_hints_are_left_out_by_their_worth() -> None:
+    """Where there is no room the most spared goes first, and what must stay stays."""
+    hints = (Hint("a", "one"), Hint("b", "two", 2), Hint("c", "three", 1), Hint("d", "four"))
+    assert hint_line(hints, 80, "5 of 7").text == " 5 of 7  a one  b two  c three  d four"
+    assert hint_line(hints, 27).text == " a one  c three  d four"
+    assert hint_line(hints, 5).text == " a one  d four"
+
+
+async def test_data_sets_lie_behind_the_structures(lives: Lives, shown: Any, until: Any) -> None:
+    """From the structures d leads to their data sets and back; so does 5 a second time; Esc goes back a step each."""
+    app = lives("incident").app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(pilot)
+
+        def place() -> str:
+            return str(app._main.place.id)
+
+        for keys, wanted in (
+            (("5", "d"), "data_sets"),
+            (("d",), "structures"),
+            (("5",), "data_sets"),
+            (("5",), "structures"),
+        ):
+            await pilot.press(*keys)
+            await shown(pilot)
+            assert place() == wanted
+        await pilot.press("d", "escape")
+        assert place() == "structures"
+        await pilot.press("escape")
+        assert place() == "overview"
+        await pilot.press("d")
+        assert place() == "overview"

@@ -1,0 +1,107 @@
+"""The agent that a screen brings along: a process of its own that ends with the screen, however that ends."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from mqvitals_agent.cli.failure import Failure
+from mqvitals_tui.leash import FOLDER, HELD
+
+LOG = "agent.log"
+START_S = 30.0
+"""The agent must have a store after so long."""
+GRACE_S = 5.0
+"""The agent may take so long to end in order."""
+PROGRAM = (sys.executable, "-P", "-m", "mqvitals_tui.leash")
+
+_LOOK_S = 0.05
+_LAST_LINES = 3
+
+
+@contextmanager
+def companion(
+    folder: Path, command: Sequence[str], environment: Mapping[str, str], *, temporary: bool, what: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """The agent, running, its log in the folder; whatever happens, it has ended afterwards. Raises Failure.
+
+    When this process is killed the agent sees the end of a pipe, ends, and removes a ``temporary`` folder. ``what`` names
+    it in messages.
+    """
+    held, ours = os.pipe()
+    more = {HELD: str(held), **({FOLDER: str(folder)} if temporary else {})}
+    try:
+        try:
+            with (folder / LOG).open("wb") as log:
+                # Of another session: what the terminal sends to all that run on it is for this process alone.
+                living = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    env={**environment, **more},
+                    pass_fds=(held,),
+                    start_new_session=True,
+                )
+        except OSError as error:
+            raise Failure(f"{what} cannot begin: {error.strerror or error}") from error
+        finally:
+            os.close(held)
+        try:
+            yield living
+        finally:
+            living.terminate()
+            try:
+                living.wait(GRACE_S)
+            except subprocess.TimeoutExpired:
+                living.kill()
+                living.wait()
+    finally:
+        os.close(ours)
+
+
+def await_store(
+    living: subprocess.Popen[bytes],
+    folder: Path,
+    ready: Callable[[], bool],
+    *,
+    what: str,
+    time_s: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> None:
+    """Wait until the agent's store is ``ready``. Raises Failure when it ended before, or after 30 s."""
+    end = time_s() + START_S
+    while not ready():
+        if living.poll() is not None:
+            raise Failure(f"{what} could not begin: {last_words(folder)}")
+        if time_s() > end:
+            raise Failure(f"{what} has no store after {START_S:g} s", hint=last_words(folder))
+        sleep(_LOOK_S)
+
+
+def last_words(folder: Path) -> str:
+    """The last lines of the agent's log, in one."""
+    try:
+        text = (folder / LOG).read_text("utf-8", "replace")
+    except OSError:
+        return ""
+    return " / ".join(line.strip().removeprefix("mqvitals: ") for line in text.splitlines()[-_LAST_LINES:])
+
+
+def writer_of(store: Path) -> str | None:
+    """The number of the process that writes a store, as text; None when there is none, or none that we may know of."""
+    try:
+        with store.with_name(store.name + ".lock").open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return file.read(32).decode("ascii", "replace").strip() or "unknown"
+    except OSError:
+        pass
+    return None
