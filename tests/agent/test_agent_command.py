@@ -113,10 +113,10 @@ class Script:
         """The log: level, event and text of each line."""
         return [line.split(" ", 3)[1:] for line in self.log.getvalue().splitlines()]
 
-    async def until(self, event: str, run: asyncio.Task[int]) -> None:
-        """Wait until the log holds an event, and the run goes on."""
+    async def until(self, event: str, run: asyncio.Task[int], times: int = 1) -> None:
+        """Wait until the log holds an event so many times, and the run goes on."""
         async with asyncio.timeout(10):
-            while event not in self.log.getvalue():
+            while self.log.getvalue().count(event) < times:
                 assert not run.done(), self.log.getvalue()
                 await asyncio.sleep(0.01)
 
@@ -211,6 +211,49 @@ async def test_settings_are_read_again(tmp_path: Path) -> None:
     told = {event: text for _, event, text in script.lines()}
     assert "every 2s" in told["agent.reloaded"]
     assert f"{tmp_path}/x.yaml:1:11: polling.intervall: unknown key" in told["config.problem"]
+
+
+async def test_rules_are_read_again(tmp_path: Path) -> None:
+    """A rule file with a mistake, or none, leaves the rules as they were, and says so; a mended one is taken over."""
+    settings, rules = tmp_path / "x.yaml", tmp_path / "own.yaml"
+    settings.write_text("rules: {files: [own.yaml]}\n")
+    script = Script(tmp_path / "x.db", 1, None)
+    script.again = lambda: read_in_force(str(settings), {"interval": "1s"})  # type: ignore[method-assign]
+    task = asyncio.create_task(script.live("1s"))
+    await script.until("QM02 is connected", task)
+    for number, text in enumerate(("rules: [{id: OWN-01}]\n", None, "rules: []\n"), 1):
+        if text is None:
+            rules.unlink()
+        else:
+            rules.write_text(text)
+        os.kill(os.getpid(), signal.SIGHUP)
+        await script.until("agent.reload", task, number)
+    assert script.run is not None
+    script.run.stop("enough")
+    assert await asyncio.wait_for(task, 2) == 0
+    told = [(event, text) for _, event, text in script.lines() if event in ("config.problem", "agent.reload_refused")]
+    assert [event for event, _ in told].count("agent.reload_refused") == 2
+    assert told[0][0] == "config.problem"
+    assert f"{rules}:1:" in told[0][1]
+    assert any("own.yaml" in text for event, text in told[2:] if event == "config.problem")
+
+
+@pytest.mark.parametrize("path", ["other.db", "no/such/folder/x.db"])
+async def test_another_store_is_for_the_next_start(tmp_path: Path, path: str) -> None:
+    """One that the settings name meanwhile, be it usable or not, is told of; the agent stays with its own."""
+    settings = tmp_path / "x.yaml"
+    settings.write_text(f"store: {{path: {path}}}\n")
+    script = Script(tmp_path / "x.db", 1, None)
+    script.again = lambda: read_in_force(str(settings), {"interval": "1s"})  # type: ignore[method-assign]
+    task = asyncio.create_task(script.live("1s"))
+    await script.until("QM02 is connected", task)
+    os.kill(os.getpid(), signal.SIGHUP)
+    await script.until("settings.later", task)
+    assert script.run is not None
+    script.run.stop("enough")
+    assert await asyncio.wait_for(task, 2) == 0
+    assert "store: what has changed there takes effect at the next start" in script.log.getvalue()
+    assert sorted(await asyncio.to_thread(os.listdir, tmp_path)) == ["x.db", "x.yaml"]
 
 
 async def test_a_mistake_in_telling_does_not_go_unnoticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -119,7 +119,7 @@ class Collector:
         self._note_silent(exchange, probe, selection, told, whole=whole)
 
     def remember(self, objects: Iterable[ObjectName]) -> None:
-        """Objects that were there when an earlier run ended: whichever a whole answer does not tell of is gone."""
+        """Objects that were there before, as far as is known: whichever a whole answer does not tell of is gone."""
         self._ending.remember(objects)
 
     def set_interval(self, queue_manager: str, form: str, interval_ms: int, doubled: int = 0) -> None:

@@ -27,6 +27,10 @@ class Known:
     object: ObjectName
     at: int | None = None
 
+    def since(self, at: int) -> int | None:
+        """How long before ``at`` that was, ms; None when that is not known, or the clock was set back meanwhile."""
+        return None if self.at is None or at <= self.at else at - self.at
+
 
 class Ending:
     """What must be known from one cycle to the next, and the making of snapshots from a cycle and that."""
@@ -182,7 +186,7 @@ class Ending:
         reason = 0 if contact is None else contact.reason
         values = {"reachable": int(reason == 0), "reason": reason}
         at = ts if contact is None else contact.at
-        interval = None if name.at is None else at - name.at
+        interval = name.since(at)
         name.at = at
         return Reading(name.object, "CONNECTION", ts, values, interval)
 
@@ -195,7 +199,7 @@ class Ending:
     def _commands(self, owner: str, cycle: Cycle, ts: int) -> Iterator[Reading]:
         for form, tally in cycle.commands.get(owner, {}).items():
             known = self._agent(owner, form)
-            interval = None if known.at is None else ts - known.at
+            interval = known.since(ts)
             known.at = ts
             told = {**tally.values(), "mqsc": mqsc(form), **self._intervals.get((owner, form), NO_INTERVAL)}
             yield Reading(known.object, "COMMAND", ts, told, interval)
@@ -227,7 +231,7 @@ class Ending:
                 )
             elif part is queue.DEFINITION and owner != GROUP:
                 self._locate(owner, values)
-            interval = None if before.at is None else row.at - before.at
+            interval = before.since(row.at)
             before.at = row.at
             yield Reading(before.object, probe, ts, values, interval, poll)
 
@@ -310,7 +314,7 @@ class Ending:
             values: Mapping[str, Reported] = dict.fromkeys(part.metrics, why)
             return Reading(before.object, part.probe, ts, values, poll=part.poll, answered=False)
         counters = self._counters.get(part)
-        interval = None if before.at is None else ts - before.at
+        interval = before.since(ts)
         undefined = self._undefined.get(owner, set())
         if part is channel.STATUS and name not in undefined:
             assert counters is not None

@@ -24,17 +24,22 @@ _OURS = frozenset({"agent", "queue_manager"})
 """Kinds that the agent tells of itself: they are there as long as their queue manager is watched."""
 
 Tap = Callable[[Exchange], None]
-"""Sees every exchange in the order of ``at``, in the worker's thread."""
+"""Sees every exchange in the order of ``at`` (but where the clock was set back), in the worker's thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The exchanges of one cycle, which began at ``began`` (ms UTC), and the intervals in force by queue manager."""
+    """The exchanges of one cycle, which began at ``began`` (ms UTC), and the intervals in force by queue manager.
+
+    ``lead``: by so much, ms, ``began`` lies ahead of the clock that the exchanges are dated by. It is 0 unless that was set
+    back; else everything in the cycle is stored as of ``began``.
+    """
 
     number: int
     began: int
     exchanges: tuple[Exchange, ...]
     intervals: Mapping[str, Sequence[Interval]]
+    lead: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,11 @@ def in_order(exchanges: Iterable[Exchange], began: int) -> tuple[Exchange, ...]:
     """The exchanges as of a cycle that began at ``began``: those that were put before count from then on; sorted by ``at``."""
     dated = (each if each.at >= began else replace(each, at=began) for each in exchanges)
     return tuple(sorted(dated, key=lambda each: each.at))
+
+
+def dated(snapshot: Snapshot, ts: int) -> Snapshot:
+    """The snapshot as of the moment ``ts``; its intervals and ages stay."""
+    return replace(snapshot, ts=ts, readings=tuple(replace(reading, ts=ts) for reading in snapshot.readings))
 
 
 class Keeper:
@@ -130,17 +140,21 @@ class Keeper:
                 self._tap(exchange)
             self._collector.feed(exchange)
         snapshots = self._collector.end_cycle(batch.number) if batch.exchanges else ()
+        if batch.lead > 0:
+            snapshots = tuple(dated(snapshot, batch.began) for snapshot in snapshots)
         intake = self._intake or self._again(errors)
         unwatched = [] if intake is None else self._unwatch(intake, batch, errors)
         stored = readings = 0
         for snapshot in snapshots:
             self._remember(snapshot)
             if intake is None:
+                self._lost(snapshot)
                 continue
             try:
                 intake.take((snapshot,))
             except StoreError as error:
                 errors.append(error)
+                self._lost(snapshot)
                 # The alerts in memory are ahead of those in the store now: the next cycle begins from the store's.
                 self._intake = None
             else:
@@ -208,6 +222,10 @@ class Keeper:
             self._known.pop((owner, is_group), None)
             done.append(owner)
         return done
+
+    def _lost(self, snapshot: Snapshot) -> None:
+        """A snapshot could not be stored: that an object is gone, which one answer tells, is to be told once more."""
+        self._collector.remember(reading.object for reading in snapshot.readings if reading.gone)
 
     def _again(self, errors: list[StoreError]) -> Intake | None:
         try:

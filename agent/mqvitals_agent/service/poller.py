@@ -61,6 +61,7 @@ class Poller:
         self._waiting: deque[Errand] = deque()
         self._running: Errand | None = None
         self._wake = asyncio.Event()
+        self._closing: set[asyncio.Task[None]] = set()
 
     @property
     def busy(self) -> bool:
@@ -96,7 +97,7 @@ class Poller:
                     await self._converse(connection)
                 finally:
                     self.reached = False
-                    await _close(connection)
+                    await self._close(connection)
                 if self._clock.now() - began >= STABLE_MS:
                     failures = 0
             failures += 1
@@ -105,7 +106,7 @@ class Poller:
     async def _connect(self) -> Connection | None:
         began = self._clock.now()
         try:
-            connection = await limited(self._connector_call(), self._clock, self.answer_wait_ms)
+            connection = await limited(self._connector_call(), self._clock, self.answer_wait_ms, self._let_go)
         except ConnectError as error:
             failure, text = error.failure, error.text
         except TimeoutError:
@@ -162,6 +163,35 @@ class Poller:
             elapsed = self._clock.now() - began
             return Exchange(0, began, elapsed, self.name, errand.command, errand.request, (), _BROKEN)
 
+    def _let_go(self, connection: Connection) -> None:
+        """A connection came that nobody waits for any more."""
+        closing = asyncio.create_task(self._close(connection), name=f"late connection to {self.name}")
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
+
+    async def _close(self, connection: Connection) -> None:
+        """Let go of a connection; one that does not end in time is left behind, and whatever MQ has against it is only told."""
+        closing = asyncio.create_task(_closed(connection))
+        try:
+            await asyncio.wait({closing}, timeout=_CLOSE_S)
+        finally:
+            if not closing.done():
+                closing.cancel()
+        if not closing.done() or closing.cancelled():
+            return
+        mistake = closing.exception()
+        if mistake is None:
+            return
+        if not isinstance(mistake, (ConnectError, OSError)):
+            raise mistake
+        self._journal.changed(
+            f"close {self.name}",
+            "queue_manager.close_failed",
+            f"the connection to {self.name} could not be closed in order: {mistake}",
+            level="warning",
+            queue_manager=self.name,
+        )
+
     def _tell(self, failure: MqiFailure, text: str) -> None:
         name = reason_name(failure.reason) or "an unknown reason"
         self._journal.changed(
@@ -174,20 +204,10 @@ class Poller:
         )
 
 
+async def _closed(connection: Connection) -> None:
+    await connection.close()
+
+
 async def connection_call(connection: Connection, errand: Errand, wait: int) -> Exchange:
     """Put one errand's request and gather its answer."""
     return await connection.ask(errand.command, errand.request, wait)
-
-
-async def _close(connection: Connection) -> None:
-    """Let go of a connection; one that does not end in time is left behind."""
-    closing = asyncio.ensure_future(_closed(connection))
-    done, _ = await asyncio.wait({closing}, timeout=_CLOSE_S)
-    if done:
-        closing.result()
-    else:
-        closing.cancel()
-
-
-async def _closed(connection: Connection) -> None:
-    await connection.close()

@@ -86,6 +86,10 @@ class Roster:
             task.cancel()
         self._running.clear()
 
+    def holds(self, poller: Poller) -> bool:
+        """Whether a poller is one of those in force: one that was left may still bring something."""
+        return self._pollers.get(poller.name) is poller
+
     def begin_cycle(self, moment: int) -> set[str]:
         """Hand out what is due at this moment of the grid; returns the queue managers whose answers the cycle waits for.
 
@@ -107,14 +111,14 @@ class Roster:
 
     def connected(self, poller: Poller) -> bool:
         """A queue manager has been reached; returns whether it was given something to do."""
-        if self._pollers.get(poller.name) is not poller:
+        if not self.holds(poller):
             return False
         self._offer_group({poller.name})
         return poller.busy
 
     def answered(self, poller: Poller, errand: Errand, exchange: Exchange) -> None:
         """An errand has come to its end."""
-        if self._pollers.get(poller.name) is not poller:
+        if not self.holds(poller):
             return
         table = self._group if errand.of_group else self._own[poller.name]
         error = exchange.error
@@ -137,7 +141,7 @@ class Roster:
 
     def missed(self, poller: Poller, errand: Errand) -> None:
         """An errand was not put."""
-        if self._pollers.get(poller.name) is not poller:
+        if not self.holds(poller):
             return
         if errand.of_group:
             self._asked_of.pop(errand, None)

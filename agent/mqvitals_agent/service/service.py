@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -29,6 +30,9 @@ from mqvitals_config.settings import Settings
 from mqvitals_rules.check import Judging
 
 _T = TypeVar("_T")
+
+_LEAD_TOLD_MS = 1_000
+"""A clock that was set back by less is not worth a word."""
 
 
 class Service:
@@ -84,6 +88,8 @@ class Service:
         self._handed = 0
         self._stopping = False
         self._storing: asyncio.Task[None] | None = None
+        self._lead = 0
+        self._behind = False
 
     @property
     def store(self) -> Store:
@@ -109,7 +115,7 @@ class Service:
         """Go on by these settings and rules from the next cycle on; alerts stay as they are.
 
         ``connectors`` are those of all queue managers now (None: as before): one that equals the one before keeps its
-        connection. The store stays the same. Raises ValueError as the constructor does; nothing changes then.
+        connection. The store and the group's name stay the same. Raises ValueError as the constructor does; nothing changes then.
         """
         self._roster.check(settings.polling)
         self._next = (settings, judging, self._connectors if connectors is None else tuple(connectors))
@@ -119,15 +125,12 @@ class Service:
         worker = self._worker = self._worker or ThreadWorker()
         begin = self._clock.now()
         try:
-            last, last_ts = await worker.call(lambda: self._keeper.open(begin))
-            if last_ts > begin:
-                self._journal.say(
-                    "clock.behind",
-                    f"the clock stands {format_duration((last_ts - begin) // 1000 * 1000)} before the last sample in the store:"
-                    " until it has caught up, samples are dated just after that one",
-                    level="warning",
-                    behind_ms=last_ts - begin,
-                )
+            try:
+                last, last_ts = await worker.call(lambda: self._keeper.open(begin))
+            except BaseException:
+                # Whoever is cancelled meanwhile must not leave it open.
+                await self._work(self._keeper.close)
+                raise
             self._grid.start(begin, last, last_ts)
             try:
                 async with asyncio.TaskGroup() as tasks:
@@ -143,6 +146,7 @@ class Service:
         while not self._stopping:
             await self._reload()
             moment = self._grid.step(self._clock.now())
+            self._tell_clock()
             self._awaited = self._roster.begin_cycle(moment)
             alarm = tasks.create_task(self._sleep_until(self._grid.next))
             try:
@@ -172,22 +176,34 @@ class Service:
             return
         (settings, judging, connectors), self._next = self._next, None
         await self._idle_store()
-        anew = (
-            settings.name != self._settings.name
-            or [each.queue_manager for each in connectors] != [each.queue_manager for each in self._connectors]
-            or any(
-                settings.time_zone_of(each.queue_manager) != self._settings.time_zone_of(each.queue_manager)
-                for each in connectors
-            )
+        settings = self._kept(settings)
+        anew = [each.queue_manager for each in connectors] != [each.queue_manager for each in self._connectors] or any(
+            settings.time_zone_of(each.queue_manager) != self._settings.time_zone_of(each.queue_manager)
+            for each in connectors
         )
         self._settings, self._connectors = settings, tuple(connectors)
         self._grid.change(settings.polling.interval)
         self._roster.plan(settings.polling, connectors, anew=anew)
         names = [each.queue_manager for each in connectors]
+        # One that is asked no more has no snapshot any more, whatever it still said.
+        self._arrived = [exchange for exchange in self._arrived if exchange.queue_manager in names]
         try:
             await self._work(lambda: self._keeper.reload(settings, judging, names, anew=anew))
         except StoreError as error:
             self._tell((error,))
+
+    def _kept(self, settings: Settings) -> Settings:
+        """The settings, with those as before that only a new start can change; says which these are."""
+        before = self._settings
+        pairs = (("name", before.name, settings.name), ("store", before.store, settings.store))
+        changed = [key for key, old, new in pairs if old != new]
+        if changed:
+            self._journal.say(
+                "settings.later",
+                f"{' and '.join(changed)}: what has changed there takes effect at the next start",
+                level="warning",
+            )
+        return replace(settings, name=before.name, store=before.store)
 
     async def _hand_over(self, tasks: asyncio.TaskGroup) -> None:
         """Give the cycle's exchanges to the worker. It may be one cycle behind; then this waits."""
@@ -198,7 +214,7 @@ class Service:
         arrived, self._arrived = self._arrived, []
         grid = self._grid
         self._handed = grid.number
-        return Batch(grid.number, grid.began, in_order(arrived, grid.began), self._roster.intervals())
+        return Batch(grid.number, grid.began, in_order(arrived, grid.now), self._roster.intervals(), grid.lead)
 
     async def _store(self, batch: Batch) -> None:
         stored = await self._work(lambda: self._keeper.take(batch))
@@ -234,7 +250,24 @@ class Service:
 
     def _tell(self, errors: Sequence[StoreError]) -> None:
         text = "; ".join(dict.fromkeys(map(str, errors)))
-        self._journal.changed("store", "store.failed", text, level="error")
+        if self._journal.changed("store", "store.failed", text, level="error") and not text:
+            self._journal.say("store.recovered", "cycles are stored again")
+
+    def _tell_clock(self) -> None:
+        lead = self._grid.lead
+        if lead > self._lead + _LEAD_TOLD_MS:
+            self._behind = True
+            self._journal.say(
+                "clock.behind",
+                f"the clock stands {format_duration(lead // 1000 * 1000)} before the last sample in the store: until it has"
+                " caught up, samples are dated after that one, at half the clock's pace; see that the clock is right",
+                level="error",
+                behind_ms=lead,
+            )
+        elif self._behind and lead <= 0:
+            self._behind = False
+            self._journal.say("clock.caught_up", "the clock has caught up: samples are dated by it again")
+        self._lead = lead
 
     def connected(self, poller: Poller) -> None:
         """A queue manager has been reached: it may be the first that can answer for the group."""
@@ -243,6 +276,8 @@ class Service:
 
     def arrived(self, poller: Poller, errand: Errand | None, exchange: Exchange) -> None:
         """An exchange has ended."""
+        if not self._roster.holds(poller):
+            return
         self._arrived.append(exchange)
         if errand is not None:
             self._roster.answered(poller, errand, exchange)

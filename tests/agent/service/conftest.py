@@ -6,7 +6,7 @@ import asyncio
 import heapq
 import io
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
@@ -52,7 +52,8 @@ class FakeClock:
         await future
 
     def set(self, now: int) -> None:
-        """Set the clock as an operator would."""
+        """Set the clock as an operator would: whoever sleeps sleeps on for as long as before."""
+        self._sleepers = [(at + now - self._now, number, future) for at, number, future in self._sleepers]
         self._now = now
 
     async def settle(self) -> None:
@@ -88,8 +89,9 @@ class Script:
     """A queue manager that does what the test wants; it is its own connector and connection.
 
     ``took`` is the time of an answer by command (ms), ``items`` what it tells, ``silent`` commands end with 2033 after the
-    wait, ``hung`` ones never, ``refused`` ones are answered 2035. ``down`` is why connecting fails, ``stuck`` makes it hang;
-    with ``connect_anyway`` only asking fails.
+    wait, ``truncated`` ones too but for their first messages, ``hung`` ones never, ``refused`` ones are answered 2035.
+    ``down`` is why connecting fails, ``stuck`` makes it hang; with ``connect_anyway`` only asking fails. ``deaf`` makes it
+    hang too, but a connection comes of it when it is cancelled. ``close_fails`` is what closing raises in the end.
     """
 
     queue_manager: str
@@ -99,8 +101,11 @@ class Script:
     silent: set[str] = field(default_factory=set)
     hung: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
+    truncated: set[str] = field(default_factory=set)
     down: int = 0
     stuck: bool = False
+    deaf: bool = False
+    close_fails: Exception | None = None
     connect_anyway: bool = False
     attempts: list[int] = field(default_factory=list)
     asked: list[tuple[int, str]] = field(default_factory=list)
@@ -112,6 +117,9 @@ class Script:
         self.attempts.append(self.clock.now() - BEGAN)
         if self.stuck:
             await asyncio.get_running_loop().create_future()
+        if self.deaf:
+            with suppress(asyncio.CancelledError):
+                await asyncio.get_running_loop().create_future()
         if self.down and not self.connect_anyway:
             raise ConnectError(MqiFailure(2, self.down))
         self.open += 1
@@ -119,6 +127,8 @@ class Script:
 
     async def close(self) -> None:
         self.open -= 1
+        if self.close_fails is not None:
+            raise self.close_fails
 
     async def ask(self, command: int, request: bytes, wait_ms: int) -> Exchange:
         name = command_name(command) or ""
@@ -129,7 +139,7 @@ class Script:
         try:
             if name in self.hung:
                 await asyncio.get_running_loop().create_future()
-            took = wait_ms if name in self.silent else self.took.get(name, 0)
+            took = wait_ms if name in self.silent | self.truncated else self.took.get(name, 0)
             if took:
                 await self.clock.sleep(took)
         finally:
@@ -139,7 +149,10 @@ class Script:
             return replace(exchange, error=MqiFailure(2, 2009))
         if name in self.silent:
             return replace(exchange, error=MqiFailure(2, 2033))
-        return replace(exchange, replies=tuple(self._replies(command, name)))
+        replies = tuple(self._replies(command, name))
+        if name in self.truncated:
+            return replace(exchange, replies=replies[:-1], error=MqiFailure(2, 2033))
+        return replace(exchange, replies=replies)
 
     def _replies(self, command: int, name: str) -> Iterable[Reply]:
         if name in self.refused:

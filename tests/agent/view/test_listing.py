@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from time import process_time
 
 import pytest
 
@@ -157,13 +156,17 @@ def test_matching() -> None:
     assert matching([channel], "state:running") == ()
 
 
-def test_ten_thousand_items_are_sorted_and_searched_fast() -> None:
-    """A key press must not wait: well under a tenth of a second each, on a busy machine."""
+def test_ten_thousand_items_are_sorted_and_searched() -> None:
+    """All of them, in order; how long it takes the benchmarks tell."""
     items = [queue(f"APPL.{number * 7919 % 10_000:05}", depth=number * 31 % 977) for number in range(10_000)]
-    begin = process_time()
-    ordered(items, column("queue", "depth"), reverse=True)
-    matching(items, "appl.0042")
-    assert process_time() - begin < 0.2
+    deepest = ordered(items, column("queue", "depth"), reverse=True)
+    assert len(deepest) == 10_000
+    assert [item.values["depth"].value for item in deepest] == sorted(
+        (number * 31 % 977 for number in range(10_000)), reverse=True
+    )
+    assert [item.name.name for item in matching(items, "appl.0042")] == [
+        item.name.name for item in items if item.name.name.startswith("APPL.0042")
+    ]
 
 
 def test_lists_read_only_what_their_columns_show(stored: StoreReader, judging: Judging) -> None:
