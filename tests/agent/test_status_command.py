@@ -24,9 +24,9 @@ def test_exit_code_is_the_severity(make_store: MakeStore, capsys: pytest.Capture
     assert main(["status", "--store", str(store)]) == 2
     out = capsys.readouterr().out
     assert "● CRITICAL" in out
-    assert "BP-03     QM01/buffer_pool/3" in out
+    assert "BP-03     QM01 buffer pool 3" in out
     assert "The past: replay of recording.jsonl.gz" in out
-    assert "? 14 verdicts unknown: 12 need SMF, 2 not declared" in out
+    assert "12 verdicts need SMF records, 2 need declarations" in out
     typed = " ".join(out.replace("\\\n", " ").split())
     assert f"mqvitals rules explain BP-03 QM01/buffer_pool/3 --store {store}" in typed
     assert "\x1b" not in out
@@ -134,7 +134,7 @@ def test_broken_rule_files_do_not_hide_the_status(
     rules.write_text("rules: [\n")
     config.write_text("rules: {files: [own.yaml]}\n")
     assert main(["status", "--config", str(config), "--store", str(make_store())]) == 2
-    assert "BP-03     QM01/buffer_pool/3" in capsys.readouterr().out
+    assert "BP-03     QM01 buffer pool 3" in capsys.readouterr().out
 
 
 def test_advice(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:

@@ -489,7 +489,9 @@ def test_a_signal_ends_it_within_a_second_though_a_receiver_hangs(tmp_path: Path
             _, log = agent.communicate(timeout=30)
         finally:
             agent.kill()
-        assert time.monotonic() - began < 5  # a second where the machine does nothing else; nobody waits for the receiver
+        assert (
+            time.monotonic() - began < 5
+        )  # a second where the machine does nothing else; nobody waits for the receiver
         assert agent.returncode == 0
         assert "notices that wait for the next run: 1 to webhook-1 (notices=1)" in log
         run(store, "--webhook", receiver.url, "--speed", "120", "--for", "8m")

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from textual.app import App, ComposeResult
 
 from mqvitals_agent.view.chart import Scale, Span
 from mqvitals_agent.view.table import Tone
+from mqvitals_agent.view.text import cells
 from mqvitals_tui.widgets.chart import BrailleChart, Points
 
 Text = Callable[[App[Any]], str]
 
+BLANK = "\u2800"
 SPAN = Span(0, 3_600_000)
 SCALE = Scale(0.0, 100.0, ((100.0, "100 %"), (50.0, "50 %"), (0.0, "0 %")))
 
@@ -49,6 +52,20 @@ async def test_chart_fills_its_size_with_labels_axis_and_legend(screen_text: Tex
         assert lines[9] == "      └" + "─" * 53
         assert lines[10].split() == ["00:00:00", "01:00:00"]
         assert lines[11] == "last 39 %   min 10 %   max 39 %"
+
+
+@pytest.mark.parametrize("width", [30, 61, 80, 119, 120])
+async def test_curve_and_axis_end_in_the_same_cell(screen_text: Text, width: int) -> None:
+    """The newest point is drawn above the last cell of the axis, which is the last of the line; so ends its moment."""
+    app = Charting()
+    async with app.run_test(size=(width, 12)) as pilot:
+        app.chart.show([*points(), (3_600_000, 90.0)], SCALE, SPAN, words=words)
+        await pilot.pause()
+        lines = screen_text(app).splitlines()
+        assert max(cells(each.rstrip(BLANK)) for each in lines[:9]) == width
+        assert cells(lines[9]) == width
+        assert lines[9].endswith("─")
+        assert cells(lines[10]) == width
 
 
 async def test_chart_is_drawn_anew_for_another_size(screen_text: Text) -> None:

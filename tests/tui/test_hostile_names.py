@@ -178,7 +178,7 @@ def assert_aligned(app: App[Any], where: str) -> None:
     top = table.region.y
     lines = [text_of(segments) for segments in painted(app)[top : top + table.region.height]]
     owners = [safe(name)[:5] for name in (*OWNERS, "G[x]\x1b")]
-    title = "Held by"
+    title = "Queue manager"
     if title not in lines[0]:
         return
     at = cell_len(lines[0][: lines[0].index(title)])

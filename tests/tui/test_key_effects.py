@@ -182,6 +182,12 @@ async def goes_back_from_place(stage: Stage, key: str) -> None:
 
 
 async def goes_to_other_part(stage: Stage, key: str) -> None:
+    """The overview is one text: the cursor goes to another part of it."""
+    if stage.screen == "overview":
+        line = stage.view.cursor
+        await stage.press(key)
+        await stage.see(lambda: stage.view.cursor != line)
+        return
     before = stage.app.screen.focused
     await stage.press(key)
     await stage.see(lambda: stage.app.screen.focused is not before)

@@ -87,7 +87,7 @@ def unused(place: str) -> set[str]:
         names |= {"sort_next", "sort_previous", "reverse"}
     if place not in ("structures", "data_sets"):
         names |= {"data_sets"}
-    if place != "agent":
+    if place not in ("agent", "overview"):
         names |= {"focus_next", "focus_previous"}
     return names if place != "object" else set()
 

@@ -11,11 +11,11 @@ from textual.binding import BindingType
 from textual.command import CommandPalette
 from textual.message import Message
 
+from mqvitals_agent.garbage import out_of_the_way
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.commands import Jumps
 from mqvitals_tui.feed import Feed, FeedFailed, FrameRead
-from mqvitals_tui.garbage import out_of_the_way
 from mqvitals_tui.keys import APP
 from mqvitals_tui.places import BEHIND, BY_ID
 from mqvitals_tui.screens.detail_screen import DetailScreen
@@ -32,7 +32,8 @@ _ATTRIBUTES = "attributes"
 class MqvitalsApp(App[None], inherit_bindings=False):
     """Shows the store at ``store``, which need not exist yet, judged by ``judging``. It only reads.
 
-    ``now`` gives the time, ms since 1970 UTC; ``theme`` is the name of one of ``THEMES``.
+    ``now`` gives the time, ms since 1970 UTC; ``theme`` is the name of one of ``THEMES``. ``ended`` says in words that the agent
+    which the screen brought along has ended, and nothing while it runs.
     """
 
     TITLE = "mqvitals"
@@ -42,10 +43,17 @@ class MqvitalsApp(App[None], inherit_bindings=False):
     NOTIFICATION_TIMEOUT = 4
     CSS = attribute_css(("Banner", "Bar", "BrailleChart", "LinesView", "VirtualTable"), _ATTRIBUTES)
 
-    def __init__(self, store: Path, judging: Judging, now: Callable[[], int], theme: str = DARK.name) -> None:
+    def __init__(
+        self,
+        store: Path,
+        judging: Judging,
+        now: Callable[[], int],
+        theme: str = DARK.name,
+        ended: Callable[[], str] = str,
+    ) -> None:
         super().__init__()
         self.store = store
-        self._sight = Sight(judging, now)
+        self._sight = Sight(judging, now, ended)
         self._first_theme = theme
         self._feed = Feed(store, judging, now, self._post)
         self._main = MainScreen(self._sight)

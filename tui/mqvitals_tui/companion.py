@@ -85,13 +85,26 @@ def await_store(
         sleep(_LOOK_S)
 
 
-def last_words(folder: Path) -> str:
+def ended_words(living: subprocess.Popen[bytes], folder: Path, *, what: str) -> Callable[[], str]:
+    """What says that the agent has ended and how its log ends; it says nothing while the agent runs."""
+    said: list[str] = []
+
+    def words() -> str:
+        if not said and living.poll() is not None:
+            last = last_words(folder, 1)
+            said.append(f"{what[0].upper()}{what[1:]} has ended; its log ends: {last or 'it is empty'}")
+        return said[0] if said else ""
+
+    return words
+
+
+def last_words(folder: Path, lines: int = _LAST_LINES) -> str:
     """The last lines of the agent's log, in one."""
     try:
         text = (folder / LOG).read_text("utf-8", "replace")
     except OSError:
         return ""
-    return " / ".join(line.strip().removeprefix("mqvitals: ") for line in text.splitlines()[-_LAST_LINES:])
+    return " / ".join(line.strip().removeprefix("mqvitals: ") for line in text.splitlines()[-lines:])
 
 
 def writer_of(store: Path) -> str | None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from mqvitals_agent.cli.failure import ExitCode, Failure
 from mqvitals_agent.cli.simulation import times
 from mqvitals_agent.cli.store_argument import now_ms
-from mqvitals_tui.companion import PROGRAM, await_store, companion, last_words
+from mqvitals_tui.companion import PROGRAM, await_store, companion, ended_words, last_words
 from mqvitals_tui.top import add_theme, has_terminal, on_screen
 
 SCENARIO = "busy-morning"
@@ -102,7 +102,8 @@ def watch(folder: Path, command: Sequence[str], arguments: argparse.Namespace) -
     with agent(folder, command, temporary=not arguments.keep) as living:
         await_store(living, folder, (folder / STORE).exists, what=_WHAT)
         now = now_ms if arguments.speed in (None, 1) else SystemClock(now_ms(), arguments.speed).now
-        code = on_screen(MqvitalsApp(folder / STORE, judging, now, theme=f"mqvitals-{arguments.theme}"))
+        theme, ended = f"mqvitals-{arguments.theme}", ended_words(living, folder, what=_WHAT)
+        code = on_screen(MqvitalsApp(folder / STORE, judging, now, theme=theme, ended=ended))
         if living.poll():
             raise Failure(f"the agent of the demonstration ended early: {last_words(folder)}")
     return code

@@ -14,6 +14,7 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.view.frame import DETAIL, Frame, Seq, Want, peek, read_frame
 from mqvitals_agent.view.status import status_of
 from mqvitals_rules.check import Judging
+from mqvitals_tui.leavings import Leavings
 
 EVERY_S = 1.0
 """How often the store is looked at."""
@@ -86,6 +87,7 @@ class Feed:
         self._done: tuple[Want, Seq] | None = None
         self._said = ""
         self._seen = False
+        self._leavings = Leavings()
 
     def want(self, want: Want) -> None:
         """Read this from now on, and at once, even when it was read before."""
@@ -102,6 +104,7 @@ class Feed:
         """Look, read and post until ``stop``."""
         try:
             while not self._stopped.is_set():
+                self._leavings.let_go()
                 self._look()
                 self._wake.wait(self._every_s)
                 self._wake.clear()
@@ -144,6 +147,9 @@ class Feed:
             self._say(f"The store {self._store} cannot be looked at: {error.strerror or error}")
             return
         self._done, self._said, self._seen = (want, seq), "", True
+        if want.screen != DETAIL:
+            # Below a detail the list is still there: what it shows is not old before another one is.
+            self._leavings.renew(read.frame.items)
         self._post(FrameRead(read))
 
     def _read(self, reader: StoreReader, want: Want) -> Read:

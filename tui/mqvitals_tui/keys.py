@@ -63,8 +63,8 @@ MAIN = (
         "Take the filter away; without one, go to the overview. F3 leaves and F12 cancels on a 3270, so both go back here",
         name="main_back",
     ),
-    key("tab", "app.focus_next", "next part", "Go to the next part of the screen"),
-    key("shift+tab", "app.focus_previous", "part before", "Go to the part of the screen before"),
+    key("tab", "part(1)", "next part", "Go to the next part of the screen", name="focus_next"),
+    key("shift+tab", "part(-1)", "part before", "Go to the part of the screen before", name="focus_previous"),
 )
 """Keys of the main screen."""
 

@@ -59,10 +59,12 @@ def place_row(current: str, width: int) -> tuple[Line, tuple[tuple[int, int, str
         for place in PLACES:
             words = place.short if short else place.title
             lead = gap if spans else " "
-            # The mark stands in the gap, so that nothing moves when the place changes.
-            mark = f"{lead[:-1]}›" if place.id == current else lead
             text = f"{place.key} {words}"
-            spans += [Span(mark, Tone.INFO), Span(text, Tone.STRONG if place.id == current else Tone.FAINT)]
+            if place.id == current:
+                # The mark stands in the gap, so that nothing moves when the place changes.
+                spans += [Span(lead[:-1]), Span("›", Tone.INFO), Span(text, Tone.STRONG)]
+            else:
+                spans += [Span(lead), Span(text, Tone.FAINT)]
             where.append((x + cells(lead), x + cells(lead) + cells(text), place.id))
             x += cells(lead) + cells(text)
         if x <= width:

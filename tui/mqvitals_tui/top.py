@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from mqvitals_agent.cli.failure import ExitCode, Failure
 from mqvitals_agent.cli.simulation import add_scenario_arguments
 from mqvitals_agent.cli.store_argument import add_store_arguments, now_ms, settings_of
-from mqvitals_tui.companion import PROGRAM, await_store, companion, last_words, writer_of
+from mqvitals_tui.companion import PROGRAM, await_store, companion, ended_words, last_words, writer_of
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -111,16 +111,22 @@ def _with_agent(path: Path, arguments: argparse.Namespace, judging: Judging) -> 
         with companion(folder, command, os.environ, temporary=True, what=_WHAT) as living:
             await_store(living, folder, lambda: path.exists() and writer_of(path) == str(living.pid), what=_WHAT)
             now = now_ms if arguments.speed == 1 else SystemClock(now_ms(), arguments.speed).now
-            code = _show(path, judging, now, arguments)
+            code = _show(path, judging, now, arguments, ended_words(living, folder, what=_WHAT))
             if living.poll():
                 raise Failure(f"{_WHAT} ended early: {last_words(folder)}")
     return code
 
 
-def _show(path: Path, judging: Judging, now: Callable[[], int], arguments: argparse.Namespace) -> int:
+def _show(
+    path: Path,
+    judging: Judging,
+    now: Callable[[], int],
+    arguments: argparse.Namespace,
+    ended: Callable[[], str] = str,
+) -> int:
     from mqvitals_tui.app import MqvitalsApp
 
-    return on_screen(MqvitalsApp(path, judging, now, theme=f"mqvitals-{arguments.theme}"))
+    return on_screen(MqvitalsApp(path, judging, now, theme=f"mqvitals-{arguments.theme}", ended=ended))
 
 
 def has_terminal() -> bool:
@@ -133,7 +139,10 @@ def has_terminal() -> bool:
 
 def on_screen(app: App[Any]) -> int:
     """Run ``app`` to its end, which SIGTERM and SIGHUP also bring, the terminal left as it was; returns the exit code."""
-    return asyncio.run(_on_screen(app))
+    from mqvitals_tui.turns import short_turns
+
+    with short_turns():
+        return asyncio.run(_on_screen(app))
 
 
 async def _on_screen(app: App[Any]) -> int:

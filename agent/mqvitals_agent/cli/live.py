@@ -19,6 +19,7 @@ from mqvitals_agent.cli.record import Recorder
 from mqvitals_agent.cli.simulation import Simulation
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.connection.header import RecordingError
+from mqvitals_agent.garbage import back_afterwards, out_of_the_way
 from mqvitals_agent.journal import Journal
 from mqvitals_agent.notify.notifier import Notifier
 from mqvitals_agent.notify.outbox import StoreOutbox
@@ -120,7 +121,7 @@ class Run:
         self._work = asyncio.create_task(self._service.run(), name="service")
         if self._for_ms is not None:
             self._start(self._end_after(self._for_ms))
-        with self._signals():
+        with self._signals(), back_afterwards():
             try:
                 await self._work
             except asyncio.CancelledError:
@@ -239,6 +240,9 @@ class Run:
     def _stored(self, stored: Stored) -> None:
         """A cycle has been stored: the store is open, and there may be news for receivers."""
         self._cycles += 1
+        if self._cycles == 1:
+            # All objects are known now. Another halt, but a short one as long as there is little else to look at.
+            out_of_the_way()
         self._exchanges += stored.exchanges
         self._snapshots += stored.snapshots
         self._firing = stored.firing

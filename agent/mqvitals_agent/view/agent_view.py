@@ -9,6 +9,7 @@ from mqvitals_agent.view.figure import age, number, size
 from mqvitals_agent.view.severity import WIDEST, Health, worst
 from mqvitals_agent.view.table import Item, Line, Span, Tone, line, tone_of
 from mqvitals_agent.view.text import cells, fit, safe, wrap
+from mqvitals_agent.view.unknown import without_answer
 from mqvitals_rules.snapshot import Outcome
 from mqvitals_rules.vocabulary.metric import Absence
 
@@ -55,6 +56,7 @@ def agent_lines(frame: Frame, width: int) -> tuple[Line, ...]:
         *(shown for each in wrong for shown in receiver_lines(each, frame.now, width, stale=stale)),
         *lines,
         *(shown for each in fine for shown in receiver_lines(each, frame.now, width, stale=stale)),
+        *(line(each, Tone.FAINT) for each in wrap(without_answer(frame.status.unknown), width) if each),
     )
 
 

@@ -10,7 +10,10 @@ from mqvitals_agent.view.figure import number
 from mqvitals_agent.view.heading import heading
 from mqvitals_agent.view.paint import Painter
 from mqvitals_agent.view.severity import WIDEST, Health, health_of
+from mqvitals_agent.view.status import silent_since
 from mqvitals_agent.view.table import Line, Span, Tone, line, tone_of
+from mqvitals_agent.view.text import wrap
+from mqvitals_agent.view.unknown import without_answer
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey
 from mqvitals_rules.rule import RuleKind
 
@@ -30,6 +33,9 @@ def alert_lines(frame: Frame, width: int, text: str = "") -> tuple[Line, ...]:
     lines = [heading(f"Open: {number(len(opened))}", width), *_rows(frame, opened, width)]
     if not opened:
         lines.append(_none(frame, text))
+        lines += [
+            line(each, Tone.FAINT) for each in wrap(without_answer(frame.status.unknown), width) if each and not text
+        ]
     if ended:
         lines += [heading(f"Ended: {number(len(ended))}, the newest first", width), *_rows(frame, ended, width)]
     if advice:
@@ -68,7 +74,7 @@ def _none(frame: Frame, text: str) -> Line:
 
 def _rows(frame: Frame, alerts: list[Alert], width: int) -> Iterator[Line]:
     """Each alert, with its summary beside it or below."""
-    silent = [member.name for member in frame.status.queue_managers if member.stale]
+    silent = silent_since(frame.status)
     covered: Mapping[AlertKey, AlertKey] = frame.covered
     told = entries(alerts, frame.now, width, Painter(), covered=covered, silent=silent)
     for alert, texts in zip(alerts, told, strict=True):
@@ -76,6 +82,8 @@ def _rows(frame: Frame, alerts: list[Alert], width: int) -> Iterator[Line]:
         key = str(alert.key.object if alert.scope.kind == "agent" else alert.scope)
         first, *rest = texts
         tone = tone_of(health) if alert.ended is None else Tone.FAINT
+        if alert.ended is None and alert.key.object.owner in silent:
+            tone = Tone.STALE
         covers = Tone.FAINT if alert.ended is not None or alert.key in covered else Tone.PLAIN
         yield Line((Span(first[:WIDEST], tone), Span(first[WIDEST:], covers)), key)
         for each in rest:

@@ -9,6 +9,7 @@ from mqvitals_agent.view.figure import age, clock, day
 from mqvitals_agent.view.paint import Painter
 from mqvitals_agent.view.severity import WIDEST, Health, health_of
 from mqvitals_agent.view.text import cells, cut, fit, safe, wrap
+from mqvitals_agent.view.wording import object_words
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Severity, Why
 from mqvitals_rules.moment import iso
 
@@ -66,21 +67,22 @@ def entries(
     painter: Painter,
     *,
     covered: Mapping[AlertKey, AlertKey] | None = None,
-    silent: Collection[str] = (),
+    silent: Mapping[str, int] | None = None,
     one_line: bool = False,
 ) -> list[list[str]]:
     """Each alert as lines: how bad, for how long, since when, which rule, on what; beside or below it its summary.
 
     ``covered`` says which firing alerts another one of their family stands for, ``silent`` of which owners only the
-    last known state is shown. With ``one_line`` a summary is cut to one line.
+    last known state is shown, and as of when (ms UTC). With ``one_line`` a summary is cut to one line.
     """
+    silent = silent or {}
     told = [
         _Entry(
             health_of(shown_severity(alert)),
-            lasted(alert, now),
+            lasted(alert, silent.get(alert.key.object.owner, now)),
             _when(alert, now),
             safe(alert.key.rule),
-            " ".join((safe(str(alert.key.object)), *_notes(alert, covered or {}, silent))),
+            " ".join((object_words(alert.key.object), *_notes(alert, covered or {}, silent))),
             safe(short_summary(alert)),
             alert.ended is None,
         )
@@ -219,4 +221,14 @@ def short_summary(alert: Alert) -> str:
     """The summary beside the object's name, which it need not begin with: ``queue X: depth 7`` is ``depth 7``."""
     text, name = summary(alert), alert.key.object.name
     subject, colon, rest = text.partition(": ")
-    return rest if colon and rest and name and subject.endswith(f" {name}") else text
+    return _as_it_is(alert, rest if colon and rest and name and subject.endswith(f" {name}") else text)
+
+
+def told_summary(alert: Alert) -> str:
+    """The summary as an open alert may tell it: of one whose condition ceased to hold as something that was."""
+    return _as_it_is(alert, summary(alert))
+
+
+def _as_it_is(alert: Alert, text: str) -> str:
+    # The words are those of the last poll on which the condition held. They begin with it: their end may be cut off.
+    return f"clearing, was: {text}" if alert.ended is None and alert.good_polls else text

@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.view.figure import figure, number, short_age, whole_percent
+from mqvitals_agent.view.severity import Health, health_of
 from mqvitals_agent.view.situation import Current, Member
 from mqvitals_agent.view.text import safe
+from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import metric
@@ -48,8 +50,11 @@ def fullest(current: Current, member: Member, now: int, *, aged: bool = True) ->
     return _extreme(current, member, now, kind="page_set", name="used_pct", prefix="PS", sign=1, aged=aged)
 
 
-def channels(current: Current, member: Member, now: int) -> str:
-    """Channels by state: ``48 run 1 retry``. Those that are inactive are nobody's concern here."""
+def channels(current: Current, member: Member, now: int, alerts: Iterable[Alert] = ()) -> str:
+    """Channels by state, and of how many there is an alert: ``48 run 1 retry ▲1``.
+
+    Those that are inactive are nobody's concern here.
+    """
     told = [values["status"] for values in of_kind(current, member.name, "channel").values() if "status" in values]
     if not told:
         return NOT_ASKED
@@ -64,6 +69,12 @@ def channels(current: Current, member: Member, now: int) -> str:
         f"{number(count)} {word}" for count, word in ((retry, "retry"), (stop, "stop"), (other, "other")) if count
     ]
     parts += [f"? {number(absent)}"] if absent else []
+    about: dict[ObjectName, Health] = {}
+    for alert in alerts:
+        if (alert.scope.owner, alert.scope.kind) == (member.name, "channel"):
+            about[alert.scope] = max(about.get(alert.scope, Health.OK), health_of(alert.severity))
+    ill = [health for health in about.values() if health >= Health.WARNING]
+    parts += [f"{max(ill).glyph}{number(len(ill))}"] if ill else []
     # The newest tells when the question was last answered; a channel of its own may have been asked for by name.
     return " ".join(parts) + own_age(max(told, key=lambda each: each.ts or 0), member, now)
 

@@ -7,6 +7,7 @@ series (a poll without an answer) is a gap in the line: nothing is drawn, and no
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -113,8 +114,9 @@ def chart(
 def scale_of_values(values: Iterable[float], label: Callable[[float], str], *, top: float | None = None) -> Scale:
     """A scale for numbers: from zero when that leaves at least half of the height to the line, else around the values.
 
-    ``top`` is a natural limit (100 for a share) that the scale does not pass unless a value does. With it the scale is a
-    tenth of it high at least: a share that wavers by a point is calm, and must not look like a storm.
+    ``top`` is a natural limit (100 for a share) that the scale does not pass unless a value does. What wavers by little is calm
+    and must not look like a storm: the scale is a tenth of that limit high at least, without one a tenth of the greatest
+    value. Of whole numbers it has only whole ones at its labels.
     """
     finite = [value for value in values if math.isfinite(value)]
     low, high = min(finite, default=0.0), max(finite, default=0.0)
@@ -124,14 +126,30 @@ def scale_of_values(values: Iterable[float], label: Callable[[float], str], *, t
         high = max(high, low + top / _CALM)
     elif 0 <= low <= high / 2 or low == high >= 0:
         low = 0.0
+    elif top is None:
+        low, high = _calm(low, high, whole=all(value == int(value) for value in finite))
     if low == high:
         high = low + max(1.0, abs(low) / 8)
     if top is not None and high < top and high > 0.8 * top and low == 0:
         high = top
     middle = low / 2 + high / 2
-    if all(value == int(value) for value in finite) and high - low >= 2:
+    if all(value == int(value) for value in finite):
+        if high - low < 2:
+            # Between two whole numbers there is none that a value could have.
+            return Scale(low, high, ((high, label(high)), (low, label(low))))
         middle = float(math.floor(middle))
     return Scale(low, high, ((high, label(high)), (middle, label(middle)), (low, label(low))))
+
+
+def _calm(low: float, high: float, *, whole: bool) -> tuple[float, float]:
+    """The ends of a scale around values from ``low`` to ``high``: these in its middle where they lie close together."""
+    least = max(abs(low), abs(high)) / _CALM
+    # Halved before subtracting: the distance between two great numbers of opposite sign may not be a finite number.
+    missing = least / 2 - (high / 2 - low / 2)
+    if missing <= 0:
+        return low, high
+    begin, end = max(low - missing, -sys.float_info.max), min(high + missing, sys.float_info.max)
+    return (float(math.floor(begin)), float(math.ceil(end))) if whole else (begin, end)
 
 
 def scale_of_states(codes: Iterable[int], name: Callable[[int], str]) -> tuple[Scale, dict[int, float]]:

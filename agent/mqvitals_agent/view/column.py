@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.view.figure import figure, number, quantity, short_age
+from mqvitals_agent.view.figure import figure, number, quantity, short_age, whole
 from mqvitals_agent.view.listing import natural
 from mqvitals_agent.view.rate import PER_SECOND
 from mqvitals_agent.view.remedy import TREND
@@ -14,6 +14,7 @@ from mqvitals_agent.view.severity import WIDEST, Health
 from mqvitals_agent.view.table import Cell, Column, Item, Tone, tone_of
 from mqvitals_agent.view.text import safe
 from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType, Reported
+from mqvitals_rules.vocabulary.states import CHANNEL_TYPE
 from mqvitals_rules.vocabulary.tables import KINDS
 
 _SHORT = {
@@ -64,6 +65,8 @@ _COUNTED = frozenset({"messages", "count", "number", "buffers", "pages", "blocks
 
 def short_figure(value: Reported, metric: Metric) -> str:
     """A figure for a narrow column: without the unit where the title has it."""
+    if metric.name == "max_depth" and isinstance(value, int | float):
+        return whole(value)
     if isinstance(value, int | float) and metric.type in (MetricType.GAUGE, MetricType.COUNTER):
         if metric.unit in _COUNTED:
             return number(value)
@@ -98,7 +101,9 @@ def name_column(title: str, width: int) -> Column:
 
 def owner_column() -> Column:
     """The queue manager or group that holds it."""
-    return Column("owner", "Held by", 8, lambda item, _: Cell(safe(item.name.owner)), lambda item: item.name.owner)
+    return Column(
+        "owner", "Queue manager", 13, lambda item, _: Cell(safe(item.name.owner)), lambda item: item.name.owner
+    )
 
 
 def age_column() -> Column:
@@ -125,6 +130,18 @@ def _age_order(item: Item) -> float | None:
     return None if ts is None else -float(ts)
 
 
+_SENDING = frozenset({"xmitq_msgs", "nettime_us_short"})
+"""What only channels that send from a transmission queue have."""
+
+_RECEIVING = frozenset(CHANNEL_TYPE[word] for word in ("RCVR", "RQSTR", "CLUSRCVR", "SVRCONN") if word in CHANNEL_TYPE)
+
+
+def _only_receives(item: Item, name: str) -> bool:
+    told, kind = item.values.get(name), item.values.get("type")
+    lacks = told is None or told.value in (Absence.NOT_RETURNED, Absence.NOT_ASKED)
+    return lacks and kind is not None and kind.value in _RECEIVING
+
+
 def metric_column(
     kind: str, name: str, title: str, width: int, *, main: bool = False, right: bool | None = None
 ) -> Column:
@@ -137,6 +154,8 @@ def metric_column(
     def cell(item: Item, _: int) -> Cell:
         if item.name.kind != kind:
             return Cell("")
+        if kind == "channel" and name in _SENDING and _only_receives(item, name):
+            return Cell("n/a", Tone.FAINT)
         return told_cell(item.values.get(name), lambda told: short_figure(told.value, metric), item, main=main)
 
     def order(item: Item) -> float | str | None:
@@ -149,7 +168,7 @@ def metric_column(
 
 
 def pair_column(kind: str, name: str, of: str, title: str, width: int, *, main: bool = False) -> Column:
-    """A column of a figure and what it may be at most: ``8/8``. Sorted by what is left."""
+    """A column of a figure and what it may be at most: ``8/8``, ``10 of 3 k``. Sorted by what is left."""
 
     def cell(item: Item, _: int) -> Cell:
         if item.name.kind != kind:
@@ -158,7 +177,7 @@ def pair_column(kind: str, name: str, of: str, title: str, width: int, *, main: 
         limit = number(most.value) if most is not None and not isinstance(most.value, Absence | str) else "?"
         return told_cell(
             item.values.get(name),
-            lambda told: f"{number(told.value) if isinstance(told.value, int | float) else '?'}/{limit}",
+            lambda told: _of(number(told.value) if isinstance(told.value, int | float) else "?", limit),
             item,
             main=main,
         )
@@ -175,6 +194,11 @@ def pair_column(kind: str, name: str, of: str, title: str, width: int, *, main: 
         return most.value - told.value
 
     return Column(name, title, width, cell, order, right=True)
+
+
+def _of(value: str, limit: str) -> str:
+    # A scaled number holds a blank: a stroke would read as if it scaled both.
+    return f"{value} of {limit}" if " " in f"{value}{limit}" else f"{value}/{limit}"
 
 
 def rate_column(title: str, width: int, unit: str) -> Column:
@@ -200,26 +224,14 @@ def _per_second(value: float, unit: str) -> str:
 
 
 def used_column() -> Column:
-    """How full buffer pools and page sets are, on one scale."""
-
-    def share(item: Item) -> tuple[CurrentValue | None, float | None]:
-        pool = item.name.kind == "buffer_pool"
-        told = item.values.get("free_pct" if pool else "used_pct")
-        if told is None or isinstance(told.value, Absence | str):
-            return told, None
-        return told, 100 - told.value if pool else float(told.value)
-
-    def cell(item: Item, _: int) -> Cell:
-        told, used = share(item)
-        return told_cell(told, lambda _: quantity(used or 0, "pct"), item, main=True)
-
-    return Column("used", "Used %", 8, cell, lambda item: share(item)[1], right=True)
+    """How full page sets are. Of buffer pools everybody says how much is free."""
+    return replace(metric_column("page_set", "used_pct", "Used %", 8, main=True), id="used")
 
 
 def storage_name_column() -> Column:
     """The name of a buffer pool or page set, with the word that tells the two apart."""
     words = {"buffer_pool": "buffer pool", "page_set": "page set"}
-    name = name_column("Pool or page set", 16)
+    name = name_column("Pool, page set", 14)
     return replace(name, cell=lambda item, _: Cell(f"{words[item.name.kind]} {safe(item.name.name)}", Tone.STRONG))
 
 
@@ -241,4 +253,4 @@ def size_column() -> Column:
         told = told_of(item)
         return None if told is None or isinstance(told.value, Absence | str) else told.value
 
-    return Column("size", "Size", 9, cell, order, right=True)
+    return Column("size", "Size", 8, cell, order, right=True)

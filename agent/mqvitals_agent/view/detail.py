@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.view.alerts import since, summary
+from mqvitals_agent.view.alerts import lasted, short_summary, since, told_summary
 from mqvitals_agent.view.figure import age, figure, moment, number, short_age
 from mqvitals_agent.view.heading import heading
 from mqvitals_agent.view.judgement import rule_lines
@@ -16,7 +16,7 @@ from mqvitals_agent.view.severity import WIDEST, Health, health_of
 from mqvitals_agent.view.subject import Detail
 from mqvitals_agent.view.table import Line, Span, Tone, line, tone_of
 from mqvitals_agent.view.text import cells, cut, fit, safe, wrap
-from mqvitals_agent.view.wording import kind_words, object_words
+from mqvitals_agent.view.wording import kind_words, metric_words, object_words
 from mqvitals_rules.page import one_line
 from mqvitals_rules.snapshot import Instance, ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
@@ -41,6 +41,7 @@ def detail_lines(frame: Frame, width: int) -> tuple[Line, ...]:
         return tuple(_unknown(detail, width))
     return (
         *_state(detail, frame.now, width),
+        *_below(detail, frame.now, width),
         *_next(detail, width),
         *_related(detail, frame.now, width),
         *rule_lines(detail.rules, frame.now, width),
@@ -77,11 +78,41 @@ def _state(detail: Detail, now: int, width: int) -> Iterator[Line]:
     for alert in detail.alerts:
         health = health_of(alert.severity)
         head = f"{health.glyph} {safe(alert.key.rule)}  "
-        yield from _wrapped(safe(summary(alert)), width, tone_of(health), first=head, rest=" " * cells(head))
+        yield from _wrapped(safe(told_summary(alert)), width, tone_of(health), first=head, rest=" " * cells(head))
+
+
+def _below(detail: Detail, now: int, width: int) -> Iterator[Line]:
+    """The open alerts of what belongs to it, the worst first; Enter opens the object of each."""
+    if not detail.below:
+        return
+    yield heading(f"Alerts of what belongs to it: {number(len(detail.below))}", width)
+    for alert in detail.below:
+        health = health_of(alert.severity)
+        head = f"{fit(str(health), WIDEST)}  "
+        words = (
+            f"{lasted(alert, detail.until or now)}  {safe(alert.key.rule)}  {object_words(alert.key.object)}: "
+            f"{safe(short_summary(alert))}"
+        )
+        key = str(alert.key.object if alert.scope.kind == "agent" else alert.scope)
+        first, *rest = wrap(words, width, first=head, rest=" " * (WIDEST + 2))
+        tone = Tone.STALE if detail.stale else tone_of(health)
+        yield Line((Span(first[:WIDEST], tone), Span(first[WIDEST:])), key)
+        for each in rest:
+            yield line(each, Tone.PLAIN, key)
 
 
 def _next(detail: Detail, width: int) -> Iterator[Line]:
     """What to do about the worst that fires, and the command to look closer with."""
+    if detail.lead is not None:
+        lead, remedy = detail.lead
+        yield heading(f"What to do about {object_words(lead.scope)}, {safe(lead.key.rule)}", width)
+        if remedy.advice:
+            yield from _wrapped(safe(one_line(remedy.advice)), width, first=_INDENT, rest=_INDENT)
+        if remedy.mqsc:
+            yield from _wrapped(
+                safe(one_line(remedy.mqsc)), width, Tone.STRONG, first=f"{_INDENT}MQSC: ", rest=_INDENT * 2
+            )
+        return
     worst = next((looked for looked in detail.rules if looked.firing), None)
     if worst is None and not detail.mqsc:
         return
@@ -124,7 +155,7 @@ def _relation(each: Related, now: int, width: int) -> Iterator[Line]:
 
 def _main(name: ObjectName, told: CurrentValue | None, now: int) -> str:
     metric = TREND[name.kind]
-    return "" if told is None else f"  {metric} {_told(told, name.kind, metric)}{_age(told, now)}"
+    return "" if told is None else f"  {metric_words(metric)} {_told(told, name.kind, metric)}{_age(told, now)}"
 
 
 def _figures(detail: Detail, now: int, width: int) -> Iterator[Line]:

@@ -25,6 +25,8 @@ def figure(value: Reported, metric: Metric) -> str:
         return safe(value) or "(blank)"
     if metric.type is MetricType.STATE:
         return state(value, metric)
+    if metric.name == "max_depth" and math.isfinite(value):
+        return f"{whole(value)} {'msg' if value == 1 else 'msgs'}"
     return quantity(value, metric.unit)
 
 
@@ -43,7 +45,7 @@ def quantity(value: float, unit: str) -> str:
         return duration_us(value * _TIME_IN_US[unit])
     if unit in _SIZE_IN_BYTES:
         return size(value * _SIZE_IN_BYTES[unit])
-    word = _WORDS.get(unit, unit)
+    word = "msg" if unit == "messages" and value == 1 else _WORDS.get(unit, unit)
     return f"{number(value)} {word}" if word else number(value)
 
 
@@ -52,6 +54,11 @@ def number(value: float) -> str:
     if not math.isfinite(value):
         return "not a number"
     return _scaled(value, 1000, _THOUSANDS)
+
+
+def whole(value: float) -> str:
+    """A limit that somebody set, to the last digit: ``999,999,999``."""
+    return f"{value:,.0f}" if math.isfinite(value) else "not a number"
 
 
 def percent(value: float) -> str:

@@ -31,6 +31,9 @@ HOUR_MS = 3_600_000
 MOST_ENDED = 500
 """Ended alerts that the alerts screen lists, the newest."""
 
+ADVISED = 3
+"""Alerts of the overview whose remedies are read, the worst."""
+
 _HEADER_FIGURES: Mapping[str, tuple[str, ...]] = {"queue_manager": ("reachable", "reason")}
 
 
@@ -60,7 +63,7 @@ class Frame:
     """What a screen shows. ``now`` is ms UTC (of a replay its last snapshot), ``read_at`` the clock when it was read.
 
     Every frame has the status, for the header. Only those of their screens have ``items`` (worst first), ``receivers``, ``detail``,
-    ``pulse`` (the overview's figures over time) and ``alerts``: open and ended ones, advice included, with those in
+    ``pulse`` (the overview's figures over time), ``remedy`` (of the worst alert; ``further``: of the next two) and ``alerts``: open and ended ones, advice included, with those in
     ``covered`` that another alert of their family stands for.
     """
 
@@ -77,6 +80,7 @@ class Frame:
     covered: Mapping[AlertKey, AlertKey] = field(default_factory=dict)
     pulse: Pulse = field(default_factory=Pulse)
     remedy: Remedy = field(default_factory=Remedy)
+    further: tuple[Remedy, ...] = ()
 
 
 def peek(reader: StoreReader) -> Seq:
@@ -97,8 +101,8 @@ def read_frame(reader: StoreReader, clock_ms: int, want: Want, rules: Judging) -
     status = status_of(situation, ranks)
     frame = Frame(want, seq, situation.now, clock_ms, situation, status)
     if overview:
-        remedy = read_remedy(reader, status.alerts[0], rules.rules) if status.alerts else Remedy()
-        return replace(frame, pulse=read_pulse(reader, situation), remedy=remedy)
+        remedy, *further = [read_remedy(reader, alert, rules.rules) for alert in status.alerts[:ADVISED]] or [Remedy()]
+        return replace(frame, pulse=read_pulse(reader, situation), remedy=remedy, further=tuple(further))
     if want.screen == LIST:
         return replace(frame, items=read_items(reader, status, want.kind))
     if want.screen == AGENT:

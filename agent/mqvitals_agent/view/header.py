@@ -8,9 +8,7 @@ from mqvitals_agent.view.paint import Painter
 from mqvitals_agent.view.severity import Health, health_of
 from mqvitals_agent.view.status import StatusView, counts, source_text
 from mqvitals_agent.view.text import cells, safe, wrap
-from mqvitals_rules.vocabulary.metric import Absence
-
-_VERDICTS = {Absence.NEEDS_SMF: "need SMF"}
+from mqvitals_agent.view.unknown import troubling, without_answer
 
 
 def header(view: StatusView, width: int, painter: Painter) -> list[str]:
@@ -97,10 +95,12 @@ def _notes(view: StatusView, width: int) -> list[str]:
 
 
 def _unknown(view: StatusView, width: int, painter: Painter) -> list[str]:
-    total = sum(count for _, count in view.unknown)
+    for_good = [painter.faint(each) for each in wrap(without_answer(view.unknown), width, rest="  ") if each]
+    trouble = troubling(view.unknown)
+    total = sum(count for _, count in trouble)
     if not total:
-        return []
-    reasons = ", ".join(f"{number(count)} {_VERDICTS.get(reason, reason.value)}" for reason, count in view.unknown)
+        return for_good
+    reasons = ", ".join(f"{number(count)} {reason.value}" for reason, count in trouble)
     word = "verdict" if total == 1 else "verdicts"
     lines = wrap(f"{Health.UNKNOWN.glyph} {number(total)} {word} unknown: {reasons}", width, rest="  ")
-    return [painter.sign(line, Health.UNKNOWN) if not index else line for index, line in enumerate(lines)]
+    return [*(painter.sign(line, Health.UNKNOWN) if not index else line for index, line in enumerate(lines)), *for_good]

@@ -8,7 +8,7 @@ from mqvitals_agent.view import cell
 from mqvitals_agent.view.chart import Span as Time
 from mqvitals_agent.view.column import short_absence
 from mqvitals_agent.view.figure import age, number, short_age
-from mqvitals_agent.view.growth import full_in
+from mqvitals_agent.view.growth import SOON_MS, full_in
 from mqvitals_agent.view.member_table import as_seen, seen_ts
 from mqvitals_agent.view.pulse import SPAN_MS
 from mqvitals_agent.view.severity import WIDEST, Health, health_of, worst
@@ -51,8 +51,11 @@ _KIND = {
     _LOGS: "log",
 }
 
-PAST = 8
-"""Cells of a past in one line."""
+PAST, WIDE_PAST = 8, 16
+"""Cells of a past in one line, and where there is much room."""
+
+VERY_WIDE = 160
+"""Cells: from which width there is much room."""
 
 AGE = 4
 """Cells kept free for a figure's own age: it comes and goes with each poll, and no column may move for it."""
@@ -61,13 +64,19 @@ LONGEST_NAME = 20
 _MOST_CHANNELS = 26
 
 
+def past_cells(width: int) -> int:
+    """How many cells a past takes on a screen of that width."""
+    return WIDE_PAST if width >= VERY_WIDE else PAST
+
+
 def member_rows(frame: Frame, width: int) -> list[Line]:
     """The titles, and a line for each queue manager; its key opens it."""
     view = frame.status
     if not view.queue_managers:
         return [line("No queue manager has been seen yet", Tone.UNKNOWN)]
     members = {member.name: member for member in frame.situation.members}
-    rows = [_row(frame, each, members[each.name]) for each in view.queue_managers]
+    past = past_cells(width)
+    rows = [_row(frame, each, members[each.name], past) for each in view.queue_managers]
     names = [safe(each.name) for each in view.queue_managers]
     name_width = min(max(map(cells, names)), LONGEST_NAME)
     widths = {column: max(cells(row[column].text) for row in rows) for column in _TITLES}
@@ -96,7 +105,7 @@ def _taken(widths: dict[int, int], room: int) -> list[int]:
     return [column for column in _TITLES if column in taken]
 
 
-def _row(frame: Frame, each: MemberView, member: Member) -> dict[int, Cell]:
+def _row(frame: Frame, each: MemberView, member: Member, past: int) -> dict[int, Cell]:
     silent = each.stale or not each.reachable
     current, now = frame.situation.current, frame.now
     seen_as = as_seen(frame.status, member)
@@ -108,7 +117,7 @@ def _row(frame: Frame, each: MemberView, member: Member) -> dict[int, Cell]:
     texts = {
         _POOL: cell.least_free(current, seen_as, now) + " " * max(AGE - cells(pool_age), 0),
         _PAGE_SET: cell.fullest(current, seen_as, now, aged=not both),
-        _CHANNELS: cell.channels(current, seen_as, now),
+        _CHANNELS: cell.channels(current, seen_as, now, frame.status.alerts),
         _TASKS: cell.tasks(current, seen_as, now),
         _LOGS: cell.full_logs(current, seen_as, now),
     }
@@ -123,12 +132,15 @@ def _row(frame: Frame, each: MemberView, member: Member) -> dict[int, Cell]:
     else:
         text = number(round(rate.value, 1 if rate.value < 10 else None)) + cell.own_age(rate, seen_as, now)
         row[_RATE] = Cell(text, Tone.STALE if silent else Tone.PLAIN)
-    span = Time(max(now - SPAN_MS, member.first_ts), now)
+    # Of what is stale the past ends where it ended, instead of shrinking to nothing.
+    until = member.last_ts if each.stale else now
+    span = Time(max(until - SPAN_MS, member.first_ts), until)
     for column, extreme, of in ((_POOL_PAST, pool, _POOL), (_PAGE_SET_PAST, page_set, _PAGE_SET)):
         points = () if extreme is None else frame.pulse.points.get(extreme.name, ())
-        row[column] = Cell(sparkline(points, span, PAST), row[of].tone)
+        row[column] = Cell(sparkline(points, span, past), row[of].tone)
     ahead = None if page_set is None or silent else full_in(frame.pulse.points.get(page_set.name, ()), now)
-    row[_FULL_IN] = Cell("" if ahead is None else short_age(ahead), row[_PAGE_SET].tone)
+    soon = ahead is not None and ahead < SOON_MS and row[_PAGE_SET].tone is Tone.PLAIN
+    row[_FULL_IN] = Cell("" if ahead is None else short_age(ahead), Tone.WARNING if soon else row[_PAGE_SET].tone)
     seen = seen_ts(frame.status, each)
     row[_SEEN] = Cell("never" if seen is None else short_age(now - seen), Tone.STALE if silent else Tone.FAINT)
     return row

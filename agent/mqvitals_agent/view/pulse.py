@@ -37,11 +37,12 @@ class Pulse:
 
 
 def read_pulse(reader: StoreReader, situation: Situation) -> Pulse:
-    """Read the last hour before ``situation.now``. Raises StoreError."""
-    since = situation.now - SPAN_MS
+    """Read the last hour before ``situation.now``, or before its owner fell silent. Raises StoreError."""
     points: dict[ObjectName, Points] = {}
     rates: dict[str, CurrentValue] = {}
     for member in situation.members:
+        # Of who has been silent: the hour before it fell silent.
+        since = min(situation.now, member.last_ts) - SPAN_MS
         if member.is_group:
             found = of_kind(situation.current, member.name, "cf_structure")
             fullest = sorted(found, key=lambda name: -_number(found[name].get("entries_pct")))[:MOST_STRUCTURES]

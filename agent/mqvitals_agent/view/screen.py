@@ -10,7 +10,7 @@ from mqvitals_agent.view.member_table import queue_managers
 from mqvitals_agent.view.paint import Painter
 from mqvitals_agent.view.remedy import Remedy, command_lines, what_next
 from mqvitals_agent.view.severity import Health
-from mqvitals_agent.view.status import StatusView
+from mqvitals_agent.view.status import StatusView, silent_since
 from mqvitals_agent.view.structure_table import structures
 from mqvitals_agent.view.text import cells, wrap
 
@@ -67,12 +67,12 @@ def _alerts(view: StatusView, layout: Layout, width: int, painter: Painter, opti
     else:
         lines = [painter.title("Alerts, worst first")]
         members = (*view.queue_managers, *([view.group] if view.group else []))
-        silent = {member.name for member in members if member.stale}
+        silent, now = silent_since(view), view.situation.now
         if len(silent) == len(members):
-            # The heading has said so of everything.
-            silent = set()
+            # The heading has said so of everything: it is shown as of then.
+            silent, now = {}, max(silent.values(), default=now)
         shown = view.alerts[: layout.alerts]
-        for entry in entries(shown, view.situation.now, width, painter, silent=silent, one_line=layout.one_line):
+        for entry in entries(shown, now, width, painter, silent=silent, one_line=layout.one_line):
             lines += entry
         if len(view.alerts) > len(shown):
             lines += _more(f"and {number(len(view.alerts) - len(shown))} more:", "", width, options)

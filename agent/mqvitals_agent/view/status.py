@@ -84,6 +84,12 @@ def status_of(situation: Situation, ranks: Mapping[str, int] | None = None) -> S
     )
 
 
+def silent_since(view: StatusView) -> Mapping[str, int]:
+    """The owners of which nothing new has come, and when the last came (ms UTC)."""
+    members = (*view.queue_managers, *((view.group,) if view.group else ()))
+    return {member.name: view.situation.now - member.age_ms for member in members if member.stale}
+
+
 def health_of_object(name: ObjectName, alerts: Iterable[Alert]) -> Health:
     """The worst alert about one object."""
     return worst(health_of(alert.severity) for alert in alerts if alert.key.object == name)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from mqvitals_agent.view import cell
 from mqvitals_agent.view.chart import Span as Time
 from mqvitals_agent.view.figure import age, figure, number
-from mqvitals_agent.view.growth import full_in
+from mqvitals_agent.view.growth import SOON_MS, full_in
 from mqvitals_agent.view.heading import heading
-from mqvitals_agent.view.member_rows import AGE, LONGEST_NAME, PAST
+from mqvitals_agent.view.member_rows import AGE, LONGEST_NAME, past_cells
 from mqvitals_agent.view.pulse import SPAN_MS
 from mqvitals_agent.view.severity import WIDEST, Health, worst
 from mqvitals_agent.view.situation import Member
@@ -37,7 +37,7 @@ def structure_rows(frame: Frame, width: int) -> list[Line]:
         return []
     shown, rest = ranked[:MOST_STRUCTURES], ranked[MOST_STRUCTURES:]
     stale = frame.status.group is not None and frame.status.group.stale
-    rows = [(health, name, _row(frame, group, name, stale=stale)) for health, name in shown]
+    rows = [(health, name, _row(frame, group, name, past_cells(width), stale=stale)) for health, name in shown]
     name_width = min(max(cells(safe(name.name)) for _, name, _ in rows), LONGEST_NAME)
     widths = {column: max(cells(row[column]) for _, _, row in rows) for column in range(6)}
     ill = any(row[_STATUS] != _WELL for _, _, row in rows)
@@ -55,6 +55,8 @@ def structure_rows(frame: Frame, width: int) -> list[Line]:
         main = Tone.STALE if stale else tone_of(health) if health >= Health.WARNING else Tone.PLAIN
         for column in sorted(taken):
             tone = main if column in (_ENTRIES, _PAST, _FULL_IN) else Tone.STALE if stale else Tone.PLAIN
+            if column == _FULL_IN and tone is Tone.PLAIN and row[column] and _soon(frame, name):
+                tone = Tone.WARNING
             spans += [Span("  "), Span(fit(row[column], widths[column]), tone)]
         lines.append(Line(tuple(spans), str(name)))
     if rest:
@@ -65,10 +67,16 @@ def structure_rows(frame: Frame, width: int) -> list[Line]:
     return lines
 
 
-def _row(frame: Frame, group: Member, name: ObjectName, *, stale: bool) -> tuple[str, ...]:
+def _soon(frame: Frame, name: ObjectName) -> bool:
+    ahead = full_in(frame.pulse.points.get(name, ()), frame.now)
+    return ahead is not None and ahead < SOON_MS
+
+
+def _row(frame: Frame, group: Member, name: ObjectName, past: int, *, stale: bool) -> tuple[str, ...]:
     values = frame.situation.current[name]
     points = frame.pulse.points.get(name, ())
-    span = Time(max(frame.now - SPAN_MS, group.first_ts), frame.now)
+    until = group.last_ts if stale else frame.now
+    span = Time(max(until - SPAN_MS, group.first_ts), until)
     old = cell.own_age(values.get("entries_pct"), group, frame.now)
     ahead = None if stale else full_in(points, frame.now)
 
@@ -78,7 +86,7 @@ def _row(frame: Frame, group: Member, name: ObjectName, *, stale: bool) -> tuple
 
     return (
         f"entries {told('entries_pct')}{fit(old, max(AGE, cells(old)))}",
-        sparkline(points, span, PAST),
+        sparkline(points, span, past),
         "" if ahead is None else f"full in {age(ahead)}",
         f"size {told('size_used_pct')}",
         told("status"),

@@ -10,9 +10,9 @@ from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.view.chart import Span
 from mqvitals_agent.view.listing import health_by_object, health_of_item
 from mqvitals_agent.view.related import Related, read_related
-from mqvitals_agent.view.remedy import TREND
+from mqvitals_agent.view.remedy import TREND, Remedy, read_remedy
 from mqvitals_agent.view.severity import Health, health_of
-from mqvitals_agent.view.status import MemberView, StatusView
+from mqvitals_agent.view.status import MemberView, StatusView, silent_since
 from mqvitals_agent.view.trend import TrendView
 from mqvitals_agent.view.verdict import judge
 from mqvitals_rules.finding import Finding
@@ -48,7 +48,8 @@ class Detail:
 
     ``known`` is false when the store holds no such object; ``near`` are then names that look like it. ``gone`` (ms UTC)
     says since when it no longer exists. ``since`` is when it became as bad as it is. ``chartable`` are the metrics that
-    a chart can show, ``trend`` the chosen one over time (None: it has none).
+    a chart can show, ``below`` the open alerts of what belongs to it, worst first; ``lead`` the worst of all with what to do,
+    when it is one of those; ``until`` when something last came, where that is long ago. ``trend`` is the chosen one over time (None: it has none).
     """
 
     name: ObjectName
@@ -61,6 +62,9 @@ class Detail:
     values: Mapping[str, CurrentValue] | None = None
     instances: tuple[Instance, ...] = ()
     alerts: tuple[Alert, ...] = ()
+    below: tuple[Alert, ...] = ()
+    lead: tuple[Alert, Remedy] | None = None
+    until: int | None = None
     rules: tuple[Looked, ...] = ()
     related: tuple[Related, ...] = ()
     mqsc: str = ""
@@ -87,7 +91,18 @@ def read_detail(
     ]
     firing = tuple(alert for alert in status.alerts if name in (alert.scope, alert.key.object))
     health = health_of_item(name, values, health_by_object(firing), stale=stale)
-    begun = [alert.started for alert in firing if alert.started is not None and health_of(alert.severity) is health]
+    related = read_related(reader, status, name, values)
+    below = tuple(alert for alert in status.alerts if alert not in firing and _belongs(alert, name, related))
+    if name.kind in ("queue_manager", "qsg"):
+        # As its line on the overview says it.
+        members = (*status.queue_managers, *_group(status))
+        health = max([health, *(each.health for each in members if each.name == name.owner)])
+        health = Health.UNKNOWN if stale else health
+    all_of_it = [alert for alert in status.alerts if alert in firing or alert in below]
+    lead = (
+        (all_of_it[0], read_remedy(reader, all_of_it[0], rules.rules)) if all_of_it and all_of_it[0] in below else None
+    )
+    begun = [alert.started for alert in all_of_it if alert.started is not None and health_of(alert.severity) is health]
     chartable = _chartable(name.kind, values)
     looked = _look(reader, rules, name, alerts)
     usual = TREND.get(name.kind, "")
@@ -104,12 +119,27 @@ def read_detail(
         instances=reader.instances(name),
         alerts=firing,
         rules=looked,
-        related=read_related(reader, status, name, values),
-        mqsc=_mqsc(looked),
+        below=below,
+        lead=lead,
+        until=silent_since(status).get(name.owner),
+        related=related,
+        mqsc=lead[1].mqsc if lead is not None and lead[1].mqsc else _mqsc(looked),
         chartable=chartable,
         metric=shown,
         trend=_trend(reader, name, shown, values, Span(situation.now - span_ms, situation.now)) if shown else None,
     )
+
+
+def _belongs(alert: Alert, name: ObjectName, related: Iterable[Related]) -> bool:
+    """Whether an alert is about something that belongs to an object."""
+    owners = {alert.key.object.owner, alert.scope.owner}
+    if name.kind in ("queue_manager", "qsg"):
+        return name.owner in owners
+    if name.kind == "channel_initiator":
+        return name.owner in owners and alert.scope.kind == "channel"
+    if name.kind == "cf_structure":
+        return alert.scope in {each for one in related for each, _, _ in one.objects}
+    return False
 
 
 def _look(reader: StoreReader, rules: Judging, name: ObjectName, alerts: Iterable[Alert]) -> tuple[Looked, ...]:
@@ -125,7 +155,12 @@ def _told_of(looked: Iterable[Looked], kind: str) -> Iterator[str]:
     """The figures that the words of the firing rules tell, those of the worst first: what went wrong is what to look at."""
     for each in looked:
         if each.firing:
-            yield from (metric.name for of_kind, metric in each.form.summary.metrics if of_kind == kind)
+            # A number that only names something, such as a reason code, makes no course.
+            yield from (
+                metric.name
+                for of_kind, metric in each.form.summary.metrics
+                if of_kind == kind and metric.unit != "number"
+            )
 
 
 def _rank(looked: Looked) -> tuple[int, int]:

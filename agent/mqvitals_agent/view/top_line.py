@@ -10,18 +10,20 @@ from mqvitals_agent.view.severity import Health, health_of
 from mqvitals_agent.view.status import StatusView, counts, source_text
 from mqvitals_agent.view.table import Line, Span, Tone, line, tone_of
 from mqvitals_agent.view.text import cells, cut, safe, wrap
+from mqvitals_agent.view.unknown import troubling
 from mqvitals_rules.lifecycle.alert import Severity
-from mqvitals_rules.vocabulary.metric import Absence
 
 if TYPE_CHECKING:
     from mqvitals_agent.view.frame import Frame
 
-_EXPECTED = frozenset({Absence.NEEDS_SMF, Absence.NOT_DECLARED, Absence.NOT_ON_ZOS, Absence.NOT_ON_DISTRIBUTED})
-"""Absences that are no trouble of this moment."""
+_ASKING = "Does the agent run? 'mqvitals agent' starts one; its log says why it ended. "
 
 
-def header_lines(frame: Frame, width: int) -> tuple[Line, ...]:
-    """The header in ``width`` cells: one line, and further ones for what must be known (the past, stale, empty)."""
+def header_lines(frame: Frame, width: int, *, asking: bool = True) -> tuple[Line, ...]:
+    """The header in ``width`` cells: one line, and further ones for what must be known (the past, stale, empty).
+
+    ``asking``: of what is stale it asks whether the agent runs, and says what to type; else somebody knows that it does not.
+    """
     view = frame.status
     signs = _signs(view)
     for short in (False, True):
@@ -30,9 +32,9 @@ def header_lines(frame: Frame, width: int) -> tuple[Line, ...]:
         for left in _lefts(view):
             if cells(left) + 2 + size <= width:
                 gap = " " * (width - cells(left) - size)
-                return (Line((Span(left, Tone.STRONG), Span(gap), *right)), *_notes(view, width))
+                return (Line((Span(left, Tone.STRONG), Span(gap), *right)), *_notes(view, width, asking=asking))
     # Names of any length: what is wrong comes first.
-    return (Line(tuple(right)), line(cut(_lefts(view)[-1], width), Tone.STRONG), *_notes(view, width))
+    return (Line(tuple(right)), line(cut(_lefts(view)[-1], width), Tone.STRONG), *_notes(view, width, asking=asking))
 
 
 def _lefts(view: StatusView) -> list[str]:
@@ -81,11 +83,10 @@ def _signs(view: StatusView) -> list[tuple[Health, int, str, Tone]]:
         # When nobody tells anything, these were the alerts, and nobody knows whether they are.
         tone = Tone.STALE if stale else tone_of(health) if count else Tone.FAINT
         signs.append((health, count, health.word, tone))
-    total = sum(count for _, count in view.unknown)
+    total = sum(count for _, count in troubling(view.unknown))
     silent = sum(member.health is Health.UNKNOWN for member in view.queue_managers)
     if total or silent:
-        troubled = silent or any(reason not in _EXPECTED for reason, _ in view.unknown)
-        signs.append((Health.UNKNOWN, total or silent, "unknown", Tone.UNKNOWN if troubled else Tone.FAINT))
+        signs.append((Health.UNKNOWN, total or silent, "unknown", Tone.UNKNOWN))
     return signs
 
 
@@ -100,7 +101,7 @@ def _joined(signs: list[tuple[Health, int, str, Tone]], *, short: bool) -> list[
     return spans
 
 
-def _notes(view: StatusView, width: int) -> list[Line]:
+def _notes(view: StatusView, width: int, *, asking: bool) -> list[Line]:
     """What the reader must know before trusting the rest."""
     situation = view.situation
     if not situation.members:
@@ -119,7 +120,7 @@ def _notes(view: StatusView, width: int) -> list[Line]:
         return []
     if len(stale) == len(members):
         youngest = min(member.age_ms for member in stale)
-        text = f"stale: nothing new for {age(youngest)}. Does the agent run? All below is as it was then"
+        text = f"stale: nothing new for {age(youngest)}. {_ASKING if asking else ''}All below is as it was then"
     else:
         names = ", ".join(f"{safe(member.name)} for {age(member.age_ms)}" for member in stale)
         text = f"stale: nothing new from {names}; how they are now is unknown"

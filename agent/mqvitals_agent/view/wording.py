@@ -25,6 +25,17 @@ def object_words(name: ObjectName) -> str:
     return " ".join(part for part in (safe(name.owner), _WORDS.get(name.kind, ""), safe(name.name)) if part)
 
 
+_METRICS = {"current": "instances"}
+
+_UNIT_ENDS = ("_pct", "_us_short", "_us", "_s", "_bytes", "_pages", "_per_s")
+
+
+def metric_words(metric: str) -> str:
+    """What a figure is called beside its value, whose unit says the rest: ``used`` for ``used_pct``."""
+    end = next((end for end in _UNIT_ENDS if metric.endswith(end)), "")
+    return _METRICS.get(metric) or metric.removesuffix(end).replace("_", " ")
+
+
 def kind_words(kind: str) -> str:
     """What a kind is called: ``buffer pool``."""
     return _KINDS.get(kind) or _WORDS.get(kind) or kind.replace("_", " ")

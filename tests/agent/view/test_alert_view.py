@@ -100,14 +100,14 @@ def test_listing_golden(ill: Situation) -> None:
 
 
 LISTING = """\
-● CRITICAL  50 s   since 12:09:00  AGENT-01  QM02/queue_manager
+● CRITICAL  50 s   since 12:09:00  AGENT-01  QM02
     not reachable: 2059
-● CRITICAL  4m12s  since 12:05:38  BP-03     QM01/buffer_pool/3
+● CRITICAL  4m12s  since 12:05:38  BP-03     QM01 buffer pool 3
     4 % free, so the queue manager writes pages itself while everyone waits for
     it
-▲ WARNING   9m01s  since 12:00:49  CHL-16    QM01/channel/TO.BANK
+▲ WARNING   9m01s  since 12:00:49  CHL-16    QM01 TO.BANK
     RETRYING, 9 short retries left
-● CRITICAL  1m00s  12:04:50 - 12:05:50 ended  PS-01  QM02/page_set/4
+● CRITICAL  1m00s  12:04:50 - 12:05:50 ended  PS-01  QM02 page set 4
     92 % used"""
 
 
@@ -115,10 +115,10 @@ def test_the_summary_stands_beside_its_alert_where_there_is_room(ill: Situation)
     """From 120 cells every alert has one line, or its summary goes on in its own column."""
     lines = listing(ill.alerts[:3], ill.now, 160, Painter())
     assert len(lines) == 3
-    assert lines[0] == f"{LISTING.splitlines()[0]}    not reachable: 2059"
-    assert all(line.index(text) == 67 for line, text in zip(lines, ("not reach", "4 % free", "RETRYING"), strict=True))
+    assert lines[0] == f"{LISTING.splitlines()[0]:<63}  not reachable: 2059"
+    assert all(line.index(text) == 65 for line, text in zip(lines, ("not reach", "4 % free", "RETRYING"), strict=True))
     narrower = listing(ill.alerts[:3], ill.now, 120, Painter())
-    assert [line[:67].strip() != "" for line in narrower] == [True, True, False, True]
+    assert [line[:65].strip() != "" for line in narrower] == [True, True, False, True]
     assert all(cells(line) <= 120 for line in narrower)
 
 
@@ -147,7 +147,7 @@ def test_what_was_worse_says_so() -> None:
     eased = replace(alert(), severity=Severity.WARNING)
     (first, _) = listing([eased], 1795176590000, 80, Painter())
     assert first.startswith("▲ WARNING ")
-    assert first.endswith("QM01/buffer_pool/3 (was critical)")
+    assert first.endswith("QM01 buffer pool 3 (was critical)")
     assert as_json(eased)["severity"] == "critical"
     assert at_least([eased], Severity.CRITICAL) == [eased]
     (over, _) = listing([replace(eased, ended=1795176590000)], 1795176590000, 80, Painter())
@@ -159,8 +159,8 @@ def test_what_is_covered_says_by_what() -> None:
     """An alert that another one of its family stands for names it."""
     worse, covered = alert("BP-03"), alert("BP-02", severity=Severity.WARNING)
     lines = listing([worse, covered], 1795176590000, 80, Painter(), {covered.key: worse.key})
-    assert lines[0].endswith("BP-03  QM01/buffer_pool/3")
-    assert lines[2].endswith("BP-02  QM01/buffer_pool/3 (covered by BP-03)")
+    assert lines[0].endswith("BP-03  QM01 buffer pool 3")
+    assert lines[2].endswith("BP-02  QM01 buffer pool 3 (covered by BP-03)")
 
 
 def test_a_summary_does_not_repeat_the_name_beside_it() -> None:
@@ -170,6 +170,22 @@ def test_a_summary_does_not_repeat_the_name_beside_it() -> None:
     assert as_json(named)["summary"] == "buffer pool 3: 4 % free"
     for text in ("pool 13: 4 % free", "buffer pool 3 (unclassified): 4 %", "buffer pool 3: ", "3: x"):
         assert listing([alert(text=text)], 1795176590000, 80, Painter())[1] == f"    {text.strip()}"
+
+
+def test_what_no_longer_holds_says_so() -> None:
+    """The words of an open alert whose condition ceased to hold are told as something that was; JSON keeps them."""
+    clearing = replace(alert(), good_polls=1)
+    assert listing([clearing], 1795176590000, 80, Painter())[1] == "    clearing, was: 4 % free"
+    assert as_json(clearing)["summary"] == "4 % free"
+    assert listing([replace(clearing, ended=1795176590000)], 1795176590000, 80, Painter())[1] == "    4 % free"
+
+
+def test_what_is_silent_keeps_its_age() -> None:
+    """An alert of an owner that fell silent has lasted until then, however long ago that is."""
+    started = alert().started or 0
+    ((first, _),) = entries([alert()], started + 900_000, 80, Painter(), silent={"QM01": started + 5_000})
+    assert "5 s  since" in first
+    assert "(last known)" in first
 
 
 def test_nothing_to_list() -> None:

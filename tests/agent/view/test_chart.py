@@ -139,6 +139,34 @@ def test_a_share_that_wavers_is_calm(values: list[float], low: float, high: floa
     assert (made.low, made.high) == (low, high)
 
 
+@pytest.mark.parametrize(
+    ("values", "low", "high"),
+    [
+        ([1000, 1003], 951, 1052),
+        ([1000.0, 1000.0, 1003.5], 951, 1052.4),
+        ([3, 4], 3, 4),
+        ([0, 1], 0, 1),
+        ([900, 1000], 900, 1000),
+        ([0.0042, 0.0043], 0.004, 0.0045),
+        ([-1000, -1001], -1051, -950),
+        ([10, 1000], 0, 1000),
+        ([1.7e308, 1.79e308], 1.65e308, 1.7976931348623157e308),
+    ],
+)
+def test_an_amount_that_wavers_is_calm(values: list[float], low: float, high: float) -> None:
+    """Without a natural limit a scale is a tenth of the greatest value high at least, and ends of it stay numbers."""
+    made = scale_of_values(values, str)
+    assert made.low == pytest.approx(low, rel=0.01)
+    assert made.high == pytest.approx(high, rel=0.01)
+    assert made.low <= min(values) <= max(values) <= made.high
+
+
+@pytest.mark.parametrize(("values", "labels"), [([0, 1], ["1", "0"]), ([3, 4], ["4", "3"]), ([0, 2], ["2", "1", "0"])])
+def test_whole_numbers_have_whole_labels(values: list[float], labels: list[str]) -> None:
+    """There is no half message: between two neighbours no label stands."""
+    assert [text for _, text in scale_of_values(values, lambda value: f"{value:g}").ticks] == labels
+
+
 def test_state_scale() -> None:
     """Each state seen has a level of its own, in the order of the numbers, with its name beside it."""
     labels, levels = scale_of_states([5, 3, 3, 6], lambda code: f"S{code}")

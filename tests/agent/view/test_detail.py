@@ -125,3 +125,26 @@ def test_health_without_alerts(subject: Callable[..., Detail]) -> None:
     assert subject("QM01/page_set/4").health is Health.OK
     assert subject("QM01/buffer_pool/3").health is Health.CRITICAL
     assert subject("QM01/buffer_pool/3").since is not None
+
+
+def test_a_queue_manager_tells_of_what_belongs_to_it(stored: StoreReader, judging: Judging) -> None:
+    """It is as bad as the worst of its objects, names their alerts with keys that open them, and what to do."""
+    frame = read_frame(stored, 0, Want("detail", name=ObjectName("QM01", "queue_manager")), judging)
+    assert frame.detail is not None
+    assert frame.detail.health is Health.CRITICAL
+    lines = detail_lines(frame, 80)
+    assert lines[0].text.startswith("● CRITICAL  queue manager QM01")
+    place = next(place for place, line in enumerate(lines) if line.text.startswith("Alerts of what belongs to it"))
+    assert lines[place + 1].key == "QM01/buffer_pool/3"
+    assert lines[place + 1].text.startswith("● CRITICAL")
+    assert any(line.text.startswith("What to do about QM01 buffer pool 3") for line in lines)
+    assert frame.detail.lead is not None
+    assert frame.detail.mqsc == frame.detail.lead[1].mqsc != ""
+
+
+def test_related_objects_are_told_in_words(stored: StoreReader, judging: Judging) -> None:
+    """Beside a related object stands what people call its figure, not the name of a metric."""
+    frame = read_frame(stored, 0, Want("detail", name=ObjectName("QM01", "queue", "APPL.IN")), judging)
+    text = "\n".join(line.text for line in detail_lines(frame, 80))
+    assert "QM01 page set 4  used 62 %" in text
+    assert "QM01 buffer pool 3  free 4 %" in text

@@ -17,10 +17,16 @@ def series(*values: float | None, every: int = MINUTE) -> list[tuple[int, float 
 
 def test_a_steady_rise_has_its_time() -> None:
     """80 per cent and one point a minute: full in twenty minutes; a poll without an answer changes nothing."""
-    assert full_in(series(76, 77, 78, 79, 80), NOW) == 20 * MINUTE
-    assert full_in(series(75, 76, None, 78, 79, 80), NOW) == 20 * MINUTE
-    assert full_in(series(70, 75, 80), NOW) is None
-    assert full_in(series(66, 66.5, 67, 67.5, 68), NOW, limit=69) == 2 * MINUTE
+    assert full_in(series(*range(71, 81)), NOW) == 20 * MINUTE
+    assert full_in(series(*range(70, 75), None, *range(76, 81)), NOW) == 20 * MINUTE
+    assert full_in(series(*range(72, 81)), NOW) is None
+    assert full_in(series(*(63.5 + place / 2 for place in range(10))), NOW, limit=69) == 2 * MINUTE
+
+
+def test_what_pauses_has_none() -> None:
+    """A rise that came to rest has no time, though a straight line through all of it still goes up."""
+    assert full_in(series(*range(69, 80), 79.0), NOW) is None
+    assert full_in(series(*range(68, 79), 77.5), NOW) is None
 
 
 @pytest.mark.parametrize(
@@ -46,7 +52,7 @@ def test_far_away_and_too_short() -> None:
     slow = series(*(10 + place * 0.1 for place in range(POLLS)), every=10 * MINUTE)
     assert full_in(slow, NOW) is None
     assert FARTHEST_MS == 86_400_000
-    assert full_in(series(76, 77, 78, 79, 80, every=2_000), NOW) is None
+    assert full_in(series(*range(71, 81), every=2_000), NOW) is None
 
 
 def test_only_the_newest_polls_count() -> None:

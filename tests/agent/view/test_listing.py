@@ -17,6 +17,7 @@ from mqvitals_agent.view.text import cells, fit
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Reported
+from mqvitals_rules.vocabulary.states import CHANNEL_TYPE
 
 NOW = 1795176590000
 LISTS = (
@@ -180,3 +181,25 @@ def test_the_worst_stands_first(stored: StoreReader, judging: Judging) -> None:
     items = read_frame(stored, 0, Want("list", "storage"), judging).items
     assert items[0].name == ObjectName("QM01", "buffer_pool", "3")
     assert items[0].health is Health.CRITICAL
+
+
+def test_columns_say_what_people_say(stored: StoreReader, judging: Judging) -> None:
+    """Pools are told by what is free, page sets by what is used; a limit stands in full, and instances of how many."""
+    titles = [column.title for column in fitted(columns("storage"), 78)]
+    assert titles[2:6] == ["Queue manager", "Free %", "Used %", "Age"]
+    depth = next(column for column in columns("queue") if column.id == "max_depth")
+    told = CurrentValue(999_999_999, 1, "PROBE", 1, None)
+    item = Item(ObjectName("QM01", "queue", "X"), Health.OK, {"max_depth": told})
+    assert depth.cell(item, 1).text == "999,999,999"
+    current = next(column for column in columns("channel_initiator") if column.title == "Instances")
+    figures = {name: told._replace(value=value) for name, value in (("current", 10), ("current_max", 3000))}
+    assert current.cell(Item(ObjectName("QM01", "channel_initiator"), Health.OK, figures), 1).text == "10 of 3 k"
+
+
+def test_what_a_receiver_cannot_have() -> None:
+    """A receiver has no transmission queue: that is no figure that was not told."""
+    column = next(column for column in columns("channel") if column.id == "xmitq_msgs")
+    told = CurrentValue(Absence.NOT_RETURNED, 1, "PROBE", 1, None)
+    for word, text in (("RCVR", "n/a"), ("SVRCONN", "n/a"), ("SDR", "not told")):
+        values = {"xmitq_msgs": told, "type": told._replace(value=CHANNEL_TYPE[word])}
+        assert column.cell(Item(ObjectName("QM01", "channel", "X"), Health.OK, values), 1).text == text

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.store.result import CurrentValue, UnknownRow
 from mqvitals_agent.view.chart import Span as Time
 from mqvitals_agent.view.frame import Frame, Seq, Want, read_frame
 from mqvitals_agent.view.overview import header_lines, overview_lines
@@ -18,8 +18,10 @@ from mqvitals_agent.view.sparkline import sparkline
 from mqvitals_agent.view.status import status_of
 from mqvitals_agent.view.table import Line, Tone
 from mqvitals_agent.view.text import cells
+from mqvitals_agent.view.unknown import without_answer
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Absence
 
 Golden = Callable[[str, Sequence[Line]], None]
 
@@ -189,3 +191,43 @@ def test_sparkline_leaves_gaps_blank() -> None:
     assert sparkline(points, Time(0, 50), 5) == "▁█  ▅"
     assert sparkline([(0, 0.0), (20, 100.0)], Time(0, 40), 4) == "▁▁██"
     assert sparkline([], Time(0, 10), 3) == "   "
+
+
+def test_stale_stands_still(ill: Situation) -> None:
+    """What fell silent keeps the ages of its alerts and its past as of then, in the tone of what is stale."""
+    points = {name: tuple((ill.now - n * 60_000, 50.0) for n in range(9, -1, -1)) for name in ill.current}
+    later = replace(ill, replay=False, now=ill.now + 7_200_000)
+    frame = replace(frame_of(later), pulse=Pulse(points))
+    shown = {line.key: line for line in reversed(overview_lines(frame, 120))}
+    pool = shown["QM01/buffer_pool/3"]
+    assert "  4m12s  " in pool.text
+    assert pool.spans[0].tone is Tone.STALE
+    assert "▅▅▅▅▅▅▅" in shown["QM01/queue_manager"].text
+
+
+def test_an_alert_on_a_channel_is_a_sign(ill: Situation) -> None:
+    """Beside the states of the channels stands on how many there is an alert; without one there is no sign."""
+    shown = {line.key: line.text for line in reversed(overview_lines(frame_of(ill), 120))}
+    assert "48 run 1 retry ▲1" in shown["QM01/queue_manager"]
+    assert "▲" not in shown["QM02/queue_manager"]
+
+
+def test_what_needs_smf_is_no_trouble(ill: Situation, healthy: Situation) -> None:
+    """The header counts only verdicts that something of this moment keeps from being told."""
+    unknown = (UnknownRow("QM01", "CHL-02", Absence.NEEDS_SMF, 20),)
+    well = replace(healthy, unknown=unknown)
+    assert "unknown" not in header_lines(frame_of(well), 120)[0].text
+    assert without_answer(status_of(well).unknown) == "20 verdicts need SMF records"
+    lost = replace(well, unknown=(*unknown, UnknownRow("QM01", "BP-01", Absence.NO_ANSWER, 3)))
+    assert "? 3 unknown" in header_lines(frame_of(lost), 120)[0].text
+
+
+def test_what_is_full_soon_is_a_warning(healthy: Situation) -> None:
+    """Under an hour the time until it is full has the tone of a warning."""
+    now = healthy.now
+    for step, tone in ((1.0, Tone.WARNING), (0.2, Tone.PLAIN)):
+        rising = tuple((now - (11 - n) * 60_000, 60.0 + step * n) for n in range(12))
+        points = {name: rising for name in healthy.current if name.kind == "cf_structure"}
+        lines = overview_lines(replace(frame_of(healthy), pulse=Pulse(points)), 120)
+        spans = next(line.spans for line in lines if line.key == "PRDQSG/cf_structure/APPL1")
+        assert next(span.tone for span in spans if span.text.startswith("full in")) is tone

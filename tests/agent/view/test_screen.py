@@ -308,7 +308,7 @@ def test_was_critical(ill: Situation) -> None:
     """An alert that has been worse is shown as it is now, and says so."""
     eased = replace(ill.alerts[2], severity=Severity.WARNING)
     shown = text(replace(ill, alerts=(eased,)))
-    assert "▲ WARNING   4m12s  since 12:05:38  BP-03  QM01/buffer_pool/3 (was critical)" in shown
+    assert "▲ WARNING   4m12s  since 12:05:38  BP-03  QM01 buffer pool 3 (was critical)" in shown
     assert "● 0 critical  ▲ 1 warning" in shown
 
 
@@ -361,12 +361,12 @@ ILL = """\
 mqvitals  PRDQSG  2 queue managers  2026-11-20 12:09:50 UTC     ● CRITICAL 4m12s
 The past: replay of recording.jsonl.gz, 2026-11-20 12:00:00 to 12:09:50
 ● 2 critical  ▲ 2 warning  ◆ 0 info
-? 14 verdicts unknown: 12 need SMF, 2 not declared
+12 verdicts need SMF records, 2 need declarations
 
-Queue managers          Pool      Page set                  Chinit       Full
-                  Seen  min free  max used  Channels        tasks        logs
-● CRITICAL  QM01  0s    BP3 4 %   PS4 62 %  48 run 1 retry  8/8 A 5/5 D  0/8
-● CRITICAL  QM02  50s   BP3 61 %  PS4 62 %  48 run 1 retry  8/8 A 5/5 D  0/8
+Queue managers          Pool      Page set                     Chinit       Full
+                  Seen  min free  max used  Channels           tasks        logs
+● CRITICAL  QM01  0s    BP3 4 %   PS4 62 %  48 run 1 retry ▲1  8/8 A 5/5 D  0/8
+● CRITICAL  QM02  50s   BP3 61 %  PS4 62 %  48 run 1 retry     8/8 A 5/5 D  0/8
     unreachable: these figures are 50 s old
 
 Coupling facility
@@ -374,14 +374,14 @@ Coupling facility
 ✓ OK  CSQ_ADMIN  entries 0.6 % (53 of 9.4 k)      size 4 %   ACTIVE
 
 Alerts, worst first
-● CRITICAL  50 s     since 12:09:00  AGENT-01  QM02/queue_manager
+● CRITICAL  50 s     since 12:09:00  AGENT-01  QM02
     not reachable: 2059
-● CRITICAL  4m12s    since 12:05:38  BP-03     QM01/buffer_pool/3
+● CRITICAL  4m12s    since 12:05:38  BP-03     QM01 buffer pool 3
     4 % free, so the queue manager writes pages itself while everyone waits for
     it
-▲ WARNING   9m01s    since 12:00:49  CHL-16    QM01/channel/TO.BANK
+▲ WARNING   9m01s    since 12:00:49  CHL-16    QM01 TO.BANK
     RETRYING, 9 short retries left
-▲ WARNING   1 d 0 h  since 2026-11-19 12:09  AGENT-03  QM01/queue_manager
+▲ WARNING   1 d 0 h  since 2026-11-19 12:09  AGENT-03  QM01
     INQUIRE_ARCHIVE: refused: 2035
 1 piece of advice on the configuration:
   mqvitals alerts list --review --store prd.db
@@ -396,11 +396,11 @@ STALE = """\
 mqvitals  PRDQSG  2 queue managers  12:09:50 UTC (15m00s ago)          ? UNKNOWN
 Stale: nothing new for 15m00s. Does the agent run? All below is as it was then
 ● 2 critical  ▲ 2 warning  ◆ 0 info
-? 14 verdicts unknown: 12 need SMF, 2 not declared
+12 verdicts need SMF records, 2 need declarations
 
-Queue managers           Pool      Page set                  Chinit       Full
-                 Seen    min free  max used  Channels        tasks        logs
-? UNKNOWN  QM01  15m00s  BP3 4 %   PS4 62 %  48 run 1 retry  8/8 A 5/5 D  0/8
-? UNKNOWN  QM02  15m50s  BP3 61 %  PS4 62 %  48 run 1 retry  8/8 A 5/5 D  0/8
+Queue managers        Pool     Page set                   Chinit      Full
+               Seen   min free max used Channels          tasks       logs
+? UNKNOWN QM01 15m00s BP3 4 %  PS4 62 % 48 run 1 retry ▲1 8/8 A 5/5 D 0/8
+? UNKNOWN QM02 15m50s BP3 61 % PS4 62 % 48 run 1 retry    8/8 A 5/5 D 0/8
     unreachable: these figures are 15m50s old
 """

@@ -15,7 +15,7 @@ from textual.widget import Widget
 
 from mqvitals_agent.view.frame import Frame, Want
 from mqvitals_agent.view.table import Line, Tone, line
-from mqvitals_agent.view.text import safe, wrap
+from mqvitals_agent.view.text import cut, safe, wrap
 from mqvitals_agent.view.top_line import header_lines
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName
@@ -34,13 +34,20 @@ LEAST = (40, 10)
 
 ENOUGH = "80x24"
 
+_MOST_WORDS = 3
+"""Lines for what the agent said before it ended; its log has all of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What every screen is given: the judging in force and the clock, ms since 1970 UTC."""
+    """What every screen is given: the judging in force, the clock, ms since 1970 UTC, and what tells of the agent's end.
+
+    ``ended`` says nothing while the agent runs that this screen brought along, or when it brought none.
+    """
 
     judging: Judging
     now: Callable[[], int]
+    ended: Callable[[], str] = str
 
 
 class FrameScreen(Screen[None], inherit_bindings=False):
@@ -173,7 +180,13 @@ class FrameScreen(Screen[None], inherit_bindings=False):
         self.paint(read, width)
 
     def _header(self, frame: Frame | None, width: int) -> tuple[Line, ...]:
-        lines = (line("mqvitals", Tone.STRONG),) if frame is None else header_lines(frame, width)
+        ended = safe(self.sight.ended())
+        lines = (line("mqvitals", Tone.STRONG),) if frame is None else header_lines(frame, width, asking=not ended)
+        if ended:
+            told = wrap(ended, width, rest="  ")
+            if len(told) > _MOST_WORDS:
+                told = [*told[: _MOST_WORDS - 1], cut(f"{told[_MOST_WORDS - 1]} …", width)]
+            lines = (*lines, *(line(each, Tone.CRITICAL) for each in told))
         if self._failed:
             tone = Tone.UNKNOWN if self._waiting else Tone.CRITICAL
             lines = (*lines, *(line(each, tone) for each in wrap(safe(self._failed), width, rest="  ")))

@@ -113,12 +113,19 @@ class MainScreen(FrameScreen):
         lines.set_class(agent, "above")
         table.display = tabular
         lines.show(())
-        table.show((), (), 0, empty="reading the store")
+        table.show((), (), 0, empty=self._empty)
         box = self._box
         with box.prevent(Input.Changed):
             box.value = self.filter_text
         box.display = bool(self.filter_text)
         self._focus_body()
+
+    @property
+    def _empty(self) -> str:
+        """What a table says of which nothing has been read."""
+        if self._waiting:
+            return "nothing to show: there is no store yet"
+        return "nothing to show: the store cannot be read" if self._failed else "reading the store"
 
     def help_groups(self) -> tuple[tuple[str, Sequence[Binding]], ...]:
         """The keys of this place; those that do nothing here are left out."""
@@ -129,14 +136,16 @@ class MainScreen(FrameScreen):
             names -= _TABLES_ONLY
         if self._place.id not in BEHIND:
             names.discard("data_sets")
-        if self._place.want.screen != AGENT:
+        if self._place.want.screen not in (AGENT, OVERVIEW):
             names -= {"focus_next", "focus_previous"}
         here = tuple(binding for binding in MAIN if binding.id in names)
         across = ACROSS if self._place.columns else ()
         return (("Here: " + self._place.title, here), ("Moving about", (*MOVES, *across)))
 
     def paint_frame_around(self, width: int) -> None:
-        """The row of places, and the keys."""
+        """The row of places, and the keys; and why a table is empty of which nothing has been read."""
+        if self._place.columns and self.frame is None:
+            self.query_one("#table", VirtualTable).show((), (), 0, empty=self._empty)
         self.query_one("#places", Banner).show((place_row(self._place.id, width)[0],))
         self.query_one("#keys", StatusBar).show(self._hints(width))
 
@@ -150,7 +159,9 @@ class MainScreen(FrameScreen):
             first = (Hint("Esc", "show all"), Hint("/", "change"), Hint("Enter", "open", 1))
             return hint_line((*first, *sort, *help_quit), width, self._count)
         hints: tuple[Hint, ...] = (Hint("Enter", "open"),)
-        if not overview:
+        if overview:
+            hints += (Hint("Tab", "next part", 2),)
+        else:
             hints += (Hint("Esc", "back", 4), Hint("/", "filter"))
         if self._place.id in BEHIND:
             hints += (Hint("d", "structures" if self._place is DATA_SETS else "data sets"),)
@@ -273,6 +284,15 @@ class MainScreen(FrameScreen):
             self.notify("The shared message data sets are behind 5, Coupling facility", markup=False)
         else:
             self.go_to(behind.id)
+
+    def action_part(self, step: int) -> None:
+        """To another part: of the overview's text, else of the screen."""
+        if self._place.want.screen == OVERVIEW:
+            self.query_one("#lines", LinesView).go_to_part(step)
+        elif step > 0:
+            self.focus_next()
+        else:
+            self.focus_previous()
 
     def action_sort(self, step: int) -> None:
         """Sort by the next column in sight; beyond the last, the worst come first again."""

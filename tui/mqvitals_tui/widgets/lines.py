@@ -9,6 +9,7 @@ from textual.cache import LRUCache
 from textual.geometry import Size
 from textual.strip import Strip
 
+from mqvitals_agent.view.heading import is_heading
 from mqvitals_agent.view.table import Line
 from mqvitals_tui.widgets.cursor_view import CursorView
 from mqvitals_tui.widgets.tones import TONE_CLASSES, paint, tone_css
@@ -50,6 +51,25 @@ class LinesView(CursorView, can_focus=True):
         if size != self.virtual_size:
             self.virtual_size = size
         self._rows_changed(tuple(row for row, line in enumerate(self._lines) if line.key), key)
+
+    def go_to_part(self, step: int) -> None:
+        """To the first stop of a part so many parts on, or back; from the last to the first. A part begins with a heading.
+
+        The heading and as much of its part as there is room for comes into sight. Without a part that has a stop nothing happens.
+        """
+        heads = [row for row, each in enumerate(self._lines) if is_heading(each)]
+        parts = [
+            (head, first, end)
+            for head, end in zip(heads, [*heads[1:], len(self._lines)], strict=True)
+            if head < (first := self._after(head)) < end
+        ]
+        if not parts:
+            return
+        here = sum(first <= self._cursor for _, first, _ in parts) - 1
+        head, first, end = parts[(here + step) % len(parts)]
+        self._move(first)
+        top = self.scroll_offset.y
+        self._scroll(min(max(top, end - self.page), head))
 
     @property
     def row_count(self) -> int:

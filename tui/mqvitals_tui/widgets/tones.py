@@ -1,7 +1,8 @@
 """How a tone looks: one component class for each, coloured by the theme's variables, never by fixed colours.
 
 Without colours (``NO_COLOR``), and in the theme of high contrast, the tones differ by weight, slant, underline or reversal
-as well.
+as well. What is drawn with blocks or dots has none of these: a low block reversed reads as a high one, and a line under
+blank dots as a curve. The words beside a drawing have the tone and its attributes.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
+from mqvitals_agent.view.sparkline import BLOCKS
 from mqvitals_agent.view.table import Line, Tone
 from mqvitals_agent.view.text import cut, fit, safe
 
@@ -76,6 +78,21 @@ def tone_style(widget: Widget, tone: Tone, ground: Style) -> Style:
     return ground + own.without_color + Style(color=own.color)
 
 
+_DRAWN = frozenset((*BLOCKS, *map(chr, range(0x2800, 0x2900))))
+_BARE = Style(bold=False, italic=False, underline=False, reverse=False)
+
+
+def is_drawn(text: str) -> bool:
+    """Whether a text is a drawing: blocks or braille dots, with blanks between them or not."""
+    return not text.isascii() and not set(text) - _DRAWN - {" "}
+
+
+def span_style(widget: Widget, tone: Tone, ground: Style, text: str) -> Style:
+    """The style of ``text`` in ``tone``: of a drawing the colours alone, and that it is dim, which hides nothing of it."""
+    style = tone_style(widget, tone, ground)
+    return style + _BARE if is_drawn(text) else style
+
+
 def fitted(text: str, width: int, *, right: bool = False) -> str:
     """``text``, made safe, in exactly ``width`` cells: ours by our measure, and where the toolkit's differs, by its."""
     text = fit(safe(text), width, right=right)
@@ -95,7 +112,7 @@ def paint(widget: Widget, line: Line, width: int, ground: Style) -> Strip:
         if size > left or (size == left and more):
             text = set_cell_size(cut(text, left) if size > left else cut(text + " ", left), left)
             size = left
-        segments.append(Segment(text, tone_style(widget, span.tone, ground)))
+        segments.append(Segment(text, span_style(widget, span.tone, ground, text)))
         left -= size
         if left <= 0:
             break

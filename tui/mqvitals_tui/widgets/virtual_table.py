@@ -20,7 +20,7 @@ from mqvitals_agent.view.table import Cell, Column, Item, Tone, line
 from mqvitals_agent.view.text import cut
 from mqvitals_tui.keys import ACROSS
 from mqvitals_tui.widgets.cursor_view import CursorView
-from mqvitals_tui.widgets.tones import TONE_CLASSES, fitted, paint, tone_css, tone_style
+from mqvitals_tui.widgets.tones import TONE_CLASSES, fitted, paint, span_style, tone_css, tone_style
 
 _KEPT = 1024
 """Lines kept ready; several screenfuls."""
@@ -169,12 +169,13 @@ class VirtualTable(CursorView, can_focus=True):
                     segments.append(Segment("".join(run), tone_style(self, tone, ground)))
                     run = []
                 tone = cell.tone
-            run.append(fitted(cell.text, column.width, right=column.right))
+            text = fitted(cell.text, column.width, right=column.right)
+            run.append(text)
             if tone is Tone.PLAIN:
                 run.append(" ")
             else:
                 # The gap is nobody's: an underlined or reversed cell ends with its column.
-                segments.append(Segment("".join(run), tone_style(self, tone, ground)))
+                segments.append(Segment(text, span_style(self, tone, ground, text)))
                 run, tone = [" "], Tone.PLAIN
         if run:
             segments.append(Segment("".join(run), tone_style(self, tone, ground)))

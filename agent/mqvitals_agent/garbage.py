@@ -1,0 +1,35 @@
+"""The collector of garbage cycles, kept from halting a program in the midst of its work: the screen, the agent's event loop.
+
+What lasts (modules, rules, style sheets, widgets, what is known of each object) is some hundred thousand objects. A full
+collection walks all of them, which halts the screen for 30 to 40 ms and an agent that watches 10,000 queues for more than
+150, and every poll brings enough new objects to set one off soon. So what is there when work has begun is taken out of the
+collector's sight, and what comes later is collected in larger, rarer portions: items, lines, readings and messages hold no
+cycles and are freed at once without it.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+THRESHOLDS = (50_000, 20, 20)
+"""Allocations until the youngest are collected (Python's own: 700), and collections until the older ones are."""
+
+
+def out_of_the_way() -> None:
+    """Collect once, and never look again at what lasts. Call it when all that lasts is there: it halts once more."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*THRESHOLDS)
+
+
+@contextmanager
+def back_afterwards() -> Iterator[None]:
+    """Afterwards the collector works as it did before, on all there is: for work that does not end with its process."""
+    before = gc.get_threshold()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*before)

@@ -1,0 +1,107 @@
+"""What the screen no longer shows is freed by whoever read it, and not before something else took its place."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from mqvitals_agent.view.frame import DETAIL, LIST, Want
+from mqvitals_rules.check import Judging
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_tui.feed import Feed
+from mqvitals_tui.leavings import AT_ONCE, Leavings
+
+Lives = Callable[[str], Any]
+
+
+class Thing:
+    """Can be watched."""
+
+
+def watched(count: int) -> tuple[tuple[Thing, ...], list[weakref.ref[Thing]]]:
+    things = tuple(Thing() for _ in range(count))
+    return things, [weakref.ref(thing) for thing in things]
+
+
+def living(refs: list[weakref.ref[Thing]]) -> int:
+    return sum(ref() is not None for ref in refs)
+
+
+def test_old_things_are_freed_when_they_are_let_go_of() -> None:
+    """Not when the next ones come, but at the call after that; and the newest stay."""
+    leavings = Leavings()
+    first, old = watched(3 * AT_ONCE + 1)
+    second, new = watched(5)
+    leavings.renew(first)
+    del first
+    leavings.let_go()
+    assert living(old) == len(old)
+    leavings.renew(second)
+    del second
+    assert living(old) == len(old)
+    leavings.let_go()
+    assert living(old) == 0
+    assert living(new) == len(new)
+
+
+def test_nothing_is_forgotten_between_two_lettings_go() -> None:
+    """What was renewed twice before is old as a whole, and freed as a whole."""
+    leavings = Leavings()
+    refs: list[weakref.ref[Thing]] = []
+    for _ in range(3):
+        things, more = watched(7)
+        refs += more
+        leavings.renew(things)
+        del things
+    assert living(refs) == 21
+    leavings.let_go()
+    assert living(refs) == 7
+
+
+def test_the_feed_frees_what_the_screen_showed_before(lives: Lives, judging: Judging) -> None:
+    """The items of a list outlive the next frame, whoever dropped them; a detail above the list makes none of them old."""
+    got: list[Any] = []
+    feed = Feed(lives("incident").store, judging, lambda: 0, got.append)
+    feed.want(Want(LIST, "queue"))
+    feed._look()
+    first = sizes(feed)
+    assert first[0] > 10
+    feed.want(Want(DETAIL, name=ObjectName("QM01", "buffer_pool", "3")))
+    feed._look()
+    assert sizes(feed) == first
+    feed.want(Want(LIST, "queue"))
+    feed._look()
+    got.clear()
+    gc.collect()
+    assert sizes(feed) == (first[0], first[0])
+    feed._leavings.let_go()
+    assert sizes(feed) == first
+    feed._close()
+
+
+def sizes(feed: Feed) -> tuple[int, int]:
+    """How many things are the newest, and how many old."""
+    return len(feed._leavings._newest), len(feed._leavings._old)
+
+
+def test_the_running_feed_lets_go_before_it_looks_again(lives: Lives, judging: Judging) -> None:
+    """While it runs, nothing old is kept for longer than until the next look; what is shown stays."""
+    kept: list[tuple[int, int]] = []
+    want = Want(LIST, "queue")
+
+    class Watched(Feed):
+        def _look(self) -> None:
+            kept.append(sizes(self))
+            self.want(want)
+            super()._look()
+            if len(kept) == 4:
+                self.stop()
+
+    feed = Watched(lives("incident").store, judging, lambda: 0, lambda _: None, every_s=0.001)
+    feed.want(want)
+    feed.run()
+    assert kept[0] == (0, 0)
+    assert kept[1][0] > 10
+    assert kept[1:] == [(kept[1][0], 0)] * 3
