@@ -156,7 +156,7 @@ def test_one_of_a_family(mqvitals: Run, tmp_path: Path) -> None:
 
     store, recording = tmp_path / "part.db", tmp_path / "part.jsonl"
     pool = "QM01/buffer_pool/3"
-    scenario = ("--scenario", "buffer-pool-thrash", "--interval", "2s", "--for", "2m", "--speed", "40")
+    scenario = ("--scenario", "buffer-pool-thrash", "--interval", "2s", "--for", "2m", "--speed", "20")
     mqvitals("record", recording, *scenario)
     mqvitals("replay", recording, "--speed", "max", "--store", store)
     text = mqvitals("alerts", "list", "--store", store).stdout
