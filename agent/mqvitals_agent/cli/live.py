@@ -26,7 +26,7 @@ from mqvitals_agent.notify.outbox import StoreOutbox
 from mqvitals_agent.notify.owing import Owing
 from mqvitals_agent.service.keeper import Stored
 from mqvitals_agent.service.service import Service
-from mqvitals_agent.service.worker import ThreadWorker, WorkerEndedError
+from mqvitals_agent.thread_worker import ThreadWorker, WorkerEndedError
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.notice_row import OwedNotice
 from mqvitals_agent.store.writer import Store

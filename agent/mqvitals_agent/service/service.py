@@ -21,7 +21,7 @@ from mqvitals_agent.service.grid import Grid
 from mqvitals_agent.service.keeper import Batch, Keeper, Stored, Tap, in_order
 from mqvitals_agent.service.poller import Poller
 from mqvitals_agent.service.roster import Roster
-from mqvitals_agent.service.worker import ThreadWorker, Worker
+from mqvitals_agent.thread_worker import ThreadWorker, Worker
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.notice_row import Owed
 from mqvitals_agent.store.writer import Store
