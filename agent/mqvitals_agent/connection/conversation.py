@@ -62,10 +62,13 @@ class Conversation:
     ``beats`` counts the calls of the MQI that came back: whoever waits for the thread sees by it that none hangs.
     """
 
-    def __init__(self, link: Link, route: Route, time: Time, stopping: Callable[[], bool]) -> None:
+    def __init__(
+        self, link: Link, route: Route, time: Time, stopping: Callable[[], bool], *, drain: bool = True
+    ) -> None:
         """Opens the queues. Raises MqiError; the link is then still to be disconnected.
 
-        ``stopping`` tells whether the end was asked for.
+        ``stopping`` tells whether the end was asked for. Without ``drain`` what lies on a permanent reply queue stays
+        there: it may be an answer to another one who is at work.
         """
         self.beats = 0
         self._link = link
@@ -75,7 +78,7 @@ class Conversation:
         self._decoder = Decoder()
         told = link.inquire(_SELECTORS)
         command_queue = route.command_queue or str(told[mq.MQCA_COMMAND_INPUT_Q_NAME])
-        self._commands = link.open_queue(command_queue, mq.MQOO_OUTPUT | mq.MQOO_FAIL_IF_QUIESCING)
+        self._commands = self._open(command_queue, mq.MQOO_OUTPUT)
         self._replies = self._open_replies()
         self.identity = Identity(
             queue_manager=str(told[mq.MQCA_Q_MGR_NAME]),
@@ -84,7 +87,7 @@ class Conversation:
             command_queue=command_queue,
             reply_queue=self._replies.name,
             dynamic=not route.reply_queue,
-            drained=self._drain() if route.reply_queue else 0,
+            drained=self._drain() if route.reply_queue and drain else 0,
         )
 
     def ask(self, command: int, request: bytes, wait_ms: int) -> Exchange:
@@ -116,10 +119,16 @@ class Conversation:
 
     def _open_replies(self) -> OpenQueue:
         route = self._route
-        quiescing = mq.MQOO_FAIL_IF_QUIESCING
         if route.reply_queue:
-            return self._link.open_queue(route.reply_queue, mq.MQOO_INPUT_SHARED | quiescing)
-        return self._link.open_queue(route.reply_model, mq.MQOO_INPUT_EXCLUSIVE | quiescing, route.dynamic_name)
+            return self._open(route.reply_queue, mq.MQOO_INPUT_SHARED)
+        return self._open(route.reply_model, mq.MQOO_INPUT_EXCLUSIVE, route.dynamic_name)
+
+    def _open(self, name: str, options: int, dynamic_name: str = "") -> OpenQueue:
+        try:
+            return self._link.open_queue(name, options | mq.MQOO_FAIL_IF_QUIESCING, dynamic_name)
+        except MqiError as error:
+            error.queue = name
+            raise
 
     def _drain(self) -> int:
         """Throw away what an earlier run left on our own reply queue, so that gets by CorrelId need not search past it."""

@@ -16,7 +16,7 @@ class MqiError(Exception):
     """An MQI call that failed.
 
     ``call`` is its name (``MQGET``), ``comp`` and ``reason`` its completion and reason codes, ``length`` the whole
-    length of a message that did not fit (2080), else 0.
+    length of a message that did not fit (2080), else 0. ``queue`` is the queue that it was about, where that is known.
     """
 
     def __init__(self, call: str, comp: int, reason: int, length: int = 0) -> None:
@@ -25,6 +25,7 @@ class MqiError(Exception):
         self.comp = comp
         self.reason = reason
         self.length = length
+        self.queue = ""
 
 
 class BindingError(Exception):

@@ -32,8 +32,10 @@ _NOT_AVAILABLE: Final = MqiFailure(mq.MQCC_FAILED, mq.MQRC_Q_MGR_NOT_AVAILABLE)
 class MqiConnector:
     """Connects to one queue manager by ``route``. Equal to another with the same binding and route."""
 
-    def __init__(self, binding: Binding, route: Route, clock: Clock, time: Time) -> None:
+    def __init__(self, binding: Binding, route: Route, clock: Clock, time: Time, *, drain: bool = True) -> None:
+        """``drain`` as for ``Conversation``."""
         self._binding = binding
+        self._drain = drain
         self._route = route
         self._clock = clock
         self._time = time
@@ -73,7 +75,8 @@ class MqiConnector:
             stopping.set()
             thread.end()
             if isinstance(error, MqiError):
-                raise ConnectError(MqiFailure(error.comp, error.reason), _told(error, self._route)) from error
+                failure = MqiFailure(error.comp, error.reason)
+                raise ConnectError(failure, _told(error, self._route), call=error.call, queue=error.queue) from error
             if isinstance(error, SecretError):
                 raise ConnectError(_NOT_AUTHORIZED, str(error)) from error
             raise
@@ -82,7 +85,7 @@ class MqiConnector:
     def _converse(self, stopping: threading.Event) -> Conversation:
         link = self._binding.connect(self._route)
         try:
-            conversation = Conversation(link, self._route, self._time, stopping.is_set)
+            conversation = Conversation(link, self._route, self._time, stopping.is_set, drain=self._drain)
         except BaseException:
             link.disconnect()
             raise
