@@ -45,15 +45,20 @@ class Roster:
         """Raises ValueError when the settings ask for what cannot be asked."""
         errands(polling)
 
-    def plan(self, polling: PollingSettings, connectors: Sequence[Connector], *, anew: bool) -> None:
-        """Ask by these settings from now on; with ``anew`` everything is due. Queue managers come and go."""
+    def plan(
+        self, polling: PollingSettings, connectors: Sequence[Connector], others: Sequence[str] = (), *, anew: bool
+    ) -> None:
+        """Ask by these settings from now on; with ``anew`` everything is due. Queue managers come and go.
+
+        ``others`` are members of the group that have no connector: they are asked about through one that has.
+        """
 
         intervals = {str(question): interval for question, interval in polling.intervals.items()}
 
         def configured(question: str) -> int:
             return configured_ms(question, polling.interval, intervals, self._usage_floor_ms)
 
-        wanted = errands(polling)
+        wanted = errands(polling, others)
         connector_of = {each.queue_manager: each for each in connectors}
         for name, poller in list(self._pollers.items()):
             poller.answer_wait_ms = polling.wait

@@ -254,5 +254,5 @@ def _wait(event: threading.Event) -> None:
 async def _until(true: Callable[[], bool]) -> None:
     """Threads are real here: look until it is so, for ten seconds at most."""
     async with asyncio.timeout(10):
-        while not true():
+        while not true():  # noqa: ASYNC110 - what is waited for happens in other threads
             await asyncio.sleep(0.001)
