@@ -61,12 +61,14 @@ class Roster:
         wanted = errands(polling, others)
         connector_of = {each.queue_manager: each for each in connectors}
         for name, poller in list(self._pollers.items()):
-            poller.answer_wait_ms = polling.wait
+            poller.answer_wait_ms, poller.interval_ms = polling.wait, polling.interval
             if connector_of.get(name) != poller.connector:
                 self._leave(name)
+            else:
+                poller.try_again()
         for name, connector in connector_of.items():
             if name not in self._pollers:
-                self._pollers[name] = self._new(connector, polling.wait)
+                self._pollers[name] = self._new(connector, polling)
                 if self._tasks is not None:
                     self._start(self._pollers[name], self._tasks)
         # In the order of the configuration: the first is the first to speak for the group.
@@ -161,8 +163,8 @@ class Roster:
         group = tuple(self._group.intervals())
         return {name: (*table.intervals(), *group) for name, table in self._own.items()}
 
-    def _new(self, connector: Connector, wait_ms: int) -> Poller:
-        return Poller(connector, self._desk, self._clock, self._uniform, self._journal, wait_ms)
+    def _new(self, connector: Connector, polling: PollingSettings) -> Poller:
+        return Poller(connector, self._desk, self._clock, self._uniform, self._journal, polling.wait, polling.interval)
 
     def _start(self, poller: Poller, tasks: asyncio.TaskGroup) -> None:
         self._running[poller.name] = tasks.create_task(poller.run(), name=f"queue manager {poller.name}")
