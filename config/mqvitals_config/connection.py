@@ -113,7 +113,7 @@ class ConnectionSettings:
         Literal["auto", "ibmmq", "pymqi"] | None,
         Doc("The Python package that calls the MQ client; auto takes ibmmq, or else pymqi.", default="auto"),
     ] = None
-    channel: Annotated[ChannelText | None, Doc("The server-connection channel.", "MQVITALS_CHANNEL")] = None
+    channel: Annotated[ChannelText | None, Doc("The server-connection channel.")] = None
     connection_names: Annotated[
         tuple[Address, ...],
         Doc(f"Where the queue manager listens, {ADDRESS_FORM}. Several are tried in turn."),
@@ -125,7 +125,7 @@ class ConnectionSettings:
     tls: Annotated[TlsSettings | None, Doc("TLS; without it the connection is not encrypted.")] = None
     user: Annotated[
         Printable | None,
-        Doc("The user id to connect with.", "MQVITALS_USER", default="the one that the channel's rules give"),
+        Doc("The user id to connect with.", default="the one that the channel's rules give"),
     ] = None
     password_file: Annotated[SecretFile | None, Doc("A file that holds the password and nothing else.")] = None
     password_variable: Annotated[

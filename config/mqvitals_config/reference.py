@@ -37,10 +37,12 @@ class Entry:
 @cache
 def entries() -> tuple[Entry, ...]:
     """Every setting, sections before what is in them, in the order of the file."""
-    return tuple(_entries(Settings, ""))
+    return tuple(_entries(Settings, "", set()))
 
 
-def _entries(shape: Any, prefix: str) -> Iterator[Entry]:
+def _entries(shape: Any, prefix: str, told: set[Any]) -> Iterator[Entry]:
+    """The settings of a shape; one that has been ``told`` of is not told of again where it stands a second time."""
+    told.add(shape)
     hints = hints_of(shape)
     for item in fields(shape):
         hint, doc = _split(hints[item.name])
@@ -50,8 +52,8 @@ def _entries(shape: Any, prefix: str) -> Iterator[Entry]:
         one = "[]" not in prefix
         environment, flag = (doc.environment, doc.flag) if one else ("", "")
         yield Entry(key, type_name(hint), _default(item, doc), doc.text, environment, flag, hint)
-        if inner is not None:
-            yield from _entries(inner, f"{key}[]." if get_origin(hint) is tuple else f"{key}.")
+        if inner is not None and inner not in told:
+            yield from _entries(inner, f"{key}[]." if get_origin(hint) is tuple else f"{key}.", told)
 
 
 def _split(hint: Any) -> tuple[Any, Doc]:

@@ -66,7 +66,7 @@ class QueueManager:
     ] = None
     connection: Annotated[
         ConnectionSettings | None,
-        Doc("How it is reached, where that differs from the group's `connection`.", default="as the group"),
+        Doc("How it is reached: any key of `connection`, where it differs.", default="as the group"),
     ] = None
 
 
@@ -222,12 +222,12 @@ class Settings:
             default="derived from the newest times that a queue manager shows",
         ),
     ] = None
-    queue_managers: Annotated[
-        tuple[QueueManager, ...], Doc("The queue managers of the group, where something is to be said about them.")
-    ] = ()
     connection: Annotated[
         ConnectionSettings, Doc("How queue managers are reached; each may say otherwise for itself.")
     ] = field(default_factory=ConnectionSettings)
+    queue_managers: Annotated[
+        tuple[QueueManager, ...], Doc("The queue managers of the group, where something is to be said about them.")
+    ] = ()
     polling: Annotated[PollingSettings, Doc("What is asked of the queue managers, and how often.")] = field(
         default_factory=PollingSettings
     )

@@ -28,6 +28,10 @@ class MqiError(Exception):
         self.queue = ""
 
 
+class RouteError(Exception):
+    """What a route says does not fit into the MQI: it is too long, or not ASCII. The message is a clause that says what."""
+
+
 class BindingError(Exception):
     """No binding package can be used. The message is a sentence that says why and what to install."""
 
@@ -59,21 +63,25 @@ class Got:
 
 @dataclass(frozen=True, slots=True)
 class OpenQueue:
-    """A queue that is open. ``name`` is the one it has: that of a dynamic queue is made up by the queue manager."""
+    """A queue that is open. ``name`` is the one it has: that of a ``dynamic`` queue is made up by the queue manager."""
 
     handle: int
     name: str
+    dynamic: bool = False
 
 
 class Link(Protocol):
-    """A connection to one queue manager. Every method raises MqiError. ``disconnect`` ends it, queues and all."""
+    """A connection to one queue manager. Every method but ``disconnect`` raises MqiError; that one ends it, queues and all."""
 
     def inquire(self, selectors: Sequence[int]) -> dict[int, int | str]:
         """Attributes of the queue manager (MQINQ) by selector; texts without their blanks."""
         ...
 
     def open_queue(self, name: str, options: int, dynamic_name: str = "") -> OpenQueue:
-        """Open a queue (MQOPEN). ``dynamic_name`` is what the name of a queue made from the model ``name`` begins with."""
+        """Open a queue (MQOPEN). ``dynamic_name`` is what the name of a queue made from the model ``name`` begins with.
+
+        Raises RouteError, too, for a name that cannot be one.
+        """
         ...
 
     def put(self, queue: OpenQueue, message: bytes, request: Request) -> bytes:
@@ -90,7 +98,7 @@ class Link(Protocol):
         ...
 
     def close(self, queue: OpenQueue) -> None:
-        """Close a queue (MQCLOSE); a temporary dynamic one is gone with that."""
+        """Close a queue (MQCLOSE); a dynamic one is deleted with that, whether its model makes temporary or permanent ones."""
         ...
 
     def disconnect(self) -> None:
@@ -116,5 +124,9 @@ class Binding(Protocol):
         ...
 
     def connect(self, route: Route) -> Link:
-        """Connect as a client (MQCONNX). Raises MqiError; SecretError when the password cannot be read."""
+        """Connect as a client (MQCONNX).
+
+        Raises MqiError; RouteError when the route has values that MQ cannot take; SecretError when the password cannot be
+        read.
+        """
         ...
