@@ -41,7 +41,10 @@ def native_library() -> Path:
 @pytest.fixture(scope="session")
 def bindings(native_library: Path) -> library.Bindings:
     """The real bindings, installed once for all runs."""
-    return library.install_bindings(_cache(), native_library)
+    found = library.install_bindings(_cache(), native_library)
+    if found.missing and os.environ.get(REQUIRED):
+        pytest.fail(f"pip could not install {found.missing}")
+    return found
 
 
 @pytest.fixture(scope="session", params=["ibmmq", "pymqi"])

@@ -76,6 +76,7 @@ class Conversation:
         self._time = time
         self._stopping = stopping
         self._decoder = Decoder()
+        self._given_up: dict[bytes, int] = {}
         told = link.inquire(_SELECTORS)
         command_queue = route.command_queue or str(told[mq.MQCA_COMMAND_INPUT_Q_NAME])
         self._commands = self._open(command_queue, mq.MQOO_OUTPUT)
@@ -95,7 +96,9 @@ class Conversation:
         began, tick = self._time.now(), self._time.tick()
         replies: list[Reply] = []
         error: MqiFailure | None = None
+        message_id = b""
         try:
+            self._discard_late()
             expiry = (wait_ms + _GRACE_MS) // 100
             asked = Request(self._replies.name, expiry, REQUEST_CCSID, _BIG_ENDIAN)
             message_id = self._link.put(self._commands, request, asked)
@@ -103,6 +106,8 @@ class Conversation:
             self._gather(message_id, wait_ms, replies)
         except MqiError as failed:
             error = MqiFailure(failed.comp, failed.reason)
+            if message_id:
+                self._given_up[message_id] = self._time.tick() + wait_ms + _GRACE_MS
         elapsed = self._time.tick() - tick
         name = self._route.queue_manager
         return Exchange(0, began, elapsed, name, command, request, tuple(replies), error)
@@ -133,15 +138,33 @@ class Conversation:
     def _drain(self) -> int:
         """Throw away what an earlier run left on our own reply queue, so that gets by CorrelId need not search past it."""
         count = 0
-        while not self._stopping():
-            try:
-                self._get(None, 0)
-            except MqiError as error:
-                if error.reason == mq.MQRC_NO_MSG_AVAILABLE:
-                    break
-                raise
+        while not self._stopping() and self._taken(None):
             count += 1
         return count
+
+    def _discard_late(self) -> None:
+        """Throw away what came too late, of requests that were given up.
+
+        Nobody else would: z/OS removes even an expired message only when a get comes upon it. A request is remembered until
+        its replies have expired, and a moment longer.
+        """
+        for message_id, until in tuple(self._given_up.items()):
+            last = self._time.tick() >= until
+            while self._taken(message_id):
+                if self._stopping():
+                    raise StoppedError
+            if last:
+                del self._given_up[message_id]
+
+    def _taken(self, message_id: bytes | None) -> bool:
+        """Whether a message was there, which is gone now."""
+        try:
+            self._get(message_id, 0)
+        except MqiError as error:
+            if error.reason == mq.MQRC_NO_MSG_AVAILABLE:
+                return False
+            raise
+        return True
 
     def _gather(self, message_id: bytes, wait_ms: int, replies: list[Reply]) -> None:
         """Get replies into ``replies`` until the answer is whole. Raises MqiError: 2033 when none came for ``wait_ms``."""
@@ -168,13 +191,10 @@ class Conversation:
             try:
                 got = self._link.get(self._replies, message_id, wait_ms, size, convert=self._route.convert)
             except MqiError as error:
-                if error.reason not in _TOO_LONG or not size < error.length <= LARGEST_SIZE:
+                if error.reason != mq.MQRC_TRUNCATED_MSG_FAILED or not size < error.length <= LARGEST_SIZE:
                     raise
                 size = error.length
                 continue
             finally:
                 self.beats += 1
             return Reply(got.encoding, got.ccsid, got.data, got.put)
-
-
-_TOO_LONG: Final = frozenset({mq.MQRC_TRUNCATED_MSG_FAILED, mq.MQRC_CONVERTED_MSG_TOO_BIG})

@@ -17,14 +17,16 @@ class MqiError(Exception):
 
     ``call`` is its name (``MQGET``), ``comp`` and ``reason`` its completion and reason codes, ``length`` the whole
     length of a message that did not fit (2080), else 0. ``queue`` is the queue that it was about, where that is known.
+    ``detail`` is what the binding package says of a call that it could not make at all; the reason is then 2195.
     """
 
-    def __init__(self, call: str, comp: int, reason: int, length: int = 0) -> None:
+    def __init__(self, call: str, comp: int, reason: int, length: int = 0, detail: str = "") -> None:
         super().__init__(f"{call} failed with completion code {comp}, reason {reason}")
         self.call = call
         self.comp = comp
         self.reason = reason
         self.length = length
+        self.detail = detail
         self.queue = ""
 
 

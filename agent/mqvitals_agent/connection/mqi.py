@@ -11,7 +11,7 @@ import importlib
 import importlib.metadata
 import importlib.util
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -34,7 +34,17 @@ _REPAIR: Final = {
     "pymqi": "it is installed, and needs IBM's MQ client, the one it was built with or a later one, in a folder where the loader looks, such as by LD_LIBRARY_PATH=/opt/mqm/lib64",
 }
 _C_MODULES: Final = {"ibmmq": "ibmmq.ibmmqc", "pymqi": "pymqi.pymqe"}
-_UNUSABLE: Final = (ImportError, AttributeError, NameError, OSError, SyntaxError, SystemError)
+_UNUSABLE: Final = (
+    ImportError,
+    AttributeError,
+    NameError,
+    OSError,
+    RuntimeError,
+    SyntaxError,
+    SystemError,
+    TypeError,
+    ValueError,
+)
 """What importing a package raises that is not there, not for this Python, or not whole."""
 _CLIENT_CHANNEL, _TCP = 6, 2  # MQCHT_CLNTCONN, MQXPT_TCP
 # The handle is used in one thread alone. It could be shared nevertheless, without waiting: ibmmq asks for MQCNO_HANDLE_SHARE_BLOCK

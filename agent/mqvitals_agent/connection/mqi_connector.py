@@ -14,7 +14,7 @@ from mqvitals_agent.clock import Clock
 from mqvitals_agent.connection.connection import ConnectError
 from mqvitals_agent.connection.conversation import Conversation, Identity, StoppedError, Time
 from mqvitals_agent.connection.exchange import Exchange, MqiFailure
-from mqvitals_agent.connection.link import Binding, MqiError
+from mqvitals_agent.connection.link import Binding, MqiError, RouteError
 from mqvitals_agent.connection.route import Route
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.thread_worker import ThreadWorker
@@ -26,6 +26,7 @@ MOST_LEFT_BEHIND: Final = 8
 """Threads of one queue manager that may hang before no more are begun."""
 _BROKEN: Final = MqiFailure(mq.MQCC_FAILED, mq.MQRC_CONNECTION_BROKEN)
 _NOT_AUTHORIZED: Final = MqiFailure(mq.MQCC_FAILED, mq.MQRC_NOT_AUTHORIZED)
+_CANNOT_BE_SAID: Final = MqiFailure(mq.MQCC_FAILED, mq.MQRC_CD_ERROR)
 _NOT_AVAILABLE: Final = MqiFailure(mq.MQCC_FAILED, mq.MQRC_Q_MGR_NOT_AVAILABLE)
 
 
@@ -41,7 +42,7 @@ class MqiConnector:
         self._time = time
         self._threads: list[ThreadWorker] = []
         self.hung = 0
-        """Calls of MQ that hung and were left behind, so far."""
+        """Calls of MQ that did not come back in time and were left behind with their thread, so far."""
 
     @property
     def queue_manager(self) -> str:
@@ -74,11 +75,15 @@ class MqiConnector:
             # What MQ is still doing in the thread ends by itself, and is undone there.
             stopping.set()
             thread.end()
+            if isinstance(error, asyncio.CancelledError):
+                self.hung += 1
             if isinstance(error, MqiError):
                 failure = MqiFailure(error.comp, error.reason)
                 raise ConnectError(failure, _told(error, self._route), call=error.call, queue=error.queue) from error
             if isinstance(error, SecretError):
                 raise ConnectError(_NOT_AUTHORIZED, str(error)) from error
+            if isinstance(error, RouteError):
+                raise ConnectError(_CANNOT_BE_SAID, str(error)) from error
             raise
         return MqiConnection(self, conversation, thread, stopping, self._clock)
 
@@ -172,8 +177,10 @@ class MqiConnection:
 
 def _told(error: MqiError, route: Route) -> str:
     """A clause that says more than the reason's name, where more can be said."""
-    if error.reason == mq.MQRC_OBJECT_IN_USE and error.call == "MQOPEN":
+    if error.detail:
+        return f"{error.call} could not be made: {error.detail}"
+    if error.reason == mq.MQRC_OBJECT_IN_USE and error.queue and error.queue == route.reply_queue:
         return f"the reply queue {route.reply_queue} is open elsewhere, and is for one agent alone"
     if error.call != "MQCONNX":
-        return f"connected, but {error.call} failed"
+        return f"connected, but {error.call}{f' of {error.queue}' if error.queue else ''} failed"
     return ""

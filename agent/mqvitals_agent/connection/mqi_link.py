@@ -123,9 +123,11 @@ class MqiLink:
 
 
 def mqi_error(call: str, error: Exception) -> MqiError:
-    """A package's error as ours. What is no reason of MQ, such as a structure of the wrong size, is 2195 and has a cause."""
-    comp, reason = getattr(error, "comp", mq.MQCC_FAILED), getattr(error, "reason", mq.MQRC_UNEXPECTED_ERROR)
-    return MqiError(call, comp, reason)
+    """A package's error as ours. What is no reason of MQ, such as a structure of the wrong size, is 2195 with its text."""
+    reason = getattr(error, "reason", None)
+    if reason is None:
+        return MqiError(call, mq.MQCC_FAILED, mq.MQRC_UNEXPECTED_ERROR, detail=str(error))
+    return MqiError(call, getattr(error, "comp", mq.MQCC_FAILED), reason)
 
 
 def _text(data: bytes | str) -> str:

@@ -32,6 +32,7 @@ class ScriptedLink:
     refuse_put: int = 0
     warning: int = 0
     a_get_takes: int = 1
+    late: int = 0
 
     def inquire(self, selectors: Sequence[int]) -> dict[int, int | str]:
         told: dict[int, int | str] = {
@@ -61,6 +62,11 @@ class ScriptedLink:
         if correlation_id is None and self.stale:
             self.stale -= 1
             return Got(b"old", 785, 500, None)
+        if wait_ms == 0 and correlation_id is not None:
+            if not self.late:
+                raise MqiError("MQGET", 2, 2033)
+            self.late -= 1
+            return Got(b"late", 785, 500, None)
         if correlation_id is None or not self.script:
             self.tick += wait_ms
             raise MqiError("MQGET", 2, 2033)
@@ -247,3 +253,42 @@ def test_a_reply_queue_that_another_holds_is_an_error_of_opening() -> None:
     with pytest.raises(MqiError) as failed:
         conversation(link, Route("QM01", reply_queue="MQVITALS.REPLY"))
     assert (failed.value.call, failed.value.reason) == ("MQOPEN", 2042)
+
+
+def test_what_comes_too_late_is_thrown_away() -> None:
+    """Before the next command, without waiting, until the replies to the one that was given up have expired."""
+    link = ScriptedLink()
+    talk = conversation(link)
+    assert talk.ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000).error == (2, 2033)
+    link.late = 2
+
+    def looks() -> int:
+        link.script, link.calls = deque(REPLIES), []
+        assert talk.ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000).error is None
+        gets = [call for call in link.calls if call[0] in ("get", "put")]
+        return [call[0] for call in gets].index("put")
+
+    assert looks() == 3
+    assert link.late == 0
+    assert looks() == 1
+    link.tick += 10_000
+    assert looks() == 1, "a last look"
+    assert looks() == 0
+
+
+def test_what_breaks_while_late_replies_are_removed_is_the_exchanges_error() -> None:
+    """The connection may have been lost since."""
+
+    class Broken(ScriptedLink):
+        def get(
+            self, queue: OpenQueue, correlation_id: bytes | None, wait_ms: int, size: int, *, convert: bool = False
+        ) -> Got:
+            if self.tick >= 1000:
+                raise MqiError("MQGET", 2, 2009)
+            return super().get(queue, correlation_id, wait_ms, size, convert=convert)
+
+    link = Broken()
+    talk = conversation(link)
+    assert talk.ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000).error == (2, 2033)
+    assert talk.ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000).error == (2, 2009)
+    assert len([call for call in link.calls if call[0] == "put"]) == 1

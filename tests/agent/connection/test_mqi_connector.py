@@ -11,7 +11,7 @@ import pytest
 
 from mqvitals_agent.connection.connection import ConnectError
 from mqvitals_agent.connection.conversation import Time
-from mqvitals_agent.connection.link import Got, Link, MqiError, OpenQueue, Request
+from mqvitals_agent.connection.link import Got, Link, MqiError, OpenQueue, Request, RouteError
 from mqvitals_agent.connection.mqi_connector import MOST_LEFT_BEHIND, MqiConnector
 from mqvitals_agent.connection.route import Route
 from mqvitals_agent.pcf import constants as mq
@@ -145,6 +145,27 @@ async def test_a_password_that_cannot_be_read_is_told_without_asking_mq() -> Non
     assert failed.value.failure.reason == 2035
 
 
+async def test_a_route_that_mq_cannot_take_is_told() -> None:
+    """It says what does not fit, instead of a traceback."""
+
+    def too_long() -> None:
+        raise RouteError("the cipher is 33 bytes long, and MQ takes 32")
+
+    with pytest.raises(ConnectError, match="the cipher is 33 bytes long") as failed:
+        await connector(Package(connecting=too_long), Alarms()).connect()
+    assert failed.value.failure == (2, 2277)
+
+
+async def test_what_a_package_says_is_told() -> None:
+    """A call that it could not make at all has no reason of MQ's own."""
+
+    def wrong() -> None:
+        raise MqiError("MQCONNX", 2, 2195, detail="MQCD wrong size")
+
+    with pytest.raises(ConnectError, match="MQCONNX could not be made: MQCD wrong size"):
+        await connector(Package(connecting=wrong), Alarms()).connect()
+
+
 async def test_a_reply_queue_in_use_is_named() -> None:
     """2042 alone would not say which queue, nor why."""
 
@@ -212,12 +233,14 @@ async def test_connecting_that_is_given_up_undoes_itself() -> None:
     """What MQ opens after nobody waits any more is closed in its thread."""
     release = threading.Event()
     package = Package(connecting=lambda: _wait(release))
-    connecting = asyncio.ensure_future(connector(package, Alarms()).connect())
+    one = connector(package, Alarms())
+    connecting = asyncio.ensure_future(one.connect())
     await _until(lambda: bool(package.threads))
     connecting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await connecting
     assert not package.disconnected.is_set()
+    assert one.hung == 1
     release.set()
     assert await asyncio.to_thread(package.disconnected.wait, 5)
 

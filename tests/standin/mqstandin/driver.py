@@ -23,7 +23,10 @@ class DriverError(Exception):
 
 
 class Driver:
-    """The child. ``call`` runs a function of ``mqstandin.steps`` there; its arguments and result go as JSON."""
+    """The child. ``call`` runs a function of ``mqstandin.steps`` there, or of another module: ``talk.converse``.
+
+    Arguments and results go as JSON.
+    """
 
     def __init__(self, binding: str, bindings: Bindings, **environment: str) -> None:
         self.binding = binding
@@ -87,13 +90,13 @@ def main(binding: str) -> None:
     """Serve steps on the standard streams until the input ends."""
     import traceback
 
-    from mqstandin import steps
-
     module = importlib.import_module(binding)
     for line in sys.stdin:
         step, arguments, named = json.loads(line)
         try:
-            answer = {"result": getattr(steps, step)(module, *arguments, **named)}
+            where, _, name = step.rpartition(".")
+            steps = importlib.import_module(f"mqstandin.{where or 'steps'}")
+            answer = {"result": getattr(steps, name)(module, *arguments, **named)}
         except Exception:  # noqa: BLE001 - whatever went wrong is for the test to see
             answer = {"error": traceback.format_exc()}
         sys.stdout.write(json.dumps(answer) + "\n")

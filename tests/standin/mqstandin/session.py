@@ -18,6 +18,8 @@ from mqstandin.wire import LENGTH, LONGEST, Call, WireError, read_call, result
 _AHEAD_ROOM: Final = 8_192
 """The longest message that is sent ahead, bytes."""
 _ANYONE: Final = "CLIENT"
+_SHARING: Final = 32 | 64 | 128
+"""MQCNO_HANDLE_SHARE_NONE, BLOCK, NO_BLOCK."""
 _OBJECT_TYPE, _OBJECT_NAME, _DYNAMIC_NAME, _RESOLVED = 8, 12, 108, 248
 
 
@@ -179,7 +181,10 @@ class ClientSession(asyncio.Protocol):
         manager = self._manager
         texts = [blob.decode("utf-8", "replace") for blob in call.blobs]
         wanted = texts[0].removeprefix("*")
-        if manager.quiescing:
+        sharing = call.options & _SHARING
+        if sharing & (sharing - 1):
+            self._fail(mq.MQRC_OPTIONS_ERROR)  # MQ takes one of them
+        elif manager.quiescing:
             self._fail(mq.MQRC_Q_MGR_QUIESCING)
         elif wanted not in ("", manager.name, manager.group):
             self._fail(mq.MQRC_Q_MGR_NAME_ERROR)
