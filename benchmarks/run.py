@@ -24,6 +24,7 @@ class Benchmark(NamedTuple):
 
 ORDER = (
     Benchmark("pcf_decode.py"),
+    Benchmark("mqi.py"),
     Benchmark("pipeline.py"),
     Benchmark("page_size.py"),
     Benchmark("repaint.py"),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+import types
 from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from mqvitals_config.doc import Doc
 from mqvitals_config.settings import Settings
@@ -36,18 +37,23 @@ class Entry:
 @cache
 def entries() -> tuple[Entry, ...]:
     """Every setting, sections before what is in them, in the order of the file."""
-    return tuple(_entries(Settings, ""))
+    return tuple(_entries(Settings, "", set()))
 
 
-def _entries(shape: Any, prefix: str) -> Iterator[Entry]:
+def _entries(shape: Any, prefix: str, told: set[Any]) -> Iterator[Entry]:
+    """The settings of a shape; one that has been ``told`` of is not told of again where it stands a second time."""
+    told.add(shape)
     hints = hints_of(shape)
     for item in fields(shape):
         hint, doc = _split(hints[item.name])
         key = prefix + item.name
         inner = _inside(hint)
-        yield Entry(key, type_name(hint), _default(item, doc), doc.text, doc.environment, doc.flag, hint)
-        if inner is not None:
-            yield from _entries(inner, f"{key}." if is_dataclass(hint) else f"{key}[].")
+        # A variable or a flag speaks for one setting, not for each in a list.
+        one = "[]" not in prefix
+        environment, flag = (doc.environment, doc.flag) if one else ("", "")
+        yield Entry(key, type_name(hint), _default(item, doc), doc.text, environment, flag, hint)
+        if inner is not None and inner not in told:
+            yield from _entries(inner, f"{key}[]." if get_origin(hint) is tuple else f"{key}.", told)
 
 
 def _split(hint: Any) -> tuple[Any, Doc]:
@@ -64,6 +70,8 @@ def _inside(hint: Any) -> Any:
         return hint
     if get_origin(hint) is tuple and is_dataclass(get_args(hint)[0]):
         return get_args(hint)[0]
+    if get_origin(hint) in (Union, types.UnionType):
+        return next((member for member in get_args(hint) if is_dataclass(member)), None)
     return None
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated
 
+from mqvitals_config.connection import ConnectionSettings, connection_contradictions
 from mqvitals_config.doc import Doc
 from mqvitals_config.duration import FORM as DURATION
 from mqvitals_config.file_mode import FORM as FILE_MODE
@@ -62,6 +63,10 @@ class QueueManager:
     time_zone: Annotated[
         TimeZone | None,
         Doc("The zone of its local times, where it differs from the group's `time_zone`.", default="that of the group"),
+    ] = None
+    connection: Annotated[
+        ConnectionSettings | None,
+        Doc("How it is reached: any key of `connection`, where it differs.", default="as the group"),
     ] = None
 
 
@@ -217,6 +222,9 @@ class Settings:
             default="derived from the newest times that a queue manager shows",
         ),
     ] = None
+    connection: Annotated[
+        ConnectionSettings, Doc("How queue managers are reached; each may say otherwise for itself.")
+    ] = field(default_factory=ConnectionSettings)
     queue_managers: Annotated[
         tuple[QueueManager, ...], Doc("The queue managers of the group, where something is to be said about them.")
     ] = ()
@@ -235,6 +243,11 @@ class Settings:
         default_factory=FactSettings
     )
 
+    def connection_of(self, queue_manager: QueueManager) -> ConnectionSettings:
+        """How a queue manager is reached: its own settings over the group's."""
+        own = queue_manager.connection
+        return self.connection if own is None else own.over(self.connection)
+
     def time_zone_of(self, queue_manager: str) -> str | None:
         """The declared zone of a queue manager's local times, None when there is none."""
         own = (entry.time_zone for entry in self.queue_managers if entry.name == queue_manager)
@@ -250,6 +263,9 @@ def contradictions(settings: Settings) -> Iterator[Problem]:
             message = f"{name} stands here twice, first on line {seen[name].place.line}"
             yield Problem(name.place, f"queue_managers[{index}].name", message)
         seen.setdefault(name, name)
+    for index, queue_manager in enumerate(settings.queue_managers):
+        way = settings.connection_of(queue_manager)
+        yield from connection_contradictions(way, queue_manager.name, f"queue_managers[{index}]")
     yield from receiver_contradictions(settings.receivers)
     group = settings.store.group
     if group is not None and not settings.store.mode & 0o060:

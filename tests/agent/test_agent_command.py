@@ -9,6 +9,7 @@ import os
 import signal
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -17,7 +18,8 @@ from mqvitals_agent.cli.agent_settings import InForce, read_in_force, with_webho
 from mqvitals_agent.cli.failure import Failure
 from mqvitals_agent.cli.live import INTERRUPTED, Run, claim, named
 from mqvitals_agent.cli.record import Recorder
-from mqvitals_agent.cli.simulation import Simulation, duration, times
+from mqvitals_agent.cli.simulation import duration, times
+from mqvitals_agent.cli.watched import Roll, Watched
 from mqvitals_agent.clock import SystemClock
 from mqvitals_agent.connection.recording import read
 from mqvitals_agent.journal import Journal
@@ -62,11 +64,12 @@ def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
 
 
-def simulation(speed: float) -> Simulation:
+def simulation(speed: float) -> Watched:
     """The small group, ``speed`` times as fast as life."""
     clock = SystemClock(BEGIN, speed)
     world = SmallWorld(BEGIN)
-    return Simulation(clock, BEGIN, BEGIN, "PRDQSG", "PRDQ", connectors(world, clock), "scenario small, seed 1", 1)
+    roll = Roll(connectors(world, clock))
+    return Watched(clock, BEGIN, "PRDQSG", roll, "scenario small, seed 1", Random(1).uniform, 0)
 
 
 def in_force(interval: str = "10s") -> InForce:

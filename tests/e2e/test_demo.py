@@ -59,7 +59,21 @@ def test_nothing_is_left(mqvitals: Run, tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize(
     "command",
-    ["status", "trend", "alerts", "replay", "rules", "metrics", "config", "pcf", "agent", "record", "top", "demo"],
+    [
+        "status",
+        "trend",
+        "alerts",
+        "replay",
+        "rules",
+        "metrics",
+        "config",
+        "pcf",
+        "agent",
+        "record",
+        "doctor",
+        "top",
+        "demo",
+    ],
 )
 def test_help(mqvitals: Run, command: str) -> None:
     """Every command explains itself."""

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``mqvitals top``."""
     parser.description = "Shows a store. With --scenario, and when no agent writes the store yet, it starts one, which ends with the screen."
     add_store_arguments(parser)
-    add_scenario_arguments(parser, required=False)
+    add_scenario_arguments(parser)
     add_theme(parser)
 
 

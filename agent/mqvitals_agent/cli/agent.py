@@ -14,12 +14,13 @@ from mqvitals_agent.cli.simulation import add_simulation_arguments
 if TYPE_CHECKING:
     from mqvitals_agent.cli.agent_settings import InForce
     from mqvitals_agent.cli.record import Recorder
-    from mqvitals_agent.cli.simulation import Simulation
+    from mqvitals_agent.cli.watched import Watched
 
 _DESCRIPTION = """\
 Asks the queue managers of a group how they are, on the interval's grid, judges the answers by the rules, keeps samples and alerts in the store and
 tells receivers of alerts. It runs until SIGTERM (exit code 0) or Ctrl-C (130), or for the time that --for gives; SIGHUP reads settings and rules again.
-The log goes to standard error, one line for each event. This version speaks to simulated queue managers only: name a --scenario.
+The log goes to standard error, one line for each event. Which queue managers there are, and how they are reached, the configuration says;
+with --scenario they are simulated.
 """
 
 
@@ -28,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = _DESCRIPTION
     parser.add_argument("--config", metavar="FILE", help="the configuration file (else MQVITALS_CONFIG)")
     parser.add_argument("--store", metavar="PATH", help="the store to write (else MQVITALS_STORE, else store.path)")
-    add_simulation_arguments(parser, required=False)
+    add_simulation_arguments(parser, limited=False)
     parser.add_argument(
         "--webhook", metavar="URL", action="append", default=[], type=_address, help="tell this receiver of alerts too"
     )
@@ -37,33 +38,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the agent; returns the exit code."""
-    if arguments.scenario is None:
-        from mqvitals_agent.simulator.scenario import SCENARIOS
-
-        raise Failure(
-            "a connection to living queue managers is not possible yet: this version speaks to a simulated group",
-            hint=f"add --scenario and one of {', '.join(SCENARIOS)}",
-        )
     from mqvitals_agent.cli.agent_settings import in_force_at_start
-    from mqvitals_agent.cli.simulation import simulated
+    from mqvitals_agent.cli.simulation import watched_by
 
     in_force = in_force_at_start(arguments.config, vars(arguments), arguments.webhook)
     if in_force.settings.store.path is None:
         raise Failure("no store is named", hint="add --store PATH, or set MQVITALS_STORE or store.path")
     path = Path(in_force.settings.store.path)
-    simulation = simulated(arguments, in_force.settings, path)
-    return run_simulation(arguments, in_force, simulation, path)
+    return run_watching(arguments, in_force, watched_by(arguments, in_force.settings, path), path)
 
 
-def run_simulation(
+def run_watching(
     arguments: argparse.Namespace,
     in_force: InForce,
-    simulation: Simulation,
+    watched: Watched,
     path: Path,
     *,
     recorder: Recorder | None = None,
 ) -> int:
-    """Run the agent on a simulated group; returns the exit code. Raises Failure when it cannot begin.
+    """Run the agent on what is to be watched; returns the exit code. Raises Failure when it cannot begin.
 
     ``recorder`` writes down every exchange. Settings and rules are then not read again: a recording has one interval.
     """
@@ -72,14 +65,14 @@ def run_simulation(
     from mqvitals_agent.journal import Journal
 
     log = in_force.settings.log
-    journal = Journal(sys.stderr, simulation.clock, form=log.format, level=log.level)
+    journal = Journal(sys.stderr, watched.clock, form=log.format, level=log.level)
     # The store remembers when the scenario began, and a second agent learns of the first before anything begins.
-    claim(path, in_force.settings, simulation)
+    claim(path, in_force.settings, watched)
 
     async def live() -> int:
         living = Run(
             in_force,
-            simulation,
+            watched,
             path,
             journal,
             for_ms=arguments.for_ms,

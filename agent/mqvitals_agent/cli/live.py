@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 import signal
 import threading
 import time
@@ -16,7 +15,7 @@ from mqvitals_agent import __version__
 from mqvitals_agent.cli.agent_settings import InForce, told
 from mqvitals_agent.cli.failure import ExitCode, Failure
 from mqvitals_agent.cli.record import Recorder
-from mqvitals_agent.cli.simulation import Simulation
+from mqvitals_agent.cli.watched import Watched
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.connection.header import RecordingError
 from mqvitals_agent.garbage import back_afterwards, out_of_the_way
@@ -26,10 +25,10 @@ from mqvitals_agent.notify.outbox import StoreOutbox
 from mqvitals_agent.notify.owing import Owing
 from mqvitals_agent.service.keeper import Stored
 from mqvitals_agent.service.service import Service
-from mqvitals_agent.service.worker import ThreadWorker, WorkerEndedError
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.notice_row import OwedNotice
 from mqvitals_agent.store.writer import Store
+from mqvitals_agent.thread_worker import ThreadWorker, WorkerEndedError
 from mqvitals_config.duration import format_duration
 from mqvitals_config.problem import ConfigError, LocatedText, Place
 from mqvitals_config.settings import Settings
@@ -47,7 +46,7 @@ _FAREWELL_S = 0.2
 """Tasks that were cancelled may take so long to end."""
 
 
-def claim(path: Path, settings: Settings, simulation: Simulation) -> None:
+def claim(path: Path, settings: Settings, watched: Watched) -> None:
     """Make the store, or see that it can be written. Raises Failure: another agent has it, it is no store, no permission.
 
     A new one remembers as its beginning that of the scenario.
@@ -55,9 +54,9 @@ def claim(path: Path, settings: Settings, simulation: Simulation) -> None:
     try:
         Store.open(
             path,
-            source=simulation.source,
-            group=settings.name or simulation.site,
-            created=simulation.began,
+            source=watched.source,
+            group=settings.name or watched.site,
+            created=watched.began,
             mode=settings.store.mode,
             shared_with=settings.store.group or "",
         ).close()
@@ -71,7 +70,7 @@ class Run:
     def __init__(
         self,
         in_force: InForce,
-        simulation: Simulation,
+        watched: Watched,
         path: Path,
         journal: Journal,
         *,
@@ -80,8 +79,8 @@ class Run:
         recorder: Recorder | None = None,
     ) -> None:
         """``reread`` gives the settings and rules as they are now, or raises ConfigError; None: they stay. Made within a running loop."""
-        self._in_force = named(in_force, simulation.site)
-        self._simulation = simulation
+        self._in_force = named(in_force, watched.site)
+        self._watched = watched
         self._path = path
         self._journal = journal
         self._for_ms = for_ms
@@ -100,22 +99,24 @@ class Run:
 
     async def live(self) -> int:
         """Work until a signal comes or the time is over; returns the exit code. Says itself what kept it from working."""
-        simulation = self._simulation
+        watched = self._watched
+        roll = watched.roll
         self._service = Service(
             self._in_force.settings,
             self._in_force.judging,
             self._path,
-            simulation.connectors,
-            simulation.clock,
+            roll.connectors,
+            watched.clock,
             self._journal,
-            source=simulation.source,
+            source=watched.source,
             owed=self._owed,
             tap=None if self._recorder is None else self._record,
             stored=self._stored,
-            uniform=random.Random(simulation.seed).uniform,  # noqa: S311 - chance that comes again is wanted here
-            usage_floor_ms=0,
+            uniform=watched.uniform,
+            usage_floor_ms=watched.usage_floor_ms,
             worker=self._worker,
             farewell=self._farewell,
+            others=roll.others,
         )
         self._first_line()
         self._work = asyncio.create_task(self._service.run(), name="service")
@@ -183,7 +184,7 @@ class Run:
         return task
 
     async def _end_after(self, for_ms: int) -> None:
-        await self._simulation.clock.sleep(for_ms)
+        await self._watched.clock.sleep(for_ms)
         if not self._reason:
             self.stop(f"the {format_duration(for_ms)} are over", at_once=False)
 
@@ -254,7 +255,7 @@ class Run:
     def _begin_telling(self) -> None:
         self._outbox = StoreOutbox(self._service.store, self._worker.call, self._introduced)
         receivers = self._in_force.settings.receivers
-        self._notifier = Notifier(receivers, self._outbox, self._simulation.clock, self._journal)
+        self._notifier = Notifier(receivers, self._outbox, self._watched.clock, self._journal)
         telling = self._start(self._notifier.run())
         self._telling.add(telling)
         telling.add_done_callback(self._told)
@@ -276,7 +277,13 @@ class Run:
             self._journal.say("agent.reload_refused", "a recording keeps its settings to the end", level="warning")
             return
         try:
-            in_force = named(await asyncio.to_thread(self._reread), self._simulation.site)
+            in_force = named(await asyncio.to_thread(self._reread), self._watched.site)
+            roll_of = self._watched.roll_of
+            roll = self._watched.roll if roll_of is None else roll_of(in_force.settings)
+        except Failure as error:
+            text = f"{error}: the settings from before stay in force"
+            self._journal.say("agent.reload_refused", text, level="error")
+            return
         except ConfigError as error:
             for problem in error.problems:
                 place = problem.place
@@ -292,8 +299,9 @@ class Run:
             return
         if self._reason:
             return
-        self._service.reload(in_force.settings, in_force.judging)
+        self._service.reload(in_force.settings, in_force.judging, roll.connectors, roll.others)
         self._in_force = in_force
+        self._watched = replace(self._watched, roll=roll)
         self._journal.set(form=in_force.settings.log.format, level=in_force.settings.log.level)
         if self._notifier is not None:
             self._notifier.close()
@@ -312,10 +320,11 @@ class Run:
 
     def _first_line(self) -> None:
         settings = self._in_force.settings
-        names = [connector.queue_manager for connector in self._simulation.connectors]
+        roll = self._watched.roll
+        names = [*(connector.queue_manager for connector in roll.connectors), *roll.others]
         self._journal.say(
             "agent.begins",
-            f"mqvitals {__version__} watches {settings.name}, {len(names)} queue managers, {self._in_words()}",
+            f"mqvitals {__version__} watches {f'{settings.name}, ' if settings.name else ''}{len(names)} queue managers, {self._in_words()}",
             version=__version__,
             group=settings.name or "",
             queue_managers=",".join(names),
@@ -323,7 +332,7 @@ class Run:
             receivers=len(settings.receivers),
             config=self._in_force.path or "",
             store=str(self._path),
-            source=self._simulation.source,
+            source=self._watched.source,
         )
 
     def _last_line(self) -> None:
@@ -346,7 +355,7 @@ class Run:
 
 def named(in_force: InForce, site: str) -> InForce:
     """With the site's name where the settings give the group none."""
-    if in_force.settings.name is not None:
+    if in_force.settings.name is not None or not site:
         return in_force
     return replace(in_force, settings=replace(in_force.settings, name=LocatedText(site, Place("scenario"))))
 

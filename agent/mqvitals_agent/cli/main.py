@@ -47,6 +47,7 @@ COMMANDS = (
     Command("rules", "rules: check, list, explain", "mqvitals_agent.cli.rules"),
     Command("metrics", "every metric, its unit, meaning and source", "mqvitals_agent.cli.metrics"),
     Command("config", "settings: check, show", "mqvitals_agent.cli.config"),
+    Command("doctor", "what a monitor may do at each queue manager, and what to ask for", "mqvitals_agent.cli.doctor"),
     Command("pcf", "PCF messages: decode", "mqvitals_agent.cli.pcf"),
 )
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mqvitals_agent.connection.writer import Writer
 
 _DESCRIPTION = """\
-Runs the agent on a simulated group and writes every exchange into a recording, a new file, compressed when its name ends in .gz. Its replay
+Runs the agent for a while and writes every exchange into a recording, a new file, compressed when its name ends in .gz. Its replay
 gives the same alerts. Without --store the samples go into a temporary store that is deleted in the end. Signals and exit codes are the agent's.
 """
 
@@ -28,15 +28,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="the recording to write, a new file")
     parser.add_argument("--config", metavar="FILE", help="the configuration file (else MQVITALS_CONFIG)")
     parser.add_argument("--store", metavar="PATH", help="keep the samples in this store too")
-    add_simulation_arguments(parser, required=True)
+    add_simulation_arguments(parser, limited=True)
     parser.add_argument("--log-format", choices=("text", "json"), help="how the log is written (log.format)")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Record; returns the exit code."""
-    from mqvitals_agent.cli.agent import run_simulation
+    from mqvitals_agent.cli.agent import run_watching
     from mqvitals_agent.cli.agent_settings import in_force_at_start
-    from mqvitals_agent.cli.simulation import simulated
+    from mqvitals_agent.cli.simulation import watched_by
     from mqvitals_agent.connection.header import RecordingError
 
     # The store of the settings is the running agent's: a recording leaves it alone.
@@ -49,10 +49,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise Failure(f"{path} exists already", hint="choose another name")
     with tempfile.TemporaryDirectory(prefix="mqvitals-record-") as folder:
         store = Path(arguments.store or Path(folder) / "store.db")
-        simulation = simulated(arguments, in_force.settings, store)
+        watched = watched_by(arguments, in_force.settings, store)
         try:
             with Recorder(path) as recorder:
-                return run_simulation(arguments, in_force, simulation, store, recorder=recorder)
+                return run_watching(arguments, in_force, watched, store, recorder=recorder)
         except RecordingError as error:
             raise Failure(str(error)) from error
 

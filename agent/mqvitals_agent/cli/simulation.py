@@ -3,51 +3,37 @@
 from __future__ import annotations
 
 import argparse
+import os
+import random
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.cli.failure import Failure
 from mqvitals_agent.cli.run_time import beginning
 from mqvitals_agent.cli.speed_argument import speed
+from mqvitals_agent.cli.watched import Roll, Watched, living
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from mqvitals_agent.clock import SystemClock
-    from mqvitals_agent.connection.connection import Connector
     from mqvitals_config.settings import Settings
 
 MOST_QUEUES, MOST_CHANNELS = 10_000, 2000
 
 
-@dataclass(frozen=True, slots=True)
-class Simulation:
-    """A simulated group. ``began`` is when its scenario began, ``begin`` when this run's clock did; ms since 1970 UTC."""
-
-    clock: SystemClock
-    begin: int
-    began: int
-    site: str
-    group: str
-    connectors: Sequence[Connector]
-    source: str
-    seed: int
-
-
-def add_simulation_arguments(parser: argparse.ArgumentParser, *, required: bool) -> None:
-    """Declare the options of a simulated group, of a run's length and of its interval."""
-    add_scenario_arguments(parser, required=required)
+def add_simulation_arguments(parser: argparse.ArgumentParser, *, limited: bool) -> None:
+    """Declare the options of a simulated group, of a run's length (needed when it is ``limited``) and of its interval."""
+    add_scenario_arguments(parser)
     parser.add_argument(
-        "--for", dest="for_ms", metavar="10m", type=duration, required=required, help="end after so much of its time"
+        "--for", dest="for_ms", metavar="10m", type=duration, required=limited, help="end after so much of its time"
     )
 
 
-def add_scenario_arguments(parser: argparse.ArgumentParser, *, required: bool) -> None:
+def add_scenario_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of a simulated group, of its pace and of the interval."""
-    parser.add_argument("--scenario", metavar="S", required=required, help="simulate the group of this scenario")
+    parser.add_argument("--scenario", metavar="S", help="simulate the group of this scenario")
     parser.add_argument(
         "--seed", metavar="N", type=_seed, default=1, help="another course of the scenario (default: 1)"
     )
@@ -57,9 +43,20 @@ def add_scenario_arguments(parser: argparse.ArgumentParser, *, required: bool) -
     parser.add_argument("--interval", metavar="2s", help="the time from one cycle to the next (polling.interval)")
 
 
-def simulated(
-    arguments: argparse.Namespace, settings: Settings, store: Path | None, now: int | None = None
-) -> Simulation:
+def watched_by(arguments: argparse.Namespace, settings: Settings, store: Path | None) -> Watched:
+    """What the options say is to be watched: a simulated group, or without a scenario what the settings lead to.
+
+    Raises Failure: as ``simulated`` and ``living`` do, or for options that only a simulated group has.
+    """
+    if arguments.scenario is not None:
+        return simulated(arguments, settings, store)
+    for option, usual in (("seed", 1), ("queues", 0), ("channels", 0), ("speed", 1.0)):
+        if getattr(arguments, option) != usual:
+            raise Failure(f"--{option} is for a simulated group", hint="name a --scenario, or leave it out")
+    return living(settings, os.environ)
+
+
+def simulated(arguments: argparse.Namespace, settings: Settings, store: Path | None, now: int | None = None) -> Watched:
     """The simulated group that the options describe, going on where the ``store`` ended.
 
     Raises Failure when there is no such scenario, or when the store cannot be read.
@@ -81,15 +78,14 @@ def simulated(
     living = arguments.speed == 1 and begin == now
     clock = SystemClock() if living else SystemClock(begin, arguments.speed)
     world = World(scenario, began, seed=arguments.seed, queues=arguments.queues, channels=arguments.channels)
-    return Simulation(
+    return Watched(
         clock,
-        begin,
         began,
         world.group.site,
-        world.group.name,
-        connectors(world, clock, seed=arguments.seed),
+        Roll(connectors(world, clock, seed=arguments.seed)),
         f"scenario {arguments.scenario}, seed {arguments.seed}",
-        arguments.seed,
+        random.Random(arguments.seed).uniform,  # noqa: S311 - chance that comes again is wanted here
+        usage_floor_ms=0,
     )
 
 

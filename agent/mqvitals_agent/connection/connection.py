@@ -8,12 +8,17 @@ from mqvitals_agent.connection.exchange import Exchange, MqiFailure
 
 
 class ConnectError(Exception):
-    """A queue manager could not be reached. ``failure`` is the MQI's, ``text`` a clause that says more (may be empty)."""
+    """A queue manager could not be reached. ``failure`` is the MQI's, ``text`` a clause that says more (may be empty).
 
-    def __init__(self, failure: MqiFailure, text: str = "") -> None:
+    ``call`` is the call that failed (``MQOPEN``), ``queue`` the queue it was about; both empty where nobody knows.
+    """
+
+    def __init__(self, failure: MqiFailure, text: str = "", *, call: str = "", queue: str = "") -> None:
         super().__init__(text or f"MQI reason {failure.reason}")
         self.failure = failure
         self.text = text
+        self.call = call
+        self.queue = queue
 
 
 class Connection(Protocol):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer_filter, string_filter
@@ -40,31 +40,43 @@ _COMMANDS = {name: number for number in PROBES if (name := command_name(number))
 
 @dataclass(frozen=True, slots=True)
 class Errand:
-    """One request: the question it belongs to (a name of ``schedule.USUAL_MS``), its command and its bytes."""
+    """One request: the question it belongs to (a name of ``schedule.USUAL_MS``), its command and its bytes.
+
+    ``scope`` is the member that it is about (CMDSCOPE), when that is asked through another; else empty.
+    """
 
     question: str
     command: int
     request: bytes
+    scope: str = ""
 
     @property
     def of_group(self) -> bool:
-        """True when one member answers for the whole group."""
-        return self.question in OF_GROUP
+        """True when any member may be asked: about the whole group, or about one that has no connection of its own."""
+        return self.question in OF_GROUP or bool(self.scope)
 
     @property
     def form(self) -> str:
         """The name of its readings of kind ``agent``."""
-        return form(self.command)
+        return form(self.command, self.scope)
 
 
-def errands(polling: PollingSettings) -> tuple[Errand, ...]:
-    """Everything to ask by these settings, definitions first. Raises ValueError for what ``polling_problems`` tells."""
+def errands(polling: PollingSettings, others: Sequence[str] = ()) -> tuple[Errand, ...]:
+    """Everything to ask by these settings, definitions first.
+
+    ``others`` are members of the group without a connection of their own: what is asked of each queue manager is asked about
+    each of them too, with its name as the command scope. Raises ValueError for what ``polling_problems`` tells.
+    """
     found = []
     for question in USUAL_MS:
         if question == USAGE and not polling.usage:
             continue
         command = _COMMANDS[question]
-        found += [Errand(question, command, PROBES[command].ask(each)) for each in _questions(question, polling)]
+        scopes = ("",) if question in OF_GROUP else ("", *others)
+        for each in _questions(question, polling):
+            for scope in scopes:
+                request = PROBES[command].ask(replace(each, scope=scope))
+                found.append(Errand(question, command, request, scope))
     return tuple(found)
 
 

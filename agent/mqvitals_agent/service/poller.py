@@ -47,11 +47,19 @@ class Poller:
     """
 
     def __init__(
-        self, connector: Connector, desk: Desk, clock: Clock, uniform: Uniform, journal: Journal, answer_wait_ms: int
+        self,
+        connector: Connector,
+        desk: Desk,
+        clock: Clock,
+        uniform: Uniform,
+        journal: Journal,
+        answer_wait_ms: int,
+        interval_ms: int,
     ) -> None:
         self.connector = connector
         self.name = connector.queue_manager
         self.answer_wait_ms = answer_wait_ms
+        self.interval_ms = interval_ms
         self.failure: MqiFailure | None = None
         self.reached = False
         self._desk = desk
@@ -61,6 +69,7 @@ class Poller:
         self._waiting: deque[Errand] = deque()
         self._running: Errand | None = None
         self._wake = asyncio.Event()
+        self._hurry = asyncio.Event()
         self._closing: set[asyncio.Task[None]] = set()
 
     @property
@@ -101,7 +110,24 @@ class Poller:
                 if self._clock.now() - began >= STABLE_MS:
                     failures = 0
             failures += 1
-            await self._clock.sleep(wait_ms(failures, self._uniform))
+            reason = 0 if self.failure is None else self.failure.reason
+            await self._pause(wait_ms(failures, self._uniform, reason, self.interval_ms))
+
+    def try_again(self) -> None:
+        """Connect now, when it waits to: what kept it from that may have been mended."""
+        self._hurry.set()
+
+    async def _pause(self, ms: float) -> None:
+        self._hurry.clear()
+        waits = [asyncio.create_task(self._clock.sleep(ms)), asyncio.create_task(self._hurried())]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in waits:
+                each.cancel()
+
+    async def _hurried(self) -> None:
+        await self._hurry.wait()
 
     async def _connect(self) -> Connection | None:
         began = self._clock.now()

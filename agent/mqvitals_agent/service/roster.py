@@ -45,23 +45,30 @@ class Roster:
         """Raises ValueError when the settings ask for what cannot be asked."""
         errands(polling)
 
-    def plan(self, polling: PollingSettings, connectors: Sequence[Connector], *, anew: bool) -> None:
-        """Ask by these settings from now on; with ``anew`` everything is due. Queue managers come and go."""
+    def plan(
+        self, polling: PollingSettings, connectors: Sequence[Connector], others: Sequence[str] = (), *, anew: bool
+    ) -> None:
+        """Ask by these settings from now on; with ``anew`` everything is due. Queue managers come and go.
+
+        ``others`` are members of the group that have no connector: they are asked about through one that has.
+        """
 
         intervals = {str(question): interval for question, interval in polling.intervals.items()}
 
         def configured(question: str) -> int:
             return configured_ms(question, polling.interval, intervals, self._usage_floor_ms)
 
-        wanted = errands(polling)
+        wanted = errands(polling, others)
         connector_of = {each.queue_manager: each for each in connectors}
         for name, poller in list(self._pollers.items()):
-            poller.answer_wait_ms = polling.wait
+            poller.answer_wait_ms, poller.interval_ms = polling.wait, polling.interval
             if connector_of.get(name) != poller.connector:
                 self._leave(name)
+            else:
+                poller.try_again()
         for name, connector in connector_of.items():
             if name not in self._pollers:
-                self._pollers[name] = self._new(connector, polling.wait)
+                self._pollers[name] = self._new(connector, polling)
                 if self._tasks is not None:
                     self._start(self._pollers[name], self._tasks)
         # In the order of the configuration: the first is the first to speak for the group.
@@ -156,8 +163,8 @@ class Roster:
         group = tuple(self._group.intervals())
         return {name: (*table.intervals(), *group) for name, table in self._own.items()}
 
-    def _new(self, connector: Connector, wait_ms: int) -> Poller:
-        return Poller(connector, self._desk, self._clock, self._uniform, self._journal, wait_ms)
+    def _new(self, connector: Connector, polling: PollingSettings) -> Poller:
+        return Poller(connector, self._desk, self._clock, self._uniform, self._journal, polling.wait, polling.interval)
 
     def _start(self, poller: Poller, tasks: asyncio.TaskGroup) -> None:
         self._running[poller.name] = tasks.create_task(poller.run(), name=f"queue manager {poller.name}")

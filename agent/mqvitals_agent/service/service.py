@@ -21,10 +21,10 @@ from mqvitals_agent.service.grid import Grid
 from mqvitals_agent.service.keeper import Batch, Keeper, Stored, Tap, in_order
 from mqvitals_agent.service.poller import Poller
 from mqvitals_agent.service.roster import Roster
-from mqvitals_agent.service.worker import ThreadWorker, Worker
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.notice_row import Owed
 from mqvitals_agent.store.writer import Store
+from mqvitals_agent.thread_worker import ThreadWorker, Worker
 from mqvitals_config.duration import format_duration
 from mqvitals_config.settings import Settings
 from mqvitals_rules.check import Judging
@@ -40,7 +40,7 @@ class Service:
 
     ``source`` says in the store where its samples come from. ``owed`` tells the notices that alerts owe; ``stored`` is
     called in the event loop after each cycle. ``tap`` sees every exchange in the order of ``at``, in the worker's thread;
-    what it raises stops the agent. ``farewell`` is called when all is stored, before the store is closed. ``uniform`` is chance. ``usage_floor_ms`` is the least time between two DISPLAY USAGE.
+    what it raises stops the agent. ``others`` are members of the group without a connector, asked about through one that has one. ``farewell`` is called when all is stored, before the store is closed. ``uniform`` is chance. ``usage_floor_ms`` is the least time between two DISPLAY USAGE.
     """
 
     def __init__(
@@ -60,6 +60,7 @@ class Service:
         usage_floor_ms: int = USAGE_FLOOR_MS,
         worker: Worker | None = None,
         farewell: Callable[[], Awaitable[None]] | None = None,
+        others: Sequence[str] = (),
     ) -> None:
         """Raises ValueError for settings that ``poll.errand.polling_problems`` finds fault with."""
         self._settings = settings
@@ -73,15 +74,16 @@ class Service:
             Path(store_path),
             settings,
             judging,
-            [each.queue_manager for each in connectors],
+            [*(each.queue_manager for each in connectors), *others],
             source=source,
             owed=owed,
             tap=tap,
         )
         self._roster = Roster(self, clock, uniform, journal, usage_floor_ms)
-        self._roster.plan(settings.polling, connectors, anew=True)
-        self._next: tuple[Settings, Judging, Sequence[Connector]] | None = None
+        self._roster.plan(settings.polling, connectors, others, anew=True)
+        self._next: tuple[Settings, Judging, Sequence[Connector], Sequence[str]] | None = None
         self._connectors = tuple(connectors)
+        self._others = tuple(others)
         self._arrived: list[Exchange] = []
         self._awaited: set[str] = set()
         self._changed = asyncio.Event()
@@ -102,7 +104,7 @@ class Service:
         return Header(
             created=self._grid.begin,
             name=self._settings.name or "",
-            queue_managers=tuple(each.queue_manager for each in self._connectors),
+            queue_managers=(*(each.queue_manager for each in self._connectors), *self._others),
             interval_s=self._settings.polling.interval / 1000,
         )
 
@@ -111,14 +113,23 @@ class Service:
         self._stopping = True
         self._changed.set()
 
-    def reload(self, settings: Settings, judging: Judging, connectors: Sequence[Connector] | None = None) -> None:
+    def reload(
+        self,
+        settings: Settings,
+        judging: Judging,
+        connectors: Sequence[Connector] | None = None,
+        others: Sequence[str] = (),
+    ) -> None:
         """Go on by these settings and rules from the next cycle on; alerts stay as they are.
 
-        ``connectors`` are those of all queue managers now (None: as before): one that equals the one before keeps its
-        connection. The store and the group's name stay the same. Raises ValueError as the constructor does; nothing changes then.
+        ``connectors`` and ``others`` are those of all queue managers now (None: as before): a connector that equals the one
+        before keeps its connection. The store and the group's name stay the same. Raises ValueError as the constructor does;
+        nothing changes then.
         """
         self._roster.check(settings.polling)
-        self._next = (settings, judging, self._connectors if connectors is None else tuple(connectors))
+        if connectors is None:
+            connectors, others = self._connectors, self._others
+        self._next = (settings, judging, tuple(connectors), tuple(others))
 
     async def run(self) -> None:
         """Work until ``stop``. Raises StoreError when the store cannot be opened, and in a group whatever is a mistake."""
@@ -174,17 +185,18 @@ class Service:
     async def _reload(self) -> None:
         if self._next is None:
             return
-        (settings, judging, connectors), self._next = self._next, None
+        (settings, judging, connectors, others), self._next = self._next, None
         await self._idle_store()
         settings = self._kept(settings)
-        anew = [each.queue_manager for each in connectors] != [each.queue_manager for each in self._connectors] or any(
+        before = [each.queue_manager for each in self._connectors], self._others
+        anew = ([each.queue_manager for each in connectors], tuple(others)) != before or any(
             settings.time_zone_of(each.queue_manager) != self._settings.time_zone_of(each.queue_manager)
             for each in connectors
         )
-        self._settings, self._connectors = settings, tuple(connectors)
+        self._settings, self._connectors, self._others = settings, tuple(connectors), tuple(others)
         self._grid.change(settings.polling.interval)
-        self._roster.plan(settings.polling, connectors, anew=anew)
-        names = [each.queue_manager for each in connectors]
+        self._roster.plan(settings.polling, connectors, others, anew=anew)
+        names = [*(each.queue_manager for each in connectors), *others]
         # One that is asked no more has no snapshot any more, whatever it still said.
         self._arrived = [exchange for exchange in self._arrived if exchange.queue_manager in names]
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mqvitals_agent.store.reader import StoreReader
+from mqvitals_rules.check import prepare
 
 
 def firing(house: Any) -> list[str]:
@@ -29,11 +30,26 @@ async def test_stays_up_when_nobody_can_be_reached(house: Any) -> None:
 
 
 async def test_attempts_become_rare(house: Any) -> None:
-    """Waits of at most 1, 2, 4 ... 60 s: with the longest of them, eight attempts in three minutes."""
+    """Waits of at most 1, 2, 4 ... s up to the interval, so that who comes back is seen within one."""
     house.of("QM01").down = 2538
     async with house.running():
         await house.clock.advance(190_000)
-    assert house.of("QM01").attempts == [0, 1000, 3000, 7000, 15_000, 31_000, 63_000, 123_000, 183_000]
+    assert house.of("QM01").attempts == [
+        *(0, 1000, 3000, 7000, 15_000, 31_000, 61_000, 91_000, 121_000, 151_000, 181_000)
+    ]
+
+
+async def test_refused_connection_is_not_hammered_at(house: Any) -> None:
+    """A few wrong passwords revoke a user id: the next attempts come after 5, 10, 20 minutes, until settings are read again."""
+    house.of("QM01").down = 2035
+    async with house.running() as service:
+        await house.clock.advance(1_000_000)
+        assert house.of("QM01").attempts == [0, 300_000, 900_000]
+        house.of("QM01").down = 0
+        service.reload(house.settings, prepare(house.settings))
+        await house.clock.advance(40_000)
+        assert house.of("QM01").attempts[3:] == [1_020_000]
+        assert house.of("QM01").open == 1
 
 
 async def test_stable_connection_begins_waits_anew(house: Any) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.service.worker import ThreadWorker
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
+from mqvitals_agent.thread_worker import ThreadWorker
 from mqvitals_agent.view.situation import read_situation
 from mqvitals_config.polling import PollingSettings
 from mqvitals_config.problem import LocatedText, Place

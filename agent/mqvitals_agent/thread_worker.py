@@ -41,6 +41,11 @@ class ThreadWorker:
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
+    @property
+    def alive(self) -> bool:
+        """Whether the thread has not ended yet."""
+        return self._thread.is_alive()
+
     async def call(self, function: Callable[[], _T]) -> _T:
         """What the function returns; raises what it raises, and WorkerEndedError after the end.
 

@@ -1,0 +1,197 @@
+"""``mqvitals doctor``: what a monitor may do at each queue manager, what it may not, and what to ask for."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mqvitals_agent.cli.failure import ExitCode, Failure
+
+if TYPE_CHECKING:
+    from mqvitals_agent.clock import Clock
+    from mqvitals_agent.connection.connection import Connector
+    from mqvitals_agent.doctor.finding import Finding
+    from mqvitals_agent.doctor.surroundings import Surroundings
+    from mqvitals_config.settings import Settings
+
+_DESCRIPTION = """\
+Connects to each queue manager, opens the queues, puts each DISPLAY command once as the agent would, and tells what works and what is
+refused, with the permissions to ask for; which monitoring switches are off; what speaks against the reply queue; how the clocks are
+apart. Changes nothing at the queue managers. Exit code 0 when all works, 1 when something is refused, fails or is advised, 2 when nothing could
+be examined: no package that connects, mistakes in the settings, no queue manager reached.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Patient:
+    """A queue manager to be examined, and what is known of it."""
+
+    connector: Connector
+    known: Surroundings
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``doctor``."""
+    parser.description = _DESCRIPTION
+    parser.add_argument("--config", metavar="FILE", help="the configuration file (else MQVITALS_CONFIG)")
+    parser.add_argument(
+        "--queue-manager",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="examine this one only; may be given several times",
+    )
+    parser.add_argument("--scenario", metavar="S", help="examine the simulated group of this scenario")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help='print a list of {"queue_manager", "check", "result", "reason", "ask_for": [{"class", "profile", "access"}]}',
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Examine; returns the exit code. Raises Failure when nothing can be examined."""
+    from mqvitals_agent.cli.config import settings_in_force
+    from mqvitals_agent.clock import SystemClock
+    from mqvitals_agent.poll.errand import polling_problems
+    from mqvitals_config.excerpt import explained
+
+    settings = settings_in_force(arguments.config, {}).settings
+    problems = polling_problems(settings.polling)
+    if problems:
+        raise Failure(
+            f"the settings cannot be used:\n{explained(problems)}",
+            hint="'mqvitals config check' lists these; docs/configuration.md has every key",
+        )
+    clock = SystemClock()
+    if arguments.scenario is not None:
+        patients = _simulated(arguments.scenario, settings, clock, arguments.queue_manager)
+        others: tuple[str, ...] = ()
+    else:
+        patients, others = _living(settings, clock, arguments.queue_manager)
+    findings, reached = asyncio.run(examined(patients, others, settings, clock))
+    if arguments.queue_manager:
+        # Another one may have been connected to for their sake.
+        findings = [each for each in findings if each.queue_manager in arguments.queue_manager]
+    _show(findings, as_json=arguments.json)
+    return exit_code(findings, reached=reached)
+
+
+def exit_code(findings: Sequence[Finding], *, reached: bool) -> int:
+    """0 when every check is fine, 1 when one is not, 2 when no queue manager was ``reached``."""
+    from mqvitals_agent.doctor.finding import FINE
+
+    if not reached:
+        return ExitCode.FAILED
+    return ExitCode.DONE if all(finding.result in FINE for finding in findings) else ExitCode.FOUND
+
+
+async def examined(
+    patients: Sequence[Patient], others: Sequence[str], settings: Settings, clock: Clock
+) -> tuple[list[Finding], bool]:
+    """Examine the queue managers at the same time, then ask one of them for the ``others``, which have no connection of their own.
+
+    Returns the findings, and whether any queue manager was reached.
+    """
+    from mqvitals_agent.doctor import diagnosis, display
+    from mqvitals_agent.doctor.examination import examine, of_member, queries
+
+    asking = queries(settings.polling)
+    wait_ms = settings.polling.wait
+    seen = await asyncio.gather(*(examine(each.connector, asking, clock, wait_ms) for each in patients))
+    # All are of one group: what one of them calls it serves those that could not be asked.
+    told = [diagnosis.group_of(each) for each in seen]
+    common = next((name for name in told if name), None)
+    findings: list[Finding] = []
+    for each, patient, group in zip(seen, patients, told, strict=True):
+        known = patient.known.with_group(common if group is None else group)
+        findings += diagnosis.diagnose(each, known)
+    via = next((patient.connector for each, patient in zip(seen, patients, strict=True) if each.reached), None)
+    for name in others:
+        asked = None if via is None else await examine(via, (of_member(name),), clock, wait_ms)
+        answer = next(iter(asked.asked), None) if asked is not None else None
+        findings.append(display.of_member(name, answer, common, "" if via is None else via.queue_manager))
+    return findings, any(each.reached for each in seen)
+
+
+def _simulated(scenario: str, settings: Settings, clock: Clock, wanted: Sequence[str]) -> tuple[Patient, ...]:
+    from mqvitals_agent.doctor.surroundings import Surroundings
+    from mqvitals_agent.simulator.connector import connectors
+    from mqvitals_agent.simulator.model import World
+    from mqvitals_agent.simulator.scenario import ScenarioError, load_scenario
+
+    try:
+        world = World(load_scenario(scenario), clock.now())
+    except ScenarioError as error:
+        raise Failure(str(error)) from error
+    there = connectors(world, clock)
+    names = _chosen([each.queue_manager for each in there], wanted)
+    return tuple(
+        Patient(each, Surroundings(declared_zone=settings.time_zone_of(each.queue_manager)))
+        for each in there
+        if each.queue_manager in names
+    )
+
+
+def _living(settings: Settings, clock: Clock, wanted: Sequence[str]) -> tuple[tuple[Patient, ...], tuple[str, ...]]:
+    """The queue managers that have a connection of their own, and the names of those that have none."""
+    import os
+    import time
+
+    from mqvitals_agent.connection.conversation import Time
+    from mqvitals_agent.connection.link import BindingError
+    from mqvitals_agent.connection.mqi import load
+    from mqvitals_agent.connection.mqi_connector import MqiConnector
+    from mqvitals_agent.connection.routes import routes, without_route
+    from mqvitals_agent.doctor.surroundings import Surroundings
+
+    ways = routes(settings, os.environ)
+    if not ways:
+        raise Failure(
+            "the settings lead to no queue manager",
+            hint="give connection.channel and queue_managers[].connection.connection_names, or try --scenario quiet",
+        )
+    lone = without_route(settings)
+    names = _chosen([*(way.queue_manager for way in ways), *lone], wanted)
+    preferences = {str(each.name): settings.connection_of(each).binding or "auto" for each in settings.queue_managers}
+    clocks = Time(clock.now, lambda: time.monotonic_ns() // 1_000_000)
+    patients = []
+    # The agent may be at work on the same reply queue, and its answers are not to be thrown away.
+    # Who is asked for the others may be one that nobody chose.
+    chosen = [way for way in ways if way.queue_manager in names]
+    try:
+        for way in chosen or ways[:1]:
+            binding = load(preferences[way.queue_manager])
+            known = Surroundings(
+                way,
+                settings.time_zone_of(way.queue_manager),
+                binding=f"{binding.name} {binding.version}",
+                shortcomings=binding.shortcomings(way),
+            )
+            patients.append(Patient(MqiConnector(binding, way, clock, clocks, drain=False), known))
+    except BindingError as error:
+        raise Failure(str(error)) from error
+    return tuple(patients), tuple(name for name in lone if name in names)
+
+
+def _chosen(there: Sequence[str], wanted: Sequence[str]) -> frozenset[str]:
+    """Those of the queue managers that are wanted; all without a wish. Raises Failure for one that is not there."""
+    for name in wanted:
+        if name not in there:
+            raise Failure(f"there is no queue manager {name!r} to examine", hint=f"there are {', '.join(there)}")
+    return frozenset(wanted or there)
+
+
+def _show(findings: Sequence[Finding], *, as_json: bool) -> None:
+    if as_json:
+        import json
+
+        print(json.dumps([finding.as_json() for finding in findings], indent=2))
+        return
+    from mqvitals_agent.cli.store_argument import line_width, show
+    from mqvitals_agent.doctor.page import lines
+
+    show(lines(findings, line_width()))

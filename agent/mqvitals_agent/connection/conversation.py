@@ -1,0 +1,200 @@
+"""One conversation with a command server: queues opened once, one command after another, replies got by CorrelId.
+
+Synchronous, for the one thread that owns the connection. What IBM's documents ask of a monitor is kept here: MQPUT to a
+queue that stays open and never MQPUT1; messages that are not persistent, expire, and hand that on to their replies; no
+syncpoint; waits in slices, so that nothing keeps the agent from ending.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from mqvitals_agent.connection.answer_end import AnswerEnd
+from mqvitals_agent.connection.exchange import Exchange, MqiFailure, Reply
+from mqvitals_agent.connection.link import Link, MqiError, OpenQueue, Request
+from mqvitals_agent.connection.route import Route
+from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.pcf.decoder import Decoder
+from mqvitals_agent.pcf.encoder import REQUEST_CCSID
+
+SLICE_MS: Final = 1000
+"""The longest single wait: after so long at the latest a request to stop is heard."""
+FIRST_SIZE: Final = 65_536
+"""Replies are small; one that is larger is got again with the length that MQ reports."""
+LARGEST_SIZE: Final = 104_857_600
+"""No message of MQ is longer (MAXMSGL)."""
+_GRACE_MS: Final = 5000
+"""A request, and the replies that inherit its expiry, live so much longer than we wait for them."""
+_BIG_ENDIAN: Final = 785
+_SELECTORS: Final = (mq.MQCA_Q_MGR_NAME, mq.MQCA_COMMAND_INPUT_Q_NAME, mq.MQIA_PLATFORM, mq.MQIA_COMMAND_LEVEL)
+
+
+@dataclass(frozen=True, slots=True)
+class Time:
+    """``now`` is ms since 1970 UTC, ``tick`` ms of a clock that never goes back."""
+
+    now: Callable[[], int]
+    tick: Callable[[], int]
+
+
+class StoppedError(Exception):
+    """The conversation was asked to end while it waited."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who was reached. ``drained`` counts replies to earlier requests that lay on the reply queue and were thrown away."""
+
+    queue_manager: str
+    platform: int
+    command_level: int
+    command_queue: str
+    reply_queue: str
+    dynamic: bool
+    drained: int
+
+
+class Conversation:
+    """Speaks to the command server over ``link``. Use it in the thread that made the link.
+
+    ``beats`` counts the calls of the MQI that came back: whoever waits for the thread sees by it that none hangs.
+    """
+
+    def __init__(
+        self, link: Link, route: Route, time: Time, stopping: Callable[[], bool], *, drain: bool = True
+    ) -> None:
+        """Opens the queues. Raises MqiError; the link is then still to be disconnected.
+
+        ``stopping`` tells whether the end was asked for. Without ``drain`` what lies on a permanent reply queue stays
+        there: it may be an answer to another one who is at work.
+        """
+        self.beats = 0
+        self._link = link
+        self._route = route
+        self._time = time
+        self._stopping = stopping
+        self._decoder = Decoder()
+        self._given_up: dict[bytes, int] = {}
+        told = link.inquire(_SELECTORS)
+        command_queue = route.command_queue or str(told[mq.MQCA_COMMAND_INPUT_Q_NAME])
+        self._commands = self._open(command_queue, mq.MQOO_OUTPUT)
+        self._replies = self._open_replies()
+        self.identity = Identity(
+            queue_manager=str(told[mq.MQCA_Q_MGR_NAME]),
+            platform=int(told[mq.MQIA_PLATFORM]),
+            command_level=int(told[mq.MQIA_COMMAND_LEVEL]),
+            command_queue=command_queue,
+            reply_queue=self._replies.name,
+            dynamic=not route.reply_queue,
+            drained=self._drain() if route.reply_queue and drain else 0,
+        )
+
+    def ask(self, command: int, request: bytes, wait_ms: int) -> Exchange:
+        """Put a request and gather its answer; as ``Connection.ask``. Raises StoppedError."""
+        began, tick = self._time.now(), self._time.tick()
+        replies: list[Reply] = []
+        error: MqiFailure | None = None
+        message_id = b""
+        try:
+            self._discard_late()
+            expiry = (wait_ms + _GRACE_MS) // 100
+            asked = Request(self._replies.name, expiry, REQUEST_CCSID, _BIG_ENDIAN)
+            message_id = self._link.put(self._commands, request, asked)
+            self.beats += 1
+            self._gather(message_id, wait_ms, replies)
+        except MqiError as failed:
+            error = MqiFailure(failed.comp, failed.reason)
+            if message_id:
+                self._given_up[message_id] = self._time.tick() + wait_ms + _GRACE_MS
+        elapsed = self._time.tick() - tick
+        name = self._route.queue_manager
+        return Exchange(0, began, elapsed, name, command, request, tuple(replies), error)
+
+    def close(self) -> None:
+        """Close the queues and disconnect; what fails on the way does not matter any more."""
+        for queue in (self._replies, self._commands):
+            try:
+                self._link.close(queue)
+            except MqiError:
+                # The connection may be lost: disconnecting frees whatever is left.
+                break
+        self._link.disconnect()
+
+    def _open_replies(self) -> OpenQueue:
+        route = self._route
+        if route.reply_queue:
+            return self._open(route.reply_queue, mq.MQOO_INPUT_SHARED)
+        return self._open(route.reply_model, mq.MQOO_INPUT_EXCLUSIVE, route.dynamic_name)
+
+    def _open(self, name: str, options: int, dynamic_name: str = "") -> OpenQueue:
+        try:
+            return self._link.open_queue(name, options | mq.MQOO_FAIL_IF_QUIESCING, dynamic_name)
+        except MqiError as error:
+            error.queue = name
+            raise
+
+    def _drain(self) -> int:
+        """Throw away what an earlier run left on our own reply queue, so that gets by CorrelId need not search past it."""
+        count = 0
+        while not self._stopping() and self._taken(None):
+            count += 1
+        return count
+
+    def _discard_late(self) -> None:
+        """Throw away what came too late, of requests that were given up.
+
+        Nobody else would: z/OS removes even an expired message only when a get comes upon it. A request is remembered until
+        its replies have expired, and a moment longer.
+        """
+        for message_id, until in tuple(self._given_up.items()):
+            last = self._time.tick() >= until
+            while self._taken(message_id):
+                if self._stopping():
+                    raise StoppedError
+            if last:
+                del self._given_up[message_id]
+
+    def _taken(self, message_id: bytes | None) -> bool:
+        """Whether a message was there, which is gone now."""
+        try:
+            self._get(message_id, 0)
+        except MqiError as error:
+            if error.reason == mq.MQRC_NO_MSG_AVAILABLE:
+                return False
+            raise
+        return True
+
+    def _gather(self, message_id: bytes, wait_ms: int, replies: list[Reply]) -> None:
+        """Get replies into ``replies`` until the answer is whole. Raises MqiError: 2033 when none came for ``wait_ms``."""
+        end = AnswerEnd(self._decoder)
+        tick = self._time.tick
+        until = tick() + wait_ms
+        while True:
+            if self._stopping():
+                raise StoppedError
+            try:
+                reply = self._get(message_id, max(0, min(SLICE_MS, until - tick())))
+            except MqiError as error:
+                if error.reason != mq.MQRC_NO_MSG_AVAILABLE or tick() >= until:
+                    raise
+                continue
+            replies.append(reply)
+            if end.reached(reply):
+                return
+            until = tick() + wait_ms
+
+    def _get(self, message_id: bytes | None, wait_ms: int) -> Reply:
+        size = FIRST_SIZE
+        while True:
+            try:
+                got = self._link.get(self._replies, message_id, wait_ms, size, convert=self._route.convert)
+            except MqiError as error:
+                if error.reason != mq.MQRC_TRUNCATED_MSG_FAILED or not size < error.length <= LARGEST_SIZE:
+                    raise
+                size = error.length
+                continue
+            finally:
+                self.beats += 1
+            return Reply(got.encoding, got.ccsid, got.data, got.put)

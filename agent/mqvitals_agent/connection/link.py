@@ -1,0 +1,134 @@
+"""The few calls of the MQI that are made, as one Protocol: what a binding package is asked to do, and nothing else.
+
+All of it is synchronous and belongs to one thread: a connection handle of the MQI is dead in any other (2018).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from mqvitals_agent.connection.route import Route
+
+
+class MqiError(Exception):
+    """An MQI call that failed.
+
+    ``call`` is its name (``MQGET``), ``comp`` and ``reason`` its completion and reason codes, ``length`` the whole
+    length of a message that did not fit (2080), else 0. ``queue`` is the queue that it was about, where that is known.
+    ``detail`` is what the binding package says of a call that it could not make at all; the reason is then 2195.
+    """
+
+    def __init__(self, call: str, comp: int, reason: int, length: int = 0, detail: str = "") -> None:
+        super().__init__(f"{call} failed with completion code {comp}, reason {reason}")
+        self.call = call
+        self.comp = comp
+        self.reason = reason
+        self.length = length
+        self.detail = detail
+        self.queue = ""
+
+
+class RouteError(Exception):
+    """What a route says does not fit into the MQI: it is too long, or not ASCII. The message is a clause that says what."""
+
+
+class BindingError(Exception):
+    """No binding package can be used. The message is a sentence that says why and what to install."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the descriptor of a command message says. ``expiry`` is in tenths of a second."""
+
+    reply_queue: str
+    expiry: int
+    ccsid: int
+    encoding: int
+
+
+@dataclass(frozen=True, slots=True)
+class Got:
+    """A message got. ``encoding``, ``ccsid`` and ``put`` (the queue manager's clock, ms since 1970 UTC) are its descriptor's.
+
+    ``warning`` is the reason of a call that ended with a warning, such as 2119 "not converted": the message is here all
+    the same. 0 when there was none.
+    """
+
+    data: bytes
+    encoding: int
+    ccsid: int
+    put: int | None
+    warning: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQueue:
+    """A queue that is open. ``name`` is the one it has: that of a ``dynamic`` queue is made up by the queue manager."""
+
+    handle: int
+    name: str
+    dynamic: bool = False
+
+
+class Link(Protocol):
+    """A connection to one queue manager. Every method but ``disconnect`` raises MqiError; that one ends it, queues and all."""
+
+    def inquire(self, selectors: Sequence[int]) -> dict[int, int | str]:
+        """Attributes of the queue manager (MQINQ) by selector; texts without their blanks."""
+        ...
+
+    def open_queue(self, name: str, options: int, dynamic_name: str = "") -> OpenQueue:
+        """Open a queue (MQOPEN). ``dynamic_name`` is what the name of a queue made from the model ``name`` begins with.
+
+        Raises RouteError, too, for a name that cannot be one.
+        """
+        ...
+
+    def put(self, queue: OpenQueue, message: bytes, request: Request) -> bytes:
+        """Put a command message (MQPUT), outside syncpoint, non-persistent; returns the identifier it was given."""
+        ...
+
+    def get(
+        self, queue: OpenQueue, correlation_id: bytes | None, wait_ms: int, size: int, *, convert: bool = False
+    ) -> Got:
+        """Get a message (MQGET) of at most ``size`` bytes, outside syncpoint; None takes any.
+
+        Waits up to ``wait_ms``; then MqiError 2033. A longer message stays where it is: 2080, with its length.
+        """
+        ...
+
+    def close(self, queue: OpenQueue) -> None:
+        """Close a queue (MQCLOSE); a dynamic one is deleted with that, whether its model makes temporary or permanent ones."""
+        ...
+
+    def disconnect(self) -> None:
+        """End the connection (MQDISC). Errors are of no interest to anybody and are not raised."""
+        ...
+
+
+class Binding(Protocol):
+    """A binding package that has been loaded."""
+
+    @property
+    def name(self) -> str:
+        """``ibmmq`` or ``pymqi``."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """The package's version."""
+        ...
+
+    def shortcomings(self, route: Route) -> tuple[str, ...]:
+        """What the route wishes for and this package cannot do: sentences for the user."""
+        ...
+
+    def connect(self, route: Route) -> Link:
+        """Connect as a client (MQCONNX).
+
+        Raises MqiError; RouteError when the route has values that MQ cannot take; SecretError when the password cannot be
+        read.
+        """
+        ...

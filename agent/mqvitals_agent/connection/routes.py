@@ -1,0 +1,51 @@
+"""Settings to routes: which queue managers are reached, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mqvitals_agent.connection.route import DEFAULT_APPLICATION, DYNAMIC_NAME, REPLY_MODEL, Route, Tls
+from mqvitals_config.connection import ConnectionSettings
+from mqvitals_config.secret import Secret
+from mqvitals_config.settings import Settings
+
+PASSWORD_VARIABLE = "MQVITALS_PASSWORD"  # noqa: S105 - where the password is, not what it is
+
+
+def routes(settings: Settings, environ: Mapping[str, str]) -> tuple[Route, ...]:
+    """The way to each queue manager that has one, in the order of the settings."""
+    ways = ((str(each.name), settings.connection_of(each)) for each in settings.queue_managers)
+    return tuple(route(name, way, environ) for name, way in ways if way.leads_somewhere)
+
+
+def without_route(settings: Settings) -> tuple[str, ...]:
+    """The queue managers that have no way of their own: another member of the group is asked for them (CMDSCOPE)."""
+    return tuple(str(each.name) for each in settings.queue_managers if not settings.connection_of(each).leads_somewhere)
+
+
+def route(queue_manager: str, way: ConnectionSettings, environ: Mapping[str, str]) -> Route:
+    """The way to one queue manager."""
+    tls = way.tls
+    return Route(
+        queue_manager=queue_manager,
+        channel=way.channel or "",
+        connection_name=",".join(way.connection_names),
+        ccdt_url=way.ccdt_url or "",
+        tls=None
+        if tls is None
+        else Tls(tls.cipher, tls.key_repository or "", tls.peer_name or "", tls.certificate_label or ""),
+        user=way.user or "",
+        password=None if way.user is None else _password(way, environ),
+        application_name=way.application_name or DEFAULT_APPLICATION,
+        command_queue=way.command_queue or "",
+        reply_queue=way.reply_queue or "",
+        reply_model=way.reply_model or REPLY_MODEL,
+        dynamic_name=way.dynamic_name or DYNAMIC_NAME,
+        convert=bool(way.convert),
+    )
+
+
+def _password(way: ConnectionSettings, environ: Mapping[str, str]) -> Secret:
+    if way.password_file is not None:
+        return way.password_file
+    return Secret.in_environment(way.password_variable or PASSWORD_VARIABLE, environ)

@@ -1,0 +1,239 @@
+"""From what an examination saw to findings: pure, one function for each kind of check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from mqvitals_agent.doctor import clock_difference, display, monitoring, reach, reply_queue
+from mqvitals_agent.doctor.clock_difference import NewestTime, Sighting, Told
+from mqvitals_agent.doctor.examination import Asked, Examined
+from mqvitals_agent.doctor.finding import Finding, Result
+from mqvitals_agent.doctor.monitoring import Advice
+from mqvitals_agent.doctor.surroundings import Surroundings
+from mqvitals_agent.pcf import constants as mq
+from mqvitals_config.time_zone import time_zone
+
+_AUTHORITY_RECORDS: Final = (
+    "This queue manager does not run on z/OS: its authority records decide. The user needs CONNECT and INQ on the queue manager,"
+    " PUT on the command queue, GET, INQ and DSP on the reply queue or its model, and DSP on what is displayed."
+)
+
+
+def group_of(examined: Examined) -> str | None:
+    """The queue-sharing group's name as its member told it; empty: it is in none; None: it did not tell."""
+    if examined.rows.group:
+        return examined.rows.group
+    for asked in examined.asked:
+        if asked.query.command == mq.MQCMD_INQUIRE_Q_MGR and not asked.query.own:
+            for item in asked.items:
+                name = item.get(mq.MQCA_QSG_NAME)
+                if isinstance(name, str):
+                    return name.strip()
+    return None
+
+
+def diagnose(examined: Examined, known: Surroundings) -> list[Finding]:
+    """Everything that the examination of one queue manager found, in the order in which it was done."""
+    found = list(reach.binding(examined.queue_manager, known))
+    if examined.timed_out:
+        text = ("Connecting did not end. An address that swallows packets does that: a firewall, as a rule.",)
+        found.append(
+            Finding(examined.queue_manager, reach.CONNECT, Result.NO_ANSWER, text=text, elapsed_ms=examined.connect_ms)
+        )
+        return found
+    if examined.error is not None:
+        return [*found, *reach.no_connection(examined, known)]
+    found.append(Finding(examined.queue_manager, reach.CONNECT, Result.WORKS, elapsed_ms=examined.connect_ms))
+    found += reach.queues(examined)
+    found += reach.put(examined, known)
+    found += (
+        display.display(examined.queue_manager, asked, known.group) for asked in examined.asked if display.shown(asked)
+    )
+    never_put = [asked.query for asked in examined.asked if not display.shown(asked)]
+    for query in (*never_put, *examined.left_out):
+        if not query.own:
+            found.append(Finding(examined.queue_manager, query.check, Result.NOT_EXAMINED))
+    found += _queue_manager(examined)
+    found += _monitoring(examined)
+    found += _reply_queue(examined)
+    found += _clocks(examined, known)
+    return found if _on_zos(examined) else [_without_racf(finding) for finding in found]
+
+
+def _on_zos(examined: Examined) -> bool:
+    if examined.identity is not None:
+        return examined.identity.platform == mq.MQPL_ZOS
+    return not any(examined.rows.distributed.values())
+
+
+def _without_racf(finding: Finding) -> Finding:
+    """A refusal by a queue manager that does not run on z/OS: there are no profiles to ask for."""
+    if finding.result is not Result.REFUSED:
+        return finding
+    return replace(
+        finding, ask_for=(), text=(_AUTHORITY_RECORDS,), commands=("DISPLAY AUTHREC PRINCIPAL('<user>') ALL",)
+    )
+
+
+def _queue_manager(examined: Examined) -> Iterator[Finding]:
+    """Level, platform and group; and whether it is the one that was meant."""
+    asked = _first(examined, mq.MQCMD_INQUIRE_Q_MGR)
+    item = next(iter(asked.items), None) if asked is not None else None
+    name = examined.queue_manager
+    if asked is None or item is None:
+        return
+    group = group_of(examined)
+    facts: dict[str, object] = {
+        "command_level": item.get(mq.MQIA_COMMAND_LEVEL),
+        "version": item.get(mq.MQCA_VERSION),
+        "platform": "z/OS" if item.get(mq.MQIA_PLATFORM) == mq.MQPL_ZOS else item.get(mq.MQIA_PLATFORM),
+        "queue_sharing_group": group or None,
+    }
+    facts = {key: value for key, value in facts.items() if value is not None}
+    described = _described(facts)
+    if asked.responder and asked.responder != name:
+        other = (
+            f"{asked.responder} answered, not {name}. The settings should name it as it names itself: a group's name or a"
+            " shared address leads to another member each time."
+        )
+        yield Finding(
+            name,
+            "queue manager",
+            Result.ADVISED,
+            text=(other, *described),
+            facts={**facts, "answered": asked.responder},
+        )
+        return
+    yield Finding(name, "queue manager", Result.WORKS, text=described, facts=facts)
+
+
+def _described(facts: dict[str, object]) -> tuple[str, ...]:
+    parts = []
+    if "command_level" in facts:
+        parts.append(f"command level {facts['command_level']}")
+    if "platform" in facts:
+        platform = facts["platform"]
+        parts.append("z/OS" if platform == "z/OS" else f"platform {platform}, not z/OS")
+    group = facts.get("queue_sharing_group")
+    parts.append(f"queue-sharing group {group}" if group else "in no queue-sharing group, as far as it told")
+    text = ", ".join(parts)
+    return (f"{text[:1].upper()}{text[1:]}." if not text.startswith("z/") else f"{text}.",)
+
+
+def _first(examined: Examined, command: int) -> Asked | None:
+    return next((a for a in examined.asked if a.query.command == command and not a.query.own), None)
+
+
+def _monitoring(examined: Examined) -> Iterator[Finding]:
+    asked = _first(examined, mq.MQCMD_INQUIRE_Q_MGR)
+    item = next(iter(asked.items), None) if asked is not None else None
+    if item is None:
+        if asked is not None and examined.asked and not asked.not_put:
+            text = ("DISPLAY QMGR told nothing, and so not which monitoring switches are on.",)
+            yield Finding(examined.queue_manager, "monitoring", Result.NOT_EXAMINED, text=text)
+        return
+    queues_off, queues_on = _levels(examined, mq.MQCMD_INQUIRE_Q, mq.MQCA_Q_NAME, mq.MQIA_MONITORING_Q)
+    channels_off, channels_on = _levels(
+        examined, mq.MQCMD_INQUIRE_CHANNEL, mq.MQCACH_CHANNEL_NAME, mq.MQIA_MONITORING_CHANNEL
+    )
+    switches = monitoring.Switches(
+        queues=_integer(item.get(mq.MQIA_MONITORING_Q)),
+        channels=_integer(item.get(mq.MQIA_MONITORING_CHANNEL)),
+        automatic=_integer(item.get(mq.MQIA_MONITORING_AUTO_CLUSSDR)),
+        queues_off=queues_off,
+        channels_off=channels_off,
+        queues_on=queues_on,
+        channels_on=channels_on,
+    )
+    yield _advised(examined.queue_manager, "monitoring", monitoring.advice(switches))
+
+
+def _levels(examined: Examined, command: int, key: int, level: int) -> tuple[tuple[str, ...], int]:
+    """The names of the objects that are OFF themselves, and how many are on themselves."""
+    off: dict[str, None] = {}
+    on: set[str] = set()
+    for asked in examined.asked:
+        if asked.query.command != command or asked.query.own:
+            continue
+        for item in asked.items:
+            name, value = item.get(key), item.get(level)
+            if isinstance(name, str) and value == mq.MQMON_OFF:
+                off[name] = None
+            elif isinstance(name, str) and isinstance(value, int) and value > 0:
+                on.add(name)
+    return tuple(off), len(on)
+
+
+def _reply_queue(examined: Examined) -> Iterator[Finding]:
+    identity = examined.identity
+    if identity is None:
+        return
+    own = {asked.query.command: asked for asked in examined.asked if asked.query.own}
+    told: dict[int, int | None] = {}
+    for command, selectors in (
+        (mq.MQCMD_INQUIRE_Q, (mq.MQIA_INDEX_TYPE, mq.MQIA_MAX_Q_DEPTH, mq.MQIA_SHAREABILITY)),
+        (mq.MQCMD_INQUIRE_Q_STATUS, (mq.MQIA_OPEN_INPUT_COUNT, mq.MQIA_CURRENT_Q_DEPTH)),
+    ):
+        item = next(iter(own[command].items), None) if command in own else None
+        for selector in selectors:
+            told[selector] = None if item is None else _integer(item.get(selector))
+    queue = reply_queue.ReplyQueue(
+        identity.reply_queue,
+        identity.dynamic,
+        told[mq.MQIA_INDEX_TYPE],
+        told[mq.MQIA_MAX_Q_DEPTH],
+        told[mq.MQIA_SHAREABILITY],
+        told[mq.MQIA_OPEN_INPUT_COUNT],
+        told[mq.MQIA_CURRENT_Q_DEPTH],
+        max((len(asked.exchange.replies) for asked in examined.asked), default=0),
+    )
+    advice = reply_queue.advice(queue, zos=identity.platform == mq.MQPL_ZOS)
+    if not identity.dynamic and not advice and None in told.values():
+        text = (f"How {identity.reply_queue} is defined and used was not told.",)
+        yield Finding(examined.queue_manager, "reply queue", Result.NOT_EXAMINED, text=text)
+        return
+    yield _advised(examined.queue_manager, "reply queue", advice)
+
+
+def _clocks(examined: Examined, known: Surroundings) -> Iterator[Finding]:
+    name = examined.queue_manager
+    sightings = [
+        Sighting(reply.put, asked.exchange.at, asked.exchange.at + asked.exchange.elapsed_ms)
+        for asked in examined.asked
+        for reply in asked.exchange.replies
+        if reply.put is not None
+    ]
+    difference = clock_difference.difference_ms(sightings)
+    if difference is not None:
+        yield _told(name, "clock", clock_difference.clocks(difference))
+    if not any(asked.items for asked in examined.asked):
+        return
+    declared = known.declared_zone
+    newest = next((NewestTime(*seen) for seen in examined.rows.newest.values()), None)
+    where = None if declared is None else time_zone(declared)
+    yield _told(name, "time zone", clock_difference.zone(declared, where, newest))
+
+
+def _told(name: str, check: str, told: Told) -> Finding:
+    result = Result.ADVISED if told.advised else Result.WORKS
+    return Finding(name, check, result, text=(told.text,), facts=told.facts)
+
+
+def _advised(name: str, check: str, advice: Sequence[Advice]) -> Finding:
+    facts: dict[str, object] = {}
+    for each in advice:
+        facts.update(each.facts)
+    return Finding(
+        name,
+        check,
+        Result.ADVISED if advice else Result.WORKS,
+        text=tuple(each.text for each in advice),
+        commands=tuple(command for each in advice for command in each.commands),
+        facts=facts,
+    )
+
+
+def _integer(value: object) -> int | None:
+    return value if type(value) is int else None

@@ -1,0 +1,206 @@
+"""How queue managers are reached: channels, addresses, keys, users. Every setting may stand once for all and once for one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Annotated, Literal
+
+from mqvitals_config.doc import Doc
+from mqvitals_config.file_path import beside
+from mqvitals_config.problem import LocatedText, Problem
+from mqvitals_config.receiver import SecretFile
+from mqvitals_config.shape import Convert
+
+_NAME = re.compile(r"[A-Za-z0-9._/%]{1,48}")
+_CHANNEL = re.compile(r"[A-Za-z0-9._/%]{1,20}")
+_DYNAMIC = re.compile(r"[A-Za-z0-9._/%]{1,32}\*?")
+_HOST = re.compile(r"[A-Za-z0-9.:_-]{1,240}(\([0-9]{1,5}\))?")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+_LONGEST_ADDRESS = 264
+_APPLICATION = 28
+ADDRESS_FORM = "a host and its port, such as mvs1.example(1414)"
+
+
+def object_name(text: LocatedText) -> LocatedText:
+    """``text`` itself, a name of MQ; raises ValueError."""
+    if not _NAME.fullmatch(text):
+        raise ValueError("expected a name of MQ, at most 48 letters, digits and . _ / %")
+    return text
+
+
+def channel_name(text: LocatedText) -> LocatedText:
+    """``text`` itself, a channel's name; raises ValueError."""
+    if not _CHANNEL.fullmatch(text):
+        raise ValueError("expected the name of a channel, at most 20 letters, digits and . _ / %")
+    return text
+
+
+def dynamic_name(text: LocatedText) -> LocatedText:
+    """``text`` itself, what names of dynamic queues begin with; raises ValueError."""
+    if not _DYNAMIC.fullmatch(text):
+        raise ValueError("expected the beginning of a queue's name, at most 32 characters, and a *")
+    return text
+
+
+def address(text: LocatedText) -> LocatedText:
+    """``text`` itself, a host and a port; raises ValueError."""
+    if not _HOST.fullmatch(text):
+        raise ValueError(f"expected {ADDRESS_FORM}")
+    port = text.partition("(")[2].rstrip(")")
+    if port and not 1 <= int(port) <= 65535:
+        raise ValueError("a port is from 1 to 65535")
+    return text
+
+
+def application(text: LocatedText) -> LocatedText:
+    """``text`` itself, an application's name; raises ValueError."""
+    if not text or len(text) > _APPLICATION or not text.isascii() or not text.isprintable():
+        raise ValueError(f"an application's name has 1 to {_APPLICATION} characters of ASCII")
+    return text
+
+
+def variable_name(text: LocatedText) -> LocatedText:
+    """``text`` itself, a variable's name; raises ValueError."""
+    if not _VARIABLE.fullmatch(text):
+        raise ValueError("a variable's name has letters, digits and underscores, and does not begin with a digit")
+    return text
+
+
+def printable(text: LocatedText) -> LocatedText:
+    """``text`` itself, ASCII that can be shown; raises ValueError."""
+    if not text or not text.isascii() or not text.isprintable() or len(text) > 1024:
+        raise ValueError("expected characters of ASCII, none of them a control character")
+    return text
+
+
+ObjectText = Annotated[LocatedText, Convert(object_name, "a name of MQ")]
+ChannelText = Annotated[LocatedText, Convert(channel_name, "the name of a channel")]
+DynamicText = Annotated[LocatedText, Convert(dynamic_name, "the beginning of a queue's name and a *")]
+Address = Annotated[LocatedText, Convert(address, ADDRESS_FORM)]
+ApplicationText = Annotated[LocatedText, Convert(application, "a name")]
+VariableText = Annotated[LocatedText, Convert(variable_name, "the name of an environment variable")]
+Printable = Annotated[LocatedText, Convert(printable)]
+KeyRepository = Annotated[LocatedText, Convert(beside, "the path of a key repository")]
+
+
+@dataclass(frozen=True, slots=True)
+class TlsSettings:
+    """TLS, as the channel's definition at the queue manager asks for it."""
+
+    cipher: Annotated[
+        Printable, Doc("The CipherSpec, the same as SSLCIPH of the channel, such as ANY_TLS12_OR_HIGHER.")
+    ]
+    key_repository: Annotated[
+        KeyRepository | None,
+        Doc("The key repository with the certificates, its path as the MQ client wants it (without `.kdb`)."),
+    ] = None
+    peer_name: Annotated[
+        Printable | None,
+        Doc("What the queue manager's certificate must say, as SSLPEER is written: CN=QM01,O=Example."),
+    ] = None
+    certificate_label: Annotated[
+        Printable | None, Doc("The label of our own certificate.", default="the MQ client chooses")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionSettings:
+    """The way to queue managers. What is not given for one of them is taken from the group's ``connection``."""
+
+    binding: Annotated[
+        Literal["auto", "ibmmq", "pymqi"] | None,
+        Doc("The Python package that calls the MQ client; auto takes ibmmq, or else pymqi.", default="auto"),
+    ] = None
+    channel: Annotated[ChannelText | None, Doc("The server-connection channel.")] = None
+    connection_names: Annotated[
+        tuple[Address, ...],
+        Doc(f"Where the queue manager listens, {ADDRESS_FORM}. Several are tried in turn."),
+    ] = ()
+    ccdt_url: Annotated[
+        Printable | None,
+        Doc("A client channel definition table, instead of channel and connection_names: file:///etc/mq/ccdt.json."),
+    ] = None
+    tls: Annotated[TlsSettings | None, Doc("TLS; without it the connection is not encrypted.")] = None
+    user: Annotated[
+        Printable | None,
+        Doc("The user id to connect with.", default="the one that the channel's rules give"),
+    ] = None
+    password_file: Annotated[SecretFile | None, Doc("A file that holds the password and nothing else.")] = None
+    password_variable: Annotated[
+        VariableText | None,
+        Doc(
+            "The environment variable that holds the password; with `_FILE` after its name, the file that does.",
+            default="MQVITALS_PASSWORD",
+        ),
+    ] = None
+    application_name: Annotated[
+        ApplicationText | None,
+        Doc("What DISPLAY CONN shows as APPLTAG. pymqi cannot set it.", default="mqvitals"),
+    ] = None
+    command_queue: Annotated[
+        ObjectText | None,
+        Doc("The queue that the command server reads.", default="asked of the queue manager"),
+    ] = None
+    reply_queue: Annotated[
+        ObjectText | None,
+        Doc(
+            "A permanent local queue for answers, of this agent alone, best with INDXTYPE(CORRELID).",
+            default="a dynamic queue made from `reply_model`",
+        ),
+    ] = None
+    reply_model: Annotated[
+        ObjectText | None,
+        Doc("The model of a dynamic queue for answers.", default="SYSTEM.COMMAND.REPLY.MODEL"),
+    ] = None
+    dynamic_name: Annotated[
+        DynamicText | None,
+        Doc("What the name of a dynamic queue begins with; RACF checks it.", default="MQVITALS.*"),
+    ] = None
+    convert: Annotated[
+        bool | None,
+        Doc("Whether the queue manager's answers are converted on their way. Not needed.", default="false"),
+    ] = None
+
+    def over(self, general: ConnectionSettings) -> ConnectionSettings:
+        """These settings, and for what is not given here the ``general`` ones.
+
+        A way of one's own is taken whole: with a table no channel is inherited, and the other way round.
+        """
+        own = {item.name: getattr(self, item.name) for item in fields(self)}
+        given = {name: value for name, value in own.items() if value is not None and value != ()}
+        if self.password_file is not None:
+            general = replace(general, password_variable=None)
+        elif self.password_variable is not None:
+            general = replace(general, password_file=None)
+        if self.ccdt_url is not None:
+            general = replace(general, channel=None, connection_names=())
+        elif self.channel is not None or self.connection_names:
+            general = replace(general, ccdt_url=None)
+        return replace(general, **given)
+
+    @property
+    def leads_somewhere(self) -> bool:
+        """Whether a queue manager can be reached by it."""
+        return self.ccdt_url is not None or (self.channel is not None and bool(self.connection_names))
+
+
+def connection_contradictions(way: ConnectionSettings, queue_manager: LocatedText, path: str) -> Iterator[Problem]:
+    """What is wrong together in the way to one queue manager, its own settings laid over the group's.
+
+    A queue manager without addresses is no mistake: another member of the group can be asked for it.
+    """
+    names = ",".join(way.connection_names)
+    if way.ccdt_url is not None and (way.channel is not None or way.connection_names):
+        yield Problem(way.ccdt_url.place, path, "give either ccdt_url, or channel and connection_names")
+    elif way.connection_names and way.channel is None:
+        yield Problem(queue_manager.place, path, f"{queue_manager} has connection_names and no channel")
+    if len(names) > _LONGEST_ADDRESS:
+        message = f"the connection_names of {queue_manager} are longer than {_LONGEST_ADDRESS} characters together"
+        yield Problem(way.connection_names[0].place, path, message)
+    if way.user is None and (way.password_file is not None or way.password_variable is not None):
+        yield Problem(queue_manager.place, path, f"{queue_manager} has a password and no user")
+    if way.password_file is not None and way.password_variable is not None:
+        message = f"{queue_manager} has two passwords; give either password_file or password_variable"
+        yield Problem(way.password_variable.place, path, message)

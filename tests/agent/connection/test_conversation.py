@@ -1,0 +1,294 @@
+"""A conversation with a command server, over a scripted link."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from mqvitals_agent.connection.conversation import FIRST_SIZE, SLICE_MS, Conversation, StoppedError, Time
+from mqvitals_agent.connection.link import Got, MqiError, OpenQueue, Request
+from mqvitals_agent.connection.route import Route
+from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.pcf.encoder import integer, request
+from mqvitals_agent.simulator.answer import answer
+
+ASKED = request(mq.MQCMD_INQUIRE_Q, ())
+MESSAGE_ID = b"request 1".ljust(24, b"\0")
+REPLIES = answer("QM01", mq.MQCMD_INQUIRE_Q, [(integer(mq.MQIA_CURRENT_Q_DEPTH, 5),)] * 2, 1)
+
+
+@dataclass
+class ScriptedLink:
+    """Answers gets from a script of messages and errors; what is not scripted is 2033, after the whole wait."""
+
+    script: deque[bytes | MqiError] = field(default_factory=deque)
+    stale: int = 0
+    calls: list[tuple[object, ...]] = field(default_factory=list)
+    tick: int = 0
+    refuse_open: dict[str, int] = field(default_factory=dict)
+    refuse_put: int = 0
+    warning: int = 0
+    a_get_takes: int = 1
+    late: int = 0
+
+    def inquire(self, selectors: Sequence[int]) -> dict[int, int | str]:
+        told: dict[int, int | str] = {
+            mq.MQCA_Q_MGR_NAME: "QM01",
+            mq.MQCA_COMMAND_INPUT_Q_NAME: "SYSTEM.COMMAND.INPUT",
+            mq.MQIA_PLATFORM: 1,
+            mq.MQIA_COMMAND_LEVEL: 940,
+        }
+        return {selector: told[selector] for selector in selectors}
+
+    def open_queue(self, name: str, options: int, dynamic_name: str = "") -> OpenQueue:
+        self.calls.append(("open", name, options, dynamic_name))
+        if name in self.refuse_open:
+            raise MqiError("MQOPEN", 2, self.refuse_open[name])
+        return OpenQueue(len(self.calls), dynamic_name.replace("*", "C1F2") or name)
+
+    def put(self, queue: OpenQueue, message: bytes, asked: Request) -> bytes:
+        self.calls.append(("put", queue.name, message, asked))
+        if self.refuse_put:
+            raise MqiError("MQPUT", 2, self.refuse_put)
+        return MESSAGE_ID
+
+    def get(
+        self, queue: OpenQueue, correlation_id: bytes | None, wait_ms: int, size: int, *, convert: bool = False
+    ) -> Got:
+        self.calls.append(("get", queue.name, correlation_id, wait_ms, size))
+        if correlation_id is None and self.stale:
+            self.stale -= 1
+            return Got(b"old", 785, 500, None)
+        if wait_ms == 0 and correlation_id is not None:
+            if not self.late:
+                raise MqiError("MQGET", 2, 2033)
+            self.late -= 1
+            return Got(b"late", 785, 500, None)
+        if correlation_id is None or not self.script:
+            self.tick += wait_ms
+            raise MqiError("MQGET", 2, 2033)
+        self.tick += self.a_get_takes
+        first = self.script.popleft()
+        if isinstance(first, MqiError):
+            raise first
+        if len(first) > size:
+            self.script.appendleft(first)
+            raise MqiError("MQGET", 2, 2080, len(first))
+        return Got(first, 785, 500, 1_000, self.warning)
+
+    def close(self, queue: OpenQueue) -> None:
+        self.calls.append(("close", queue.name))
+        if 2009 in self.refuse_open.values():
+            raise MqiError("MQCLOSE", 2, 2009)
+
+    def disconnect(self) -> None:
+        self.calls.append(("disconnect",))
+
+
+def conversation(link: ScriptedLink, route: Route | None = None, stopping: bool = False) -> Conversation:
+    time = Time(lambda: 1_700_000_000_000 + link.tick, lambda: link.tick)
+    return Conversation(link, route or Route("QM01"), time, lambda: stopping)
+
+
+def test_the_command_queue_is_found_and_stays_open() -> None:
+    """MQINQ tells its name, it is opened once for output, and two commands are put to it."""
+    link = ScriptedLink(deque([*REPLIES, *REPLIES]))
+    talk = conversation(link)
+    talk.ask(mq.MQCMD_INQUIRE_Q, ASKED, 5000)
+    talk.ask(mq.MQCMD_INQUIRE_Q, ASKED, 5000)
+    opened = [call for call in link.calls if call[0] == "open"]
+    assert opened[0] == ("open", "SYSTEM.COMMAND.INPUT", 16 | 8192, "")
+    assert len(opened) == 2
+    assert [call[1] for call in link.calls if call[0] == "put"] == ["SYSTEM.COMMAND.INPUT"] * 2
+
+
+def test_an_answer_is_gathered_to_its_end_and_no_further() -> None:
+    """The get after the summary is not made: it would wait for nothing."""
+    link = ScriptedLink(deque(REPLIES))
+    exchange = conversation(link).ask(mq.MQCMD_INQUIRE_Q, ASKED, 5000)
+    assert tuple(reply.data for reply in exchange.replies) == REPLIES
+    assert exchange.error is None
+    assert exchange.elapsed_ms == len(REPLIES)
+    gets = [call for call in link.calls if call[0] == "get"]
+    assert len(gets) == len(REPLIES)
+    assert {call[2] for call in gets} == {MESSAGE_ID}
+    assert exchange.replies[0].put == 1_000
+
+
+def test_a_request_expires_and_says_where_to_answer() -> None:
+    """Expiry is in tenths of a second, a little longer than the wait; bytes are described truthfully."""
+    link = ScriptedLink(deque(REPLIES))
+    conversation(link).ask(mq.MQCMD_INQUIRE_Q, ASKED, 30_000)
+    (put,) = (call for call in link.calls if call[0] == "put")
+    assert put[3] == Request("MQVITALS.C1F2", 350, 1208, 785)
+
+
+def test_a_dynamic_queue_is_opened_for_us_alone_and_not_drained() -> None:
+    """It is made from the model, and holds nothing yet."""
+    link = ScriptedLink()
+    talk = conversation(link, Route("QM01", reply_model="MY.MODEL", dynamic_name="AGENT.*"))
+    assert ("open", "MY.MODEL", 4 | 8192, "AGENT.*") in link.calls
+    assert talk.identity.dynamic
+    assert not [call for call in link.calls if call[0] == "get"]
+
+
+def test_stale_replies_on_a_permanent_queue_are_drained_and_counted() -> None:
+    """What an earlier run left is thrown away before the first command, without waiting."""
+    link = ScriptedLink(stale=3)
+    talk = conversation(link, Route("QM01", reply_queue="MQVITALS.REPLY"))
+    assert ("open", "MQVITALS.REPLY", 2 | 8192, "") in link.calls
+    assert talk.identity.drained == 3
+    assert not talk.identity.dynamic
+    assert [call[3] for call in link.calls if call[0] == "get"] == [0, 0, 0, 0]
+
+
+def test_waits_come_in_slices_and_end_with_2033() -> None:
+    """No single wait is longer than a second, all together are the whole wait."""
+    link = ScriptedLink()
+    exchange = conversation(link).ask(mq.MQCMD_INQUIRE_Q, ASKED, 3500)
+    waits = [call[3] for call in link.calls if call[0] == "get"]
+    assert waits == [SLICE_MS, SLICE_MS, SLICE_MS, 500]
+    assert exchange.error == (2, 2033)
+    assert exchange.elapsed_ms == 3500
+
+
+def test_the_wait_begins_anew_with_each_reply() -> None:
+    """An answer may take longer than the wait, as long as replies come."""
+    link = ScriptedLink(deque(REPLIES), a_get_takes=900)
+    exchange = conversation(link).ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000)
+    assert exchange.error is None
+    assert len(exchange.replies) == len(REPLIES)
+    assert exchange.elapsed_ms > 1000
+
+
+def test_a_long_reply_is_got_again_with_its_length() -> None:
+    """2080 leaves the message where it is; the next get has room for it."""
+    long = answer("QM01", mq.MQCMD_INQUIRE_Q, [(integer(mq.MQIA_CURRENT_Q_DEPTH, 5),) * 5000], 1)
+    link = ScriptedLink(deque(long))
+    exchange = conversation(link).ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000)
+    assert exchange.error is None
+    assert exchange.replies[0].data == long[0]
+    assert [call[4] for call in link.calls if call[0] == "get"][:2] == [FIRST_SIZE, len(long[0])]
+
+
+@pytest.mark.parametrize("length", [0, FIRST_SIZE, 200_000_000])
+def test_a_length_that_makes_no_sense_ends_the_answer(length: int) -> None:
+    """Whoever reports 2080 with a length that would fit, or that nothing has, is not asked for ever."""
+    link = ScriptedLink(deque([REPLIES[0], MqiError("MQGET", 2, 2080, length)]))
+    exchange = conversation(link).ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000)
+    assert exchange.error == (2, 2080)
+    assert len(exchange.replies) == 1
+
+
+def test_a_warning_does_not_lose_the_message() -> None:
+    """2119 "not converted" comes with the message, which we can read as it is."""
+    link = ScriptedLink(deque(REPLIES), warning=2119)
+    exchange = conversation(link).ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000)
+    assert len(exchange.replies) == len(REPLIES)
+    assert exchange.error is None
+
+
+def test_a_connection_that_breaks_keeps_what_came() -> None:
+    """The exchange has the replies before the failure, and the failure."""
+    link = ScriptedLink(deque([REPLIES[0], MqiError("MQGET", 2, 2009)]))
+    exchange = conversation(link).ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000)
+    assert exchange.error == (2, 2009)
+    assert [reply.data for reply in exchange.replies] == [REPLIES[0]]
+
+
+def test_a_put_that_fails_is_the_exchanges_error() -> None:
+    """2053, queue full: the command server does not read."""
+    link = ScriptedLink(refuse_put=2053)
+    exchange = conversation(link).ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000)
+    assert exchange.error == (2, 2053)
+    assert exchange.replies == ()
+    assert not [call for call in link.calls if call[0] == "get"]
+
+
+def test_a_reply_that_is_no_pcf_is_kept_and_does_not_end_the_answer() -> None:
+    """It is for whoever reads the exchange to report it."""
+    link = ScriptedLink(deque([b"garbage", *REPLIES]))
+    exchange = conversation(link).ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000)
+    assert exchange.replies[0].data == b"garbage"
+    assert len(exchange.replies) == 1 + len(REPLIES)
+
+
+def test_a_request_to_stop_is_heard_between_slices() -> None:
+    """Asking raises, and nothing more is got."""
+    link = ScriptedLink()
+    time = Time(lambda: link.tick, lambda: link.tick)
+    talk = Conversation(link, Route("QM01"), time, lambda: link.tick >= 2 * SLICE_MS)
+    with pytest.raises(StoppedError):
+        talk.ask(mq.MQCMD_INQUIRE_Q, ASKED, 60_000)
+    assert len([call for call in link.calls if call[0] == "get"]) == 2
+
+
+def test_closing_closes_and_disconnects() -> None:
+    """Also when the connection is lost and closing fails."""
+    link = ScriptedLink()
+    conversation(link).close()
+    assert [call[0] for call in link.calls[-3:]] == ["close", "close", "disconnect"]
+    broken = ScriptedLink()
+    talk = conversation(broken)
+    broken.refuse_open["x"] = 2009
+    talk.close()
+    assert broken.calls[-1] == ("disconnect",)
+
+
+def test_each_call_that_comes_back_is_a_beat() -> None:
+    """Whoever watches the thread sees by them that no call hangs."""
+    link = ScriptedLink()
+    talk = conversation(link)
+    before = talk.beats
+    talk.ask(mq.MQCMD_INQUIRE_Q, ASKED, 3000)
+    assert talk.beats == before + 4
+
+
+def test_a_reply_queue_that_another_holds_is_an_error_of_opening() -> None:
+    """2042 reaches whoever connects."""
+    link = ScriptedLink(refuse_open={"MQVITALS.REPLY": 2042})
+    with pytest.raises(MqiError) as failed:
+        conversation(link, Route("QM01", reply_queue="MQVITALS.REPLY"))
+    assert (failed.value.call, failed.value.reason) == ("MQOPEN", 2042)
+
+
+def test_what_comes_too_late_is_thrown_away() -> None:
+    """Before the next command, without waiting, until the replies to the one that was given up have expired."""
+    link = ScriptedLink()
+    talk = conversation(link)
+    assert talk.ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000).error == (2, 2033)
+    link.late = 2
+
+    def looks() -> int:
+        link.script, link.calls = deque(REPLIES), []
+        assert talk.ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000).error is None
+        gets = [call for call in link.calls if call[0] in ("get", "put")]
+        return [call[0] for call in gets].index("put")
+
+    assert looks() == 3
+    assert link.late == 0
+    assert looks() == 1
+    link.tick += 10_000
+    assert looks() == 1, "a last look"
+    assert looks() == 0
+
+
+def test_what_breaks_while_late_replies_are_removed_is_the_exchanges_error() -> None:
+    """The connection may have been lost since."""
+
+    class Broken(ScriptedLink):
+        def get(
+            self, queue: OpenQueue, correlation_id: bytes | None, wait_ms: int, size: int, *, convert: bool = False
+        ) -> Got:
+            if self.tick >= 1000:
+                raise MqiError("MQGET", 2, 2009)
+            return super().get(queue, correlation_id, wait_ms, size, convert=convert)
+
+    link = Broken()
+    talk = conversation(link)
+    assert talk.ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000).error == (2, 2033)
+    assert talk.ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000).error == (2, 2009)
+    assert len([call for call in link.calls if call[0] == "put"]) == 1

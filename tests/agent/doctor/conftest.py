@@ -1,0 +1,144 @@
+"""Queue managers to examine: the simulated group with any fault, and connections that fail as the test wants."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from mqvitals_agent.connection.connection import ConnectError
+from mqvitals_agent.connection.conversation import Identity
+from mqvitals_agent.connection.exchange import Exchange, MqiFailure, Reply
+from mqvitals_agent.doctor.diagnosis import diagnose, group_of
+from mqvitals_agent.doctor.examination import examine, queries
+from mqvitals_agent.doctor.finding import Finding
+from mqvitals_agent.doctor.surroundings import Surroundings
+from mqvitals_agent.simulator.connector import SimulatedConnector
+from mqvitals_agent.simulator.site import build
+from mqvitals_agent.simulator.state import Fault, Group
+from mqvitals_config.polling import PollingSettings
+
+BEGAN = 1795176000000  # 2026-11-20 12:00:00 UTC
+
+
+class QuickClock:
+    """Time goes by as soon as somebody sleeps."""
+
+    def __init__(self) -> None:
+        self._now = float(BEGAN)
+
+    def now(self) -> int:
+        return int(self._now)
+
+    async def sleep(self, ms: float) -> None:
+        await asyncio.sleep(0)
+        if ms < 30_000:  # the alarm beside connecting is no sleep that anybody waits for
+            self._now += ms
+        else:
+            await asyncio.sleep(3600)
+
+
+@dataclass
+class Standing:
+    """A group that stays as it is."""
+
+    group: Group = field(default_factory=lambda: build(BEGAN))
+
+    def advance(self, now: int) -> Group:
+        self.group.now = now
+        return self.group
+
+
+@dataclass
+class Scripted:
+    """A connector that cannot connect, or whose connection fails as told; else it speaks to the simulated QM01.
+
+    ``put_fails`` is the reason with which requests end, from the ``after``-th on.
+    """
+
+    error: ConnectError | None = None
+    hangs: bool = False
+    put_fails: int = 0
+    after: int = 0
+    late: int = 0
+    told: Identity | None = None
+    replies: Callable[[int, Exchange], Exchange] | None = None
+    queue_manager: str = "QM01"
+    asked: int = 0
+    closed: int = 0
+    inner: object = None
+
+    async def connect(self) -> Scripted:
+        if self.hangs:
+            await asyncio.get_running_loop().create_future()
+        if self.error is not None:
+            raise self.error
+        self.inner = await SimulatedConnector(Standing(), "QM01", QuickClock()).connect()
+        return self
+
+    @property
+    def identity(self) -> Identity | None:
+        return self.told
+
+    async def ask(self, command: int, request: bytes, wait_ms: int) -> Exchange:
+        self.asked += 1
+        if self.put_fails and self.asked > self.after:
+            failure = MqiFailure(2, self.put_fails)
+            return Exchange(0, BEGAN, 5, self.queue_manager, command, request, (), failure)
+        exchange: Exchange = await self.inner.ask(command, request, wait_ms)  # type: ignore[attr-defined]
+        if self.late:
+            moved = tuple(
+                Reply(each.encoding, each.ccsid, each.data, (each.put or 0) + self.late) for each in exchange.replies
+            )
+            exchange = Exchange(0, exchange.at, exchange.elapsed_ms, "QM01", command, request, moved, exchange.error)
+        return exchange if self.replies is None else self.replies(command, exchange)
+
+    async def close(self) -> None:
+        self.closed += 1
+
+
+class RingingClock(QuickClock):
+    """Every sleep is over at once, the alarm's too."""
+
+    async def sleep(self, ms: float) -> None:
+        await asyncio.sleep(0)
+        self._now += ms
+
+
+Examine = Callable[..., list[Finding]]
+
+
+@pytest.fixture
+def script() -> type[Scripted]:
+    """The class of scripted connectors."""
+    return Scripted
+
+
+@pytest.fixture
+def examined() -> Examine:
+    """Findings: ``examined(connector=..., known=Surroundings(...), ring=False)``, or of the simulated QM01 with ``fault``."""
+
+    def run(
+        connector: object = None,
+        *,
+        fault: Fault | None = None,
+        change: Callable[[Group], None] = lambda _: None,
+        known: Surroundings | None = None,
+        polling: PollingSettings | None = None,
+        ring: bool = False,
+    ) -> list[Finding]:
+        clock = RingingClock() if ring else QuickClock()
+        if connector is None:
+            world = Standing()
+            change(world.group)
+            if fault is not None:
+                world.group.faults["QM01"] = fault
+            connector = SimulatedConnector(world, "QM01", clock)
+        asking: Sequence[object] = queries(polling or PollingSettings())
+        seen = asyncio.run(examine(connector, asking, clock, 30_000))  # type: ignore[arg-type]
+        known = known or Surroundings()
+        return diagnose(seen, known.with_group(known.group if group_of(seen) is None else group_of(seen)))
+
+    return run

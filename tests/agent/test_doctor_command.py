@@ -1,0 +1,221 @@
+"""``mqvitals doctor``, from the command line on."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from mqvitals_agent.cli import main as command_line
+from mqvitals_agent.cli.doctor import Patient, examined, exit_code
+from mqvitals_agent.connection import mqi
+from mqvitals_agent.connection.connection import ConnectError
+from mqvitals_agent.connection.exchange import MqiFailure
+from mqvitals_agent.connection.link import BindingError, Link, MqiError
+from mqvitals_agent.connection.route import Route
+from mqvitals_agent.doctor.finding import Finding, Result
+from mqvitals_agent.doctor.surroundings import Surroundings
+from mqvitals_agent.simulator.connector import SimulatedConnector
+from mqvitals_agent.simulator.site import build
+from mqvitals_agent.simulator.state import Fault, Group
+from mqvitals_config.settings import Settings
+
+BEGAN = 1795176000000
+
+LIVING = """\
+time_zone: UTC
+connection: {channel: MQVITALS.SVRCONN}
+queue_managers:
+  - name: QM01
+    connection: {connection_names: ["mvs1.example(1414)"]}
+  - name: QM02
+"""
+
+
+@pytest.fixture(autouse=True)
+def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The developer's own configuration stays out."""
+    for name in list(os.environ):
+        if name.startswith("MQVITALS_"):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> str:
+    """A configuration file with one queue manager that has a connection, and one that has none."""
+    path = tmp_path / "mqvitals.yaml"
+    path.write_text(LIVING)
+    return str(path)
+
+
+class Package:
+    """A binding whose connects are refused."""
+
+    name = "ibmmq"
+    version = "2.1.2"
+
+    def shortcomings(self, route: Route) -> tuple[str, ...]:
+        return ()
+
+    def connect(self, route: Route) -> Link:
+        raise MqiError("MQCONNX", 2, 2035)
+
+
+class Still:
+    """A clock that stands still; only the alarm beside connecting sleeps long."""
+
+    def now(self) -> int:
+        return BEGAN
+
+    async def sleep(self, ms: float) -> None:
+        await asyncio.sleep(3600 if ms >= 30_000 else 0)
+
+
+class World:
+    """A group that stays as it is."""
+
+    def __init__(self) -> None:
+        self.group = build(BEGAN)
+
+    def advance(self, _: int) -> Group:
+        return self.group
+
+
+def run(*words: str) -> int:
+    """Run ``mqvitals-agent doctor`` and return its exit code."""
+    return command_line.main(["doctor", *words])
+
+
+def test_a_healthy_simulated_group(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 0 once the time zone is declared; a line for each check within 80 columns."""
+    path = tmp_path / "x.yaml"
+    path.write_text('time_zone: "+01:00"\n')
+    assert run("--scenario", "quiet", "--config", str(path), "--queue-manager", "QM02") == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("QM02: 22 work\n")
+    assert "QM01" not in out
+    assert err == ""
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_something_advised_is_exit_code_1(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nobody declared the time zone. All four queue managers are examined."""
+    assert run("--scenario", "quiet", "--json") == 1
+    findings = json.loads(capsys.readouterr().out)
+    assert {each["queue_manager"] for each in findings} == {"QM01", "QM02", "QM03", "QM04"}
+    assert {each["check"] for each in findings if each["result"] != "works"} == {"time zone"}
+    for each in findings:
+        assert set(each) <= {"queue_manager", "check", "result", "reason", "ask_for", "detail"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--scenario", "nonsense"], "there is no scenario 'nonsense'"),
+        (["--scenario", "quiet", "--queue-manager", "QM99"], "there is no queue manager 'QM99' to examine"),
+        ([], "the settings lead to no queue manager"),
+        (["--config", "/nonexistent.yaml"], "/nonexistent.yaml"),
+    ],
+)
+def test_what_cannot_be_examined_is_exit_code_2(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One message that says why, and no output."""
+    assert run(*words) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+
+
+def test_without_a_binding_one_sentence(
+    config: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It says what to install; exit code 2."""
+
+    def load(preference: str) -> object:
+        raise BindingError("no connection to living queue managers without ibmmq or pymqi: install one")
+
+    monkeypatch.setattr(mqi, "load", load)
+    assert run("--config", config) == 2
+    assert capsys.readouterr() == (
+        "",
+        "mqvitals: no connection to living queue managers without ibmmq or pymqi: install one\n",
+    )
+
+
+def test_when_no_queue_manager_is_reached(
+    config: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The findings are printed, the one without a connection of its own is not examined; exit code 2."""
+    monkeypatch.setattr(mqi, "load", lambda preference: Package())
+    assert run("--config", config, "--json") == 2
+    findings = {(each["queue_manager"], each["check"]): each for each in json.loads(capsys.readouterr().out)}
+    refused = findings["QM01", "connect"]
+    assert (refused["result"], refused["reason"]) == ("refused", 2035)
+    assert refused["ask_for"] == [
+        {"class": "MQCONN", "profile": "QM01.CHIN", "access": "READ"},
+        {"class": "MQCONN", "profile": "<group>.CHIN", "access": "READ"},
+    ]
+    assert findings["QM01", "binding"]["detail"]["binding"] == "ibmmq 2.1.2"
+    assert findings["QM02", "connect"]["result"] == "not examined"
+
+
+def test_only_the_chosen_one_is_told_of(
+    config: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever is asked on its behalf is left out."""
+    monkeypatch.setattr(mqi, "load", lambda preference: Package())
+    assert run("--config", config, "--queue-manager", "QM02", "--json") == 2
+    assert {each["queue_manager"] for each in json.loads(capsys.readouterr().out)} == {"QM02"}
+
+
+def examine_world(fault: dict[str, Fault], others: tuple[str, ...], *names: str) -> tuple[list[Finding], bool]:
+    """Findings of some of the simulated queue managers."""
+    world = World()
+    world.group.faults.update(fault)
+    clock = Still()
+    patients = [Patient(SimulatedConnector(world, name, clock), Surroundings(declared_zone="+01:00")) for name in names]
+    return asyncio.run(examined(patients, others, Settings(), clock))
+
+
+def test_a_member_without_a_connection_is_asked_through_another() -> None:
+    """Of two, the one that can be reached; what it may not do there is asked for in its own name."""
+    fault = {"QM01": Fault(down=True), "QM04": Fault(refuse=frozenset({"INQUIRE_Q_MGR"}))}
+    findings, reached = examine_world(fault, ("QM03", "QM04"), "QM01", "QM02")
+    assert reached
+    third = next(each for each in findings if each.queue_manager == "QM03")
+    assert (third.check, third.result) == ("DISPLAY QMGR CMDSCOPE(QM03)", Result.WORKS)
+    assert "through QM02" in third.text[0]
+    fourth = next(each for each in findings if each.queue_manager == "QM04")
+    assert fourth.result is Result.REFUSED
+    assert [each.profile for each in fourth.ask_for] == ["QM04.DISPLAY.QMGR", "PRDQ.DISPLAY.QMGR"]
+    assert exit_code(findings, reached=reached) == 1
+
+
+def test_a_member_that_is_not_active_says_so() -> None:
+    """3225, with what it means."""
+    findings, _ = examine_world({"QM03": Fault(down=True)}, ("QM03",), "QM01")
+    third = next(each for each in findings if each.queue_manager == "QM03")
+    assert (third.result, third.reason) == (Result.FAILED, 3225)
+    assert "not active" in third.text[1]
+
+
+def test_the_groups_name_is_taken_from_another_member() -> None:
+    """QM01 cannot be asked for it, QM02 tells it."""
+
+    class Closed:
+        queue_manager = "QM01"
+
+        async def connect(self) -> object:
+            raise ConnectError(MqiFailure(2, 2035), call="MQCONNX")
+
+    world, clock = World(), Still()
+    patients = [
+        Patient(Closed(), Surroundings(Route("QM01"))),  # type: ignore[arg-type]
+        Patient(SimulatedConnector(world, "QM02", clock), Surroundings()),
+    ]
+    findings, _ = asyncio.run(examined(patients, (), Settings(), clock))
+    assert [each.profile for each in findings[0].ask_for] == ["QM01.CHIN", "PRDQ.CHIN"]

@@ -1,0 +1,1 @@
+"""Queue managers for tests: what stands behind the stand-in for IBM's MQI client library."""

@@ -1,0 +1,116 @@
+"""The MQI's numbers as far as the stand-in needs them, by IBM's names."""
+
+from __future__ import annotations
+
+from typing import Final
+
+MQCC_OK: Final = 0
+MQCC_WARNING: Final = 1
+MQCC_FAILED: Final = 2
+
+MQRC_DYNAMIC_Q_NAME_ERROR: Final = 2011
+MQRC_HOBJ_ERROR: Final = 2019
+MQRC_MSG_TOO_BIG_FOR_Q: Final = 2030
+MQRC_NO_MSG_AVAILABLE: Final = 2033
+MQRC_NOT_AUTHORIZED: Final = 2035
+MQRC_NOT_OPEN_FOR_INPUT: Final = 2037
+MQRC_NOT_OPEN_FOR_INQUIRE: Final = 2038
+MQRC_NOT_OPEN_FOR_OUTPUT: Final = 2039
+MQRC_OBJECT_IN_USE: Final = 2042
+MQRC_OPTIONS_ERROR: Final = 2046
+MQRC_PERSISTENT_NOT_ALLOWED: Final = 2048
+MQRC_Q_FULL: Final = 2053
+MQRC_Q_MGR_NAME_ERROR: Final = 2058
+MQRC_Q_MGR_NOT_AVAILABLE: Final = 2059
+MQRC_SELECTOR_ERROR: Final = 2067
+MQRC_TRUNCATED_MSG_ACCEPTED: Final = 2079
+MQRC_TRUNCATED_MSG_FAILED: Final = 2080
+MQRC_UNKNOWN_OBJECT_NAME: Final = 2085
+MQRC_FORMAT_ERROR: Final = 2110
+MQRC_SOURCE_CCSID_ERROR: Final = 2111
+MQRC_TARGET_CCSID_ERROR: Final = 2115
+MQRC_Q_MGR_QUIESCING: Final = 2161
+MQRC_FUNCTION_NOT_SUPPORTED: Final = 2298
+
+MQOT_Q: Final = 1
+MQOT_Q_MGR: Final = 5
+
+MQOO_INPUT_AS_Q_DEF: Final = 1
+MQOO_INPUT_SHARED: Final = 2
+MQOO_INPUT_EXCLUSIVE: Final = 4
+MQOO_INPUT: Final = 7
+MQOO_OUTPUT: Final = 16
+MQOO_INQUIRE: Final = 32
+FAIL_IF_QUIESCING: Final = 8192
+"""The same bit in the options of MQOPEN, MQPUT and MQGET."""
+NO_SYNCPOINT: Final = 4
+"""The same bit in the options of MQPUT and MQGET."""
+
+MQCO_DELETE: Final = 1
+MQCO_DELETE_PURGE: Final = 2
+
+MQPMO_NEW_MSG_ID: Final = 64
+MQPMO_NEW_CORREL_ID: Final = 128
+
+MQGMO_WAIT: Final = 1
+MQGMO_ACCEPT_TRUNCATED_MSG: Final = 64
+MQGMO_CONVERT: Final = 16384
+MQMO_MATCH_MSG_ID: Final = 1
+MQMO_MATCH_CORREL_ID: Final = 2
+
+MQMT_REQUEST: Final = 1
+MQMT_REPLY: Final = 2
+MQRO_PASS_CORREL_ID: Final = 64
+MQRO_PASS_MSG_ID: Final = 128
+MQRO_PASS_DISCARD_AND_EXPIRY: Final = 16384
+MQEI_UNLIMITED: Final = -1
+MQPER_NOT_PERSISTENT: Final = 0
+MQPER_PERSISTENT: Final = 1
+MQENC_S390: Final = 785
+MQENC_REVERSED: Final = 546
+MQCCSI_Q_MGR: Final = 0
+MQAT_ZOS: Final = 2
+
+MQFMT_ADMIN: Final = b"MQADMIN "
+MQFMT_STRING: Final = b"MQSTR   "
+PCF_FORMATS: Final = (MQFMT_ADMIN, b"MQPCF   ", b"MQEVENT ")
+
+MQIA_CODED_CHAR_SET_ID: Final = 2
+MQIA_CURRENT_Q_DEPTH: Final = 3
+MQIA_MAX_MSG_LENGTH: Final = 13
+MQIA_MAX_Q_DEPTH: Final = 15
+MQIA_OPEN_INPUT_COUNT: Final = 17
+MQIA_OPEN_OUTPUT_COUNT: Final = 18
+MQIA_Q_TYPE: Final = 20
+MQIA_COMMAND_LEVEL: Final = 31
+MQIA_PLATFORM: Final = 32
+MQIA_LAST: Final = 2000
+MQCA_COMMAND_INPUT_Q_NAME: Final = 2003
+MQCA_Q_MGR_NAME: Final = 2015
+MQCA_Q_NAME: Final = 2016
+MQCA_Q_MGR_DESC: Final = 2014
+MQCA_QSG_NAME: Final = 2040
+LENGTHS: Final = {
+    MQCA_COMMAND_INPUT_Q_NAME: 48,
+    MQCA_Q_MGR_NAME: 48,
+    MQCA_Q_NAME: 48,
+    MQCA_Q_MGR_DESC: 64,
+    MQCA_QSG_NAME: 4,
+}
+"""Of the character attributes, bytes."""
+
+MQPL_ZOS: Final = 1
+MQQT_LOCAL: Final = 1
+
+VERBS: Final = {
+    1: "connect",
+    2: "disconnect",
+    3: "open",
+    4: "close",
+    5: "put",
+    6: "put1",
+    7: "get",
+    8: "inquire",
+    9: "commit",
+    10: "back_out",
+}

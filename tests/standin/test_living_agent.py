@@ -1,0 +1,220 @@
+"""The agent as a process on living connections: both real bindings, over the stand-in."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mqstandin import library
+from mqstandin.library import Bindings
+from mqstandin.server import StandIn
+
+from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.store.reader import StoreReader
+
+if library.compiler() is None and not os.environ.get("MQVITALS_REQUIRE_STANDIN"):
+    pytest.skip(library.NO_COMPILER, allow_module_level=True)
+
+PATIENCE_S = 60
+SECRET = "hunter2-and-more"
+
+
+class Agent:
+    """An agent process, its log as it comes."""
+
+    def __init__(self, words: list[str], environment: dict[str, str]) -> None:
+        self.events: list[dict[str, Any]] = []
+        self._news = threading.Condition()
+        self.process = subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True)
+        self._reading = threading.Thread(target=self._read, daemon=True)
+        self._reading.start()
+
+    def _read(self) -> None:
+        assert self.process.stderr
+        for line in self.process.stderr:
+            with self._news:
+                self.events.append(json.loads(line))
+                self._news.notify_all()
+
+    def await_event(self, event: str, count: int = 1, **facts: object) -> dict[str, Any]:
+        """The so many-th event of this name with these facts."""
+
+        def found() -> list[dict[str, Any]]:
+            return [each for each in self.events if each["event"] == event and facts.items() <= each.items()]
+
+        with self._news:
+            assert self._news.wait_for(lambda: len(found()) >= count, PATIENCE_S), self.events
+            return found()[count - 1]
+
+    def end(self) -> float:
+        """SIGTERM; returns how long it takes, s."""
+        began = time.monotonic()
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(PATIENCE_S) == 0
+        self._reading.join(PATIENCE_S)
+        return time.monotonic() - began
+
+
+@pytest.fixture(params=["ibmmq", "pymqi"])
+def started(
+    request: pytest.FixtureRequest, bindings: Bindings, group: StandIn, tmp_path: Path
+) -> Iterator[Callable[..., Agent]]:
+    """Starts an agent for QM01 and QM02, and QM03 which is asked through another."""
+    binding: str = request.param
+    if binding in bindings.missing:
+        pytest.skip(f"pip could not install {binding}: {bindings.missing[binding]}")
+    agents: list[Agent] = []
+
+    def start(**connection: Any) -> Agent:
+        way = {"channel": "MQVITALS.SVRCONN", "binding": binding, "user": "mqmon", **connection}
+        settings = {
+            "name": "PRDQSG",
+            "connection": way,
+            "polling": {"interval": "1s", "wait": "2s"},
+            "store": {"path": str(tmp_path / "s.db")},
+            "log": {"format": "json"},
+            "queue_managers": [
+                {"name": name, "connection": {"connection_names": [group.address(name)]}} for name in ("QM01", "QM02")
+            ]
+            + [{"name": "QM03"}],
+        }
+        path = tmp_path / "mqvitals.yaml"
+        path.write_text(json.dumps(settings))
+        environment = bindings.environment(binding, MQVITALS_PASSWORD=SECRET)
+        environment["PYTHONPATH"] += os.pathsep + os.pathsep.join(sys.path)
+        words = [sys.executable, "-m", "mqvitals_agent.cli.main", "agent", "--config", str(path)]
+        agents.append(Agent(words, environment))
+        return agents[-1]
+
+    yield start
+    for each in agents:
+        if each.process.poll() is None:
+            each.process.kill()
+        each.process.wait()
+        assert each.process.stderr
+        each.process.stderr.close()
+
+
+def until(true: Callable[[], bool]) -> None:
+    """Look until it is so."""
+    end = time.monotonic() + PATIENCE_S
+    while not true():
+        assert time.monotonic() < end, "it did not come about"
+        time.sleep(0.05)
+
+
+def alerts(path: Path) -> set[tuple[str, str, str]]:
+    """Rule, object and state of every alert of the connection."""
+    with StoreReader.open(path) as reader:
+        return {
+            (each.alert.key.rule, each.alert.scope.owner, each.alert.state.value)
+            for each in reader.alerts(include_ended=True)
+            if each.alert.key.rule == "AGENT-01"
+        }
+
+
+def cycles(path: Path) -> dict[str, int]:
+    """The number of each owner's last cycle; none as long as there is no store."""
+    try:
+        with StoreReader.open(path) as reader:
+            return {owner.name: owner.last_cycle for owner in reader.owners()}
+    except StoreError:
+        return {}
+
+
+def test_a_group_is_watched(started: Callable[..., Agent], group: StandIn, tmp_path: Path) -> None:
+    """Queues of all three stand in the store; the password came to the queue manager and nowhere else; the end is quick."""
+    agent = started(reply_queue="MQVITALS.REPLY", application_name="mqvitals test")
+    agent.await_event("queue_manager.connected", 1, queue_manager="QM02")
+    store = tmp_path / "s.db"
+    until(lambda: cycles(store).get("QM03", 0) >= 3)
+    assert agent.end() < 5
+    with StoreReader.open(store) as reader:
+        for name in ("QM01", "QM02", "QM03"):
+            assert reader.objects(f"{name}/queue/*"), name
+        assert reader.objects("PRDQSG/cf_structure/*")
+    said = group.at("QM01").state()["connected"][0]
+    assert (said["channel"], said["user"], said["has_password"]) == ("MQVITALS.SVRCONN", "mqmon", True)
+    everything = json.dumps(agent.events).encode() + b"".join(each.read_bytes() for each in tmp_path.glob("s.db*"))
+    assert SECRET.encode() not in everything
+    for name in ("QM01", "QM02"):
+        state = group.at(name).state()
+        assert state["violations"] == []
+        assert (state["connections"], state["handles"]) == (0, 0)
+
+
+def test_a_broken_connection_comes_back(started: Callable[..., Agent], group: StandIn, tmp_path: Path) -> None:
+    """A queue manager that stops is unreachable within two intervals, the others go on, and all recovers by itself."""
+    agent = started()
+    store = tmp_path / "s.db"
+    until(lambda: cycles(store).get("QM02", 0) >= 2)
+    group.at("QM02").stop()
+    agent.await_event("queue_manager.unreachable", 1, queue_manager="QM02")
+    before = cycles(store)["QM01"]
+    until(lambda: ("AGENT-01", "QM02", "firing") in alerts(store))
+    assert cycles(store)["QM01"] <= before + 3
+    group.at("QM02").start()
+    agent.await_event("queue_manager.connected", 2, queue_manager="QM02")
+    until(lambda: ("AGENT-01", "QM02", "resolved") in alerts(store))
+    assert len([each for each in agent.events if each["event"] == "queue_manager.connected"]) == 3
+    agent.end()
+
+
+def test_a_break_in_the_middle_of_an_answer(started: Callable[..., Agent], group: StandIn, tmp_path: Path) -> None:
+    """What came before is kept, the connection is made anew."""
+    agent = started()
+    agent.await_event("queue_manager.connected", 1, queue_manager="QM01")
+    group.at("QM01").break_after(40)
+    agent.await_event("queue_manager.unreachable", 1, queue_manager="QM01", reason=2009)
+    agent.await_event("queue_manager.connected", 2, queue_manager="QM01")
+    agent.end()
+
+
+def test_a_hung_call_keeps_nobody(started: Callable[..., Agent], group: StandIn, tmp_path: Path) -> None:
+    """With a call of MQ that never comes back the others go on, and the agent ends within a second."""
+    agent = started()
+    store = tmp_path / "s.db"
+    until(lambda: cycles(store).get("QM01", 0) >= 2)
+    group.at("QM01").hang("put")
+    until(lambda: group.at("QM01").state()["hung"] > 0)
+    before = cycles(store)["QM02"]
+    until(lambda: cycles(store)["QM02"] >= before + 3)
+    assert agent.end() < 5
+    group.at("QM01").release()
+
+
+def test_a_stopped_command_server(started: Callable[..., Agent], group: StandIn, tmp_path: Path) -> None:
+    """Requests wait and are not answered: that is no lost connection, and is told as what it is."""
+    agent = started()
+    store = tmp_path / "s.db"
+    until(lambda: cycles(store).get("QM02", 0) >= 2)
+    group.at("QM02").stop_command_server()
+
+    def firing() -> set[str]:
+        with StoreReader.open(store) as reader:
+            return {each.alert.key.rule for each in reader.alerts() if each.alert.scope.owner == "QM02"}
+
+    until(lambda: "AGENT-02" in firing())
+    assert "AGENT-01" not in firing()
+    group.at("QM02").start_command_server()
+    until(lambda: not firing() & {"AGENT-01", "AGENT-02"})
+    assert not [each for each in agent.events if each["event"] == "queue_manager.unreachable"]
+    agent.end()
+
+
+def test_a_reply_queue_that_another_holds(started: Callable[..., Agent], group: StandIn) -> None:
+    """The log names the queue, and says whose it should be."""
+    group.at("QM01").refuse("open", 2042, object="MQVITALS.REPLY")
+    agent = started(reply_queue="MQVITALS.REPLY")
+    event = agent.await_event("queue_manager.unreachable", 1, queue_manager="QM01", reason=2042)
+    assert "the reply queue MQVITALS.REPLY is open elsewhere" in event["text"]
+    agent.end()
