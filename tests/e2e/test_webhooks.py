@@ -324,8 +324,9 @@ def test_a_healthy_one_beside_them_is_not_delayed(troubled: Troubled) -> None:
             done - made for done, made in db.execute("SELECT done_ts, made_ts FROM notice WHERE receiver = 'webhook-7'")
         ]
     assert len(waited) == 4
-    # Five seconds of life at this speed: a busy machine takes some, and one that hangs beside it keeps its post for ten.
-    assert max(waited) < 300_000
+    assert max(waited) < 120_000  # two seconds at this speed, on a busy machine
+    for receiver in troubled.receivers.values():
+        assert troubled.healthy.seen[-1] <= receiver.seen[-1] + 2  # one that hangs keeps its post for ten
 
 
 def screen(store: Path) -> str:

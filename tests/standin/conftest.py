@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sys
 import tempfile
@@ -41,7 +42,10 @@ def native_library() -> Path:
 @pytest.fixture(scope="session")
 def bindings(native_library: Path) -> library.Bindings:
     """The real bindings, installed once for all runs."""
-    found = library.install_bindings(_cache(), native_library)
+    # Test processes begin at the same moment, and other checkouts may share the folder: one installs, the others wait.
+    with (_cache() / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        found = library.install_bindings(_cache(), native_library)
     if found.missing and os.environ.get(REQUIRED):
         pytest.fail(f"pip could not install {found.missing}")
     return found
