@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, IntEnum
 from typing import NamedTuple
 
 from mqvitals_rules.vocabulary.metric import Reported
@@ -32,6 +32,14 @@ class ObjectName(NamedTuple):
         return cls(*parts)
 
 
+class Source(IntEnum):
+    """Where a reading comes from; the number is what history keeps."""
+
+    POLL = 1  # an answer to one of our commands
+    STATISTICS = 2  # a statistics message of a distributed queue manager
+    SMF = 3  # SMF records of z/OS
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What one probe's answers say of one object in one cycle.
@@ -40,7 +48,8 @@ class Reading:
     previous reading. A metric that this probe does not fill is not in it. ``poll`` is true when this reading counts as a poll of the
     object (the answer of its kind's own probe, which selected it), also when no answer came: then ``answered`` is false and every
     value is absent. ``gone`` is true when a complete answer that selected the object no longer holds it.
-    ``interval_ms`` is the time since the previous answered reading of the same probe, None at the first.
+    ``interval_ms`` is the time since the previous answered reading of the same probe, None at the first. Of another ``source``
+    than a poll, ``ts`` and ``interval_ms`` are the end and the length of the record's own interval, and ``poll`` is false.
     """
 
     object: ObjectName
@@ -51,6 +60,7 @@ class Reading:
     poll: bool = True
     answered: bool = True
     gone: bool = False
+    source: Source = Source.POLL
 
 
 class Outcome(Enum):

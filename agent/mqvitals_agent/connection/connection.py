@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from mqvitals_agent.connection.exchange import Exchange, MqiFailure
 
@@ -35,6 +35,23 @@ class Connection(Protocol):
 
     async def close(self) -> None:
         """Let go of the connection, within a second. A second call does nothing."""
+        ...
+
+
+class Calls(NamedTuple):
+    """Calls of MQ that did not come back in time: ``hung`` so far, and ``hanging``, those of them that have not yet come back."""
+
+    hung: int = 0
+    hanging: int = 0
+
+
+@runtime_checkable
+class CountsCalls(Protocol):
+    """A connector whose calls of MQ can hang."""
+
+    @property
+    def calls(self) -> Calls:
+        """How many did and do."""
         ...
 
 

@@ -11,7 +11,7 @@ import threading
 from typing import Any, Final
 
 from mqvitals_agent.clock import Clock
-from mqvitals_agent.connection.connection import ConnectError
+from mqvitals_agent.connection.connection import Calls, ConnectError
 from mqvitals_agent.connection.conversation import Conversation, Identity, StoppedError, Time
 from mqvitals_agent.connection.exchange import Exchange, MqiFailure
 from mqvitals_agent.connection.link import Binding, MqiError, RouteError
@@ -41,13 +41,24 @@ class MqiConnector:
         self._clock = clock
         self._time = time
         self._threads: list[ThreadWorker] = []
-        self.hung = 0
-        """Calls of MQ that did not come back in time and were left behind with their thread, so far."""
+        self._hung = 0
+        self._hanging: list[ThreadWorker] = []
 
     @property
     def queue_manager(self) -> str:
         """The name it is configured under."""
         return self._route.queue_manager
+
+    @property
+    def calls(self) -> Calls:
+        """Calls of MQ that did not come back in time and were left behind with their thread."""
+        self._hanging = [thread for thread in self._hanging if thread.alive]
+        return Calls(self._hung, len(self._hanging))
+
+    def leave_behind(self, thread: ThreadWorker) -> None:
+        """Count a call that hangs in ``thread``."""
+        self._hung += 1
+        self._hanging.append(thread)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, MqiConnector) and (self._binding.name, self._route) == (
@@ -76,7 +87,7 @@ class MqiConnector:
             stopping.set()
             thread.end()
             if isinstance(error, asyncio.CancelledError):
-                self.hung += 1
+                self.leave_behind(thread)
             if isinstance(error, MqiError):
                 failure = MqiFailure(error.comp, error.reason)
                 raise ConnectError(failure, _told(error, self._route), call=error.call, queue=error.queue) from error
@@ -134,7 +145,7 @@ class MqiConnection:
         try:
             if not await self._ended(asking):
                 self._lost = True
-                self._connector.hung += 1
+                self._connector.leave_behind(self._thread)
                 return self._broken(command, request, began)
             return asking.result()
         except StoppedError:

@@ -33,6 +33,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import tzinfo
 
+from mqvitals_agent.connection.connection import Calls
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.pcf.answer import TRACKED, AnswerTracker, MemberAnswer, Reply
 from mqvitals_agent.pcf.constants import MQCACF_RESPONSE_Q_MGR_NAME, MQCC_FAILED
@@ -125,6 +126,10 @@ class Collector:
     def set_interval(self, queue_manager: str, form: str, interval_ms: int, doubled: int = 0) -> None:
         """From now on this form of command is sent to the queue manager so often; ``doubled`` times less than configured."""
         self._ending.set_interval(queue_manager, form, interval_ms, doubled)
+
+    def set_calls(self, queue_manager: str, calls: Calls) -> None:
+        """So many calls of MQ hung so far at the queue manager, and hang now."""
+        self._ending.set_calls(queue_manager, calls)
 
     def end_cycle(self, number: int | None = None) -> tuple[Snapshot, ...]:
         """The snapshots of the cycle ``number`` (by default the one after the last), the group's last; a new cycle begins."""

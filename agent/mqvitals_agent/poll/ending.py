@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 
+from mqvitals_agent.connection.connection import Calls
 from mqvitals_agent.poll import channel, log, queue, usage
 from mqvitals_agent.poll.command import NO_INTERVAL, mqsc
 from mqvitals_agent.poll.counter import SATURATED_AT, Counters
@@ -45,6 +46,8 @@ class Ending:
         self._remembered: dict[tuple[str, str], set[str]] = {}
         self._agents: dict[tuple[str, str], Known] = {}
         self._intervals: dict[tuple[str, str], dict[str, Reported]] = {}
+        self._calls: dict[str, Calls] = {}
+        self._hung: dict[str, int] = {}
         self._via: dict[Part, str] = {}
         self._distributed: dict[str, bool] = {}
         self._dead_letter_queues: dict[str, str] = {}
@@ -73,6 +76,10 @@ class Ending:
     def set_interval(self, queue_manager: str, form: str, interval_ms: int, doubled: int) -> None:
         """This form of command is sent to the queue manager so often, ``doubled`` times less often than configured."""
         self._intervals[queue_manager, form] = {"every_ms": interval_ms, "stretched": doubled}
+
+    def set_calls(self, queue_manager: str, calls: Calls) -> None:
+        """So many calls of MQ hung so far, and hang now."""
+        self._calls[queue_manager] = calls
 
     def asked_via(self, part: Part, queue_manager: str) -> None:
         """The group's things of this part were told of over the connection to this queue manager."""
@@ -180,15 +187,25 @@ class Ending:
         contact = cycle.contacts.get(owner)
         name = self._agent(owner, "", QUEUE_MANAGER.name)
         if contact is None and owner not in cycle.first:
-            values: dict[str, Reported] = {"reachable": Absence.NOT_ASKED, "reason": Absence.NOT_ASKED}
+            told = ("reachable", "reason", "hung_calls", "hanging_calls")
+            values: dict[str, Reported] = dict.fromkeys(told, Absence.NOT_ASKED)
             # Nobody tried: that says nothing, neither good nor bad.
             return Reading(name.object, "CONNECTION", ts, values, poll=False, answered=False)
         reason = 0 if contact is None else contact.reason
-        values = {"reachable": int(reason == 0), "reason": reason}
+        values = {"reachable": int(reason == 0), "reason": reason, **self._hung_calls(owner)}
         at = ts if contact is None else contact.at
         interval = name.since(at)
         name.at = at
         return Reading(name.object, "CONNECTION", ts, values, interval)
+
+    def _hung_calls(self, owner: str) -> dict[str, Reported]:
+        calls = self._calls.get(owner)
+        if calls is None:
+            return {"hung_calls": Absence.NOT_LIVE, "hanging_calls": Absence.NOT_LIVE}
+        before = self._hung.get(owner, 0)
+        self._hung[owner] = calls.hung
+        # Another connector, after settings were read again, counts from none.
+        return {"hung_calls": calls.hung - (before if before <= calls.hung else 0), "hanging_calls": calls.hanging}
 
     def _agent(self, owner: str, name: str, kind: str = AGENT.name) -> Known:
         known = self._agents.get((owner, name))

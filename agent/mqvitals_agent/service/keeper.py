@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from pathlib import Path
 
+from mqvitals_agent.connection.connection import Calls
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.intake import Intake
 from mqvitals_agent.poll.collector import Collector
@@ -32,7 +33,7 @@ class Batch:
     """The exchanges of one cycle, which began at ``began`` (ms UTC), and the intervals in force by queue manager.
 
     ``lead``: by so much, ms, ``began`` lies ahead of the clock that the exchanges are dated by. It is 0 unless that was set
-    back; else everything in the cycle is stored as of ``began``.
+    back; else everything in the cycle is stored as of ``began``. ``calls`` are those of MQ that hung, by queue manager.
     """
 
     number: int
@@ -40,6 +41,7 @@ class Batch:
     exchanges: tuple[Exchange, ...]
     intervals: Mapping[str, Sequence[Interval]]
     lead: int = 0
+    calls: Mapping[str, Calls] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +137,8 @@ class Keeper:
         for queue_manager, intervals in batch.intervals.items():
             for interval in intervals:
                 self._collector.set_interval(queue_manager, interval.form, interval.interval_ms, interval.doubled)
+        for queue_manager, calls in batch.calls.items():
+            self._collector.set_calls(queue_manager, calls)
         for exchange in batch.exchanges:
             if self._tap is not None:
                 self._tap(exchange)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Protocol
 
 from mqvitals_agent.clock import Clock
@@ -22,6 +23,8 @@ _BROKEN = MqiFailure(2, 2009)
 _HUNG = 10
 """An answer may be long, and only the wait for its next message is limited. After so many waits in all it has hung."""
 _CLOSE_S = 0.3
+_IN_A_ROW = 8
+"""So many questions of people are put one after another before an errand that waits has its turn."""
 
 
 class Desk(Protocol):
@@ -40,8 +43,19 @@ class Desk(Protocol):
         ...
 
 
+@dataclass(eq=False, slots=True)
+class _Question:
+    """What somebody waits for: it goes to them alone."""
+
+    command: int
+    request: bytes
+    answer: asyncio.Future[Exchange]
+
+
 class Poller:
     """One queue manager's errands, one at a time. ``run`` never returns by itself; what is not MQ's failure is raised.
+
+    What somebody asks meanwhile (``ask``) goes before the errands that wait, over the same connection.
 
     ``failure`` is why the queue manager cannot be reached now, None when it can be or nothing is known yet.
     """
@@ -67,6 +81,8 @@ class Poller:
         self._uniform = uniform
         self._journal = journal
         self._waiting: deque[Errand] = deque()
+        self._questions: deque[_Question] = deque()
+        self._in_a_row = 0
         self._running: Errand | None = None
         self._wake = asyncio.Event()
         self._hurry = asyncio.Event()
@@ -74,7 +90,7 @@ class Poller:
 
     @property
     def busy(self) -> bool:
-        """True while an errand waits or is under way."""
+        """True while an errand waits or is under way; questions of people do not count."""
         return self._running is not None or bool(self._waiting)
 
     def offer(self, errands: Iterable[Errand]) -> None:
@@ -89,14 +105,47 @@ class Poller:
         self._waiting.remove(errand)
         return True
 
+    async def ask(self, command: int, request: bytes) -> Exchange:
+        """Put a request before the errands that wait; its exchange is for the caller alone, the desk does not get it.
+
+        Where the queue manager cannot be reached, or the connection is lost or closed, the exchange with that error comes at
+        once. Whoever is cancelled takes the question back; when it is under way already, its answer is thrown away.
+        """
+        if self.failure is not None and not self.reached:
+            return self._unasked(command, request, self.failure)
+        question = _Question(command, request, asyncio.get_running_loop().create_future())
+        self._questions.append(question)
+        self._wake.set()
+        try:
+            return await question.answer
+        finally:
+            if question in self._questions:
+                self._questions.remove(question)
+
     def give_up(self, failure: MqiFailure) -> None:
         """The queue manager cannot be reached: what waits is not asked."""
         self.failure = failure
         while self._waiting:
             self._desk.missed(self, self._waiting.popleft())
+        self._refuse(failure)
+
+    def _refuse(self, failure: MqiFailure) -> None:
+        while self._questions:
+            question = self._questions.popleft()
+            _tell(question, self._unasked(question.command, question.request, failure))
+
+    def _unasked(self, command: int, request: bytes, failure: MqiFailure) -> Exchange:
+        return Exchange(0, self._clock.now(), 0, self.name, command, request, error=failure)
 
     async def run(self) -> None:
         """Connect, ask, and begin again after a failure. Ends by being cancelled."""
+        try:
+            await self._work()
+        finally:
+            # Whoever asked of one that is left must not wait for what never comes.
+            self._refuse(_BROKEN)
+
+    async def _work(self) -> None:
         failures = 0
         while True:
             connection = await self._connect()
@@ -162,32 +211,62 @@ class Poller:
     async def _converse(self, connection: Connection) -> None:
         """Ask until the connection is lost."""
         while True:
-            while not self._waiting:
+            while not self._waiting and not self._questions:
                 self._wake.clear()
                 await self._wake.wait()
-            errand = self._running = self._waiting.popleft()
-            try:
-                exchange = await self._ask(connection, errand)
-            finally:
-                self._running = None
-            error = exchange.error
-            lost = error is not None and error.reason in CONNECTION_FAILURES
-            if error is not None and lost:
-                self.reached = False
-                self._tell(error, "the connection was lost")
-                self._desk.arrived(self, errand, exchange)
-                self.give_up(error)
+            if self._questions and (self._in_a_row < _IN_A_ROW or not self._waiting):
+                going_on = await self._put(connection, self._questions.popleft())
+            else:
+                going_on = await self._do(connection, self._waiting.popleft())
+            if not going_on:
                 return
-            self._desk.arrived(self, errand, exchange)
 
-    async def _ask(self, connection: Connection, errand: Errand) -> Exchange:
+    async def _do(self, connection: Connection, errand: Errand) -> bool:
+        """Put an errand; False when the connection was lost."""
+        self._in_a_row = 0
+        self._running = errand
+        try:
+            exchange = await self._ask(connection, errand.command, errand.request)
+        finally:
+            self._running = None
+        lost = self._lost(exchange)
+        self._desk.arrived(self, errand, exchange)
+        if lost is not None:
+            self.give_up(lost)
+        return lost is None
+
+    async def _put(self, connection: Connection, question: _Question) -> bool:
+        """Put a question; False when the connection was lost: that alone concerns the desk too."""
+        self._in_a_row += 1
+        try:
+            exchange = await self._ask(connection, question.command, question.request)
+        except BaseException:
+            _tell(question, self._unasked(question.command, question.request, _BROKEN))
+            raise
+        lost = self._lost(exchange)
+        _tell(question, exchange)
+        if lost is not None:
+            self._desk.arrived(self, None, Exchange(0, exchange.at, exchange.elapsed_ms, self.name, error=lost))
+            self.give_up(lost)
+        return lost is None
+
+    def _lost(self, exchange: Exchange) -> MqiFailure | None:
+        """Why the connection is of no more use after this exchange, if so."""
+        error = exchange.error
+        if error is None or error.reason not in CONNECTION_FAILURES:
+            return None
+        self.reached = False
+        self._tell(error, "the connection was lost")
+        return error
+
+    async def _ask(self, connection: Connection, command: int, request: bytes) -> Exchange:
         began = self._clock.now()
         wait = self.answer_wait_ms
         try:
-            return await limited(connection_call(connection, errand, wait), self._clock, _HUNG * wait)
+            return await limited(connection_call(connection, command, request, wait), self._clock, _HUNG * wait)
         except TimeoutError:
             elapsed = self._clock.now() - began
-            return Exchange(0, began, elapsed, self.name, errand.command, errand.request, (), _BROKEN)
+            return Exchange(0, began, elapsed, self.name, command, request, (), _BROKEN)
 
     def _let_go(self, connection: Connection) -> None:
         """A connection came that nobody waits for any more."""
@@ -234,6 +313,12 @@ async def _closed(connection: Connection) -> None:
     await connection.close()
 
 
-async def connection_call(connection: Connection, errand: Errand, wait: int) -> Exchange:
-    """Put one errand's request and gather its answer."""
-    return await connection.ask(errand.command, errand.request, wait)
+def _tell(question: _Question, exchange: Exchange) -> None:
+    """Whoever asked may have gone meanwhile."""
+    if not question.answer.done():
+        question.answer.set_result(exchange)
+
+
+async def connection_call(connection: Connection, command: int, request: bytes, wait: int) -> Exchange:
+    """Put one request and gather its answer."""
+    return await connection.ask(command, request, wait)

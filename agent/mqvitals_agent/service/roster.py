@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from mqvitals_agent.clock import Clock
-from mqvitals_agent.connection.connection import Connector
+from mqvitals_agent.connection.connection import Calls, Connector, CountsCalls
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.journal import Journal
 from mqvitals_agent.poll.errand import Errand, errands
@@ -162,6 +162,11 @@ class Roster:
         """The intervals in force, by queue manager; the group's for every member, since any may be asked."""
         group = tuple(self._group.intervals())
         return {name: (*table.intervals(), *group) for name, table in self._own.items()}
+
+    def calls(self) -> Mapping[str, Calls]:
+        """The calls of MQ that hung, by queue manager, where they can."""
+        connectors = (poller.connector for poller in self._pollers.values())
+        return {each.queue_manager: each.calls for each in connectors if isinstance(each, CountsCalls)}
 
     def _new(self, connector: Connector, polling: PollingSettings) -> Poller:
         return Poller(connector, self._desk, self._clock, self._uniform, self._journal, polling.wait, polling.interval)

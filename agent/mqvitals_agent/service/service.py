@@ -226,7 +226,9 @@ class Service:
         arrived, self._arrived = self._arrived, []
         grid = self._grid
         self._handed = grid.number
-        return Batch(grid.number, grid.began, in_order(arrived, grid.now), self._roster.intervals(), grid.lead)
+        roster = self._roster
+        exchanges = in_order(arrived, grid.now)
+        return Batch(grid.number, grid.began, exchanges, roster.intervals(), grid.lead, roster.calls())
 
     async def _store(self, batch: Batch) -> None:
         stored = await self._work(lambda: self._keeper.take(batch))

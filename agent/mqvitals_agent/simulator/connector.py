@@ -6,7 +6,7 @@ from random import Random
 from typing import Final, Protocol
 
 from mqvitals_agent.clock import Clock
-from mqvitals_agent.connection.connection import ConnectError
+from mqvitals_agent.connection.connection import Calls, ConnectError
 from mqvitals_agent.connection.exchange import Exchange, MqiFailure, Reply
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.simulator.answer import CCSID, ENCODING
@@ -47,6 +47,11 @@ class SimulatedConnector:
     def queue_manager(self) -> str:
         """The queue manager's name."""
         return self._queue_manager
+
+    @property
+    def calls(self) -> Calls:
+        """None of them hangs: there is no MQ client behind it."""
+        return Calls()
 
     async def connect(self) -> SimulatedConnection:
         """A new connection. Raises ConnectError (2059) when the queue manager is down, or is none of the group."""

@@ -77,6 +77,17 @@ def structure_3(db: Database) -> None:
         db.execute(statement)
 
 
+@migrations()
+def structure_4(db: Database) -> None:
+    """Questions that the agent answers."""
+    for statement in (
+        """CREATE TABLE request(id INTEGER PRIMARY KEY, question TEXT NOT NULL, owner TEXT NOT NULL, kind TEXT NOT NULL,
+            name TEXT NOT NULL, asked_ts INTEGER NOT NULL, answered_ts INTEGER, answer TEXT) STRICT""",
+        "CREATE INDEX request_waits ON request(asked_ts) WHERE answered_ts IS NULL",
+    ):
+        db.execute(statement)
+
+
 def migrate(path: Path, *, application_id: int, structure: int, page_size: int) -> None:
     """Bring the file at ``path`` (empty, or a store of an older structure) to ``structure``. Raises sqlite3.Error.
 

@@ -15,7 +15,7 @@ from mqvitals_agent.store.table import KindTables
 APPLICATION_ID = 0x6D717674
 """``mqvt``: in the header of every store, so that tools and we ourselves know the file."""
 
-STRUCTURE = 3
+STRUCTURE = 4
 """The version of the tables that are not made from the vocabulary; counts up with each migration."""
 
 PAGE_SIZE = 16384
@@ -68,14 +68,7 @@ def open_reader(path: Path) -> sqlite3.Connection:
     _check_file(path, writing=False)
     connection: sqlite3.Connection | None = None
     try:
-        version = _version(path)
-        if version == _EMPTY:
-            raise StoreError(f"the store {path} is empty", "run the agent or a replay into it first")
-        if version < STRUCTURE:
-            raise StoreError(
-                f"the store {path} has the older structure {version}; this mqvitals reads {STRUCTURE}",
-                "let the agent or a replay of this version write to it once: that brings it up to date",
-            )
+        _check_readable(path, _version(path))
         connection = _connect_reader(path)
         connection.execute("PRAGMA query_only = ON")
     except (sqlite3.Error, *UNDECODABLE) as error:
@@ -83,6 +76,28 @@ def open_reader(path: Path) -> sqlite3.Connection:
         if connection is not None:
             connection.close()
         raise explained(path, error, "reading") from error
+    return connection
+
+
+def open_beside(path: Path) -> sqlite3.Connection:
+    """Open the store at ``path``, which must be there, for short transactions beside its writer, without the lock.
+
+    Raises StoreError.
+    """
+    _check_file(path, writing=False)
+    _check_file(path, writing=True)
+    connection: sqlite3.Connection | None = None
+    try:
+        _check_readable(path, _version(path))
+        connection = _connect(path, "rw")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        # Only a transaction that writes tells whether the files beside the store may be written too.
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("ROLLBACK")
+    except (sqlite3.Error, *UNDECODABLE) as error:
+        if connection is not None:
+            connection.close()
+        raise explained(path, error, "writing") from error
     return connection
 
 
@@ -148,6 +163,17 @@ def _make_file(path: Path, mode: int) -> None:
         raise StoreError(
             f"the store {path} cannot be made ({error.strerror})", "name a file in a folder that you may write to"
         ) from None
+
+
+def _check_readable(path: Path, version: int) -> None:
+    """Raises StoreError for a store that a writer has to make or migrate first."""
+    if version == _EMPTY:
+        raise StoreError(f"the store {path} is empty", "run the agent or a replay into it first")
+    if version < STRUCTURE:
+        raise StoreError(
+            f"the store {path} has the older structure {version}; this mqvitals reads {STRUCTURE}",
+            "let the agent or a replay of this version write to it once: that brings it up to date",
+        )
 
 
 def _version(path: Path) -> int:

@@ -34,6 +34,7 @@ from mqvitals_agent.store.notice_row import (
 )
 from mqvitals_agent.store.ownership import give_to_group
 from mqvitals_agent.store.receiver_row import Adoption, Introduced, adopt_receivers, count_owed
+from mqvitals_agent.store.request import Wish, read_wishes, write_answers
 from mqvitals_agent.store.schema import PAGE_SIZE, columns_of, open_writer, read_meta
 from mqvitals_agent.store.table import tables_of
 from mqvitals_agent.store.verdict import Unknown, Verdict
@@ -228,6 +229,16 @@ class Store:
         """
         with self._explaining("writing"), self._transaction():
             mark_failed(self._connection, number, ts, error, next_ts, refused=refused)
+
+    def wishes(self, now: int) -> tuple[Wish, ...]:
+        """The questions that wait for an answer at ``now`` (ms UTC, the machine's time). Raises StoreError."""
+        with self._explaining("reading"):
+            return read_wishes(self._connection, now)
+
+    def answer_wishes(self, numbers: Iterable[int], text: str, now: int) -> None:
+        """Give these questions the answer ``text``, at ``now`` (ms UTC); old ones go. Raises StoreError."""
+        with self._explaining("writing"), self._transaction():
+            write_answers(self._connection, numbers, text, now)
 
     def progress(self) -> dict[str, Progress]:
         """The last snapshot stored of every owner, so that an interrupted replay can go on. Raises StoreError."""

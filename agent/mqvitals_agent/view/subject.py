@@ -193,6 +193,7 @@ _NEVER_TOLD = frozenset(
         Absence.NOT_ON_ZOS,
         Absence.NOT_ON_DISTRIBUTED,
         Absence.NOT_DECLARED,
+        Absence.NOT_LIVE,
         Absence.NOT_ASKED,
     }
 )

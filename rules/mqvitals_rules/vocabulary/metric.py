@@ -29,6 +29,7 @@ class Absence(Enum):
     UNREACHABLE = "queue manager unreachable"
     STALE = "stale"
     NEEDS_SMF = "needs SMF"
+    NOT_LIVE = "not a living connection"  # a recording does not tell what befell the agent itself
     NOT_DECLARED = "not declared"  # a fact that only the configuration can tell
     TIME_ZONE_UNKNOWN = "time zone unknown"
     FIRST_READING = "first reading"  # a counter needs two

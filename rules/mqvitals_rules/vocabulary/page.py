@@ -59,6 +59,7 @@ _REASONS: Mapping[Absence, str] = {
     Absence.STALE: "the newest value is too old to be believed",
     Absence.NEEDS_SMF: "no command tells it; it stands in SMF records, and none have been read",
     Absence.NOT_DECLARED: "only the configuration can tell it, and does not",
+    Absence.NOT_LIVE: "it is about the agent's own calls of MQ, which a recording does not tell",
     Absence.TIME_ZONE_UNKNOWN: "ages need the queue manager's time zone, which is neither configured nor found out yet",
     Absence.FIRST_READING: "an increase needs two polls",
     Absence.RESET: "the counter began again, or passed 999,999,999",

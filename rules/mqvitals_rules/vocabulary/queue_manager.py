@@ -3,7 +3,7 @@
 # fmt: off
 from __future__ import annotations
 
-from mqvitals_rules.vocabulary.entry import answer, gauge, state, text
+from mqvitals_rules.vocabulary.entry import answer, counter, gauge, state, text
 from mqvitals_rules.vocabulary.metric import Kind
 from mqvitals_rules.vocabulary.states import DISABLED_ENABLED, EVENTS, MONITORING, NO_YES, STATISTICS
 
@@ -11,6 +11,9 @@ _CONNECTION = answer(
     "CONNECTION",
     state("reachable", NO_YES, "the connection to it holds"),
     gauge("reason", "number", "MQI reason code of the failure; 0: none"),
+    counter("hung_calls", "count",
+            "calls of the MQ client that did not come back in time, and were left behind with their thread"),
+    gauge("hanging_calls", "count", "calls of the MQ client left behind that have not come back yet"),
 )
 
 _IDENTITY = answer(

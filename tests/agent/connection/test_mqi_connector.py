@@ -203,12 +203,13 @@ async def test_a_call_that_hangs_is_left_behind_and_counted() -> None:
     clock.ring()
     exchange = await asking
     assert exchange.error == (2, 2009)
-    assert one.hung == 1
+    assert one.calls == (1, 1)
     closing = asyncio.ensure_future(connection.close())
     await asyncio.sleep(0)
     closing.cancel()
     release.set()
     assert await asyncio.to_thread(package.disconnected.wait, 5)
+    await _until(lambda: one.calls == (1, 0))
 
 
 async def test_a_connection_that_was_lost_asks_no_more() -> None:
@@ -240,7 +241,7 @@ async def test_connecting_that_is_given_up_undoes_itself() -> None:
     with pytest.raises(asyncio.CancelledError):
         await connecting
     assert not package.disconnected.is_set()
-    assert one.hung == 1
+    assert one.calls == (1, 1)
     release.set()
     assert await asyncio.to_thread(package.disconnected.wait, 5)
 

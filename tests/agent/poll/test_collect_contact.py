@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from mqvitals_agent.connection.connection import Calls
 from mqvitals_agent.connection.exchange import Exchange, MqiFailure, Reply
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.poll.command import form as form_of
@@ -33,10 +34,22 @@ def test_answering_queue_manager_is_reachable(talk: Talk) -> None:
     told = talk.end()
     reading = told.reading("QM01/queue_manager", "CONNECTION")
     assert (reading.poll, reading.answered) == (True, True)
-    assert reading.values == {"reachable": 1, "reason": 0}
+    untold = {"hung_calls": Absence.NOT_LIVE, "hanging_calls": Absence.NOT_LIVE}
+    assert reading.values == {"reachable": 1, "reason": 0, **untold}
     silent = told.reading("QM02/queue_manager", "CONNECTION")
     assert (silent.poll, silent.answered) == (False, False)
     assert silent.values["reachable"] is Absence.NOT_ASKED
+
+
+def test_calls_that_hang_are_told_as_increase_and_as_they_are(talk: Talk) -> None:
+    """Each cycle tells what came since the one before; a connector that is new counts from none."""
+    told = []
+    for hung, hanging in ((0, 0), (2, 1), (2, 0), (1, 1)):
+        talk.collector.set_calls("QM01", Calls(hung, hanging))
+        talk.ask(LOG)
+        values = talk.end().reading("QM01/queue_manager", "CONNECTION").values
+        told.append((values["hung_calls"], values["hanging_calls"]))
+    assert told == [(0, 0), (2, 1), (0, 0), (1, 1)]
 
 
 @pytest.mark.parametrize("reason", [2009, 2059, 2161, 2162, 2202, 2203, 2273, 2537, 2538])

@@ -18,7 +18,7 @@ from mqvitals_rules.ruleset import RuleSet, doubts, load_rules, shipped_packs
 from mqvitals_rules.vocabulary.tables import KINDS
 
 PROMISED = (
-    *("AGENT-01", "AGENT-02", "AGENT-03", "AGENT-04", "AGENT-05", "BP-01", "BP-02", "BP-03", "CF-01", "CF-02", "CF-03"),
+    *("AGENT-01", "AGENT-02", "AGENT-03", "AGENT-04", "AGENT-05", "AGENT-06", "BP-01", "BP-02", "BP-03", "CF-01", "CF-02", "CF-03"),
     *("CHIN-01", "CHIN-10", "CHL-01", "CHL-06", "CHL-07", "CHL-16", "PS-01", "Q-02", "Q-03"),
 )
 PACKS = files("mqvitals_rules") / "packs"

@@ -207,7 +207,7 @@ def hung_put(m: Any, address: str, control_port: int) -> dict[str, Any]:
         return {
             "lost": lost.error,
             "again": again.error,
-            "hung": connector.hung,
+            "hung": connector.calls.hung,
             "while_hung": while_hung,
             "found": _told(found),
         }

@@ -1,0 +1,144 @@
+"""Questions as rows: what somebody wants to know now, asked beside the agent's writing and answered by the agent.
+
+Whoever asks and the agent that answers judge how old a question is by the machine's own clock, also where the agent's
+samples go by another (a simulation that runs faster).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from mqvitals_agent.store.cell import integer, moment, moment_or_none, text
+from mqvitals_agent.store.error import UNDECODABLE, StoreError, explained
+from mqvitals_agent.store.schema import open_beside, read_meta
+from mqvitals_rules.snapshot import ObjectName
+
+WHO = "who"
+"""The question who has an object open."""
+
+WAITS_MS = 60_000
+"""Nobody waits longer for an answer: what is older is not asked any more."""
+KEEP_MS = 600_000
+"""How long a question stays, answered or not."""
+_MOST = 1_000
+"""Questions that the agent looks at together; the others come when these are answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A question that waits: its number, its word (``who``), what it is about, and when it was asked (ms UTC)."""
+
+    id: int
+    question: str
+    object: ObjectName
+    asked: int
+
+
+class RequestBook:
+    """The place for questions in a store that an agent writes. ``close`` it, or leave a ``with`` block.
+
+    It writes one row in a transaction of its own beside the agent, never makes a store and never takes the writer's lock.
+    Use it from one thread at a time: a question may have to wait for the agent's transaction, for five seconds at most.
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        """For ``open``."""
+        self._path = path
+        self._connection = connection
+
+    @classmethod
+    def open(cls, path: Path | str) -> RequestBook:
+        """Open the place for questions in the store at ``path``.
+
+        Raises StoreError: no store, no permission for writing, an older or newer structure, a replay, damaged. Whether an
+        agent runs is not looked at.
+        """
+        path = Path(path).resolve()
+        connection = open_beside(path)
+        try:
+            replayed = read_meta(connection).get("mode") == "replay"
+        except (sqlite3.Error, *UNDECODABLE) as error:
+            connection.close()
+            raise explained(path, error, "reading") from error
+        if replayed:
+            connection.close()
+            raise StoreError(
+                f"the store {path} holds a replay: no queue manager stands behind it that could be asked",
+                "name the store of a running agent",
+            )
+        return cls(path, connection)
+
+    def ask(self, question: str, object: ObjectName, now: int) -> int:  # noqa: A002 - as Wish calls it
+        """Put a question about an object; returns its number. ``now`` is the machine's time, ms UTC. Raises StoreError."""
+        try:
+            cells = [each.encode().decode() for each in (question, *object)]
+        except UnicodeEncodeError:
+            raise StoreError(
+                f"{str(object)!a} cannot be the name of an object: it is no text", "look at its spelling"
+            ) from None
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            _forget(self._connection, now)
+            number = self._connection.execute(
+                "INSERT INTO request(question, owner, kind, name, asked_ts) VALUES(?, ?, ?, ?, ?)", (*cells, now)
+            ).lastrowid
+            self._connection.execute("COMMIT")
+        except (sqlite3.Error, *UNDECODABLE) as error:
+            with suppress(sqlite3.Error):
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+            raise explained(self._path, error, "writing") from error
+        return integer(number)
+
+    def answer(self, number: int) -> str | None:
+        """The answer to a question, JSON; None: not yet. Raises StoreError, also when the question is no longer there."""
+        try:
+            row = self._connection.execute("SELECT answered_ts, answer FROM request WHERE id = ?", (number,)).fetchone()
+            if row is not None:
+                return None if moment_or_none(row[0]) is None else text(row[1])
+        except (sqlite3.Error, *UNDECODABLE) as error:
+            raise explained(self._path, error, "reading") from error
+        raise StoreError(f"the question is no longer in the store {self._path}", "ask again")
+
+    def close(self) -> None:
+        """Let go; a second call does nothing."""
+        self._connection.close()
+
+    def __enter__(self) -> RequestBook:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def read_wishes(connection: sqlite3.Connection, now: int) -> tuple[Wish, ...]:
+    """The oldest questions that somebody waits for at ``now`` (ms UTC). Raises sqlite3.Error.
+
+    One that was asked long before is not, nor one from the future: the clock has been set back since.
+    """
+    return tuple(
+        Wish(integer(number), text(question), ObjectName(text(owner), text(kind), text(name)), moment(asked))
+        for number, question, owner, kind, name, asked in connection.execute(
+            "SELECT id, question, owner, kind, name, asked_ts FROM request"
+            " WHERE answered_ts IS NULL AND asked_ts BETWEEN ? AND ? ORDER BY asked_ts, id LIMIT ?",
+            (now - WAITS_MS, now + WAITS_MS, _MOST),
+        )
+    )
+
+
+def write_answers(connection: sqlite3.Connection, numbers: Iterable[int], answer: str, now: int) -> None:
+    """Answer questions, all alike. The caller owns the transaction. Raises sqlite3.Error."""
+    connection.executemany(
+        "UPDATE request SET answered_ts = ?, answer = ? WHERE id = ? AND answered_ts IS NULL",
+        [(now, answer, number) for number in numbers],
+    )
+    _forget(connection, now)
+
+
+def _forget(connection: sqlite3.Connection, now: int) -> None:
+    """What was asked long ago goes, and what a clock that was set back since dated far ahead."""
+    connection.execute("DELETE FROM request WHERE asked_ts NOT BETWEEN ? AND ?", (now - KEEP_MS, now + KEEP_MS))

@@ -1,0 +1,1 @@
+"""Who has a queue open: asked on demand, never polled."""
