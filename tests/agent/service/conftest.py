@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from mqvitals_agent.connection.connection import ConnectError
+from mqvitals_agent.connection.connection import Calls, ConnectError
 from mqvitals_agent.connection.exchange import Exchange, MqiFailure, Reply
 from mqvitals_agent.journal import Journal
 from mqvitals_agent.pcf import constants as mq
@@ -92,6 +92,7 @@ class Script:
     wait, ``truncated`` ones too but for their first messages, ``hung`` ones never, ``refused`` ones are answered 2035.
     ``down`` is why connecting fails, ``stuck`` makes it hang; with ``connect_anyway`` only asking fails. ``deaf`` makes it
     hang too, but a connection comes of it when it is cancelled. ``close_fails`` is what closing raises in the end.
+    ``calls`` are those of MQ that it says hung.
     """
 
     queue_manager: str
@@ -106,6 +107,7 @@ class Script:
     stuck: bool = False
     deaf: bool = False
     close_fails: Exception | None = None
+    calls: Calls = Calls()
     connect_anyway: bool = False
     attempts: list[int] = field(default_factory=list)
     asked: list[tuple[int, str]] = field(default_factory=list)

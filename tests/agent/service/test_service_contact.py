@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mqvitals_agent.connection.connection import Calls
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_rules.check import prepare
 
@@ -119,3 +120,19 @@ async def test_group_does_not_wait_behind_a_hanging_member(house: Any) -> None:
     async with house.running():
         await house.clock.advance(61_000)
     assert house.of("QM02").times("INQUIRE_CF_STRUC_STATUS")[:2] == [30_000, 30_000]
+
+
+async def test_calls_that_hang_raise_an_alert_and_end_it(house: Any) -> None:
+    """Counted by the connector, told in the cycle; at the third poll after the last one came back nothing fires any more."""
+    script = house.of("QM01")
+    async with house.running():
+        await house.clock.advance(31_000)
+        assert firing(house) == []
+        script.calls = Calls(hung=1, hanging=1)
+        await house.clock.advance(30_000)
+        assert firing(house) == ["AGENT-06 QM01/queue_manager"]
+        script.calls = Calls(hung=1)
+        await house.clock.advance(60_000)
+        assert firing(house) == ["AGENT-06 QM01/queue_manager"]
+        await house.clock.advance(30_000)
+        assert firing(house) == []
