@@ -1,1 +1,1 @@
-"""The reader of SMF 115 and 116 records. This room is still empty."""
+"""SMF 115 and 116: the statistics and accounting records of IBM MQ for z/OS, read from files."""

@@ -1,0 +1,195 @@
+"""One record after another out of a stream, whatever form it has; damage costs the records it touches and is told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, Final, NamedTuple
+
+from mqvitals_agent.smf.error import SmfError
+from mqvitals_agent.smf.framing import BDW, LOOK, RDW, Framing, begins, block_at, framing_of, plausible
+from mqvitals_agent.smf.record import bare_length
+from mqvitals_agent.smf.window import Window
+
+LONGEST: Final = 1 << 20
+"""No record of MQ is longer; what grows beyond it when segments are joined is damage."""
+
+_BLOCK_HEAD: Final = 10
+_WORD_LENGTH: Final = 6
+_WHOLE, _FIRST, _LAST, _MIDDLE = range(4)
+_WORD: Final = re.compile(rb"..[\0\1]\0[\x1e\x5e][\x02\x03\x73\x74]", re.DOTALL)
+_BARE: Final = re.compile(
+    rb"\x5e[\x73\x74]....[\0\1]..[\x0c\x0f\x1c\x1f\x2c\x2f\x3c\x3f\x4c\x4f\x5c\x5f\x6c\x6f\x7c\x7f\x8c\x8f\x9c\x9f]",
+    re.DOTALL,
+)
+
+
+class Frame(NamedTuple):
+    """One record: where it began in the stream, its type, and its bytes with a record descriptor word before them."""
+
+    offset: int
+    type: int
+    data: bytes
+
+
+Damaged = Callable[[SmfError], None]
+"""Is told of each record that was lost, and of bytes that were passed over."""
+
+
+def frames(stream: BinaryIO, damaged: Damaged) -> Iterator[Frame]:
+    """The records of a stream, of any type, in their order. Raises SmfError when it is no SMF data, and OSError."""
+    window = Window(stream)
+    ahead = window.fill(LOOK)
+    match framing_of(window.data[:LOOK], whole=ahead < LOOK):
+        case Framing.BARE:
+            yield from _bare(window, damaged)
+        case Framing.RDW:
+            yield from _joined(window, damaged, blocks=False)
+        case Framing.BDW:
+            yield from _joined(window, damaged, blocks=True)
+
+
+class _Segments:
+    """Joins the segments of spanned records."""
+
+    def __init__(self, damaged: Damaged) -> None:
+        self._damaged = damaged
+        self._parts: list[bytes] = []
+        self._began = 0
+        self._size = 0
+
+    def take(self, offset: int, segment: int, data: bytes) -> Frame | None:
+        """The next segment, descriptor word included; returns the record that is whole with it."""
+        if segment in (_WHOLE, _FIRST):
+            self.end()
+            if segment == _WHOLE:
+                return _frame(offset, data)
+            self._parts, self._began, self._size = [data], offset, len(data)
+        elif not self._parts:
+            self._damaged(SmfError("a segment without its first one", offset))
+        else:
+            self._parts.append(data[RDW.size :])
+            self._size += len(data) - RDW.size
+            if self._size > LONGEST:
+                self._parts = []
+                self._damaged(SmfError(f"a record in segments grows beyond {LONGEST} bytes", self._began))
+            elif segment == _LAST:
+                whole, self._parts = b"".join(self._parts), []
+                return _frame(self._began, whole)
+        return None
+
+    def end(self) -> None:
+        """No more segments of the record under way come."""
+        if self._parts:
+            self._parts = []
+            self._damaged(SmfError("the record's last segment is missing", self._began))
+
+
+def _frame(offset: int, data: bytes) -> Frame:
+    return Frame(offset, data[5] if len(data) > 5 else 0, data)
+
+
+def _joined(window: Window, damaged: Damaged, *, blocks: bool) -> Iterator[Frame]:
+    """Records with descriptor words, in blocks or not; segments are joined."""
+    segments = _Segments(damaged)
+    block_end = -1
+    while window.fill(RDW.size) >= RDW.size:
+        if blocks and window.offset >= block_end:
+            window.fill(_BLOCK_HEAD)
+            length = block_at(window.data, window.at)
+            if length:
+                block_end = window.offset + length
+                window.at += BDW.size
+                continue
+        length, segment, zero = RDW.unpack_from(window.data, window.at)
+        if zero or segment > _MIDDLE or length <= RDW.size:
+            segments.end()
+            if not _resume(window, damaged):
+                return
+            block_end = -1
+            continue
+        if (ahead := window.fill(length)) < length:
+            text = f"the file ends within this record: {length - ahead} of its {length} bytes are missing"
+            damaged(SmfError(text, window.offset))
+            segments.end()
+            return
+        at, offset = window.at, window.offset
+        # The record stays within reach until the one behind it has been found in its place.
+        window.keep, window.at = at, at + length
+        frame = segments.take(offset, segment, window.data[at : at + length])
+        if frame is not None:
+            yield frame
+    segments.end()
+    if window.fill(1):
+        damaged(SmfError("the file ends within a record descriptor word", window.offset))
+
+
+def _only_zeros(window: Window) -> bool:
+    """Whether nothing but zeros comes: what fills up the last block is no damage."""
+    rest = window.data[window.at :]
+    return not rest.strip(b"\0") and window.fill(len(rest) + 1) == len(rest)
+
+
+def _resume(window: Window, damaged: Damaged) -> bool:
+    """Go to the next place where a record seems to begin; False when there is none.
+
+    The search begins within the record before: its length may be what is wrong.
+    """
+    if _only_zeros(window):
+        return False
+    damaged(SmfError("no record descriptor word is here; going on at the next record", window.offset))
+    start = window.keep + RDW.size if window.keep < window.at else window.at + 1
+    while True:
+        found = _WORD.search(window.data, start)
+        if found is not None:
+            # From here on: reading on may move what lies before it.
+            window.keep = window.at = found.start()
+            if begins(window.data, window.at) and _leads_on(window):
+                return True
+            start = window.at + 1
+            continue
+        # What is left may be the beginning of a descriptor word.
+        window.at = window.keep = max(len(window.data) - _WORD_LENGTH, start)
+        rest = len(window.data) - window.at
+        if window.fill(rest + 1) <= rest:
+            return False
+        start = window.at
+
+
+def _leads_on(window: Window) -> bool:
+    """Whether the record that seems to begin here ends where another begins, or the stream does."""
+    length = int(RDW.unpack_from(window.data, window.at)[0])
+    ahead = window.fill(length + _BLOCK_HEAD)
+    if ahead <= length:
+        return ahead == length
+    behind = window.at + length
+    return plausible(window.data, behind) or block_at(window.data, behind) > 0
+
+
+def _bare(window: Window, damaged: Damaged) -> Iterator[Frame]:
+    """Records end to end: their sections say how long they are."""
+    while window.fill(LONGEST):
+        data, at = window.data, window.at
+        length = bare_length(data, at)
+        if not length:
+            offset = window.offset
+            if _only_zeros(window):
+                return
+            found = _BARE.search(data, at + 1)
+            while found is not None and not bare_length(data, found.start()):
+                found = _BARE.search(data, found.start() + 1)
+            damaged(SmfError("no record of MQ begins here; without descriptor words its length is unknown", offset))
+            if found is None:
+                window.at = window.keep = len(data)
+                if not window.fill(1):
+                    return
+                continue
+            window.at = window.keep = found.start()
+            continue
+        if len(data) - at < length:
+            damaged(SmfError(f"the file ends within this record of {length} bytes", window.offset))
+            return
+        offset = window.offset
+        window.at = window.keep = at + length
+        head = RDW.pack(min(length + RDW.size, 0xFFFF), 0, 0)
+        yield Frame(offset, data[at + 1], head + data[at : at + length])

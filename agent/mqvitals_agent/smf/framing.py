@@ -1,0 +1,97 @@
+"""How records lie in a file, found by looking: with descriptor words, in blocks, or end to end.
+
+Whatever a transfer made of them: descriptor words are what ``SITE RDW`` keeps, blocks what RECFM=U copies hold, and nothing but
+the records is what binary transfer usually leaves. Sources: z/OS DFSMS, record and block descriptor words.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from struct import Struct
+from typing import Final
+
+from mqvitals_agent.smf.error import SmfError
+
+RDW: Final = Struct(">HBB")
+BDW: Final = Struct(">HH")
+EXTENDED: Final = Struct(">I")
+SHORTEST: Final = 18
+"""The header and trailer of a dump, descriptor word included; no record is shorter."""
+LOOK: Final = 1 << 18
+"""So many bytes are looked at to tell how records lie."""
+
+_CHAIN: Final = 5
+_TYPES: Final = frozenset({2, 3, 115, 116})
+_FLAGS: Final = frozenset({0x1E, 0x5E})
+_TRANSMIT: Final = "INMR01".encode("cp037")
+_ASCII: Final = re.compile(rb"\A(?:....)?[;\x1e][\x02\x03st]", re.DOTALL)
+
+
+class Framing(Enum):
+    """How records lie in a file."""
+
+    RDW = "record descriptor words"
+    BDW = "blocks of records with descriptor words"
+    BARE = "records end to end, without descriptor words"
+
+
+def framing_of(head: bytes, *, whole: bool) -> Framing:
+    """How records lie in a file that begins with ``head``; ``whole``: there is no more of it.
+
+    Raises SmfError: it holds no records of a form we know; the message says what it looks like.
+    """
+    if not head:
+        raise SmfError("the file is empty")
+    if _chain(head, 0, whole=whole):
+        return Framing.RDW
+    if block_at(head, 0) and _chain(head, BDW.size, whole=whole, most=1):
+        return Framing.BDW
+    if head[0] in _FLAGS and len(head) > 1 and head[1] in _TYPES:
+        return Framing.BARE
+    if head[2:8] == _TRANSMIT:
+        raise SmfError("the file was made by TSO TRANSMIT: RECEIVE it first, and transfer what comes out")
+    if _ASCII.match(head) and b" " * 3 in head[:2000]:
+        raise SmfError("the file was transferred as text, which spoils it: transfer it in binary mode, with SITE RDW")
+    raise SmfError("no SMF records are found at its beginning: transfer the dump in binary mode, with SITE RDW")
+
+
+def plausible(data: bytes, at: int) -> bool:
+    """Whether a record descriptor word may lie at ``at``, of a segment of any kind."""
+    if at + RDW.size > len(data):
+        return False
+    length: int
+    length, segment, zero = RDW.unpack_from(data, at)
+    return length > RDW.size and segment <= 3 and zero == 0 and (length >= SHORTEST or segment >= 2)
+
+
+def begins(data: bytes, at: int) -> bool:
+    """Whether a record of MQ, or the header or trailer of a dump, seems to begin at ``at`` with its descriptor word."""
+    return plausible(data, at) and at + 6 <= len(data) and data[at + 4] in _FLAGS and data[at + 5] in _TYPES
+
+
+def block_at(data: bytes, at: int) -> int:
+    """The length of the block that seems to begin at ``at``, its descriptor word included; 0 when none does."""
+    if at + 10 > len(data):
+        return 0
+    length: int
+    length, zero = BDW.unpack_from(data, at)
+    if length & 0x8000:
+        length, zero = EXTENDED.unpack_from(data, at)[0] & 0x7FFFFFFF, 0
+    inner = at + 4
+    if zero or not plausible(data, inner) or RDW.unpack_from(data, inner)[0] > length - 4:
+        return 0
+    return length
+
+
+def _chain(data: bytes, at: int, *, whole: bool, most: int = _CHAIN) -> bool:
+    """Whether records follow one another from ``at`` on, at least one of which is surely SMF's."""
+    sure = False
+    for _ in range(most):
+        if not plausible(data, at):
+            return sure and (not whole or at == len(data))
+        sure = sure or begins(data, at)
+        at += RDW.unpack_from(data, at)[0]
+        if at >= len(data):
+            break
+    return sure

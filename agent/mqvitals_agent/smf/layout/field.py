@@ -1,0 +1,126 @@
+"""What a section's table is made of, and how a table becomes one ``struct`` for each length a section comes in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from struct import Struct
+from typing import Any, Final, NamedTuple
+
+Value = int | str
+"""A number (counts, bits, TOD stamps and durations as they are), or a text; byte strings as hexadecimal digits."""
+
+_CODES: Final = {"u8": "B", "u16": "H", "u32": "I", "u64": "Q", "i16": "h", "tod": "Q", "dur": "Q"}
+_SIZES: Final = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "i16": 2, "tod": 8, "dur": 8}
+_UNUSED: Final = " \0"
+
+
+class Field(NamedTuple):
+    """A field of a section: bytes ``offset`` and following, from the section's beginning.
+
+    ``form``: u8 u16 u32 u64 i16 numbers, ``tod`` a time stamp (STCK, 2**-12 microseconds since 1900 UTC), ``dur`` a
+    duration on that scale, ``ebc`` text and ``hex`` bytes of ``size``. ``kind``: D counted in the interval, P now, HW and
+    LW highest and lowest of the interval, C a limit, ID an identity, TS a time. ``column`` is its name in the files of
+    mqsmfcsv; empty: none of its own. ``times`` and ``step``: an array, so many bytes from one to the next.
+    """
+
+    offset: int
+    form: str
+    name: str
+    kind: str
+    column: str = ""
+    size: int = 0
+    times: int = 1
+    step: int = 0
+
+    @property
+    def length(self) -> int:
+        """Bytes of one of it."""
+        return self.size or _SIZES[self.form]
+
+
+class Cell(NamedTuple):
+    """One value of a section: a field, or one element of an array (``element``, None: no array)."""
+
+    name: str
+    offset: int
+    field: Field
+    element: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shape:
+    """A section in one of the lengths it comes in.
+
+    ``cells`` in the order of their offsets. ``unpack`` gives their raw values, ``read`` the same with texts and hexadecimal
+    digits in place of bytes.
+    """
+
+    cells: tuple[Cell, ...]
+    names: tuple[str, ...]
+    unpack: Callable[[bytes | memoryview, int], tuple[Any, ...]]
+    read: Callable[[bytes | memoryview, int], tuple[Value, ...]]
+
+    def fields(self, data: bytes | memoryview, offset: int) -> dict[str, Value]:
+        """The values by name. Raises ``struct.error`` when the section does not lie within ``data``."""
+        return dict(zip(self.names, self.read(data, offset), strict=True))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """The table of one section: ``name`` as the documents call it (QPST)."""
+
+    name: str
+    fields: tuple[Field, ...]
+
+    def shape(self, length: int) -> Shape:
+        """How a section of so many bytes is read: all fields that lie within it; what came later is left out."""
+        return _shape(self, length)
+
+
+@cache
+def _shape(layout: Layout, length: int) -> Shape:
+    cells = tuple(sorted(_cells(layout, length), key=lambda cell: cell.offset))
+    code, at = [">"], 0
+    for cell in cells:
+        if cell.offset > at:
+            code.append(f"{cell.offset - at}x")
+        code.append(_CODES.get(cell.field.form) or f"{cell.field.size}s")
+        at = cell.offset + cell.field.length
+    unpack = Struct("".join(code)).unpack_from
+    texts = {
+        index: text if cell.field.form == "ebc" else digits
+        for index, cell in enumerate(cells)
+        if cell.field.form in ("ebc", "hex")
+    }
+    if not texts:
+        return Shape(cells, tuple(cell.name for cell in cells), unpack, unpack)
+
+    def read(data: bytes | memoryview, offset: int) -> tuple[Value, ...]:
+        values = list(unpack(data, offset))
+        for index, decode in texts.items():
+            values[index] = decode(values[index])
+        return tuple(values)
+
+    return Shape(cells, tuple(cell.name for cell in cells), unpack, read)
+
+
+def _cells(layout: Layout, length: int) -> Iterator[Cell]:
+    for field in layout.fields:
+        for index in range(field.times):
+            offset = field.offset + index * field.step
+            if offset + field.length <= length:
+                name = field.name if field.times == 1 else f"{field.name}.{index}"
+                yield Cell(name, offset, field, None if field.times == 1 else index)
+
+
+@lru_cache(8192)
+def text(data: bytes) -> str:
+    """EBCDIC text (code page 037; names are the same in 1047) without the blanks or zeros behind it."""
+    return data.decode("cp037").rstrip(_UNUSED)
+
+
+def digits(data: bytes) -> str:
+    """Bytes as hexadecimal digits."""
+    return data.hex()

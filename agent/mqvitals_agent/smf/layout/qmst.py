@@ -1,0 +1,58 @@
+"""QMST: the message manager: MQI calls (115/2)."""
+
+from __future__ import annotations
+
+from mqvitals_agent.smf.layout.field import Field, Layout
+
+# fmt: off
+QMST = Layout("QMST", (
+    Field(8, "u32", "open", "D", "Open"),
+    Field(12, "u32", "clos", "D", "Close"),
+    Field(16, "u32", "get", "D", "Get"),
+    Field(20, "u32", "put", "D", "Put"),
+    Field(24, "u32", "put1", "D", "Put1"),
+    Field(28, "u32", "inq", "D", "Inq"),
+    Field(32, "u32", "inql", "D", "Inql"),
+    Field(36, "u32", "set", "D", "Set"),
+    Field(40, "u32", "endw", "D", "Endw"),
+    Field(44, "u32", "calh", "D", "Close_Handles"),
+    Field(48, "u32", "sub", "D", "Sub"),
+    Field(52, "u32", "subr", "D", "SubReq"),
+    Field(56, "u32", "cb", "D", "CB"),
+    Field(60, "u32", "ctl", "D", "CTL"),
+    Field(64, "u32", "stus", "D", "Status"),
+    Field(68, "u32", "pubs", "D", "Pubs"),
+    Field(72, "u64", "spp", "D", "PersPuts"),
+    Field(80, "u64", "snp", "D", "NonPersPuts"),
+    Field(88, "u64", "pbp", "D", "PersPutBytes"),
+    Field(96, "u64", "nbp", "D", "NonPersPutBytes"),
+    Field(104, "u64", "ocpa", "D", "Otel_Prop_Put"),
+    Field(112, "u64", "ocga", "D", "Otel_Prop_Get"),
+    Field(120, "u64", "oahc", "D", "Otel_Disc_Put"),
+    Field(128, "u64", "ocpd", "D", "Otel_Inval_Put"),
+    Field(136, "u64", "ocmp", "D", "Otel_Max_Props_Put"),
+    Field(144, "u64", "ocgd", "D", "Otel_Inval_Get"),
+    Field(152, "u64", "ocps", "D", "Otel_State_Trunc_Put"),
+    Field(160, "u64", "ocgs", "D", "Otel_State_Trunc_Get"),
+    Field(168, "u64", "oscs", "D", "Otel_Spans_Consumer"),
+    Field(176, "u64", "osps", "D", "Otel_Spans_Producer"),
+    Field(184, "u64", "osns", "D", "Otel_Nosample_Put"),
+    Field(192, "u64", "ocda", "D", "Otel_Disc_Get"),
+    Field(200, "u64", "ospl", "D", "Otel_Span_Limit_Producer"),
+    Field(208, "u64", "oscl", "D", "Otel_Span_Limit_Consumer"),
+    Field(216, "u64", "osfs", "D", "Otel_Span_Limit_Storage"),
+    Field(224, "u64", "osok", "D", "Otel_Span_Success"),
+    Field(232, "u64", "osfr", "D", "Otel_Span_Failed"),
+    Field(240, "u64", "osfc", "D", "Otel_Span_Failed_Capacity"),
+    Field(248, "u64", "otso", "D", "Otel_SMF_Success"),
+    Field(256, "u64", "otsr", "D", "Otel_SMF_Failed"),
+    Field(264, "u64", "otsc", "D", "Otel_SMF_Failed_Capacity"),
+    Field(272, "dur", "otpu", "D", "Otel_CPU_Time"),
+    Field(280, "dur", "otpw", "D", "Otel_Wait_Work_Time"),
+    Field(288, "dur", "otpd", "D", "Otel_Wait_SMF_Time"),
+    Field(296, "u32", "otsk", "P", "Otel_EmissionTasks"),
+    Field(304, "u64", "obse", "D", "Otel_IMS_Bridge_Spans"),
+    Field(312, "u64", "obcp", "D", "Otel_IMS_Bridge_Propagates"),
+    Field(320, "u64", "obcd", "D", "Otel_IMS_Bridge_Discard"),
+))
+# fmt: on
