@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO, Final, NamedTuple
 
 from mqvitals_agent.smf.error import SmfError
-from mqvitals_agent.smf.framing import BDW, LOOK, RDW, Framing, begins, block_at, framing_of, plausible
+from mqvitals_agent.smf.framing import BDW, FLAGS, LOOK, RDW, Framing, begins, block_at, framing_of, plausible
 from mqvitals_agent.smf.record import bare_length
 from mqvitals_agent.smf.window import Window
 
@@ -16,6 +16,7 @@ LONGEST: Final = 1 << 20
 
 _BLOCK_HEAD: Final = 10
 _WORD_LENGTH: Final = 6
+_PAST_HEADER: Final = 24
 _WHOLE, _FIRST, _LAST, _MIDDLE = range(4)
 _WORD: Final = re.compile(rb"..[\0\1]\0[\x1e\x5e][\x02\x03\x73\x74]", re.DOTALL)
 _BARE: Final = re.compile(
@@ -39,8 +40,8 @@ Damaged = Callable[[SmfError], None]
 def frames(stream: BinaryIO, damaged: Damaged) -> Iterator[Frame]:
     """The records of a stream, of any type, in their order. Raises SmfError when it is no SMF data, and OSError."""
     window = Window(stream)
-    ahead = window.fill(LOOK)
-    match framing_of(window.data[:LOOK], whole=ahead < LOOK):
+    window.fill(LOOK)
+    match framing_of(window.data[:LOOK]):
         case Framing.BARE:
             yield from _bare(window, damaged)
         case Framing.RDW:
@@ -104,7 +105,11 @@ def _joined(window: Window, damaged: Damaged, *, blocks: bool) -> Iterator[Frame
         length, segment, zero = RDW.unpack_from(window.data, window.at)
         if zero or segment > _MIDDLE or length <= RDW.size:
             segments.end()
-            if not _resume(window, damaged):
+            if _only_zeros(window):
+                return
+            damaged(SmfError("no record descriptor word is here; going on at the next record", window.offset))
+            # The length of the record before may be what is wrong: the search begins within that.
+            if not _resume(window, window.keep + RDW.size if window.keep < window.at else window.at + 1):
                 return
             block_end = -1
             continue
@@ -112,7 +117,10 @@ def _joined(window: Window, damaged: Damaged, *, blocks: bool) -> Iterator[Frame
             text = f"the file ends within this record: {length - ahead} of its {length} bytes are missing"
             damaged(SmfError(text, window.offset))
             segments.end()
-            return
+            if not _resume(window, window.at + RDW.size):
+                return
+            block_end = -1
+            continue
         at, offset = window.at, window.offset
         # The record stays within reach until the one behind it has been found in its place.
         window.keep, window.at = at, at + length
@@ -130,15 +138,8 @@ def _only_zeros(window: Window) -> bool:
     return not rest.strip(b"\0") and window.fill(len(rest) + 1) == len(rest)
 
 
-def _resume(window: Window, damaged: Damaged) -> bool:
-    """Go to the next place where a record seems to begin; False when there is none.
-
-    The search begins within the record before: its length may be what is wrong.
-    """
-    if _only_zeros(window):
-        return False
-    damaged(SmfError("no record descriptor word is here; going on at the next record", window.offset))
-    start = window.keep + RDW.size if window.keep < window.at else window.at + 1
+def _resume(window: Window, start: int) -> bool:
+    """Go to the next place from ``start`` on where a record seems to begin; False when there is none."""
     while True:
         found = _WORD.search(window.data, start)
         if found is not None:
@@ -167,29 +168,40 @@ def _leads_on(window: Window) -> bool:
 
 
 def _bare(window: Window, damaged: Damaged) -> Iterator[Frame]:
-    """Records end to end: their sections say how long they are."""
+    """Records end to end: their sections say how long they are, and where that does not lead to another one it may be wrong."""
     while window.fill(LONGEST):
-        data, at = window.data, window.at
+        data, at, offset = window.data, window.at, window.offset
         length = bare_length(data, at)
-        if not length:
-            offset = window.offset
-            if _only_zeros(window):
-                return
-            found = _BARE.search(data, at + 1)
-            while found is not None and not bare_length(data, found.start()):
-                found = _BARE.search(data, found.start() + 1)
-            damaged(SmfError("no record of MQ begins here; without descriptor words its length is unknown", offset))
-            if found is None:
-                window.at = window.keep = len(data)
-                if not window.fill(1):
-                    return
+        there = 0 < length <= len(data) - at
+        if there:
+            head = RDW.pack(min(length + RDW.size, 0xFFFF), 0, 0)
+            yield Frame(offset, data[at + 1], head + data[at : at + length])
+            window.keep = window.at = at + length
+            if len(data) == at + length or bare_length(data, at + length):
                 continue
-            window.at = window.keep = found.start()
-            continue
-        if len(data) - at < length:
-            damaged(SmfError(f"the file ends within this record of {length} bytes", window.offset))
+        if _only_zeros(window):
             return
-        offset = window.offset
-        window.at = window.keep = at + length
-        head = RDW.pack(min(length + RDW.size, 0xFFFF), 0, 0)
-        yield Frame(offset, data[at + 1], head + data[at : at + length])
+        found = next_bare(data, at + (_PAST_HEADER if there else 1))
+        if length > len(data) - at and found < 0:
+            damaged(
+                SmfError(
+                    f"the file ends within this record: it has {length} bytes, of which {len(data) - at} are here",
+                    offset,
+                )
+            )
+            return
+        damaged(
+            SmfError("what is here is no record of MQ: without descriptor words its length is unknown", window.offset)
+        )
+        window.at = window.keep = len(data) if found < 0 else found
+
+
+def next_bare(data: bytes, start: int) -> int:
+    """Where from ``start`` on a record of MQ seems to begin, with a date in its header and an end that fits; -1: nowhere."""
+    while (match := _BARE.search(data, start)) is not None:
+        start = match.start()
+        length = bare_length(data, start)
+        if length and (start + length >= len(data) or data[start + length] in FLAGS):
+            return start
+        start += 1
+    return -1

@@ -21,9 +21,10 @@ SHORTEST: Final = 18
 LOOK: Final = 1 << 18
 """So many bytes are looked at to tell how records lie."""
 
-_CHAIN: Final = 5
+_CHAIN: Final = 8
 _TYPES: Final = frozenset({2, 3, 115, 116})
-_FLAGS: Final = frozenset({0x1E, 0x5E})
+FLAGS: Final = frozenset({0x1E, 0x5E})
+"""The flag byte of records: without and with subtypes."""
 _TRANSMIT: Final = "INMR01".encode("cp037")
 _ASCII: Final = re.compile(rb"\A(?:....)?[;\x1e][\x02\x03st]", re.DOTALL)
 
@@ -36,18 +37,19 @@ class Framing(Enum):
     BARE = "records end to end, without descriptor words"
 
 
-def framing_of(head: bytes, *, whole: bool) -> Framing:
-    """How records lie in a file that begins with ``head``; ``whole``: there is no more of it.
+def framing_of(head: bytes) -> Framing:
+    """How records lie in a file that begins with ``head``.
 
     Raises SmfError: it holds no records of a form we know; the message says what it looks like.
     """
     if not head:
         raise SmfError("the file is empty")
-    if _chain(head, 0, whole=whole):
-        return Framing.RDW
-    if block_at(head, 0) and _chain(head, BDW.size, whole=whole, most=1):
+    # Blocks first: a block's word looks like the word of a record, not the other way round.
+    if _filled(head):
         return Framing.BDW
-    if head[0] in _FLAGS and len(head) > 1 and head[1] in _TYPES:
+    if _chain(head, 0):
+        return Framing.RDW
+    if head[0] in FLAGS and len(head) > 1 and head[1] in _TYPES:
         return Framing.BARE
     if head[2:8] == _TRANSMIT:
         raise SmfError("the file was made by TSO TRANSMIT: RECEIVE it first, and transfer what comes out")
@@ -67,7 +69,7 @@ def plausible(data: bytes, at: int) -> bool:
 
 def begins(data: bytes, at: int) -> bool:
     """Whether a record of MQ, or the header or trailer of a dump, seems to begin at ``at`` with its descriptor word."""
-    return plausible(data, at) and at + 6 <= len(data) and data[at + 4] in _FLAGS and data[at + 5] in _TYPES
+    return plausible(data, at) and at + 6 <= len(data) and data[at + 4] in FLAGS and data[at + 5] in _TYPES
 
 
 def block_at(data: bytes, at: int) -> int:
@@ -84,14 +86,25 @@ def block_at(data: bytes, at: int) -> int:
     return length
 
 
-def _chain(data: bytes, at: int, *, whole: bool, most: int = _CHAIN) -> bool:
-    """Whether records follow one another from ``at`` on, at least one of which is surely SMF's."""
-    sure = False
-    for _ in range(most):
-        if not plausible(data, at):
-            return sure and (not whole or at == len(data))
-        sure = sure or begins(data, at)
-        at += RDW.unpack_from(data, at)[0]
+def _filled(data: bytes) -> bool:
+    """Whether a block lies at the beginning, and records fill it to its end."""
+    end = block_at(data, 0)
+    at = BDW.size
+    while at < end:
         if at >= len(data):
-            break
-    return sure
+            return end > 0
+        if not plausible(data, at):
+            return False
+        at += int(RDW.unpack_from(data, at)[0])
+    return end > 0 and at == end
+
+
+def _chain(data: bytes, at: int) -> bool:
+    """Whether records follow one another from ``at`` on: one that surely is SMF's, or so many that it can be no accident."""
+    for _ in range(_CHAIN):
+        if begins(data, at):
+            return True
+        if not plausible(data, at):
+            return False
+        at += int(RDW.unpack_from(data, at)[0])
+    return at < len(data)

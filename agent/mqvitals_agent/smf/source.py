@@ -1,0 +1,64 @@
+"""Files of SMF data as streams: as they are, or compressed with gzip."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from mqvitals_agent.smf.error import SmfError
+
+STDIN: Final = "-"
+_GZIP: Final = b"\x1f\x8b"
+_ZIP: Final = b"PK\x03\x04"
+
+
+class _Unpacked(io.RawIOBase):
+    """What a gzip stream holds; its damage is SmfError with the offset to which it could be read."""
+
+    def __init__(self, packed: BinaryIO) -> None:
+        self._stream = gzip.GzipFile(fileobj=packed)
+        self._offset = 0
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """As a file's. Raises SmfError."""
+        try:
+            data = self._stream.read(size)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise SmfError(
+                f"what follows cannot be decompressed ({error}): copy the file again", self._offset
+            ) from error
+        self._offset += len(data)
+        return data
+
+
+@contextmanager
+def open_smf(path: Path | str) -> Iterator[BinaryIO]:
+    """The data of a file, ``-`` for standard input; closed in the end. Raises OSError, and SmfError for a zip archive.
+
+    Reading raises SmfError where compressed data are damaged.
+    """
+    if str(path) == STDIN:
+        yield _unpacked(sys.stdin.buffer)
+        return
+    with Path(path).open("rb") as file:
+        yield _unpacked(file)
+
+
+def _unpacked(file: BinaryIO) -> BinaryIO:
+    buffered = io.BufferedReader(file) if isinstance(file, io.RawIOBase) else file
+    head = buffered.peek(4)[:4] if isinstance(buffered, io.BufferedReader) else b""
+    if head == _ZIP:
+        raise SmfError("the file is a zip archive: unpack it first")
+    if head[:2] == _GZIP:
+        return _Unpacked(buffered)  # type: ignore[return-value]  # a raw stream is read in the same way
+    return buffered

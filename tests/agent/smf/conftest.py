@@ -1,0 +1,134 @@
+"""Records made by hand, in every form in which a file may hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+EPOCH_US = 2_208_988_800_000_000
+NOON_US = 1_772_366_400_000_000
+"""2026-03-01 12:00 UTC."""
+
+
+def tod(us: int) -> int:
+    """A TOD stamp of microseconds since 1970."""
+    return (us + EPOCH_US) << 12
+
+
+def ebcdic(text: str, size: int) -> bytes:
+    """Text of a fixed length."""
+    return text.encode("cp037").ljust(size, b"\x40")
+
+
+def standard(
+    number: int, *, start_us: int, local_us: int, length_us: int, chinit: bool, flags: int = 0, sequence: int = 7
+) -> bytes:
+    """A standard section in its long form; ``local_us`` is what local time is ahead of UTC."""
+    head = bytes([0, 52, 1, 0xE7 if chinit else 0x1A, 0, 1, number, 0])
+    end = tod(start_us + length_us).to_bytes(8, "big")
+    middle = bytes(4) + ebcdic("MQ01", 4) + end + bytes(4) + sequence.to_bytes(4, "big") + bytes([flags, 0, 0, 0])
+    duration = length_us << 12 if chinit else length_us
+    return head + middle + tod(start_us + local_us).to_bytes(8, "big") + duration.to_bytes(8, "big")
+
+
+def record(
+    kind: int,
+    subtype: int,
+    sections: Mapping[int, Iterable[bytes]],
+    *,
+    number: int = 0,
+    start_us: int = NOON_US,
+    local_us: int = 0,
+    length_us: int = 1_800_000_000,
+    release: str = "940",
+    flags: int = 0,
+    sequence: int = 7,
+) -> bytes:
+    """A whole record with its descriptor word: ``sections`` by the number of their triplet."""
+    slots = max([number - 1, *sections, 0]) + 1
+    chinit = (kind, subtype) in ((115, 231), (116, 10))
+    t0 = standard(
+        number or slots,
+        start_us=start_us,
+        local_us=local_us,
+        length_us=length_us,
+        chinit=chinit,
+        flags=flags,
+        sequence=sequence,
+    )
+    at = 28 + 8 * slots
+    triplets, body = [b""] * slots, b""
+    for index in range(1, slots):
+        instances = list(sections.get(index, ()))
+        length = len(instances[0]) if instances else 0
+        place = at + len(body) if instances else 0
+        triplets[index] = place.to_bytes(4, "big") + length.to_bytes(2, "big") + len(instances).to_bytes(2, "big")
+        body += b"".join(instances)
+    triplets[0] = (at + len(body)).to_bytes(4, "big") + len(t0).to_bytes(2, "big") + b"\0\1"
+    head = bytes([0x5E, kind]) + (4_320_000).to_bytes(4, "big") + bytes.fromhex("0126060f")
+    head += ebcdic("MV01", 4) + ebcdic("MQ01", 4) + subtype.to_bytes(2, "big") + ebcdic(release, 3) + b"\0"
+    data = head + b"".join(triplets) + body + t0
+    return (len(data) + 4).to_bytes(2, "big") + b"\0\0" + data
+
+
+def section(size: int, values: Mapping[int, tuple[int, int]] | None = None) -> bytes:
+    """A section of zeros but for ``values``: offset to (bytes, number)."""
+    data = bytearray(size)
+    for offset, (length, value) in (values or {}).items():
+        data[offset : offset + length] = value.to_bytes(length, "big")
+    return bytes(data)
+
+
+def pool(number: int = 3, buffers: int = 50_000, low: int = 600, free: int = 9_000, **more: int) -> bytes:
+    """A QPST of 104 bytes; ``more`` by offset: ``at52=3``."""
+    values = {8: (4, number), 12: (4, buffers), 16: (4, low), 20: (4, free)}
+    values |= {int(name[2:]): (4, value) for name, value in more.items()}
+    return section(104, values)
+
+
+def dump_record(kind: int) -> bytes:
+    """The header (2) or trailer (3) of a dump."""
+    return b"\0\x12\0\0\x1e" + bytes([kind]) + bytes(12)
+
+
+def spanned(data: bytes, *sizes: int) -> bytes:
+    """A record in segments: ``sizes`` of all but the last one, descriptor words not counted."""
+    body, parts = data[4:], []
+    for size in sizes:
+        parts.append(body[:size])
+        body = body[size:]
+    parts.append(body)
+    found = b""
+    for index, part in enumerate(parts):
+        code = 1 if index == 0 else 2 if index == len(parts) - 1 else 3
+        found += (len(part) + 4).to_bytes(2, "big") + bytes([code, 0]) + part
+    return found
+
+
+def blocks(*contents: bytes, extended: bool = False) -> bytes:
+    """Each of ``contents`` (records with descriptor words) as a block."""
+    found = b""
+    for each in contents:
+        size = len(each) + 4
+        found += ((1 << 31) | size).to_bytes(4, "big") if extended else size.to_bytes(2, "big") + b"\0\0"
+        found += each
+    return found
+
+
+@pytest.fixture
+def smf() -> Any:
+    """What makes records."""
+    return SimpleNamespace(
+        record=record,
+        section=section,
+        pool=pool,
+        dump_record=dump_record,
+        spanned=spanned,
+        blocks=blocks,
+        tod=tod,
+        ebcdic=ebcdic,
+        NOON_US=NOON_US,
+    )
