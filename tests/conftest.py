@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -47,6 +49,40 @@ def open_folder() -> Iterator[Path]:
         folder = Path(name)
         folder.chmod(0o755)
         yield folder
+
+
+@pytest.fixture
+def answering() -> Callable[..., AbstractContextManager[None]]:
+    """Within ``with answering(store, answer, now):`` questions put into the store are answered as an agent would.
+
+    ``answer`` makes the text of an object's name, or None for no answer; ``now`` is the clock of those who ask.
+    """
+    return _answering
+
+
+@contextmanager
+def _answering(path: Path, answer: Callable[[Any], str | None], now: Callable[[], int]) -> Iterator[None]:
+    from mqvitals_agent.store.writer import Store
+
+    begun, done = threading.Event(), threading.Event()
+
+    def work() -> None:
+        with Store.open(path) as store:
+            begun.set()
+            while not done.wait(0.005):
+                for wish in store.wishes(now()):
+                    text = answer(wish.object)
+                    if text is not None:
+                        store.answer_wishes([wish.id], text, now())
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        assert begun.wait(30)
+        yield
+    finally:
+        done.set()
+        thread.join()
 
 
 @contextmanager

@@ -35,6 +35,9 @@ class Intake:
         self._owed = owed
         self._windows = WindowHistory(sorted(wanted), older=older)
         self._engine = Engine(judging.rules, judging.facts, self._windows, alerts=store.open_alerts())
+        # A record comes twice an hour: until the next one, rules go by the one before, also after a restart.
+        for snapshot in () if older is None else older.newest_records():
+            self._engine.observe(snapshot)
         for snapshot in known:
             self._engine.observe(snapshot)
 

@@ -8,6 +8,16 @@ from dataclasses import dataclass, fields, replace
 from typing import Annotated, Literal
 
 from mqvitals_config.doc import Doc
+from mqvitals_config.field_length import (
+    ADDRESSES_LENGTH,
+    APPLICATION_LENGTH,
+    CIPHER_LENGTH,
+    CREDENTIAL_LENGTH,
+    KEY_REPOSITORY_LENGTH,
+    LABEL_LENGTH,
+    PEER_NAME_LENGTH,
+    URL_LENGTH,
+)
 from mqvitals_config.file_path import beside
 from mqvitals_config.problem import LocatedText, Problem
 from mqvitals_config.receiver import SecretFile
@@ -18,8 +28,6 @@ _CHANNEL = re.compile(r"[A-Za-z0-9._/%]{1,20}")
 _DYNAMIC = re.compile(r"[A-Za-z0-9._/%]{1,32}\*?")
 _HOST = re.compile(r"[A-Za-z0-9.:_-]{1,240}(\([0-9]{1,5}\))?")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
-_LONGEST_ADDRESS = 264
-_APPLICATION = 28
 ADDRESS_FORM = "a host and its port, such as mvs1.example(1414)"
 
 
@@ -56,8 +64,8 @@ def address(text: LocatedText) -> LocatedText:
 
 def application(text: LocatedText) -> LocatedText:
     """``text`` itself, an application's name; raises ValueError."""
-    if not text or len(text) > _APPLICATION or not text.isascii() or not text.isprintable():
-        raise ValueError(f"an application's name has 1 to {_APPLICATION} characters of ASCII")
+    if not text or len(text) > APPLICATION_LENGTH or not text.isascii() or not text.isprintable():
+        raise ValueError(f"an application's name has 1 to {APPLICATION_LENGTH} characters of ASCII")
     return text
 
 
@@ -68,10 +76,34 @@ def variable_name(text: LocatedText) -> LocatedText:
     return text
 
 
-def printable(text: LocatedText) -> LocatedText:
-    """``text`` itself, ASCII that can be shown; raises ValueError."""
-    if not text or not text.isascii() or not text.isprintable() or len(text) > 1024:
-        raise ValueError("expected characters of ASCII, none of them a control character")
+def printable(length: int) -> Convert:
+    """Takes ASCII that can be shown, at most ``length`` characters of it."""
+
+    def checked(text: LocatedText) -> LocatedText:
+        if not text or not text.isascii() or not text.isprintable():
+            raise ValueError("expected characters of ASCII, none of them a control character")
+        return _fitting(text, length)
+
+    return Convert(checked)
+
+
+def label(text: LocatedText) -> LocatedText:
+    """``text`` itself, a certificate's label; raises ValueError."""
+    if not text or not text.isprintable():
+        raise ValueError("expected a label, without control characters")
+    return _fitting(text, LABEL_LENGTH)
+
+
+def key_repository(text: LocatedText) -> LocatedText:
+    """The path of a key repository, beside the file that names it when it is relative; raises ValueError."""
+    return _fitting(beside(text), KEY_REPOSITORY_LENGTH)
+
+
+def _fitting(text: LocatedText, length: int) -> LocatedText:
+    """``text`` itself. Raises ValueError when MQ has no room for it, with a sentence that tells nothing of it."""
+    taken = len(text.encode("utf-8", "surrogateescape"))
+    if taken > length:
+        raise ValueError(f"this is {taken} bytes long, and MQ takes {length}")
     return text
 
 
@@ -81,8 +113,12 @@ DynamicText = Annotated[LocatedText, Convert(dynamic_name, "the beginning of a q
 Address = Annotated[LocatedText, Convert(address, ADDRESS_FORM)]
 ApplicationText = Annotated[LocatedText, Convert(application, "a name")]
 VariableText = Annotated[LocatedText, Convert(variable_name, "the name of an environment variable")]
-Printable = Annotated[LocatedText, Convert(printable)]
-KeyRepository = Annotated[LocatedText, Convert(beside, "the path of a key repository")]
+Cipher = Annotated[LocatedText, printable(CIPHER_LENGTH)]
+PeerName = Annotated[LocatedText, printable(PEER_NAME_LENGTH)]
+Label = Annotated[LocatedText, Convert(label)]
+TableAddress = Annotated[LocatedText, printable(URL_LENGTH)]
+User = Annotated[LocatedText, printable(CREDENTIAL_LENGTH)]
+KeyRepository = Annotated[LocatedText, Convert(key_repository, "the path of a key repository")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +126,26 @@ class TlsSettings:
     """TLS, as the channel's definition at the queue manager asks for it."""
 
     cipher: Annotated[
-        Printable, Doc("The CipherSpec, the same as SSLCIPH of the channel, such as ANY_TLS12_OR_HIGHER.")
-    ]
+        Cipher | None,
+        Doc(
+            "The CipherSpec, the same as SSLCIPH of the channel, such as ANY_TLS12_OR_HIGHER. With `ccdt_url` the table has"
+            " it.",
+            default="required with `channel`",
+        ),
+    ] = None
     key_repository: Annotated[
         KeyRepository | None,
         Doc("The key repository with the certificates, its path as the MQ client wants it (without `.kdb`)."),
     ] = None
     peer_name: Annotated[
-        Printable | None,
-        Doc("What the queue manager's certificate must say, as SSLPEER is written: CN=QM01,O=Example."),
+        PeerName | None,
+        Doc(
+            "What the queue manager's certificate must say, as SSLPEER is written: CN=QM01,O=Example. With `ccdt_url` the"
+            " table has it."
+        ),
     ] = None
     certificate_label: Annotated[
-        Printable | None, Doc("The label of our own certificate.", default="the MQ client chooses")
+        Label | None, Doc("The label of our own certificate.", default="the MQ client chooses")
     ] = None
 
 
@@ -119,12 +163,15 @@ class ConnectionSettings:
         Doc(f"Where the queue manager listens, {ADDRESS_FORM}. Several are tried in turn."),
     ] = ()
     ccdt_url: Annotated[
-        Printable | None,
-        Doc("A client channel definition table, instead of channel and connection_names: file:///etc/mq/ccdt.json."),
+        TableAddress | None,
+        Doc(
+            "A client channel definition table, instead of channel and connection_names: file:///etc/mq/ccdt.json. pymqi"
+            " takes it only from the environment, as MQCCDTURL."
+        ),
     ] = None
     tls: Annotated[TlsSettings | None, Doc("TLS; without it the connection is not encrypted.")] = None
     user: Annotated[
-        Printable | None,
+        User | None,
         Doc("The user id to connect with.", default="the one that the channel's rules give"),
     ] = None
     password_file: Annotated[SecretFile | None, Doc("A file that holds the password and nothing else.")] = None
@@ -152,7 +199,10 @@ class ConnectionSettings:
     ] = None
     reply_model: Annotated[
         ObjectText | None,
-        Doc("The model of a dynamic queue for answers.", default="SYSTEM.COMMAND.REPLY.MODEL"),
+        Doc(
+            "The model of a dynamic queue for answers.",
+            default="SYSTEM.COMMAND.REPLY.MODEL, SYSTEM.DEFAULT.MODEL.QUEUE on other platforms than z/OS",
+        ),
     ] = None
     dynamic_name: Annotated[
         DynamicText | None,
@@ -196,8 +246,12 @@ def connection_contradictions(way: ConnectionSettings, queue_manager: LocatedTex
         yield Problem(way.ccdt_url.place, path, "give either ccdt_url, or channel and connection_names")
     elif way.connection_names and way.channel is None:
         yield Problem(queue_manager.place, path, f"{queue_manager} has connection_names and no channel")
-    if len(names) > _LONGEST_ADDRESS:
-        message = f"the connection_names of {queue_manager} are longer than {_LONGEST_ADDRESS} characters together"
+    if way.leads_somewhere and not queue_manager.isascii():
+        yield Problem(queue_manager.place, path, f"{queue_manager} has characters that no queue manager's name has")
+    if way.channel is not None and way.leads_somewhere and way.tls is not None and way.tls.cipher is None:
+        yield Problem(queue_manager.place, path, f"the tls of {queue_manager} has no cipher")
+    if len(names) > ADDRESSES_LENGTH:
+        message = f"the connection_names of {queue_manager} are longer than {ADDRESSES_LENGTH} characters together"
         yield Problem(way.connection_names[0].place, path, message)
     if way.user is None and (way.password_file is not None or way.password_variable is not None):
         yield Problem(queue_manager.place, path, f"{queue_manager} has a password and no user")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from mqvitals_config.connection import ConnectionSettings, connection_contradictions
+from mqvitals_config.connection import ConnectionSettings, ObjectText, connection_contradictions
 from mqvitals_config.doc import Doc
 from mqvitals_config.duration import FORM as DURATION
 from mqvitals_config.file_mode import FORM as FILE_MODE
@@ -67,6 +67,14 @@ class QueueManager:
     connection: Annotated[
         ConnectionSettings | None,
         Doc("How it is reached: any key of `connection`, where it differs.", default="as the group"),
+    ] = None
+    statistics_queue: Annotated[
+        ObjectText | None,
+        Doc(
+            "Where a distributed queue manager puts its statistics messages: SYSTEM.ADMIN.STATISTICS.QUEUE. A destructive read:"
+            " messages are taken from that queue and are gone, so nobody else may read it. Not for z/OS, which writes none.",
+            default="none are read",
+        ),
     ] = None
 
 
@@ -266,6 +274,13 @@ def contradictions(settings: Settings) -> Iterator[Problem]:
     for index, queue_manager in enumerate(settings.queue_managers):
         way = settings.connection_of(queue_manager)
         yield from connection_contradictions(way, queue_manager.name, f"queue_managers[{index}]")
+        statistics = queue_manager.statistics_queue
+        if statistics is not None and not way.leads_somewhere:
+            message = f"{queue_manager.name} has no connection of its own, so nothing can be read from {statistics}"
+            yield Problem(statistics.place, f"queue_managers[{index}].statistics_queue", message)
+        if statistics is not None and statistics in (way.reply_queue, way.command_queue):
+            message = f"{statistics} is the reply queue or the command queue already"
+            yield Problem(statistics.place, f"queue_managers[{index}].statistics_queue", message)
     yield from receiver_contradictions(settings.receivers)
     group = settings.store.group
     if group is not None and not settings.store.mode & 0o060:

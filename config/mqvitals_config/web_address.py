@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlsplit
 
 from mqvitals_config.problem import LocatedText
 from mqvitals_config.secret import Secret
 
+_CREDENTIALS = re.compile(r"(?<=://)(?P<user>[^?#]*@)|[?#].*", re.DOTALL)
 FORM = "an address such as https://alerts.example.com/hook"
 
 
@@ -32,6 +34,14 @@ def shown_address(text: str) -> str:
     parts = urlsplit(text)
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
     return f"{parts.scheme}://{host}" + (f":{parts.port}" if parts.port else "")
+
+
+def without_credentials(text: str) -> str:
+    """An address with ``***`` for the user, the password and the query in it, any of which may be a secret.
+
+    What is no address of a host, such as a ``file:`` URL or another text, is ``text`` itself.
+    """
+    return _CREDENTIALS.sub(lambda found: "***@" if found["user"] else "?***", text) if "://" in text else text
 
 
 class WebAddress(Secret):

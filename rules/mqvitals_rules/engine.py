@@ -8,16 +8,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import groupby
 from typing import NamedTuple
 
 from mqvitals_rules.facts import Facts
 from mqvitals_rules.finding import severity_of
 from mqvitals_rules.form import Form
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Transition, Why
-from mqvitals_rules.lifecycle.step import Verdict, begin, end, step
+from mqvitals_rules.lifecycle.step import Policy, Verdict, begin, end, step
 from mqvitals_rules.ruleset import RuleSet
 from mqvitals_rules.scene import Scene
-from mqvitals_rules.snapshot import ObjectName, Snapshot
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, fresh_until
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.windows import Windows
 from mqvitals_rules.world import ObjectState, World
@@ -42,7 +43,7 @@ class Evaluation:
 class _Watch:
     """What the engine keeps of an object between its polls."""
 
-    __slots__ = ("alerts", "forms", "judged", "unknown")
+    __slots__ = ("_for_turn", "alerts", "by_polls", "by_records", "forms", "fresh_until", "judged", "told", "unknown")
 
     def __init__(self, forms: tuple[Form, ...], alerts: dict[str, Alert]) -> None:
         self.forms = forms
@@ -50,6 +51,33 @@ class _Watch:
         self.unknown: dict[str, tuple[Absence | None, Absence]] = {}
         """Rule id -> the first absence met, and the one that makes the verdict unknown."""
         self.judged = -1
+        self.told: dict[str, int] = {}
+        """Rule id -> the end of the last record by which it was judged."""
+        self._for_turn = (-1, -1)
+        self.by_polls = forms
+        self.by_records: tuple[Form, ...] = ()
+        self.fresh_until = 0
+
+    def sort(self, state: ObjectState) -> None:
+        """Which rules wait for polls, and which for records: those with a record's value and none that polls tell."""
+        turn = (state.turn, len(state.stamps))
+        if turn == self._for_turn:
+            return
+        self._for_turn = turn
+        told, polled = state.from_records, state.stamps.keys() - state.from_records
+        self.by_records = tuple(
+            form for form in self.forms if not form.own.isdisjoint(told) and form.own.isdisjoint(polled)
+        )
+        recorded = {form.id for form in self.by_records}
+        self.by_polls = tuple(form for form in self.forms if form.id not in recorded)
+        self.fresh_until = min((state.told_until(form.own) for form in self.by_records), default=0)
+
+    def due(self, state: ObjectState, now: int) -> tuple[Form, ...]:
+        """The rules that a poll judges: also those that wait for records whose time has run out."""
+        self.sort(state)
+        if not self.by_records or now <= self.fresh_until:
+            return self.by_polls
+        return self.by_polls + tuple(form for form in self.by_records if state.told_until(form.own) < now)
 
 
 class Engine:
@@ -85,6 +113,8 @@ class Engine:
     def evaluate(self, snapshot: Snapshot, gone: Why = Why.GONE) -> Evaluation:
         """Judge every object that the snapshot polled. The windows must hold the snapshot already.
 
+        A rule that looks at what records tell of an object, and at nothing that polls tell of it, counts the records as its polls: it
+        is judged at the end of each, unless that is late (older than what was told before) or no longer believed.
         ``gone`` is why the alerts of objects end that are gone.
         """
         now = snapshot.ts
@@ -94,8 +124,10 @@ class Engine:
         for reading in snapshot.readings:
             if reading.gone:
                 changes += self._gone(reading.object, now, gone)
-        self.world.learn(snapshot)
+        records = self.world.learn_polls(snapshot)
         counts = self._unknown.setdefault(snapshot.owner, Counter())
+        if records:
+            self._take_records(records, now, counts, changes)
         state_of = self.world.state
         for reading in snapshot.readings:
             if not reading.poll or reading.gone:
@@ -106,19 +138,57 @@ class Engine:
         unknown = tuple(UnknownCount(rule, reason, count) for (rule, reason), count in counts.items() if count)
         return Evaluation(tuple(changes), tuple(sorted(unknown, key=lambda each: (each.rule, each.reason.value))))
 
-    def _judge(
-        self, state: ObjectState, now: int, counts: Counter[tuple[str, Absence]], changes: list[Transition]
+    def _take_records(
+        self, records: list[Reading], now: int, counts: Counter[tuple[str, Absence]], changes: list[Transition]
     ) -> None:
+        """Learn records in the order of their ends, and judge by each what waits for records."""
+        records.sort(key=_end_of)
+        for (ts, name), group in groupby(records, key=_end_of):
+            told: set[str] = set()
+            believed = now
+            for record in group:
+                if self.world.learn_record(record):
+                    told.update(record.values)
+                    believed = min(believed, fresh_until(ts, record.interval_ms))
+            state = self.world.state(name)
+            if not told or state is None or believed < now:
+                continue
+            watch = self._watch(state)
+            watch.sort(state)
+            forms = [
+                form for form in watch.by_records if not form.own.isdisjoint(told) and ts > watch.told.get(form.id, -1)
+            ]
+            watch.told.update((form.id, ts) for form in forms)
+            self._judge(state, ts, counts, changes, forms)
+
+    def _watch(self, state: ObjectState) -> _Watch:
         watch = state.extra
         if not isinstance(watch, _Watch):
             watch = state.extra = _Watch(self._rules.forms(state.name), self._open.setdefault(state.name, {}))
-        if watch.judged == now:
-            return  # an object counts one poll a cycle, whoever asked for it twice
-        watch.judged = now
+        return watch
+
+    def _judge(
+        self,
+        state: ObjectState,
+        now: int,
+        counts: Counter[tuple[str, Absence]],
+        changes: list[Transition],
+        forms: Iterable[Form] | None = None,
+    ) -> None:
+        """Judge an object by ``forms``; by default, as of a poll, by all that polls judge."""
+        watch = state.extra
+        if not isinstance(watch, _Watch):
+            watch = self._watch(state)
+        by_records = forms is not None
+        if forms is None:
+            if watch.judged == now:
+                return  # an object counts one poll a cycle, whoever asked for it twice
+            watch.judged = now
+            forms = watch.due(state, now) if state.recorded else watch.forms
         scene = self._scene
         scene.enter(state, now)
         alerts, unknown, values = watch.alerts, watch.unknown, state.values
-        for form in watch.forms:
+        for form in forms:
             scene.absence = None
             holds = form.when.truth(scene, values)
             if holds is False and not alerts and not unknown:
@@ -129,9 +199,11 @@ class Engine:
             alert = alerts.get(rule)
             if alert is None:
                 if holds:
-                    self._begin(form, state, now, alerts, changes)
+                    policy = form.record_policy if by_records else form.policy
+                    self._begin(form, policy, state, now, alerts, changes)
             else:
-                self._step(form, alert, state, now, alerts, changes, holds=holds)
+                policy = form.record_policy if by_records else form.policy
+                self._step(form, policy, alert, state, now, alerts, changes, holds=holds)
 
     def _note_unknown(
         self, form: Form, watch: _Watch, counts: Counter[tuple[str, Absence]], *, holds: bool | None
@@ -164,17 +236,24 @@ class Engine:
         return met or Absence.WINDOW
 
     def _begin(
-        self, form: Form, state: ObjectState, now: int, alerts: dict[str, Alert], changes: list[Transition]
+        self,
+        form: Form,
+        policy: Policy,
+        state: ObjectState,
+        now: int,
+        alerts: dict[str, Alert],
+        changes: list[Transition],
     ) -> None:
         severity = severity_of(form, self._scene) or form.rule.severity
         identity = form.identity(state.name)
-        transition = begin(identity, form.policy, severity, form.summary.fill(state.name, self._scene.value), now)
+        transition = begin(identity, policy, severity, form.summary.fill(state.name, self._scene.value), now)
         alerts[identity.key.rule] = transition.after
         changes.append(transition)
 
     def _step(
         self,
         form: Form,
+        policy: Policy,
         alert: Alert,
         state: ObjectState,
         now: int,
@@ -188,7 +267,7 @@ class Engine:
             clear = not holds if form.clear is None else form.clear.truth(self._scene)
         severity = None if holds is None else severity_of(form, self._scene)
         summary = form.summary.fill(state.name, self._scene.value) if holds else alert.summary
-        transition = step(alert, form.policy, Verdict(holds, clear, severity, summary), now)
+        transition = step(alert, policy, Verdict(holds, clear, severity, summary), now)
         if transition is None:
             return
         changes.append(transition)
@@ -204,3 +283,7 @@ class Engine:
             for rule, (_, reason) in state.extra.unknown.items():
                 counts[rule, reason] -= 1
         return [end(alert, why, now) for alert in self._open.pop(name, {}).values()]
+
+
+def _end_of(record: Reading) -> tuple[int, ObjectName]:
+    return record.ts, record.object

@@ -75,6 +75,8 @@ def _remedy(name: str, metric: Metric | None, absence: Absence) -> str:
         case Absence.NEEDS_SMF:
             field = f", field {metric.smf}" if metric and metric.smf else ""
             return f"{name} stands only in SMF records{field}; no command tells it"
+        case Absence.NEEDS_STATISTICS:
+            return f"{name} stands in statistics messages; name their queue as statistics_queue of the queue manager"
         case Absence.NOT_DECLARED:
             return f"{name} is a fact of the site; declare it under facts in the configuration"
         case Absence.NOT_COLLECTED:

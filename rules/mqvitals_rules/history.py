@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 
-from mqvitals_rules.snapshot import ObjectName, Snapshot
+from mqvitals_rules.preference import covering, newest
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.windows import Point
+
+_Points = dict[str, list[Point]]
 
 
 class MemoryHistory:
     """Implements ``Windows`` over every snapshot it is given. It forgets nothing."""
 
     def __init__(self) -> None:
-        self._points: dict[ObjectName, dict[str, list[Point]]] = {}
+        self._points: dict[ObjectName, dict[Source, _Points]] = {}
 
     def add(self, snapshot: Snapshot) -> None:
-        """Take in a snapshot: one point for each metric of each polled object, all at the snapshot's time."""
+        """Take in a snapshot: one point for each metric of each object.
+
+        Those of polls are at the snapshot's time, those of records at the end of the record, in whatever order they come.
+        """
         for reading in snapshot.readings:
             if reading.gone:
                 continue
-            metrics = self._points.setdefault(reading.object, {})
+            metrics = self._points.setdefault(reading.object, {}).setdefault(reading.source, {})
+            if reading.source is not Source.POLL:
+                _insert(metrics, reading)
+                continue
             for metric, value in reading.values.items():
                 points = metrics.setdefault(metric, [])
                 interval = snapshot.ts - points[-1].ts if points else None
@@ -31,9 +41,26 @@ class MemoryHistory:
                     points.append(Point(snapshot.ts, None if isinstance(value, Absence) else float(value), interval))
 
     def points(self, object_name: ObjectName, metric: str, since: int) -> Sequence[Point]:
-        """Every poll with ts > ``since``, oldest first."""
-        return [point for point in self._points.get(object_name, {}).get(metric, ()) if point.ts > since]
+        """Every poll, or record, with ts > ``since``, oldest first."""
+        told = {
+            source: [point for point in points if point.ts > since]
+            for source, points in self._told(object_name, metric).items()
+        }
+        return covering(told, since)[1]
 
     def last(self, object_name: ObjectName, metric: str, count: int) -> Sequence[Point]:
-        """The newest ``count`` polls, oldest first."""
-        return self._points.get(object_name, {}).get(metric, [])[-count:] if count > 0 else []
+        """The newest ``count`` polls, or records, oldest first."""
+        return newest(self._told(object_name, metric))[1][-count:] if count > 0 else []
+
+    def _told(self, name: ObjectName, metric: str) -> Mapping[Source, Sequence[Point]]:
+        return {source: metrics.get(metric, []) for source, metrics in self._points.get(name, {}).items()}
+
+
+def _insert(metrics: _Points, record: Reading) -> None:
+    for metric, value in record.values.items():
+        if isinstance(value, str | Absence):
+            continue
+        points = metrics.setdefault(metric, [])
+        place = bisect_left(points, record.ts, key=lambda point: point.ts)
+        same = place < len(points) and points[place].ts == record.ts
+        points[place : place + same] = [Point(record.ts, float(value), record.interval_ms)]

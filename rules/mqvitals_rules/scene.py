@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, Reported
 from mqvitals_rules.windows import Point, Windows
 from mqvitals_rules.world import ObjectState, World
@@ -14,7 +13,13 @@ def untold(metric: Metric) -> Absence:
     """Why a metric has no value that nothing has told yet."""
     if metric.needs_smf:
         return Absence.NEEDS_SMF
+    if metric.needs_statistics:
+        return Absence.NEEDS_STATISTICS
     return Absence.NOT_DECLARED if metric.declared else Absence.NOT_ASKED
+
+
+_BEHIND = 16
+"""So many records at most come at once and are judged one after another."""
 
 
 class Scene:
@@ -61,18 +66,33 @@ class Scene:
         return value
 
     def points(self, kind: str, metric: str, since_ms: int) -> Sequence[Point]:
-        """The polls of a metric with a time greater than ``since_ms``, oldest first."""
-        name = self._name(kind)
-        return () if name is None else self._windows.points(name, metric, since_ms)
+        """The polls of a metric with a time greater than ``since_ms``, oldest first.
+
+        Of a metric whose value is a record's: its records, as if the newest that is known ended now, while it is fresh. So a window
+        holds what is believed, however long the interval of records is, and a late record sees nothing of what came after it.
+        """
+        state = self._state if kind == self._kind else self._other(kind)
+        if state is None:
+            return ()
+        if metric not in state.from_records:
+            return self._windows.points(state.name, metric, since_ms)
+        told = state.recorded[metric]
+        if told.fresh_until < self.now:
+            return ()
+        behind = self.now - told.ts
+        points = self._windows.points(state.name, metric, since_ms - behind)
+        return [point._replace(ts=point.ts + behind) for point in points if point.ts <= told.ts]
 
     def last(self, kind: str, metric: str, n: int) -> Sequence[Point]:
-        """The newest ``n`` polls of a metric, oldest first."""
-        name = self._name(kind)
-        return () if name is None else self._windows.last(name, metric, n)
-
-    def _name(self, kind: str) -> ObjectName | None:
+        """The newest ``n`` polls of a metric, oldest first; of a metric whose value is a record's its records."""
         state = self._state if kind == self._kind else self._other(kind)
-        return None if state is None else state.name
+        if state is None:
+            return ()
+        if metric not in state.from_records:
+            return self._windows.last(state.name, metric, n)
+        told = state.recorded[metric]
+        points = self._windows.last(state.name, metric, n + _BEHIND)
+        return [point for point in points if point.ts <= told.ts][-n:] if n > 0 else []
 
     def _other(self, kind: str) -> ObjectState | None:
         if kind not in self._related:

@@ -32,12 +32,24 @@ class ObjectName(NamedTuple):
         return cls(*parts)
 
 
+_FOR_GOOD = 1 << 62
+
+
 class Source(IntEnum):
     """Where a reading comes from; the number is what history keeps."""
 
     POLL = 1  # an answer to one of our commands
     STATISTICS = 2  # a statistics message of a distributed queue manager
     SMF = 3  # SMF records of z/OS
+
+
+FRESH_INTERVALS = 2.5
+"""What a record tells is believed for so many of its own intervals after its end; then it is stale."""
+
+
+def fresh_until(ts: int, interval_ms: int | None) -> int:
+    """Until when (ms UTC) what a record of the ``interval_ms`` before ``ts`` tells is believed. Of unknown length: for good."""
+    return ts + round(FRESH_INTERVALS * interval_ms) if interval_ms else _FOR_GOOD
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,10 @@ from mqvitals_rules.snapshot import ObjectName
 
 
 class Point(NamedTuple):
-    """One poll: when (ms UTC), the value (None: absent), and the ms since the poll before (None: unknown)."""
+    """One poll: when (ms UTC), the value (None: absent), and the ms since the poll before (None: unknown).
+
+    Of a record: its end, the value, and the length of its own interval.
+    """
 
     ts: int
     value: float | None
@@ -17,7 +20,10 @@ class Point(NamedTuple):
 
 
 class Windows(Protocol):
-    """History of single metrics, as far back as the rules need."""
+    """History of single metrics, as far back as the rules need.
+
+    All points of an answer come from one source (``preference``): where a metric has both, polls and records are not mixed.
+    """
 
     def points(self, object_name: ObjectName, metric: str, since: int) -> Sequence[Point]:
         """Every poll of the object with ts > ``since``, oldest first, absent values included as None."""

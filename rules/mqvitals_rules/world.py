@@ -6,16 +6,27 @@ configuration declares.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Protocol
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple, Protocol
 
-from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source, fresh_until
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported, Value
 
 STALE_AFTER = 3
 """A value is stale once it is older than this many of its usual intervals."""
 
 _NEVER = 1 << 62
+
+_POLL = Source.POLL
+
+_LOST = frozenset({Absence.NO_ANSWER, Absence.UNREACHABLE, Absence.STALE})
+"""What polls tell but do not tell now is absent to a rule, whatever an older record said."""
+
+_LOWEST = ("worst_free_pct", ("free_pct", "low_pct"))
+"""A metric that is the lowest of what polls tell now and records told of their interval, and the metrics that it is the lowest of."""
+
+_GONE_MS = 86_400_000
+"""So long it is remembered that an object is gone, for records that come later and are about the time before."""
 
 RELATIONS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("channel", "queue"): ("channel", "xmitq"),
@@ -48,16 +59,43 @@ class Stamp:
         self.usual_ms = usual_ms
 
 
-class ObjectState:
-    """One object's latest values. ``values`` is what rules read; a metric nobody has told is not in it."""
+class Recorded(NamedTuple):
+    """What the newest record that tells a metric says of it: the end of the record, and until when it is believed."""
 
-    __slots__ = ("deadline", "declared", "extra", "name", "stamps", "values")
+    value: Reported
+    ts: int
+    fresh_until: int
+
+
+class ObjectState:
+    """One object's latest values. ``values`` is what rules read; a metric nobody has told is not in it.
+
+    ``stamps`` are of metrics that polls told, ``recorded`` is what records say, and ``from_records`` the metrics whose value is a record's.
+    """
+
+    __slots__ = (
+        "_records",
+        "deadline",
+        "declared",
+        "extra",
+        "from_records",
+        "name",
+        "recorded",
+        "stamps",
+        "turn",
+        "values",
+    )
 
     def __init__(self, name: ObjectName, declared: Mapping[str, Value]) -> None:
         self.name = name
         self.declared = declared
         self.values: dict[str, Reported] = dict(declared)
         self.stamps: dict[str, Stamp] = {}
+        self._records: dict[str, Reading] = {}
+        self.recorded: dict[str, Recorded] = {}
+        self.from_records: frozenset[str] = frozenset()
+        self.turn = 0
+        """Counts what changes ``recorded`` or ``from_records``."""
         self.deadline = _NEVER
         """Until then nothing can have become stale, so that most looks cost one comparison."""
         self.extra: object = None
@@ -88,6 +126,50 @@ class ObjectState:
         if self.declared:
             self.values.update(self.declared)
         self.stamps.update(dict.fromkeys(told, stamp))
+        if self.recorded:
+            if not self.recorded.keys().isdisjoint(told):
+                self._merge(told.keys() & self.recorded.keys(), polled=True)
+            self._take_lowest()
+
+    def learn_record(self, record: Reading) -> bool:
+        """Take over what a record says where nothing newer is known. False when it is not newer than its probe's record before."""
+        known = self._records.get(record.probe)
+        if known is not None and (record.ts < known.ts or (record.ts == known.ts and record.values == known.values)):
+            return False
+        self._records[record.probe] = record
+        before = self.recorded
+        self.recorded = _merged(self._records.values())
+        for metric in before.keys() - self.recorded.keys():
+            if metric in self.from_records:
+                # The probe no longer tells it. What a poll told before has been replaced.
+                self.values[metric] = Absence.NOT_RETURNED
+        self._merge(self.recorded.keys(), polled=False)
+        self._take_lowest()
+        return True
+
+    def told_until(self, metrics: Iterable[str]) -> int:
+        """Until when all of these metrics that have a record's value are fresh."""
+        return min(
+            (self.recorded[metric].fresh_until for metric in metrics if metric in self.from_records), default=_NEVER
+        )
+
+    def _merge(self, metrics: Iterable[str], *, polled: bool) -> None:
+        """Give each of these metrics, which records tell, the record's value or leave it the poll's. ``polled``: a poll just told them."""
+        from_records = set(self.from_records & self.recorded.keys())
+        for metric in metrics:
+            if metric in self.declared:
+                continue
+            told, stamp = self.recorded[metric], self.stamps.get(metric)
+            asked = polled or metric not in from_records
+            if asked and stamp is not None and _poll_counts(self.values[metric], stamp.ts, told):
+                from_records.discard(metric)
+                continue
+            from_records.add(metric)
+            self.values[metric] = told.value
+            self.deadline = min(self.deadline, told.fresh_until)
+        if not polled or from_records != self.from_records:
+            self.from_records = frozenset(from_records)
+            self.turn += 1
 
     def expire(self, now: int) -> None:
         """Mark what is overdue as stale."""
@@ -100,9 +182,48 @@ class ObjectState:
             ends = stamp.ts + STALE_AFTER * stamp.usual_ms
             if ends >= now:
                 deadline = min(deadline, ends)
-            elif metric not in self.declared and not isinstance(self.values[metric], Absence):
+            elif (
+                metric not in self.declared
+                and metric not in self.from_records
+                and not isinstance(self.values[metric], Absence)
+            ):
+                self.values[metric] = Absence.STALE
+        for metric in self.from_records:
+            ends = self.recorded[metric].fresh_until
+            if ends >= now:
+                deadline = min(deadline, ends)
+            elif not isinstance(self.values[metric], Absence):
                 self.values[metric] = Absence.STALE
         self.deadline = deadline
+        if self.recorded:
+            self._take_lowest()
+
+    def _take_lowest(self) -> None:
+        """The worst that is known is the lower of a poll's figure and of a record's that is still believed."""
+        metric, parts = _LOWEST
+        if isinstance(self.values.get(metric), int | float):
+            known = [value for value in map(self.values.get, parts) if isinstance(value, int | float)]
+            if known:
+                self.values[metric] = min(known)
+
+
+def _poll_counts(polled: Reported, ts: int, told: Recorded) -> bool:
+    """Whether what a poll told at ``ts`` is the value now, rather than what a record tells: the newer, but a value before an absence."""
+    if ts >= told.ts:
+        return not isinstance(polled, Absence) or polled in _LOST
+    return isinstance(told.value, Absence) and not isinstance(polled, Absence)
+
+
+def _merged(records: Iterable[Reading]) -> dict[str, Recorded]:
+    """What the newest records of all probes say together: of a metric the newest value, else the newest absence."""
+    found: dict[str, Recorded] = {}
+    for record in sorted(records, key=lambda each: (each.ts, each.probe)):
+        believed = fresh_until(record.ts, record.interval_ms)
+        for metric, value in record.values.items():
+            before = found.get(metric)
+            if before is None or not isinstance(value, Absence) or isinstance(before.value, Absence):
+                found[metric] = Recorded(value, record.ts, believed)
+    return found
 
 
 class World:
@@ -112,6 +233,7 @@ class World:
         self._kinds = kinds
         self._declared = declared
         self._objects: dict[ObjectName, ObjectState] = {}
+        self._gone: dict[ObjectName, int] = {}
         self._group = ""
 
     def learn(self, snapshot: Snapshot) -> None:
@@ -120,18 +242,54 @@ class World:
         An answer that did not come makes the metrics of a poll absent; of what is only asked beside it (definitions) the last values stay until they are
         stale. Objects that are gone are forgotten.
         """
+        for record in self.learn_polls(snapshot):
+            self.learn_record(record)
+
+    def learn_polls(self, snapshot: Snapshot) -> list[Reading]:
+        """Take over what the polls of a snapshot say, and give back its records, which are for ``learn_record``."""
         if snapshot.group:
             self._group = snapshot.owner
         objects = self._objects
+        records = []
         for reading in snapshot.readings:
+            if reading.source is not _POLL:
+                records.append(reading)
+                continue
             if reading.gone:
-                objects.pop(reading.object, None)
+                if objects.pop(reading.object, None) is not None:
+                    self._note_gone(reading)
                 continue
             state = objects.get(reading.object)
             if state is None:
-                state = objects[reading.object] = ObjectState(reading.object, self._declared.of(reading.object))
+                state = objects[reading.object] = self._new(reading.object)
             if reading.answered or reading.poll:
                 state.learn(reading)
+        return records
+
+    def learn_record(self, record: Reading) -> bool:
+        """Take over what a record says of an object. False when nothing of it is new.
+
+        So it is when its probe has told a newer one, and when it is about a time before the object was found to be gone.
+        """
+        name = record.object
+        state = self._objects.get(name)
+        if state is None:
+            gone = self._gone.get(name)
+            if gone is not None and record.ts - (record.interval_ms or 0) < gone:
+                return False
+            state = self._objects[name] = self._new(name)
+        return state.learn_record(record)
+
+    def _new(self, name: ObjectName) -> ObjectState:
+        return ObjectState(name, self._declared.of(name))
+
+    def _note_gone(self, reading: Reading) -> None:
+        gone = self._gone
+        gone.pop(reading.object, None)
+        gone[reading.object] = reading.ts
+        # In the order in which they went: the first ones are the oldest.
+        while (oldest := next(iter(gone))) != reading.object and gone[oldest] < reading.ts - _GONE_MS:
+            del gone[oldest]
 
     def state(self, name: ObjectName) -> ObjectState | None:
         """What is known of an object; None when it was never seen or is gone."""

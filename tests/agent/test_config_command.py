@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -44,15 +45,56 @@ def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
 
 
+@pytest.fixture(autouse=True)
+def _no_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The developer's own MQ stays out."""
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+
+
 def run(*words: str) -> int:
     """Run ``mqvitals-agent config`` and return its exit code."""
     return command_line.main(["config", *words])
 
 
 def test_check_of_a_good_file(capsys: pytest.CaptureFixture[str]) -> None:
-    """One sentence and exit code 0; the example holds what the rules and the vocabulary know."""
+    """Exit code 0; the example holds what the rules and the vocabulary know. What would have to be installed is a note."""
     assert run("check", str(EXAMPLE)) == 0
-    assert capsys.readouterr() == (f"{EXAMPLE}: no problems found\n", "")
+    note, last = capsys.readouterr().out.splitlines()
+    assert note.startswith("note: QM01, QM04")
+    assert " cannot be connected to: ibmmq or pymqi is not installed; install it with 'pip " in note
+    assert last == f"{EXAMPLE}: no problems found"
+
+
+def test_check_of_a_file_without_connections(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One sentence: no package is needed."""
+    path = tmp_path / "x.yaml"
+    path.write_text("name: PRDQSG\nqueue_managers: [{name: QM01}]\n")
+    assert run("check", str(path)) == 0
+    assert capsys.readouterr() == (f"{path}: no problems found\n", "")
+
+
+def test_check_warns_of_what_the_package_cannot_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the setting's place with line and caret; a warning alone is exit code 0, and nothing is imported."""
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: object() if name == "pymqi" else None)
+    path = tmp_path / "x.yaml"
+    path.write_text(
+        "connection: {channel: X, application_name: vital signs}\n"
+        'queue_managers: [{name: QM01, connection: {connection_names: ["mvs1(1414)"]}}]\n'
+    )
+    assert run("check", str(path)) == 0
+    out, err = capsys.readouterr()
+    assert out == (
+        f"{path}:1:44: connection.application_name: warning: pymqi cannot give the connection an application name,"
+        " so 'vital signs' is not shown by DISPLAY CONN; ibmmq can (QM01)\n"
+        "    1 | connection: {channel: X, application_name: vital signs}\n"
+        "                                                   ^\n"
+        "note: QM01: pymqi is what connects; it is installed, and 'mqvitals doctor' tells whether it can be used\n"
+        f"{path}: no problems found, 1 warning\n"
+    )
+    assert err == ""
+    assert "pymqi" not in sys.modules
 
 
 def test_check_tells_every_problem_of_form(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -176,6 +218,33 @@ def test_show_never_shows_a_secret() -> None:
     rows = shown(Outer(Inner(TOKEN)), {"inner.token_file": "x.yaml:2:3"})
     assert rows == [("inner.token_file", "<secret in environment MQVITALS_TOKEN>", "x.yaml:2:3")]
     assert "hunter2" not in json.dumps(rows)
+
+
+def test_show_keeps_every_secret_of_a_connection(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not what a password's file or variable holds, nor who asks for a table with which password and signature."""
+    (tmp_path / "password").write_text("hunter2-in-a-file\n")
+    monkeypatch.setenv("QM02_PASSWORD", "hunter2-in-a-variable")
+    path = tmp_path / "x.yaml"
+    path.write_text(
+        "connection: {user: mqmon, password_file: password}\n"
+        "queue_managers:\n"
+        '  - {name: QM01, connection: {ccdt_url: "https://bob:hunter2@tables.example/t.json?signature=hunter2"}}\n'
+        "  - {name: QM02, connection: {password_variable: QM02_PASSWORD, ccdt_url: file:///etc/mq/ccdt.json}}\n"
+    )
+    for words in ([], ["--json"]):
+        assert run("show", str(path), *words) == 0
+        out = capsys.readouterr().out
+        assert "hunter2" not in out
+        assert "bob" not in out
+        assert "https://***@tables.example/t.json?***" in out
+        assert "file:///etc/mq/ccdt.json" in out
+        assert f"<secret in file {tmp_path / 'password'}>" in out
+    assert run("check", str(path)) == 0
+    path.write_text(path.read_text().replace("name: QM02", "nmae: QM02").replace("ccdt_url: file", "ccdt_rul: file"))
+    assert run("check", str(path)) == 1
+    assert "hunter2" not in capsys.readouterr().out
 
 
 def test_settings_for_other_commands(tmp_path: Path) -> None:

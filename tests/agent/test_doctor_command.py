@@ -16,6 +16,7 @@ from mqvitals_agent.connection.connection import ConnectError
 from mqvitals_agent.connection.exchange import MqiFailure
 from mqvitals_agent.connection.link import BindingError, Link, MqiError
 from mqvitals_agent.connection.route import Route
+from mqvitals_agent.connection.shortcoming import shortcomings
 from mqvitals_agent.doctor.finding import Finding, Result
 from mqvitals_agent.doctor.surroundings import Surroundings
 from mqvitals_agent.simulator.connector import SimulatedConnector
@@ -161,6 +162,24 @@ def test_when_no_queue_manager_is_reached(
     ]
     assert findings["QM01", "binding"]["detail"]["binding"] == "ibmmq 2.1.2"
     assert findings["QM02", "connect"]["result"] == "not examined"
+
+
+def test_what_the_package_cannot_do_is_advised(
+    config: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A sentence for each thing that the settings wish for, even when the connection then fails."""
+
+    class Limited(Package):
+        def shortcomings(self, route: Route) -> tuple[str, ...]:
+            return tuple(each.sentence for each in shortcomings("pymqi", route, {}))
+
+    wish = "connection: {application_name: vital signs, channel"
+    Path(config).write_text(LIVING.replace("connection: {channel", wish))
+    monkeypatch.setattr(mqi, "load", lambda preference: Limited())
+    assert run("--config", config, "--json") == 2
+    findings = {(each["queue_manager"], each["check"]): each for each in json.loads(capsys.readouterr().out)}
+    assert findings["QM01", "binding"]["result"] == "advised"
+    assert "pymqi cannot give the connection an application name" in json.dumps(findings["QM01", "binding"])
 
 
 def test_only_the_chosen_one_is_told_of(

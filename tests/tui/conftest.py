@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -24,11 +25,16 @@ from mqvitals_agent.simulator.connector import SimulatedConnector, connectors
 from mqvitals_agent.simulator.model import World
 from mqvitals_agent.simulator.scenario import Incident, Scenario, What, load_scenario
 from mqvitals_agent.store.writer import Store
+from mqvitals_agent.who.answer import to_json
+from mqvitals_agent.who.holder import Connection as HeldBy
+from mqvitals_agent.who.holder import Holder, Holders, Instance, MemberHolders, UnitOfWork
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.settings import Settings
 from mqvitals_rules.check import Judging, prepare
+from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.app import MqvitalsApp
 from mqvitals_tui.screens.frame_screen import FrameScreen
+from mqvitals_tui.widgets.cursor_view import CursorView
 
 PATIENCE_S = 30
 BEGIN = 1795176000000  # 2026-11-20 12:00:00 UTC
@@ -56,6 +62,36 @@ EVERYTHING = Scenario(
 """What the ``incident`` is: each kind of trouble, and one that has passed."""
 
 LENGTHS_MS = {"quiet": 120_000, "incident": 120_000}
+
+_BEGAN = "2026-11-20 12:00:31"
+
+
+def _handle(application: str, kind: str, **told: Any) -> Holder:
+    names = ("description", "channel", "connection_name", "transaction", "task", "psb", "region", "async_state")
+    plain: dict[str, Any] = dict.fromkeys(names, "") | dict.fromkeys(("output", "browse", "inquire", "set"), False)
+    plain |= {"process": None, "thread": None, "input": "NO", "state": "INACTIVE", "connection": HeldBy(1, "A1", None)}
+    return Holder(
+        **{**plain, "application": application, "application_type": kind, "asid": "0031", "user": "MQUSER"} | told
+    )
+
+
+HANDLES = (
+    *(_handle("CICSPRD1", "CICS", transaction="PAYT", task=f"{n:07}", input="SHARED") for n in range(20)),
+    _handle("NIGHTJOB", "BATCH", output=True, connection=HeldBy(1, "C3", UnitOfWork("UNRESOLVED", "RRS", _BEGAN, ""))),
+    *(
+        _handle(
+            "QM02CHIN",
+            "CHINIT",
+            user=f"USER{n}",
+            output=True,
+            channel=channel,
+            connection_name=f"10.1.1.{n}",
+            instance=Instance(1, "RUNNING", "MQGET", 1234, _BEGAN, "pay.App", "MQPAY"),
+        )
+        for n, channel in enumerate(("TO.QM01", "TO.QM03", "TO.QM04", "TO.PARTNER"))
+    ),
+)
+"""Handles of applications and of channels, more than a small terminal has room for."""
 
 Until = Callable[[Pilot[None], Callable[[], bool]], Awaitable[None]]
 
@@ -119,6 +155,49 @@ def shown(until: Until) -> Callable[[Pilot[None]], Awaitable[None]]:
     return wait
 
 
+@pytest.fixture
+def holding() -> Callable[[int], Callable[[ObjectName], str]]:
+    """Who has a queue open, as the agent's answer: ``holding(at)(name)``, asked at the moment ``at``, ms UTC.
+
+    Of a shared queue QM01 and QM02 tell, and QM03 cannot be asked.
+    """
+
+    def answers(at: int) -> Callable[[ObjectName], str]:
+        def answer(queue: ObjectName) -> str:
+            if queue.owner != SITE:
+                return to_json(Holders(queue, (MemberHolders(queue.owner, at, 40, HANDLES),)))
+            told = (MemberHolders("QM01", at, 40, HANDLES[:1]), MemberHolders("QM02", at, 7))
+            silent = MemberHolders("QM03", at, 15_000, problem="It does not answer.")
+            return to_json(Holders(queue, (*told, silent)))
+
+        return answer
+
+    return answers
+
+
+@pytest.fixture
+def settled(until: Until, screen_text: Callable[[App[Any]], str]) -> Callable[[Pilot[None]], Awaitable[str]]:
+    """The text of the screen when nothing moves any more: scroll bars come a little after what they are for."""
+
+    async def wait(pilot: Pilot[None]) -> str:
+        views = [view for view in pilot.app.screen.query("#lines, #table") if isinstance(view, CursorView)]
+        await until(
+            pilot,
+            lambda: all(
+                view.show_vertical_scrollbar is (view.row_count + view.header > view.size.height)
+                for view in views
+                if view.display
+            ),
+        )
+        before = ""
+        while before != (now := screen_text(pilot.app)):
+            before = now
+            await pilot.pause(0.005)
+        return now
+
+    return wait
+
+
 @dataclass(frozen=True)
 class Life:
     """A store that a simulated group filled, and the moment ``now`` (ms UTC) to look at it."""
@@ -128,8 +207,13 @@ class Life:
     judging: Judging
 
     def app(self, **options: Any) -> MqvitalsApp:
-        """The interface over it; its clock stands still."""
-        return MqvitalsApp(self.store, self.judging, lambda: self.now, **options)
+        """The interface over it; its clocks stand still."""
+        return MqvitalsApp(self.store, self.judging, lambda: self.now, **{"machine": lambda: self.now, **options})
+
+    def copied(self, path: Path) -> Life:
+        """The same in a store of its own, into which questions may be put."""
+        shutil.copy(self.store, path)
+        return replace(self, store=path)
 
 
 @pytest.fixture(scope="session")

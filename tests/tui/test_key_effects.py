@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from unicodedata import lookup
 
@@ -20,6 +21,7 @@ from mqvitals_tui.places import BEHIND, BY_ID, PLACES
 from mqvitals_tui.screens.detail_screen import DetailScreen
 from mqvitals_tui.screens.frame_screen import FrameScreen
 from mqvitals_tui.screens.help_screen import HelpScreen
+from mqvitals_tui.screens.holders_screen import HoldersScreen
 from mqvitals_tui.screens.main_screen import MainScreen
 from mqvitals_tui.widgets.cursor_view import CursorView
 from mqvitals_tui.widgets.virtual_table import VirtualTable
@@ -28,8 +30,9 @@ Lives = Callable[[str], Any]
 Shown = Callable[[Pilot[None]], Awaitable[None]]
 Until = Callable[[Pilot[None], Callable[[], bool]], Awaitable[None]]
 
-POOL = ObjectName("QM01", "buffer_pool", "3")
-SCREENS = (*BY_ID, "object")
+OBJECTS = {"object": ObjectName("QM01", "buffer_pool", "3"), "queue": ObjectName("QM02", "queue", "PAYMENTS.IN")}
+COMMANDS = {"object": "DISPLAY USAGE PSID(*) TYPE(PAGESET)", "queue": "DISPLAY QSTATUS(PAYMENTS.IN) TYPE(HANDLE) ALL"}
+SCREENS = (*BY_ID, *OBJECTS, "holders")
 
 
 @dataclass
@@ -63,9 +66,12 @@ class Stage:
 
     async def begin(self) -> None:
         """The screen as who opens it finds it, but with the cursor away from the first and the last line."""
-        self.app.go_to("overview" if self.screen == "object" else self.screen)
-        if self.screen == "object":
-            self.app.open_object(POOL)
+        self.app.go_to(self.screen if self.screen in BY_ID else "overview")
+        if self.screen in OBJECTS:
+            self.app.open_object(OBJECTS[self.screen])
+        elif self.screen == "holders":
+            self.app.open_holders(OBJECTS["queue"])
+            await self.see(lambda: self.app.screen.holders is not None)
         else:
             main = self.main
             main._sorts.clear()
@@ -222,7 +228,23 @@ async def charts_another(stage: Stage, key: str) -> None:
 
 async def copies(stage: Stage, key: str) -> None:
     await stage.press(key)
-    await stage.see(lambda: stage.app.clipboard == "DISPLAY USAGE PSID(*) TYPE(PAGESET)")
+    await stage.see(lambda: stage.app.clipboard == COMMANDS[stage.screen])
+
+
+async def asks_who(stage: Stage, key: str) -> None:
+    """Of the object that is shown, else of the queue under the cursor."""
+    wanted = OBJECTS["queue"] if stage.screen == "queue" else ObjectName.parse(stage.view.cursor_key)
+    await stage.press(key)
+    await stage.see(lambda: isinstance(stage.app.screen, HoldersScreen))
+    assert stage.app.screen.queue == wanted
+    await stage.see(lambda: stage.app.screen.holders is not None)
+
+
+async def asks_again(stage: Stage, key: str) -> None:
+    screen = stage.app.screen
+    before = screen.holders
+    await stage.press(key)
+    await stage.see(lambda: screen.holders is not before and not screen.asking)
 
 
 async def goes_down(stage: Stage, key: str) -> None:
@@ -330,6 +352,9 @@ EFFECTS: dict[str, Effect] = {
     "metric_next": charts_another,
     "metric_previous": charts_another,
     "copy": copies,
+    "who": asks_who,
+    "ask_again": asks_again,
+    "holders_back": goes_back_from_object,
     "up": goes_up,
     "down": goes_down,
     "page_up": turns_back,
@@ -353,13 +378,22 @@ def documented(screen: FrameScreen) -> Iterator[Binding]:
 
 @pytest.mark.parametrize("screen", SCREENS)
 async def test_every_key_does_what_the_help_says(
-    lives: Lives, shown: Shown, until: Until, monkeypatch: pytest.MonkeyPatch, screen: str
+    lives: Lives,
+    shown: Shown,
+    until: Until,
+    monkeypatch: pytest.MonkeyPatch,
+    screen: str,
+    answering: Any,
+    holding: Any,
+    tmp_path: Path,
 ) -> None:
     """Each key of each binding, one after the other, each on the screen as it is when it is opened."""
-    app = lives("incident").app()
+    life = lives("incident").copied(tmp_path / "asked.db")
+    app = life.app()
     left: list[bool] = []
     async with app.run_test(size=(80, 24)) as pilot:
-        with monkeypatch.context() as patch:
+        agent = answering(life.store, holding(life.now), lambda: life.now)
+        with agent, monkeypatch.context() as patch:
             patch.setattr(app, "exit", lambda *_, **__: left.append(True))
             await shown(pilot)
             stage = Stage(pilot, shown, until, screen, left)

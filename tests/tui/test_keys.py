@@ -11,7 +11,7 @@ from textual.binding import Binding
 
 from mqvitals_agent.view.text import cells
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_tui.keys import ACROSS, APP, DETAIL, EVERYWHERE, HELP, MAIN, MOVES, Hint, hint_line, shown
+from mqvitals_tui.keys import ACROSS, APP, DETAIL, EVERYWHERE, HELP, HOLDERS, MAIN, MOVES, WHO, Hint, hint_line, shown
 from mqvitals_tui.places import BY_ID
 from mqvitals_tui.screens.frame_screen import FrameScreen
 from mqvitals_tui.screens.help_screen import help_lines
@@ -28,10 +28,10 @@ def hints(app: App[Any]) -> str:
 
 def test_bindings() -> None:
     """Every key can be changed by its id, explains itself, and has one meaning on each screen."""
-    bindings = (*APP, *EVERYWHERE, *MAIN, *DETAIL, *HELP, *MOVES, *ACROSS)
+    bindings = (*APP, *EVERYWHERE, *MAIN, *DETAIL, WHO, *HOLDERS, *HELP, *MOVES, *ACROSS)
     assert all(isinstance(each, Binding) and each.id and each.tooltip for each in bindings)
     assert len({each.id for each in bindings}) == len(bindings)
-    for group in ((*MAIN, *MOVES, *ACROSS), (*DETAIL, *MOVES)):
+    for group in ((*MAIN, WHO, *MOVES, *ACROSS), (*DETAIL, WHO, *MOVES), (*HOLDERS, *MOVES)):
         keys = [key for each in (*APP, *EVERYWHERE, *group) for key in each.key.split(",")]
         assert len(set(keys)) == len(keys)
 
@@ -45,7 +45,9 @@ def test_bindings_of_widgets(widget: type[Any]) -> None:
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])
-@pytest.mark.parametrize("place", ["overview", "queues", "structures", "data_sets", "alerts", "agent", "object"])
+@pytest.mark.parametrize(
+    "place", ["overview", "queues", "structures", "data_sets", "alerts", "agent", "object", "queue", "holders"]
+)
 async def test_help_names_every_key_of_the_screen(lives: Lives, shown: Any, place: str, width: int) -> None:
     """Each key that does something is in the help with its sentence, and no line is wider than the screen."""
     app = lives("incident").app()
@@ -53,6 +55,10 @@ async def test_help_names_every_key_of_the_screen(lives: Lives, shown: Any, plac
         await shown(pilot)
         if place == "object":
             app.open_object(ObjectName("QM01", "buffer_pool", "3"))
+        elif place == "queue":
+            app.open_object(ObjectName("QM02", "queue", "PAYMENTS.IN"))
+        elif place == "holders":
+            app.open_holders(ObjectName("QM02", "queue", "PAYMENTS.IN"))
         else:
             app.go_to(place)
         await shown(pilot)
@@ -89,7 +95,9 @@ def unused(place: str) -> set[str]:
         names |= {"data_sets"}
     if place not in ("agent", "overview"):
         names |= {"focus_next", "focus_previous"}
-    return names if place != "object" else set()
+    if place in ("object", "queue", "holders"):
+        names = set()
+    return names if place in ("queues", "queue") else names | {"who"}
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
@@ -107,6 +115,7 @@ async def test_last_line_fits_and_is_right(lives: Lives, shown: Any, until: Any,
             assert "q quit" in text
             assert ("/ filter" in text) == (name != "overview")
             assert width < 80 or ("< > sort" in text) == (name not in ("overview", "alerts"))
+            assert width < 80 or ("w who has it open" in text) == (name == "queues")
             assert ("d data sets" in text) == (name == "structures")
             assert ("d structures" in text) == (name == "data_sets")
         app.go_to("queues")
@@ -122,6 +131,15 @@ async def test_last_line_fits_and_is_right(lives: Lives, shown: Any, until: Any,
         await shown(pilot)
         assert cells(hints(app)) <= width
         assert "+ - span" in hints(app)
+        assert "w who has it open" not in hints(app)
+        app.open_object(ObjectName("QM02", "queue", "PAYMENTS.IN"))
+        await shown(pilot)
+        assert cells(hints(app)) <= width
+        assert "w who has it open" in hints(app)
+        app.open_holders(ObjectName("QM02", "queue", "PAYMENTS.IN"))
+        await shown(pilot)
+        assert cells(hints(app)) <= width
+        assert "r ask again" in hints(app)
 
 
 def test_hints_are_left_out_by_their_worth() -> None:

@@ -6,22 +6,30 @@ import argparse
 import os
 import signal
 import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from textual.app import App
 
 from mqvitals_agent.cli.failure import Failure
+from mqvitals_agent.store.lock import writer_of
 from mqvitals_agent.store.writer import Store
 from mqvitals_tui import top
-from mqvitals_tui.companion import writer_of
 
 
 def arguments(store: Path, *more: str) -> argparse.Namespace:
     """The arguments of ``top`` for this store."""
+    return parsed("--store", str(store), *more)
+
+
+def parsed(*words: str) -> argparse.Namespace:
+    """The arguments of ``top``."""
     parser = argparse.ArgumentParser()
     top.add_arguments(parser)
-    return parser.parse_args(["--store", str(store), *more])
+    return parser.parse_args(words)
 
 
 @pytest.fixture(autouse=True)
@@ -120,7 +128,7 @@ def test_an_unknown_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_the_options_go_on_to_the_agent(tmp_path: Path) -> None:
     """Scenario, size, seed, pace and settings are the agent's."""
     words = ("--scenario", "quiet", "--seed", "4", "--queues", "5", "--channels", "6", "--speed", "2")
-    command = top.agent_command(tmp_path / "x.db", arguments(tmp_path / "x.db", *words, "--config", "f.yaml"))
+    command = top.agent_command(tmp_path / "x.db", arguments(tmp_path / "x.db", *words), "f.yaml")
     given = dict(zip(command[command.index("agent") + 1 :: 2], command[command.index("agent") + 2 :: 2], strict=True))
     assert given == {
         "--scenario": "quiet",
@@ -131,6 +139,122 @@ def test_the_options_go_on_to_the_agent(tmp_path: Path) -> None:
         "--speed": "2",
         "--config": "f.yaml",
     }
+
+
+LIVING = """\
+connection: {channel: MQVITALS.SVRCONN, binding: pymqi}
+queue_managers: [{name: QM01, connection: {connection_names: ["127.0.0.1(1)"]}}]
+"""
+RECEIVER = "receivers: [{name: pager, url: 'http://127.0.0.1:9/hook'}]\n"
+
+
+@pytest.fixture
+def living(tmp_path: Path) -> str:
+    """A configuration that leads to a queue manager."""
+    path = tmp_path / "mqvitals.yaml"
+    path.write_text(LIVING, "utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def screens(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was done, in place of a screen and of an agent that a configuration brings."""
+    done: list[str] = []
+
+    def look(_: object) -> int:
+        done.append("screen")
+        return 0
+
+    @contextmanager
+    def agent(_folder: Path, command: Sequence[str], *_: object, **_named: object) -> Iterator[SimpleNamespace]:
+        done.append(" ".join(command[command.index("agent") :]))
+        store = Path(command[command.index("--store") + 1])
+        with Store.open(store, source="test", group="PRDQSG"):
+            yield SimpleNamespace(pid=os.getpid(), poll=lambda: None)
+
+    monkeypatch.setattr(top, "has_terminal", lambda: True)
+    monkeypatch.setattr(top, "on_screen", look)
+    monkeypatch.setattr(top, "companion", agent)
+    return done
+
+
+def test_a_configuration_brings_an_agent(tmp_path: Path, living: str, screens: list[str]) -> None:
+    """One that leads to queue managers: the agent gets the file and the store, and nothing that is for simulations."""
+    store = tmp_path / "x.db"
+    assert top.run(arguments(store, "--config", living, "--interval", "5s")) == 0
+    assert screens == [f"agent --store {store} --interval 5s --config {living}", "screen"]
+
+
+def test_an_agent_that_runs_is_only_watched(store: Path, living: str, screens: list[str]) -> None:
+    """No second one is started."""
+    with Store.open(store):
+        assert top.run(arguments(store, "--config", living)) == 0
+    assert screens == ["screen"]
+
+
+def test_no_agent_where_none_is_wanted(store: Path, living: str, screens: list[str]) -> None:
+    """With --no-agent a store is shown as it is, and with a scenario it is a contradiction."""
+    assert top.run(arguments(store, "--config", living, "--no-agent")) == 0
+    assert screens == ["screen"]
+    with pytest.raises(Failure, match="--no-agent forbids one"):
+        top.run(arguments(store, "--scenario", "quiet", "--no-agent"))
+
+
+def test_a_configuration_without_connections(store: Path, tmp_path: Path, living: str, screens: list[str]) -> None:
+    """It shows the store that is there."""
+    Path(living).write_text("name: PRDQSG\nqueue_managers: [{name: QM01}]\n", "utf-8")
+    assert top.run(arguments(store, "--config", living)) == 0
+    assert screens == ["screen"]
+
+
+def test_whose_store_may_only_be_read(
+    store: Path, living: str, screens: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is another's, whose agent may well run: no agent is started."""
+    monkeypatch.setattr(os, "access", lambda path, mode: not mode & os.W_OK)
+    assert top.run(arguments(store, "--config", living)) == 0
+    assert screens == ["screen"]
+
+
+def test_without_a_store_there_is_a_temporary_one(
+    living: str, screens: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It goes with the screen, and that is said."""
+    assert top.run(parsed("--config", living)) == 0
+    assert screens[1:] == ["screen"]
+    assert not Path(screens[0].split()[2]).parent.exists()
+    assert "what was seen is gone with the screen; --store FILE" in capsys.readouterr().err
+
+
+def test_receivers_need_a_store_that_stays(living: str, screens: list[str]) -> None:
+    """They would be told of the same alerts each time, and of no end."""
+    Path(living).write_text(LIVING + RECEIVER, "utf-8")
+    with pytest.raises(Failure, match="receivers to tell needs one that stays"):
+        top.run(parsed("--config", living))
+    assert not screens
+
+
+def test_options_of_a_simulation_need_a_scenario(tmp_path: Path, living: str, screens: list[str]) -> None:
+    """They would do nothing."""
+    with pytest.raises(Failure, match="--seed is for a simulated group"):
+        top.run(arguments(tmp_path / "x.db", "--config", living, "--seed", "4"))
+    assert not screens
+
+
+def test_without_a_package_that_connects(store: Path, living: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the agent says about it is said before any screen, with what to do; so is the way to look all the same."""
+    monkeypatch.setattr(top, "has_terminal", lambda: True)
+    monkeypatch.setattr(top, "on_screen", lambda _: pytest.fail("there is a screen"))
+    hidden = store.parent / "hidden" / "pymqi"
+    hidden.mkdir(parents=True)
+    (hidden / "__init__.py").write_text("raise ImportError('no client library')\n", "utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(hidden.parent))
+    with pytest.raises(Failure, match=r"the agent could not begin: no connection .*no client library") as caught:
+        top.run(arguments(store, "--config", living))
+    assert caught.value.code == 2
+    assert "hint:" not in caught.value.message
+    assert "mqvitals doctor" in caught.value.hint
+    assert "--no-agent shows the store" in caught.value.hint
 
 
 class _Ending(App[None]):

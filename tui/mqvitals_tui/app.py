@@ -11,6 +11,7 @@ from textual.binding import BindingType
 from textual.command import CommandPalette
 from textual.message import Message
 
+from mqvitals_agent.cli.store_argument import now_ms
 from mqvitals_agent.garbage import out_of_the_way
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName
@@ -21,6 +22,7 @@ from mqvitals_tui.places import BEHIND, BY_ID
 from mqvitals_tui.screens.detail_screen import DetailScreen
 from mqvitals_tui.screens.frame_screen import FrameScreen, Sight
 from mqvitals_tui.screens.help_screen import HelpScreen
+from mqvitals_tui.screens.holders_screen import HoldersScreen
 from mqvitals_tui.screens.main_screen import MainScreen
 from mqvitals_tui.themes import CONTRAST, DARK, THEMES
 from mqvitals_tui.widgets.tones import attribute_css
@@ -30,10 +32,11 @@ _ATTRIBUTES = "attributes"
 
 
 class MqvitalsApp(App[None], inherit_bindings=False):
-    """Shows the store at ``store``, which need not exist yet, judged by ``judging``. It only reads.
+    """Shows the store at ``store``, which need not exist yet, judged by ``judging``. It only reads, but for questions to the agent.
 
     ``now`` gives the time, ms since 1970 UTC; ``theme`` is the name of one of ``THEMES``. ``ended`` says in words that the agent
-    which the screen brought along has ended, and nothing while it runs.
+    which the screen brought along has ended, and nothing while it runs. ``machine`` is the machine's clock, by which questions
+    to the agent are asked.
     """
 
     TITLE = "mqvitals"
@@ -50,10 +53,11 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         now: Callable[[], int],
         theme: str = DARK.name,
         ended: Callable[[], str] = str,
+        machine: Callable[[], int] = now_ms,
     ) -> None:
         super().__init__()
         self.store = store
-        self._sight = Sight(judging, now, ended)
+        self._sight = Sight(judging, now, ended, machine)
         self._first_theme = theme
         self._feed = Feed(store, judging, now, self._post)
         self._main = MainScreen(self._sight)
@@ -100,16 +104,23 @@ class MqvitalsApp(App[None], inherit_bindings=False):
 
     # -- going places ------------------------------------------------------------------------------------------------
 
+    def open_holders(self, queue: ObjectName) -> None:
+        """Ask who has a queue open, and show it."""
+        self.push_screen(HoldersScreen(self._sight, self.store, queue, self._trail))
+
+    @property
+    def _trail(self) -> tuple[str, ...]:
+        """The names of the screens that lead to the next one."""
+        top = self.screen
+        if isinstance(top, DetailScreen | HoldersScreen):
+            return (*top.trail, top.words)
+        return (self._main.place.title,)
+
     def open_object(self, name: ObjectName) -> None:
         """Show the detail of an object."""
         top = self.screen
-        if isinstance(top, DetailScreen):
-            if top.object_name == name:
-                return
-            trail = (*top.trail, top.words)
-        else:
-            trail = (self._main.place.title,)
-        self.push_screen(DetailScreen(self._sight, name, trail))
+        if not isinstance(top, DetailScreen) or top.object_name != name:
+            self.push_screen(DetailScreen(self._sight, name, self._trail))
 
     def go_to(self, place: str) -> None:
         """Show a place of the main screen, whatever lies above it."""

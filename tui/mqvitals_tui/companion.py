@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import subprocess
 import sys
@@ -21,6 +20,7 @@ GRACE_S = 5.0
 """The agent may take so long to end in order."""
 PROGRAM = (sys.executable, "-P", "-m", "mqvitals_tui.leash")
 
+_HINT = " / hint: "
 _LOOK_S = 0.05
 _LAST_LINES = 3
 
@@ -79,7 +79,8 @@ def await_store(
     end = time_s() + START_S
     while not ready():
         if living.poll() is not None:
-            raise Failure(f"{what} could not begin: {last_words(folder)}")
+            words, _, hint = last_words(folder).partition(_HINT)
+            raise Failure(f"{what} could not begin: {words}", hint=hint)
         if time_s() > end:
             raise Failure(f"{what} has no store after {START_S:g} s", hint=last_words(folder))
         sleep(_LOOK_S)
@@ -105,16 +106,3 @@ def last_words(folder: Path, lines: int = _LAST_LINES) -> str:
     except OSError:
         return ""
     return " / ".join(line.strip().removeprefix("mqvitals: ") for line in text.splitlines()[-lines:])
-
-
-def writer_of(store: Path) -> str | None:
-    """The number of the process that writes a store, as text; None when there is none, or none that we may know of."""
-    try:
-        with store.with_name(store.name + ".lock").open("rb") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return file.read(32).decode("ascii", "replace").strip() or "unknown"
-    except OSError:
-        pass
-    return None

@@ -84,6 +84,21 @@ DETAIL = (
 )
 """Keys of the detail of an object."""
 
+WHO = key("w", "who", "who has it open", "Ask the queue managers now which applications have the queue open")
+"""The key of whatever shows a queue."""
+
+HOLDERS = (
+    key("r", "ask_again", "ask again", "Ask the queue managers again"),
+    key(
+        "escape,f3,f12",
+        "back",
+        "back",
+        "Go back to the queue. F3 leaves and F12 cancels on a 3270, so both go back here",
+        name="holders_back",
+    ),
+)
+"""Keys of who has a queue open."""
+
 HELP = (key("escape,f3,f12,question_mark,f1,q", "dismiss", "back", "Close the help", name="help_back"),)
 """Keys of the help."""
 

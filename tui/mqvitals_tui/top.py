@@ -1,6 +1,7 @@
 """``mqvitals top``: the full-screen interface on a store, while an agent writes it or afterwards.
 
-With a scenario it brings an agent along, as the demonstration does, unless one writes the store already.
+With a scenario, or with a configuration that tells how queue managers are reached, it brings an agent along, as the
+demonstration does, unless one writes the store already.
 """
 
 from __future__ import annotations
@@ -17,24 +18,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mqvitals_agent.cli.failure import ExitCode, Failure
-from mqvitals_agent.cli.simulation import add_scenario_arguments
+from mqvitals_agent.cli.simulation import add_scenario_arguments, refuse_simulation_options
 from mqvitals_agent.cli.store_argument import add_store_arguments, now_ms, settings_of
-from mqvitals_tui.companion import PROGRAM, await_store, companion, ended_words, last_words, writer_of
+from mqvitals_agent.store.lock import writer_of
+from mqvitals_tui.companion import PROGRAM, await_store, companion, ended_words, last_words
 
 if TYPE_CHECKING:
     from textual.app import App
 
+    from mqvitals_config.load import Loaded
+    from mqvitals_config.settings import Settings
     from mqvitals_rules.check import Judging
 
 _WHAT = "the agent"
+_STORE = "top.db"
+_DESCRIPTION = """\
+Shows a store. When no agent writes it yet it starts one, which ends with the screen: with --scenario on a simulated group, else with a
+configuration that tells how queue managers are reached. Without a store named, that agent's is a temporary one.
+"""
 LOOKS = ("dark", "light", "contrast")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``mqvitals top``."""
-    parser.description = "Shows a store. With --scenario, and when no agent writes the store yet, it starts one, which ends with the screen."
+    parser.description = _DESCRIPTION
     add_store_arguments(parser)
     add_scenario_arguments(parser)
+    parser.add_argument("--no-agent", action="store_true", help="only look; start no agent")
     add_theme(parser)
 
 
@@ -49,11 +59,24 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.store.error import StoreError
     from mqvitals_agent.store.reader import StoreReader
 
-    settings = settings_of(arguments).settings
-    if not settings.store.path:
-        raise Failure("no store is named", hint="name one with --store FILE, MQVITALS_STORE, or store.path")
-    path = Path(settings.store.path)
+    loaded = settings_of(arguments)
+    settings = loaded.settings
+    if arguments.no_agent and arguments.scenario is not None:
+        raise Failure("--scenario needs an agent, and --no-agent forbids one", hint="leave one of them out")
     judging = judging_of(settings)
+    leads = arguments.scenario is None and not arguments.no_agent and leads_somewhere(settings)
+    if not settings.store.path:
+        if not leads:
+            raise Failure("no store is named", hint="name one with --store FILE, MQVITALS_STORE, or store.path")
+        if settings.receivers:
+            # They would be told of every alert anew each time, and never that it has ended.
+            raise Failure(
+                "no store is named, and an agent that has receivers to tell needs one that stays",
+                hint="name one with --store FILE, MQVITALS_STORE, or store.path",
+            )
+        return _with_agent(None, loaded, arguments, judging)
+    path = Path(settings.store.path)
+    writer = None
     if arguments.scenario is not None:
         if not has_terminal():
             raise Failure(
@@ -62,9 +85,9 @@ def run(arguments: argparse.Namespace) -> int:
             )
         writer = writer_of(path)
         if writer is None:
-            return _with_agent(path, arguments, judging)
-    else:
-        writer = None
+            return _with_agent(path, loaded, arguments, judging)
+    elif leads and writer_of(path) is None and may_write(path):
+        return _with_agent(path, loaded, arguments, judging)
     if not path.exists():
         raise Failure(
             f"there is no store {path}, and queue managers cannot be asked without an agent",
@@ -89,32 +112,77 @@ def run(arguments: argparse.Namespace) -> int:
     return code
 
 
-def agent_command(path: Path, arguments: argparse.Namespace) -> tuple[str, ...]:
-    """The command line of the agent that is brought along for the store ``path``."""
-    words = [*PROGRAM, "agent", "--scenario", arguments.scenario, "--store", str(path), "--seed", str(arguments.seed)]
-    words += ["--speed", f"{arguments.speed:.17g}", "--queues", str(arguments.queues)]
-    words += ["--channels", str(arguments.channels)]
+def leads_somewhere(settings: Settings) -> bool:
+    """Whether the settings tell of any queue manager how it is reached."""
+    return any(settings.connection_of(each).leads_somewhere for each in settings.queue_managers)
+
+
+def may_write(store: Path) -> bool:
+    """Whether an agent of ours could write the store. Whoever may only read one only looks: the agent is another's."""
+    lock = store.with_name(store.name + ".lock")
+    there = [each for each in (store, lock) if each.exists()]
+    return store not in there or all(os.access(each, os.R_OK | os.W_OK) for each in (*there, store.parent))
+
+
+def agent_command(path: Path, arguments: argparse.Namespace, config: str | None) -> tuple[str, ...]:
+    """The command line of the agent that is brought along for the store ``path``, with the settings of ``config``."""
+    words = [*PROGRAM, "agent", "--store", str(path)]
+    if arguments.scenario is not None:
+        words += ["--scenario", arguments.scenario, "--seed", str(arguments.seed)]
+        words += ["--speed", f"{arguments.speed:.17g}", "--queues", str(arguments.queues)]
+        words += ["--channels", str(arguments.channels)]
     if arguments.interval is not None:
         words += ["--interval", arguments.interval]
-    if arguments.config is not None:
-        words += ["--config", arguments.config]
+    if config is not None:
+        words += ["--config", config]
     return tuple(words)
 
 
-def _with_agent(path: Path, arguments: argparse.Namespace, judging: Judging) -> int:
-    """Show the store ``path`` and what an agent of our own writes into it. Raises Failure when there is no agent."""
+def _with_agent(path: Path | None, loaded: Loaded, arguments: argparse.Namespace, judging: Judging) -> int:
+    """Show the store ``path`` and what an agent of our own writes into it. Raises Failure when there is no agent.
+
+    Without a path the store lies in a temporary folder, and goes with it.
+    """
     from mqvitals_agent.clock import SystemClock
 
-    with tempfile.TemporaryDirectory(prefix="mqvitals-top-", ignore_cleanup_errors=True) as name:
+    if arguments.scenario is None:
+        refuse_simulation_options(arguments)
+        if not has_terminal():
+            raise Failure(
+                "the full-screen interface needs a terminal",
+                hint="'mqvitals agent --config FILE --store FILE' runs the agent alone",
+            )
+    with _folder() as name:
         folder = Path(name)
-        command = agent_command(path, arguments)
+        store = folder / _STORE if path is None else path
+        command = agent_command(store, arguments, loaded.path)
         with companion(folder, command, os.environ, temporary=True, what=_WHAT) as living:
-            await_store(living, folder, lambda: path.exists() and writer_of(path) == str(living.pid), what=_WHAT)
+            try:
+                await_store(living, folder, lambda: store.exists() and writer_of(store) == str(living.pid), what=_WHAT)
+            except Failure as failure:
+                if not store.exists():
+                    raise
+                hints = (failure.hint, "--no-agent shows the store as it is")
+                raise Failure(failure.message, hint="; ".join(filter(None, hints))) from failure
             now = now_ms if arguments.speed == 1 else SystemClock(now_ms(), arguments.speed).now
-            code = _show(path, judging, now, arguments, ended_words(living, folder, what=_WHAT))
+            code = _show(store, judging, now, arguments, ended_words(living, folder, what=_WHAT))
             if living.poll():
                 raise Failure(f"{_WHAT} ended early: {last_words(folder)}")
+    if path is None:
+        sys.stderr.write(
+            "mqvitals: what was seen is gone with the screen; --store FILE, MQVITALS_STORE or store.path keeps it\n"
+        )
     return code
+
+
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    """For the agent's log, and for a store that is not to stay. Raises Failure."""
+    try:
+        return tempfile.TemporaryDirectory(prefix="mqvitals-top-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise Failure(
+            f"there is no folder for the agent's log: {error.strerror}", hint="TMPDIR names another"
+        ) from error
 
 
 def _show(

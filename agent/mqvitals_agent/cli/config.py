@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 _CHECK = """\
 Every problem is printed as FILE:LINE:COLUMN: KEY: what is wrong, with the line and a caret under the spot: first of
-the file's form, then, when that is right, of the rules, objects and states it names. Exit code 0 when there is none, 1 when there is
-one, 2 when the file cannot be read.
+the file's form, then, when that is right, of the rules, objects and states it names. Then it says which Python package will connect to
+the queue managers, and warns of settings that this package cannot follow. Exit code 0 when there is no problem, with or without
+warnings; 1 when there is one, 2 when the file cannot be read.
 """
 
 _SHOW = """\
@@ -77,20 +78,33 @@ def _check(path: str | None) -> int:
     path = path or os.environ.get(CONFIG_VARIABLE)
     if not path:
         raise Failure("there is no file to check", hint=f"name one, or set {CONFIG_VARIABLE}")
-    problems: tuple[Problem, ...]
     try:
         loaded = load_settings(path, os.environ, {})
     except UnreadableError as error:
         raise Failure(str(error)) from error
     except ConfigError as error:
-        problems = error.problems
-    else:
-        problems = _meaning(loaded)
-    if problems:
+        print(explained(error.problems))
+        return ExitCode.FOUND
+    if problems := _meaning(loaded):
         print(explained(problems))
         return ExitCode.FOUND
-    print(f"{path}: no problems found")
+    _foretell(loaded, path)
     return ExitCode.DONE
+
+
+def _foretell(loaded: Loaded, path: str) -> None:
+    """Print what connecting will be like, and that there is no problem. A warning is none: other commands work all the same."""
+    from mqvitals_agent.connection.forecast import forecast
+    from mqvitals_agent.view.text import safe
+    from mqvitals_config.excerpt import explained
+
+    told = forecast(loaded.settings, loaded.origins, os.environ)
+    if told.warnings:
+        print(explained(told.warnings))
+    for note in told.notes:
+        print(f"note: {safe(note)}")
+    count = len(told.warnings)
+    print(f"{path}: no problems found" + (f", {count} warning{'s' if count > 1 else ''}" if count else ""))
 
 
 def _meaning(loaded: Loaded) -> tuple[Problem, ...]:
@@ -134,9 +148,12 @@ def shown(settings: Any, origins: Mapping[str, str]) -> list[tuple[str, Any, str
 def _plain(value: Any) -> Any:
     from mqvitals_config.file_mode import FileMode
     from mqvitals_config.secret import Secret
+    from mqvitals_config.web_address import without_credentials
 
     if isinstance(value, Secret | FileMode):
         return str(value)
+    if isinstance(value, str):
+        return without_credentials(value)
     return [] if value == () else value
 
 

@@ -97,11 +97,11 @@ async def examined(
     Returns the findings, and whether any queue manager was reached.
     """
     from mqvitals_agent.doctor import diagnosis, display
-    from mqvitals_agent.doctor.examination import examine, of_member, queries
+    from mqvitals_agent.doctor.examination import examine, of_member, queries, queries_of_distributed
 
-    asking = queries(settings.polling)
+    asking, elsewhere = queries(settings.polling), queries_of_distributed(settings.polling)
     wait_ms = settings.polling.wait
-    seen = await asyncio.gather(*(examine(each.connector, asking, clock, wait_ms) for each in patients))
+    seen = await asyncio.gather(*(examine(each.connector, asking, clock, wait_ms, elsewhere) for each in patients))
     # All are of one group: what one of them calls it serves those that could not be asked.
     told = [diagnosis.group_of(each) for each in seen]
     common = next((name for name in told if name), None)
@@ -109,7 +109,12 @@ async def examined(
     for each, patient, group in zip(seen, patients, told, strict=True):
         known = patient.known.with_group(common if group is None else group)
         findings += diagnosis.diagnose(each, known)
-    via = next((patient.connector for each, patient in zip(seen, patients, strict=True) if each.reached), None)
+    members = (
+        patient.connector
+        for each, patient in zip(seen, patients, strict=True)
+        if each.reached and diagnosis.on_zos(each)
+    )
+    via = next(members, None)
     for name in others:
         asked = None if via is None else await examine(via, (of_member(name),), clock, wait_ms)
         answer = next(iter(asked.asked), None) if asked is not None else None

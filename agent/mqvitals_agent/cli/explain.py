@@ -184,7 +184,7 @@ def _verdict(reader: StoreReader, name: ObjectName, rule: Rule, judging: Judging
 def _alert(rule: Rule, alert: Alert | None) -> str:
     """``firing since TIME; ends when ...``: where the newest alert is in its life."""
     from mqvitals_rules.moment import iso
-    from mqvitals_rules.page import hold
+    from mqvitals_rules.page import counted, hold
 
     if alert is None:
         return "none"
@@ -195,7 +195,7 @@ def _alert(rule: Rule, alert: Alert | None) -> str:
         return f"pending since {iso(alert.since)}; fires when the condition has held for {hold(rule)}"
     good = f" ({alert.good_polls} so far)" if alert.good_polls else ""
     ends = "the condition has not held" if rule.clear.when is None else "the clear condition has held"
-    polls = f"{rule.clear.polls} poll{'s' * (rule.clear.polls != 1)}"
+    polls = counted(rule.clear.polls, rule.clear.records)
     return f"firing since {iso(alert.started)}; ends when {ends} on {polls}{good}"
 
 

@@ -16,6 +16,7 @@ from mqvitals_agent.cli.agent_settings import InForce, told
 from mqvitals_agent.cli.failure import ExitCode, Failure
 from mqvitals_agent.cli.record import Recorder
 from mqvitals_agent.cli.watched import Watched
+from mqvitals_agent.clock import SystemClock
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.connection.header import RecordingError
 from mqvitals_agent.garbage import back_afterwards, out_of_the_way
@@ -117,6 +118,7 @@ class Run:
             worker=self._worker,
             farewell=self._farewell,
             others=roll.others,
+            asking=SystemClock(),
         )
         self._first_line()
         self._work = asyncio.create_task(self._service.run(), name="service")

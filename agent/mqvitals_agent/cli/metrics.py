@@ -129,6 +129,7 @@ def _detail(kind: Kind, metric: Metric) -> Iterator[str]:
         "PCF": metric.pcf,
         "command": metric.command,
         "SMF": metric.smf,
+        "messages": f"of statistics: {metric.statistics}" if metric.statistics else "",
         "computed": metric.computed,
         "declared": "in the configuration" if metric.declared else "",
         "platform": {"zos": "z/OS", "distributed": "distributed"}.get(metric.platform, ""),
@@ -155,6 +156,8 @@ def _source(metric: Metric) -> str:
         return "declared"
     if metric.needs_smf:
         return f"SMF {metric.smf}"
+    if metric.needs_statistics:
+        return f"statistics {metric.statistics}"
     if metric.computed and not metric.mqsc:
         return "computed"
     return metric.mqsc or metric.command

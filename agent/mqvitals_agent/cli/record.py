@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from mqvitals_agent.connection.exchange import Exchange
     from mqvitals_agent.connection.header import Header
     from mqvitals_agent.connection.writer import Writer
+    from mqvitals_agent.redact.redactor import Redactor
 
 _DESCRIPTION = """\
 Runs the agent for a while and writes every exchange into a recording, a new file, compressed when its name ends in .gz. Its replay
-gives the same alerts. Without --store the samples go into a temporary store that is deleted in the end. Signals and exit codes are the agent's.
+gives the same alerts. It holds names, addresses and user ids: --redact puts others in their place. Without --store the samples go into a temporary store that is deleted in the end. Signals and exit codes are the agent's.
 """
 
 
@@ -26,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``record``."""
     parser.description = _DESCRIPTION
     parser.add_argument("file", metavar="FILE", help="the recording to write, a new file")
+    parser.add_argument("--redact", action="store_true", help="write other names for those of the site")
     parser.add_argument("--config", metavar="FILE", help="the configuration file (else MQVITALS_CONFIG)")
     parser.add_argument("--store", metavar="PATH", help="keep the samples in this store too")
     add_simulation_arguments(parser, limited=True)
@@ -36,6 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Record; returns the exit code."""
     from mqvitals_agent.cli.agent import run_watching
     from mqvitals_agent.cli.agent_settings import in_force_at_start
+    from mqvitals_agent.cli.redact import redactor_of, tell
     from mqvitals_agent.cli.simulation import watched_by
     from mqvitals_agent.connection.header import RecordingError
 
@@ -50,18 +53,24 @@ def run(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="mqvitals-record-") as folder:
         store = Path(arguments.store or Path(folder) / "store.db")
         watched = watched_by(arguments, in_force.settings, store)
+        redactor = redactor_of(in_force.settings) if arguments.redact else None
         try:
-            with Recorder(path) as recorder:
-                return run_watching(arguments, in_force, watched, store, recorder=recorder)
+            with Recorder(path, redactor) as recorder:
+                code = run_watching(arguments, in_force, watched, store, recorder=recorder)
         except RecordingError as error:
             raise Failure(str(error)) from error
+        if redactor is not None and path.exists():
+            tell(redactor)
+        return code
 
 
 class Recorder:
     """Writes a recording, whose first line is only known when the first exchange comes. Use it in a ``with`` statement."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, redactor: Redactor | None = None) -> None:
+        """``redactor`` takes the names out of what is written."""
         self._path = path
+        self._redactor = redactor
         self._writer: Writer | None = None
 
     def write(self, exchange: Exchange, header: Header) -> None:
@@ -69,8 +78,8 @@ class Recorder:
         if self._writer is None:
             from mqvitals_agent.connection.writer import Writer
 
-            self._writer = Writer(self._path, header)
-        self._writer.write(exchange)
+            self._writer = Writer(self._path, header if self._redactor is None else self._redactor.header(header))
+        self._writer.write(exchange if self._redactor is None else self._redactor.exchange(exchange))
 
     def __enter__(self) -> Recorder:
         return self

@@ -50,10 +50,15 @@ def watched_by(arguments: argparse.Namespace, settings: Settings, store: Path | 
     """
     if arguments.scenario is not None:
         return simulated(arguments, settings, store)
+    refuse_simulation_options(arguments)
+    return living(settings, os.environ)
+
+
+def refuse_simulation_options(arguments: argparse.Namespace) -> None:
+    """Raises Failure for options that only a simulated group has."""
     for option, usual in (("seed", 1), ("queues", 0), ("channels", 0), ("speed", 1.0)):
         if getattr(arguments, option) != usual:
             raise Failure(f"--{option} is for a simulated group", hint="name a --scenario, or leave it out")
-    return living(settings, os.environ)
 
 
 def simulated(arguments: argparse.Namespace, settings: Settings, store: Path | None, now: int | None = None) -> Watched:

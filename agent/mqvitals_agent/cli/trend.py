@@ -133,6 +133,8 @@ def _read(reader: StoreReader, name: ObjectName, metric: Metric, arguments: argp
         why = told.unanswered.value
     if metric.needs_smf and not why:
         why = Absence.NEEDS_SMF.value
+    if metric.needs_statistics and not why:
+        why = Absence.NEEDS_STATISTICS.value
     note = f"The past: {safe(source_text(replay=True, source=meta.source))}" if meta.replay else ""
     return TrendView(name, metric, points, Span(since, until), why, note)
 

@@ -55,6 +55,26 @@ class CountsCalls(Protocol):
         ...
 
 
+@runtime_checkable
+class TellsPlatform(Protocol):
+    """A connection that knows what its queue manager runs on."""
+
+    @property
+    def platform(self) -> int:
+        """``MQPL_...``."""
+        ...
+
+
+@runtime_checkable
+class TakesStatistics(Protocol):
+    """A connector whose connections take statistics messages from a queue, when they are asked ``MQCMD_STATISTICS_Q``."""
+
+    @property
+    def statistics_queue(self) -> str:
+        """The queue's name; empty when there is none."""
+        ...
+
+
 class Connector(Protocol):
     """Makes connections to one queue manager."""
 

@@ -14,7 +14,7 @@ from typing import Final
 from mqvitals_agent.connection.answer_end import AnswerEnd
 from mqvitals_agent.connection.exchange import Exchange, MqiFailure, Reply
 from mqvitals_agent.connection.link import Link, MqiError, OpenQueue, Request
-from mqvitals_agent.connection.route import Route
+from mqvitals_agent.connection.route import DISTRIBUTED_REPLY_MODEL, REPLY_MODEL, Route
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import REQUEST_CCSID
@@ -23,11 +23,14 @@ SLICE_MS: Final = 1000
 """The longest single wait: after so long at the latest a request to stop is heard."""
 FIRST_SIZE: Final = 65_536
 """Replies are small; one that is larger is got again with the length that MQ reports."""
+MOST_AT_ONCE: Final = 1000
+"""So many statistics messages are taken in one exchange; the rest is taken in the next."""
 LARGEST_SIZE: Final = 104_857_600
 """No message of MQ is longer (MAXMSGL)."""
 _GRACE_MS: Final = 5000
 """A request, and the replies that inherit its expiry, live so much longer than we wait for them."""
-_BIG_ENDIAN: Final = 785
+_ENCODING: Final = {mq.MQPL_ZOS: mq.MQENC_S390}
+"""What descriptors of requests say of their numbers, by platform. Both are big-endian; elsewhere reals would be of IEEE's form."""
 _SELECTORS: Final = (mq.MQCA_Q_MGR_NAME, mq.MQCA_COMMAND_INPUT_Q_NAME, mq.MQIA_PLATFORM, mq.MQIA_COMMAND_LEVEL)
 
 
@@ -77,13 +80,16 @@ class Conversation:
         self._stopping = stopping
         self._decoder = Decoder()
         self._given_up: dict[bytes, int] = {}
+        self._statistics: OpenQueue | None = None
         told = link.inquire(_SELECTORS)
         command_queue = route.command_queue or str(told[mq.MQCA_COMMAND_INPUT_Q_NAME])
         self._commands = self._open(command_queue, mq.MQOO_OUTPUT)
-        self._replies = self._open_replies()
+        platform = int(told[mq.MQIA_PLATFORM])
+        self._encoding = _ENCODING.get(platform, mq.MQENC_NORMAL)
+        self._replies = self._open_replies(zos=platform == mq.MQPL_ZOS)
         self.identity = Identity(
             queue_manager=str(told[mq.MQCA_Q_MGR_NAME]),
-            platform=int(told[mq.MQIA_PLATFORM]),
+            platform=platform,
             command_level=int(told[mq.MQIA_COMMAND_LEVEL]),
             command_queue=command_queue,
             reply_queue=self._replies.name,
@@ -92,7 +98,12 @@ class Conversation:
         )
 
     def ask(self, command: int, request: bytes, wait_ms: int) -> Exchange:
-        """Put a request and gather its answer; as ``Connection.ask``. Raises StoppedError."""
+        """Put a request and gather its answer; as ``Connection.ask``. Raises StoppedError.
+
+        ``MQCMD_STATISTICS_Q`` is no command: nothing is put, and the exchange holds what was on the statistics queue.
+        """
+        if command == mq.MQCMD_STATISTICS_Q:
+            return self._take_statistics(request)
         began, tick = self._time.now(), self._time.tick()
         replies: list[Reply] = []
         error: MqiFailure | None = None
@@ -100,7 +111,7 @@ class Conversation:
         try:
             self._discard_late()
             expiry = (wait_ms + _GRACE_MS) // 100
-            asked = Request(self._replies.name, expiry, REQUEST_CCSID, _BIG_ENDIAN)
+            asked = Request(self._replies.name, expiry, REQUEST_CCSID, self._encoding)
             message_id = self._link.put(self._commands, request, asked)
             self.beats += 1
             self._gather(message_id, wait_ms, replies)
@@ -114,7 +125,9 @@ class Conversation:
 
     def close(self) -> None:
         """Close the queues and disconnect; what fails on the way does not matter any more."""
-        for queue in (self._replies, self._commands):
+        for queue in (self._statistics, self._replies, self._commands):
+            if queue is None:
+                continue
             try:
                 self._link.close(queue)
             except MqiError:
@@ -122,11 +135,33 @@ class Conversation:
                 break
         self._link.disconnect()
 
-    def _open_replies(self) -> OpenQueue:
+    def _take_statistics(self, request: bytes) -> Exchange:
+        """Take what is on the statistics queue, without waiting. A queue that cannot be opened is the exchange's error.
+
+        The queue is ours alone while it is open: two who take from it would each see a part. Asked to stop, it ends with what it
+        has, for that is gone from the queue.
+        """
+        began, tick = self._time.now(), self._time.tick()
+        replies: list[Reply] = []
+        error: MqiFailure | None = None
+        try:
+            if self._statistics is None:
+                self._statistics = self._open(self._route.statistics_queue, mq.MQOO_INPUT_EXCLUSIVE)
+            while len(replies) < MOST_AT_ONCE and not self._stopping():
+                replies.append(self._get_from(self._statistics, None, 0, convert=False))
+        except MqiError as failed:
+            if failed.reason != mq.MQRC_NO_MSG_AVAILABLE:
+                error = MqiFailure(failed.comp, failed.reason)
+        elapsed = self._time.tick() - tick
+        name = self._route.queue_manager
+        return Exchange(0, began, elapsed, name, mq.MQCMD_STATISTICS_Q, request, tuple(replies), error)
+
+    def _open_replies(self, *, zos: bool) -> OpenQueue:
         route = self._route
         if route.reply_queue:
             return self._open(route.reply_queue, mq.MQOO_INPUT_SHARED)
-        return self._open(route.reply_model, mq.MQOO_INPUT_EXCLUSIVE, route.dynamic_name)
+        model = route.reply_model if zos or route.reply_model != REPLY_MODEL else DISTRIBUTED_REPLY_MODEL
+        return self._open(model, mq.MQOO_INPUT_EXCLUSIVE, route.dynamic_name)
 
     def _open(self, name: str, options: int, dynamic_name: str = "") -> OpenQueue:
         try:
@@ -186,10 +221,13 @@ class Conversation:
             until = tick() + wait_ms
 
     def _get(self, message_id: bytes | None, wait_ms: int) -> Reply:
+        return self._get_from(self._replies, message_id, wait_ms, convert=self._route.convert)
+
+    def _get_from(self, queue: OpenQueue, message_id: bytes | None, wait_ms: int, *, convert: bool) -> Reply:
         size = FIRST_SIZE
         while True:
             try:
-                got = self._link.get(self._replies, message_id, wait_ms, size, convert=self._route.convert)
+                got = self._link.get(queue, message_id, wait_ms, size, convert=convert)
             except MqiError as error:
                 if error.reason != mq.MQRC_TRUNCATED_MSG_FAILED or not size < error.length <= LARGEST_SIZE:
                     raise

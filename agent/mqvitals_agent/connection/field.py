@@ -2,19 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from mqvitals_agent.connection.link import RouteError
-
-CHANNEL_LENGTH: Final = 20
-ADDRESSES_LENGTH: Final = 264
-NAME_LENGTH: Final = 48
-APPLICATION_LENGTH: Final = 28
-CIPHER_LENGTH: Final = 32
-KEY_REPOSITORY_LENGTH: Final = 256
-LABEL_LENGTH: Final = 64
-PEER_NAME_LENGTH: Final = 1024
-CREDENTIAL_LENGTH: Final = 1024
 
 
 def ascii_field(text: str, length: int, what: str) -> bytes:

@@ -9,26 +9,21 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
-import importlib.util
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from mqvitals_agent.connection import field
 from mqvitals_agent.connection.field import ascii_field, text_field
 from mqvitals_agent.connection.link import Binding, BindingError, Link
 from mqvitals_agent.connection.mqi_link import MqiLink, mqi_error
-from mqvitals_agent.connection.route import DEFAULT_APPLICATION, Route, Tls
+from mqvitals_agent.connection.package import AUTO, INSTALL, PACKAGES, is_installed, wished
+from mqvitals_agent.connection.route import Route, Tls
+from mqvitals_agent.connection.shortcoming import shortcomings
 from mqvitals_agent.pcf import constants as mq
+from mqvitals_config import field_length
 
-PACKAGES: Final = ("ibmmq", "pymqi")
-"""In the order in which they are tried: IBM's is alive, and can do more."""
-
-_INSTALL: Final = {
-    "ibmmq": "install it with 'pip install mqvitals[ibmmq]', and IBM's MQ client (9.1 or later), whose libraries the loader must find",
-    "pymqi": "install it with 'pip install mqvitals[pymqi]', which needs IBM's MQ client and its SDK to build",
-}
 _REPAIR: Final = {
     "ibmmq": "it is installed, and needs IBM's MQ client (9.1 or later) in a folder where the loader looks, such as by LD_LIBRARY_PATH=/opt/mqm/lib64",
     "pymqi": "it is installed, and needs IBM's MQ client, the one it was built with or a later one, in a folder where the loader looks, such as by LD_LIBRARY_PATH=/opt/mqm/lib64",
@@ -53,12 +48,12 @@ _CLIENT_CHANNEL, _TCP = 6, 2  # MQCHT_CLNTCONN, MQXPT_TCP
 _CONNECT_OPTIONS: Final = mq.MQCNO_CLIENT_BINDING | mq.MQCNO_HANDLE_SHARE_NO_BLOCK | mq.MQCNO_RECONNECT_DISABLED
 
 
-def load(preference: str = "auto") -> Binding:
+def load(preference: str = AUTO) -> Binding:
     """A binding package, ready for use: the one that is wished for, or the first that can be used (``auto``).
 
     Raises BindingError with one sentence that says what to install.
     """
-    names = PACKAGES if preference == "auto" else (preference,)
+    names = wished(preference)
     causes: dict[str, BaseException] = {}
     for name in names:
         try:
@@ -67,18 +62,14 @@ def load(preference: str = "auto") -> Binding:
             causes[name] = error
     told = "; ".join(f"{name}: {_cause(error)}" for name, error in causes.items())
     # Whoever has one of them installed is told how to use that one.
-    there = next((name for name in names if _is_installed(name)), None)
-    advice = _INSTALL[names[0]] if there is None else _REPAIR[there]
+    there = next((name for name in names if is_installed(name)), None)
+    advice = INSTALL[names[0]] if there is None else _REPAIR[there]
     if len(names) > 1 and there is not None:
         advice = f"for {there}, {advice}"
-    others = [name for name in PACKAGES if name not in names and _is_installed(name)]
+    others = [name for name in PACKAGES if name not in names and is_installed(name)]
     if others:
         advice += f"; {others[0]} is installed, and taken with 'binding: {others[0]}' or 'binding: auto'"
     raise BindingError(f"no connection to living queue managers without {' or '.join(names)} ({told}): {advice}")
-
-
-def _is_installed(name: str) -> bool:
-    return importlib.util.find_spec(name) is not None
 
 
 def _cause(error: BaseException) -> str:
@@ -130,24 +121,12 @@ class _Package:
 
     def shortcomings(self, route: Route) -> tuple[str, ...]:
         """What the route wishes for and this package cannot do."""
-        if self._name == "ibmmq":
-            return ()
-        found = []
-        if route.application_name != DEFAULT_APPLICATION:
-            found.append(
-                f"pymqi cannot give the connection an application name, so {route.application_name!r} is not shown by"
-                " DISPLAY CONN; ibmmq can"
-            )
-        if route.ccdt_url:
-            found.append(
-                "pymqi takes a client channel definition table only from the environment: set MQCCDTURL, or use ibmmq"
-            )
-        return tuple(found)
+        return tuple(each.sentence for each in shortcomings(self._name, route, os.environ))
 
     def connect(self, route: Route) -> Link:
         """Connect as a client. Raises MqiError, RouteError, and SecretError when the password cannot be read."""
         module = self._module
-        name = ascii_field(route.queue_manager, field.NAME_LENGTH, "the queue manager's name")
+        name = ascii_field(route.queue_manager, field_length.NAME_LENGTH, "the queue manager's name")
         options: dict[str, Any] = {}
         if self._name == "ibmmq":
             options["cno"] = self._connect_options(route)
@@ -159,9 +138,9 @@ class _Package:
             options["sco"] = self._tls_options(route.tls)
         if route.user:
             # As bytes: ibmmq would take a text for ASCII, and say in its complaint what it is.
-            options["user"] = text_field(route.user, field.CREDENTIAL_LENGTH, "the user")
+            options["user"] = text_field(route.user, field_length.CREDENTIAL_LENGTH, "the user")
             password = route.password.reveal() if route.password is not None else ""
-            options["password"] = text_field(password, field.CREDENTIAL_LENGTH, "the password")
+            options["password"] = text_field(password, field_length.CREDENTIAL_LENGTH, "the password")
         queue_manager = module.QueueManager(None)  # a new one each time: an old one keeps what it was connected with
         try:
             queue_manager.connect_with_options(name, **options)
@@ -174,25 +153,27 @@ class _Package:
     def _connect_options(self, route: Route) -> Any:
         options = self._module.CNO(Options=_CONNECT_OPTIONS)
         if route.ccdt_url:
-            options.CCDTUrl = ascii_field(route.ccdt_url, field.PEER_NAME_LENGTH, "the ccdt_url")
+            options.CCDTUrl = ascii_field(route.ccdt_url, field_length.URL_LENGTH, "the ccdt_url")
             options.Version = max(options.Version, 6)
         if hasattr(options, "ApplName"):
-            options.ApplName = ascii_field(route.application_name, field.APPLICATION_LENGTH, "the application_name")
+            options.ApplName = ascii_field(
+                route.application_name, field_length.APPLICATION_LENGTH, "the application_name"
+            )
             options.Version = max(options.Version, 7)
         return options
 
     def _channel_definition(self, route: Route) -> Any:
         definition = self._module.CD()
-        definition.ChannelName = ascii_field(route.channel, field.CHANNEL_LENGTH, "the channel's name")
+        definition.ChannelName = ascii_field(route.channel, field_length.CHANNEL_LENGTH, "the channel's name")
         definition.ConnectionName = ascii_field(
-            route.connection_name, field.ADDRESSES_LENGTH, "the list of connection_names"
+            route.connection_name, field_length.ADDRESSES_LENGTH, "the list of connection_names"
         )
         definition.ChannelType, definition.TransportType = _CLIENT_CHANNEL, _TCP
         tls = route.tls
         if tls is not None:
-            definition.SSLCipherSpec = ascii_field(tls.cipher, field.CIPHER_LENGTH, "the cipher")
+            definition.SSLCipherSpec = ascii_field(tls.cipher, field_length.CIPHER_LENGTH, "the cipher")
             if tls.peer_name:
-                self._peer_name(definition, ascii_field(tls.peer_name, field.PEER_NAME_LENGTH, "the peer_name"))
+                self._peer_name(definition, ascii_field(tls.peer_name, field_length.PEER_NAME_LENGTH, "the peer_name"))
         return definition
 
     def _peer_name(self, definition: Any, peer_name: bytes) -> None:
@@ -209,9 +190,11 @@ class _Package:
 
     def _tls_options(self, tls: Tls) -> Any:
         options = self._module.SCO()
-        options.KeyRepository = text_field(tls.key_repository, field.KEY_REPOSITORY_LENGTH, "the key_repository")
+        options.KeyRepository = text_field(tls.key_repository, field_length.KEY_REPOSITORY_LENGTH, "the key_repository")
         if tls.certificate_label:
-            options.CertificateLabel = text_field(tls.certificate_label, field.LABEL_LENGTH, "the certificate_label")
+            options.CertificateLabel = text_field(
+                tls.certificate_label, field_length.LABEL_LENGTH, "the certificate_label"
+            )
             options.Version = max(options.Version, 5)
         return options
 

@@ -50,6 +50,11 @@ class MqiConnector:
         return self._route.queue_manager
 
     @property
+    def statistics_queue(self) -> str:
+        """Where statistics messages are taken from; empty: from nowhere."""
+        return self._route.statistics_queue
+
+    @property
     def calls(self) -> Calls:
         """Calls of MQ that did not come back in time and were left behind with their thread."""
         self._hanging = [thread for thread in self._hanging if thread.alive]
@@ -134,6 +139,11 @@ class MqiConnection:
     def identity(self) -> Identity:
         """Who was reached."""
         return self._conversation.identity
+
+    @property
+    def platform(self) -> int:
+        """What the queue manager runs on, ``MQPL_...``."""
+        return self._conversation.identity.platform
 
     async def ask(self, command: int, request: bytes, wait_ms: int) -> Exchange:
         """The answer to a request; as ``Connection.ask``. A call of MQ that hangs is left behind: 2009."""

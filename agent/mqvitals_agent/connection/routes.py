@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from mqvitals_agent.connection.route import DEFAULT_APPLICATION, DYNAMIC_NAME, REPLY_MODEL, Route, Tls
 from mqvitals_config.connection import ConnectionSettings
@@ -14,8 +15,12 @@ PASSWORD_VARIABLE = "MQVITALS_PASSWORD"  # noqa: S105 - where the password is, n
 
 def routes(settings: Settings, environ: Mapping[str, str]) -> tuple[Route, ...]:
     """The way to each queue manager that has one, in the order of the settings."""
-    ways = ((str(each.name), settings.connection_of(each)) for each in settings.queue_managers)
-    return tuple(route(name, way, environ) for name, way in ways if way.leads_somewhere)
+    ways = ((each, settings.connection_of(each)) for each in settings.queue_managers)
+    return tuple(
+        replace(route(str(each.name), way, environ), statistics_queue=str(each.statistics_queue or ""))
+        for each, way in ways
+        if way.leads_somewhere
+    )
 
 
 def without_route(settings: Settings) -> tuple[str, ...]:
@@ -33,7 +38,7 @@ def route(queue_manager: str, way: ConnectionSettings, environ: Mapping[str, str
         ccdt_url=way.ccdt_url or "",
         tls=None
         if tls is None
-        else Tls(tls.cipher, tls.key_repository or "", tls.peer_name or "", tls.certificate_label or ""),
+        else Tls(tls.cipher or "", tls.key_repository or "", tls.peer_name or "", tls.certificate_label or ""),
         user=way.user or "",
         password=None if way.user is None else _password(way, environ),
         application_name=way.application_name or DEFAULT_APPLICATION,

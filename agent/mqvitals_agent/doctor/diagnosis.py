@@ -59,10 +59,11 @@ def diagnose(examined: Examined, known: Surroundings) -> list[Finding]:
     found += _monitoring(examined)
     found += _reply_queue(examined)
     found += _clocks(examined, known)
-    return found if _on_zos(examined) else [_without_racf(finding) for finding in found]
+    return found if on_zos(examined) else [_without_racf(finding) for finding in found]
 
 
-def _on_zos(examined: Examined) -> bool:
+def on_zos(examined: Examined) -> bool:
+    """Whether the queue manager runs there, as far as is known."""
     if examined.identity is not None:
         return examined.identity.platform == mq.MQPL_ZOS
     return not any(examined.rows.distributed.values())

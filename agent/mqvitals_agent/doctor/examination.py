@@ -19,7 +19,7 @@ from mqvitals_agent.pcf.encoder import REQUEST_CCSID
 from mqvitals_agent.pcf.error import PcfError
 from mqvitals_agent.poll import queue, queue_manager
 from mqvitals_agent.poll.command import form, mqsc
-from mqvitals_agent.poll.errand import errands
+from mqvitals_agent.poll.errand import errands, errands_of_distributed
 from mqvitals_agent.poll.outcome import CONNECTION_FAILURES, NO_REPLY
 from mqvitals_agent.poll.probe import Answer, Question, Rows
 from mqvitals_agent.poll.probes import PROBES
@@ -133,15 +133,20 @@ def queries(polling: PollingSettings) -> tuple[Query, ...]:
     return tuple(_query(errand.request) for errand in errands(polling))
 
 
+def queries_of_distributed(polling: PollingSettings) -> tuple[Query, ...]:
+    """The same for a queue manager that does not run on z/OS. Its statistics queue is left alone: reading it is destructive."""
+    return tuple(_query(errand.request) for errand in errands_of_distributed(polling))
+
+
 def of_member(name: str) -> Query:
     """The cheapest question to a member of the group that has no connection of its own."""
     request = queue_manager.ask_attributes(Question(scope=name))
     return Query(f"DISPLAY QMGR CMDSCOPE({name})", request, _selection(request))
 
 
-def of_reply_queue(name: str) -> tuple[Query, ...]:
+def of_reply_queue(name: str, *, zos: bool = True) -> tuple[Query, ...]:
     """How the reply queue is defined, and who has it open."""
-    question = Question(name, disposition=mq.MQQSGD_ALL)
+    question = Question(name, disposition=mq.MQQSGD_ALL if zos else None)
     requests = (queue.ask_definition(question), queue.ask_status(question))
     return tuple(Query(f"reply queue: {_query(each).check}", each, _selection(each), own=True) for each in requests)
 
@@ -160,9 +165,12 @@ def _query(request: bytes) -> Query:
     return Query(check, request, selection)
 
 
-async def examine(connector: Connector, wanted: Sequence[Query], clock: Clock, wait_ms: int) -> Examined:
+async def examine(
+    connector: Connector, wanted: Sequence[Query], clock: Clock, wait_ms: int, elsewhere: Sequence[Query] = ()
+) -> Examined:
     """Connect, ask, and let go. Never raises for what MQ does.
 
+    A queue manager that does not run on z/OS is asked what stands in ``elsewhere``.
     When nothing can be put, when no answer comes to the first question, or when the connection breaks, the rest is left out.
     """
     name, began = connector.queue_manager, clock.now()
@@ -183,8 +191,11 @@ async def examine(connector: Connector, wanted: Sequence[Query], clock: Clock, w
     except ConnectError as error:
         return Examined(name, took, error)
     identity = getattr(connection, "identity", None)
+    zos = not isinstance(identity, Identity) or identity.platform == mq.MQPL_ZOS
+    if not zos:
+        wanted = elsewhere
     if isinstance(identity, Identity) and not identity.dynamic:
-        wanted = (*wanted, *of_reply_queue(identity.reply_queue))
+        wanted = (*wanted, *of_reply_queue(identity.reply_queue, zos=zos))
     try:
         asked, rows = await _ask_all(connection, wanted, min(wait_ms, LONGEST_WAIT_MS))
     finally:

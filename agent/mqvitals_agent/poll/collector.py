@@ -24,7 +24,10 @@ exchange with it in the cycle failed for want of a connection; a wait that ended
 Every form of command, with or without a probe, has a reading of kind ``agent`` at each queue manager that answered it, or should
 have: what became of it, how much came back and how long it took.
 
-Pairs of short-term and long-term averages are read in the order of the platform that INQUIRE_Q_MGR told last, z/OS until then.
+Statistics messages, which are taken from a queue and answer nothing, become readings of their own source: see ``statistics``.
+
+Pairs of short-term and long-term averages are read in the order of the platform that INQUIRE_Q_MGR told last; until then in that
+of distributed queue managers when the answer is of classic responses, which z/OS never gives.
 """
 
 from __future__ import annotations
@@ -36,11 +39,11 @@ from datetime import tzinfo
 from mqvitals_agent.connection.connection import Calls
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.pcf.answer import TRACKED, AnswerTracker, MemberAnswer, Reply
-from mqvitals_agent.pcf.constants import MQCACF_RESPONSE_Q_MGR_NAME, MQCC_FAILED
+from mqvitals_agent.pcf.constants import MQCACF_RESPONSE_Q_MGR_NAME, MQCC_FAILED, MQCFT_RESPONSE
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.error import PcfError
 from mqvitals_agent.poll import outcome as outcomes
-from mqvitals_agent.poll import queue
+from mqvitals_agent.poll import queue, statistics
 from mqvitals_agent.poll.command import form
 from mqvitals_agent.poll.cycle import Asked, Contact, Cycle
 from mqvitals_agent.poll.ending import Ending
@@ -69,8 +72,9 @@ class Collector:
     ``queue_managers`` are those that have a snapshot even before they are heard of. ``zone_of`` tells the configured time
     zone of a queue manager; where it tells none, the zone is derived. Feed the exchanges in order and call ``end_cycle`` when a cycle is over.
 
-    ``exchanges``, ``replies``, ``damaged`` (messages that could not be decoded) and ``unprobed`` (commands without a probe,
-    by name) count everything fed.
+    ``exchanges``, ``replies``, ``damaged`` (messages that could not be decoded), ``unprobed`` (commands without a probe, and
+    messages of other kinds than statistics, by name) and ``strange`` (statistics of a queue manager that is not watched) count
+    everything fed.
     """
 
     def __init__(
@@ -87,6 +91,7 @@ class Collector:
         self.exchanges = 0
         self.replies = 0
         self.damaged = 0
+        self.strange = 0
         self.unprobed: Counter[str] = Counter()
 
     def feed(self, exchange: Exchange) -> None:
@@ -101,6 +106,9 @@ class Collector:
         cycle.touch(asked, exchange.at)
         self._note_contact(exchange)
         if exchange.command is None:
+            return
+        if exchange.command == statistics.COMMAND:
+            self._take_statistics(exchange)
             return
         selection = self._selection(exchange)
         probe = PROBES.get(exchange.command)
@@ -136,6 +144,34 @@ class Collector:
         self._number = self._number + 1 if number is None else number
         cycle, self._cycle = self._cycle, Cycle()
         return self._ending.snapshots(cycle, self._number)
+
+    def _take_statistics(self, exchange: Exchange) -> None:
+        """Messages are gone from the queue, also those that came before an error: all that can be read of them is kept."""
+        cycle = self._cycle
+        asked = exchange.queue_manager
+        found = statistics.read(exchange, self._decoder)
+        self.damaged += found.damaged
+        self.unprobed.update(form(command) for command in found.unknown)
+        for record in found.records:
+            if record.key.queue_manager in self._ending.owners:
+                cycle.records.append(record)
+                cycle.touch(record.key.queue_manager, exchange.at)
+            else:
+                self.strange += 1
+        tally = cycle.tally(asked, form(statistics.COMMAND))
+        tally.commands += 1
+        tally.elapsed_ms += exchange.elapsed_ms
+        tally.replies += len(exchange.replies)
+        tally.bytes += sum(len(reply.data) for reply in exchange.replies)
+        if found.damaged:
+            tally.judge(Outcome.DAMAGED, 0)
+        error = exchange.error
+        if error is not None:
+            outcome = outcomes.of_call(error.reason)
+            # A queue that is not there is no answer without objects.
+            tally.judge(Outcome.FAILED if outcome is Outcome.NOT_FOUND else outcome, error.reason)
+        else:
+            self._ending.reads_statistics(asked)
 
     def _selection(self, exchange: Exchange) -> Selection:
         command = exchange.command or 0
@@ -223,6 +259,8 @@ class Collector:
     ) -> None:
         cycle = self._cycle
         now = max(exchange.at, cycle.clock.get(name, exchange.at))
+        if member.items and member.items[0].type == MQCFT_RESPONSE:
+            self._ending.answers_classically(name, cycle)
         answer = Answer(
             name,
             selection,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from mqvitals_agent.poll.command import Tally
 from mqvitals_agent.poll.probe import Part, Rows
 from mqvitals_agent.poll.selection import Selection
+from mqvitals_agent.poll.statistics import Record
 from mqvitals_rules.vocabulary.metric import Absence
 
 
@@ -46,6 +47,8 @@ class Cycle:
     first: dict[str, int] = field(default_factory=dict)
     clock: dict[str, int] = field(default_factory=dict)
     began: int | None = None
+    records: list[Record] = field(default_factory=list)
+    """What statistics messages told."""
 
     def tally(self, owner: str, form: str) -> Tally:
         """The tally of a form of command at a queue manager."""

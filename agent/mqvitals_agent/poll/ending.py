@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from mqvitals_agent.connection.connection import Calls
-from mqvitals_agent.poll import channel, log, queue, usage
+from mqvitals_agent.poll import channel, log, queue, statistics, usage
 from mqvitals_agent.poll.command import NO_INTERVAL, mqsc
 from mqvitals_agent.poll.counter import SATURATED_AT, Counters
 from mqvitals_agent.poll.cycle import Cycle, verdict
 from mqvitals_agent.poll.probe import GROUP, Part, Row
+from mqvitals_agent.poll.queue_manager import ATTRIBUTES
 from mqvitals_agent.poll.zone import Clock
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.agent import KIND as AGENT
@@ -19,6 +20,27 @@ from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.queue_manager import KIND as QUEUE_MANAGER
 
 _NAMELESS_GROUP = "QSG"
+_OBJECTS = {part.kind.name: part for part in (queue.STATUS, channel.STATUS)}
+"""By kind of object that statistics tell of: the part whose answers tell whether it is still there."""
+
+
+def _elsewhere(part: Part, *, distributed: bool) -> Mapping[str, Absence]:
+    """Why metrics of other probes than this are absent on that platform, until something tells them nevertheless."""
+    found = {}
+    for metric in part.kind.metrics:
+        if metric.command == part.probe:
+            continue
+        if metric.platform == ("zos" if distributed else "distributed"):
+            found[metric.name] = Absence.NOT_ON_DISTRIBUTED if distributed else Absence.NOT_ON_ZOS
+        elif distributed and metric.statistics:
+            found[metric.name] = Absence.NEEDS_STATISTICS
+    return found
+
+
+_ELSEWHERE = {
+    (part, True): _elsewhere(part, distributed=True) for part in (queue.DEFINITION, channel.DEFINITION, ATTRIBUTES)
+} | {(ATTRIBUTES, False): _elsewhere(ATTRIBUTES, distributed=False)}
+"""Told with definitions, which come rarely. On z/OS only of queue managers: of queues and channels there are many."""
 
 
 @dataclass(slots=True)
@@ -50,6 +72,7 @@ class Ending:
         self._hung: dict[str, int] = {}
         self._via: dict[Part, str] = {}
         self._distributed: dict[str, bool] = {}
+        self._with_statistics: set[str] = set()
         self._dead_letter_queues: dict[str, str] = {}
         self._storage_classes: dict[str, dict[str, int]] = {}
         self._channel_types: dict[str, dict[str, int]] = {}
@@ -81,9 +104,18 @@ class Ending:
         """So many calls of MQ hung so far, and hang now."""
         self._calls[queue_manager] = calls
 
+    def reads_statistics(self, queue_manager: str) -> None:
+        """Statistics messages of this queue manager are read."""
+        self._with_statistics.add(queue_manager)
+
     def asked_via(self, part: Part, queue_manager: str) -> None:
         """The group's things of this part were told of over the connection to this queue manager."""
         self._via[part] = queue_manager
+
+    def answers_classically(self, queue_manager: str, cycle: Cycle) -> None:
+        """An answer of classic responses came: it does not run on z/OS, unless it said so itself."""
+        if queue_manager not in self._distributed:
+            cycle.rows.distributed.setdefault(queue_manager, True)
 
     def distributed(self, queue_manager: str, cycle: Cycle) -> bool:
         """True when the queue manager is known not to run on z/OS."""
@@ -105,6 +137,10 @@ class Ending:
             for owner, rows in owners.items():
                 ts = cycle.first.get(owner, began)
                 readings[owner].extend(self._answered(part, owner, rows, ts, instances.setdefault(owner, [])))
+        for record in cycle.records:
+            told = self._recorded(record)
+            if told is not None:
+                readings[record.key.queue_manager].append(told)
         for owner, found in readings.items():
             ts = cycle.first.get(owner, began)
             found.extend(self._missing(owner, cycle, ts))
@@ -248,9 +284,30 @@ class Ending:
                 )
             elif part is queue.DEFINITION and owner != GROUP:
                 self._locate(owner, values)
+            elsewhere = _ELSEWHERE.get((part, self._distributed.get(owner, False)))
+            if elsewhere is not None:
+                read = owner in self._with_statistics
+                values.update(
+                    (name, why) for name, why in elsewhere.items() if not read or why is not Absence.NEEDS_STATISTICS
+                )
             interval = before.since(row.at)
             before.at = row.at
             yield Reading(before.object, probe, ts, values, interval, poll)
+
+    def _recorded(self, record: statistics.Record) -> Reading | None:
+        """The reading of a statistics record. None for a temporary queue that no answer knows: thousands may come and go.
+
+        From now on an object that it tells of is known, so that an answer that should tell of it and does not shows it gone.
+        """
+        owner, kind, name = record.key[:3]
+        part = _OBJECTS.get(kind)
+        if part is not None:
+            known = self._known.setdefault(part, {}).setdefault(owner, {})
+            if name not in known:
+                if record.temporary:
+                    return None
+                known[name] = Known(ObjectName(owner, kind, name))
+        return statistics.reading(record, self._clock(owner).utc)
 
     def _age(self, row: Row, local: int) -> Reported:
         utc = self._clock(row.member).utc(local)

@@ -9,18 +9,23 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer_filter, string_filter
 from mqvitals_agent.pcf.message import Parameter
 from mqvitals_agent.pcf.names import command_name, parameter_number
+from mqvitals_agent.poll import statistics
 from mqvitals_agent.poll.command import form
 from mqvitals_agent.poll.probe import Question
 from mqvitals_agent.poll.probes import PROBES
-from mqvitals_agent.poll.schedule import BACKUP, USAGE, USUAL_MS
+from mqvitals_agent.poll.schedule import BACKUP, STATISTICS, USAGE, USUAL_MS
 from mqvitals_config.polling import PollingSettings, parse_filter
 from mqvitals_config.problem import LocatedText, Problem
 from mqvitals_config.suggestion import did_you_mean
+from mqvitals_rules.vocabulary.entry import ONLY_ZOS
 from mqvitals_rules.vocabulary.metric import Kind, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
 
 OF_GROUP = frozenset({"INQUIRE_CF_STRUC", "INQUIRE_SMDS", "INQUIRE_QSG", "INQUIRE_CF_STRUC_STATUS", BACKUP})
 """Questions about the whole group: one member's answer is enough."""
+
+OF_DISTRIBUTED = frozenset({"INQUIRE_Q_MGR_STATUS", STATISTICS})
+"""Questions that only distributed queue managers can answer."""
 
 _OPERATORS = {
     "LT": mq.MQCFOP_LESS,
@@ -61,15 +66,35 @@ class Errand:
         return form(self.command, self.scope)
 
 
+def errands_of_distributed(polling: PollingSettings, statistics_queue: str = "") -> tuple[Errand, ...]:
+    """Everything to ask of a distributed queue manager by these settings, definitions first.
+
+    It is no member of a group, and its objects have no disposition. ``statistics_queue`` is where statistics messages are
+    taken from, empty: nowhere. Raises ValueError for what ``polling_problems`` tells.
+    """
+    found = []
+    for question in USUAL_MS:
+        if question == STATISTICS:
+            if statistics_queue:
+                found.append(Errand(question, statistics.COMMAND, statistics.ask(statistics_queue)))
+        elif question not in ONLY_ZOS | OF_GROUP:
+            command = _COMMANDS[question]
+            found += (
+                Errand(question, command, PROBES[command].ask(replace(each, disposition=None)))
+                for each in _questions(question, polling)
+            )
+    return tuple(found)
+
+
 def errands(polling: PollingSettings, others: Sequence[str] = ()) -> tuple[Errand, ...]:
-    """Everything to ask by these settings, definitions first.
+    """Everything to ask of queue managers on z/OS by these settings, definitions first.
 
     ``others`` are members of the group without a connection of their own: what is asked of each queue manager is asked about
     each of them too, with its name as the command scope. Raises ValueError for what ``polling_problems`` tells.
     """
     found = []
     for question in USUAL_MS:
-        if question == USAGE and not polling.usage:
+        if question in OF_DISTRIBUTED or (question == USAGE and not polling.usage):
             continue
         command = _COMMANDS[question]
         scopes = ("",) if question in OF_GROUP else ("", *others)

@@ -21,6 +21,7 @@ PROBES: Mapping[int, Probe] = {
     probe.command: probe
     for probe in (
         queue_manager.PROBE,
+        queue_manager.STATUS_PROBE,
         channel.STATUS_PROBE,
         channel.DEFINITION_PROBE,
         queue.STATUS_PROBE,

@@ -1,4 +1,4 @@
-"""INQUIRE_Q_MGR: the queue manager's attributes, some of which belong to its channel initiator."""
+"""INQUIRE_Q_MGR: the queue manager's attributes, some of which belong to its channel initiator; INQUIRE_Q_MGR_STATUS elsewhere."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from mqvitals_agent.poll.probe import Answer, Probe, Question, Rows, ask, part, 
 from mqvitals_rules.vocabulary import channel_initiator, queue_manager
 
 ATTRIBUTES = part(queue_manager.KIND, "INQUIRE_Q_MGR")
+STATUS = part(queue_manager.KIND, "INQUIRE_Q_MGR_STATUS")
 CONFIGURED = part(channel_initiator.KIND, "INQUIRE_Q_MGR")
 
 _ATTRIBUTES = {
@@ -16,11 +17,17 @@ _ATTRIBUTES = {
     for distributed in (False, True)
 }
 _CONFIGURED = Columns(channel_initiator.KIND, "INQUIRE_Q_MGR")
+_STATUS = Columns(queue_manager.KIND, "INQUIRE_Q_MGR_STATUS", platform="distributed")
 
 
 def ask_attributes(question: Question) -> bytes:
     """DISPLAY QMGR ALL."""
     return ask(mq.MQCMD_INQUIRE_Q_MGR, question, integers(mq.MQIACF_Q_MGR_ATTRS, [mq.MQIACF_ALL]))
+
+
+def ask_status(question: Question) -> bytes:
+    """DISPLAY QMSTATUS ALL, which z/OS does not know."""
+    return ask(mq.MQCMD_INQUIRE_Q_MGR_STATUS, question)
 
 
 def read(answer: Answer, rows: Rows) -> None:
@@ -44,6 +51,23 @@ def read(answer: Answer, rows: Rows) -> None:
         rows.put(CONFIGURED, answer.queue_manager, "", answer.row(_CONFIGURED.read(values)))
 
 
+def read_status(answer: Answer, rows: Rows) -> None:
+    """What runs inside the queue manager, and since when."""
+    item = next(iter(answer.items), None)
+    if item is not None:
+        metrics = _STATUS.read(item.values)
+        local = _STATUS.read_times(item.values, metrics)
+        rows.put(STATUS, answer.queue_manager, "", answer.row(metrics, local))
+
+
+STATUS_PROBE = Probe(
+    mq.MQCMD_INQUIRE_Q_MGR_STATUS,
+    "INQUIRE_Q_MGR_STATUS",
+    ask_status,
+    lambda _: (STATUS,),
+    read_status,
+    wanted(columns=[_STATUS.wanted]),
+)
 PROBE = Probe(
     mq.MQCMD_INQUIRE_Q_MGR,
     "INQUIRE_Q_MGR",

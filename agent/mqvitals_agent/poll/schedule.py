@@ -17,9 +17,12 @@ USAGE_FLOOR_MS = 60_000
 USAGE = "INQUIRE_USAGE"
 BACKUP = "INQUIRE_CF_STRUC_STATUS_BACKUP"
 """The other half of INQUIRE_CF_STRUC_STATUS: when structures were backed up."""
+STATISTICS = "STATISTICS"
+"""No command, but taking messages from the statistics queue of a distributed queue manager."""
 
 USUAL_MS: Mapping[str, int] = {
     "INQUIRE_Q_MGR": 300_000,
+    "INQUIRE_Q_MGR_STATUS": 60_000,
     "INQUIRE_STG_CLASS": 900_000,
     "INQUIRE_CF_STRUC": 900_000,
     "INQUIRE_SMDS": 900_000,
@@ -35,6 +38,7 @@ USUAL_MS: Mapping[str, int] = {
     BACKUP: 300_000,
     "INQUIRE_SYSTEM": 3_600_000,
     "INQUIRE_ARCHIVE": 3_600_000,
+    STATISTICS: 60_000,
 }
 """The questions in the order in which they are asked, definitions first, and their intervals at the usual base interval."""
 

@@ -19,7 +19,7 @@ from mqvitals_agent.store.writer import Store
 from mqvitals_config.settings import Settings
 from mqvitals_config.time_zone import time_zone
 from mqvitals_rules.check import Judging
-from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 
 _OURS = frozenset({"agent", "queue_manager"})
 """Kinds that the agent tells of itself: they are there as long as their queue manager is watched."""
@@ -68,8 +68,9 @@ def in_order(exchanges: Iterable[Exchange], began: int) -> tuple[Exchange, ...]:
 
 
 def dated(snapshot: Snapshot, ts: int) -> Snapshot:
-    """The snapshot as of the moment ``ts``; its intervals and ages stay."""
-    return replace(snapshot, ts=ts, readings=tuple(replace(reading, ts=ts) for reading in snapshot.readings))
+    """The snapshot as of the moment ``ts``; its intervals and ages stay, and records of other sources keep their own time."""
+    readings = (replace(each, ts=ts) if each.source is Source.POLL else each for each in snapshot.readings)
+    return replace(snapshot, ts=ts, readings=tuple(readings))
 
 
 class Keeper:

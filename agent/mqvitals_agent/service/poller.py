@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Protocol
 
 from mqvitals_agent.clock import Clock
-from mqvitals_agent.connection.connection import ConnectError, Connection, Connector
+from mqvitals_agent.connection.connection import ConnectError, Connection, Connector, TellsPlatform
 from mqvitals_agent.connection.exchange import Exchange, MqiFailure
 from mqvitals_agent.journal import Journal
 from mqvitals_agent.pcf.names import reason_name
@@ -17,14 +16,13 @@ from mqvitals_agent.poll.errand import Errand
 from mqvitals_agent.poll.outcome import CONNECTION_FAILURES
 from mqvitals_agent.service.backoff import STABLE_MS, Uniform, wait_ms
 from mqvitals_agent.service.limit import limited
+from mqvitals_agent.service.question import PATIENCE_MS, Question, QuestionLine
 
 _NO_HOST = MqiFailure(2, 2538)
 _BROKEN = MqiFailure(2, 2009)
 _HUNG = 10
 """An answer may be long, and only the wait for its next message is limited. After so many waits in all it has hung."""
 _CLOSE_S = 0.3
-_IN_A_ROW = 8
-"""So many questions of people are put one after another before an errand that waits has its turn."""
 
 
 class Desk(Protocol):
@@ -43,21 +41,13 @@ class Desk(Protocol):
         ...
 
 
-@dataclass(eq=False, slots=True)
-class _Question:
-    """What somebody waits for: it goes to them alone."""
-
-    command: int
-    request: bytes
-    answer: asyncio.Future[Exchange]
-
-
 class Poller:
     """One queue manager's errands, one at a time. ``run`` never returns by itself; what is not MQ's failure is raised.
 
     What somebody asks meanwhile (``ask``) goes before the errands that wait, over the same connection.
 
-    ``failure`` is why the queue manager cannot be reached now, None when it can be or nothing is known yet.
+    ``failure`` is why the queue manager cannot be reached now, None when it can be or nothing is known yet. ``platform`` is what
+    it runs on (``MQPL_...``), 0 when nobody knows.
     """
 
     def __init__(
@@ -76,13 +66,13 @@ class Poller:
         self.interval_ms = interval_ms
         self.failure: MqiFailure | None = None
         self.reached = False
+        self.platform = 0
         self._desk = desk
         self._clock = clock
         self._uniform = uniform
         self._journal = journal
         self._waiting: deque[Errand] = deque()
-        self._questions: deque[_Question] = deque()
-        self._in_a_row = 0
+        self._questions = QuestionLine(self.name, clock)
         self._running: Errand | None = None
         self._wake = asyncio.Event()
         self._hurry = asyncio.Event()
@@ -98,6 +88,12 @@ class Poller:
         self._waiting.extend(errands)
         self._wake.set()
 
+    def withdraw_all(self) -> tuple[Errand, ...]:
+        """Take back every errand that waits."""
+        waiting = tuple(self._waiting)
+        self._waiting.clear()
+        return waiting
+
     def withdraw(self, errand: Errand) -> bool:
         """Take back an errand; False when it is under way or was not there."""
         if errand not in self._waiting:
@@ -112,38 +108,30 @@ class Poller:
         once. Whoever is cancelled takes the question back; when it is under way already, its answer is thrown away.
         """
         if self.failure is not None and not self.reached:
-            return self._unasked(command, request, self.failure)
-        question = _Question(command, request, asyncio.get_running_loop().create_future())
-        self._questions.append(question)
+            return self._questions.unasked(command, request, self.failure)
+        question = self._questions.add(command, request)
         self._wake.set()
         try:
             return await question.answer
         finally:
-            if question in self._questions:
-                self._questions.remove(question)
+            self._questions.withdraw(question)
 
     def give_up(self, failure: MqiFailure) -> None:
         """The queue manager cannot be reached: what waits is not asked."""
         self.failure = failure
         while self._waiting:
             self._desk.missed(self, self._waiting.popleft())
-        self._refuse(failure)
-
-    def _refuse(self, failure: MqiFailure) -> None:
-        while self._questions:
-            question = self._questions.popleft()
-            _tell(question, self._unasked(question.command, question.request, failure))
-
-    def _unasked(self, command: int, request: bytes, failure: MqiFailure) -> Exchange:
-        return Exchange(0, self._clock.now(), 0, self.name, command, request, error=failure)
+        self._questions.refuse(failure)
 
     async def run(self) -> None:
         """Connect, ask, and begin again after a failure. Ends by being cancelled."""
         try:
             await self._work()
         finally:
-            # Whoever asked of one that is left must not wait for what never comes.
-            self._refuse(_BROKEN)
+            # Whoever asks of one that is left must not wait for what never comes.
+            self.failure = self.failure or _BROKEN
+            self.reached = False
+            self._questions.refuse(_BROKEN)
 
     async def _work(self) -> None:
         failures = 0
@@ -189,6 +177,7 @@ class Poller:
         else:
             self.failure = None
             self.reached = True
+            self.platform = connection.platform if isinstance(connection, TellsPlatform) else 0
             self._journal.changed(
                 f"connection {self.name}",
                 "queue_manager.connected",
@@ -214,8 +203,9 @@ class Poller:
             while not self._waiting and not self._questions:
                 self._wake.clear()
                 await self._wake.wait()
-            if self._questions and (self._in_a_row < _IN_A_ROW or not self._waiting):
-                going_on = await self._put(connection, self._questions.popleft())
+            question = self._questions.take(errands=bool(self._waiting))
+            if question is not None:
+                going_on = await self._put(connection, question)
             else:
                 going_on = await self._do(connection, self._waiting.popleft())
             if not going_on:
@@ -223,10 +213,9 @@ class Poller:
 
     async def _do(self, connection: Connection, errand: Errand) -> bool:
         """Put an errand; False when the connection was lost."""
-        self._in_a_row = 0
         self._running = errand
         try:
-            exchange = await self._ask(connection, errand.command, errand.request)
+            exchange = await self._ask(connection, errand.command, errand.request, self.answer_wait_ms)
         finally:
             self._running = None
         lost = self._lost(exchange)
@@ -235,16 +224,16 @@ class Poller:
             self.give_up(lost)
         return lost is None
 
-    async def _put(self, connection: Connection, question: _Question) -> bool:
+    async def _put(self, connection: Connection, question: Question) -> bool:
         """Put a question; False when the connection was lost: that alone concerns the desk too."""
-        self._in_a_row += 1
+        wait = min(self.answer_wait_ms, PATIENCE_MS)
         try:
-            exchange = await self._ask(connection, question.command, question.request)
+            exchange = await self._ask(connection, question.command, question.request, wait)
         except BaseException:
-            _tell(question, self._unasked(question.command, question.request, _BROKEN))
+            question.tell(self._questions.unasked(question.command, question.request, _BROKEN))
             raise
         lost = self._lost(exchange)
-        _tell(question, exchange)
+        question.tell(exchange)
         if lost is not None:
             self._desk.arrived(self, None, Exchange(0, exchange.at, exchange.elapsed_ms, self.name, error=lost))
             self.give_up(lost)
@@ -259,9 +248,8 @@ class Poller:
         self._tell(error, "the connection was lost")
         return error
 
-    async def _ask(self, connection: Connection, command: int, request: bytes) -> Exchange:
+    async def _ask(self, connection: Connection, command: int, request: bytes, wait: int) -> Exchange:
         began = self._clock.now()
-        wait = self.answer_wait_ms
         try:
             return await limited(connection_call(connection, command, request, wait), self._clock, _HUNG * wait)
         except TimeoutError:
@@ -311,12 +299,6 @@ class Poller:
 
 async def _closed(connection: Connection) -> None:
     await connection.close()
-
-
-def _tell(question: _Question, exchange: Exchange) -> None:
-    """Whoever asked may have gone meanwhile."""
-    if not question.answer.done():
-        question.answer.set_result(exchange)
 
 
 async def connection_call(connection: Connection, command: int, request: bytes, wait: int) -> Exchange:

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from mqvitals_agent.clock import Clock
-from mqvitals_agent.connection.connection import Calls, Connector, CountsCalls
-from mqvitals_agent.connection.exchange import Exchange
+from mqvitals_agent.connection.connection import Calls, Connector, CountsCalls, TakesStatistics
+from mqvitals_agent.connection.exchange import Exchange, MqiFailure
 from mqvitals_agent.journal import Journal
-from mqvitals_agent.poll.errand import Errand, errands
+from mqvitals_agent.pcf.constants import MQPL_ZOS
+from mqvitals_agent.pcf.names import reason_name
+from mqvitals_agent.poll.errand import Errand, errands, errands_of_distributed
 from mqvitals_agent.poll.outcome import CONNECTION_FAILURES
-from mqvitals_agent.poll.schedule import configured_ms
+from mqvitals_agent.poll.schedule import STATISTICS, configured_ms
 from mqvitals_agent.service.backoff import Uniform
 from mqvitals_agent.service.poller import Desk, Poller
 from mqvitals_agent.service.refusal import refused
 from mqvitals_agent.service.timetable import Interval, Timetable
 from mqvitals_config.polling import PollingSettings
 
+_NO_SUCH = MqiFailure(2, 2058)
+
 
 class Roster:
     """Holds a poller and a timetable for each queue manager, and one timetable for the group.
 
-    The group's things are asked of one member for as long as it answers, then of the next.
+    The group's things are asked of one member for as long as it answers, then of the next. A queue manager that does not run on
+    z/OS is no member of any, and is not asked what only z/OS knows.
     """
 
     def __init__(self, desk: Desk, clock: Clock, uniform: Uniform, journal: Journal, usage_floor_ms: int) -> None:
@@ -38,7 +43,11 @@ class Roster:
         self._asked_of: dict[Errand, str] = {}
         self._spokesman = ""
         self._moment = 0
+        self._polling = PollingSettings()
+        self._configured: Callable[[str], int] = lambda _: 0
+        self._distributed: set[str] = set()
         self._tasks: asyncio.TaskGroup | None = None
+        self._others: tuple[str, ...] = ()
 
     @staticmethod
     def check(polling: PollingSettings) -> None:
@@ -59,6 +68,8 @@ class Roster:
             return configured_ms(question, polling.interval, intervals, self._usage_floor_ms)
 
         wanted = errands(polling, others)
+        self._polling, self._configured = polling, configured
+        self._others = tuple(others)
         connector_of = {each.queue_manager: each for each in connectors}
         for name, poller in list(self._pollers.items()):
             poller.answer_wait_ms, poller.interval_ms = polling.wait, polling.interval
@@ -74,11 +85,45 @@ class Roster:
         # In the order of the configuration: the first is the first to speak for the group.
         self._pollers = {name: self._pollers[name] for name in connector_of}
         own = [errand for errand in wanted if not errand.of_group]
-        self._own = {name: Timetable(own, configured, self._own.get(name), anew=anew) for name in connector_of}
+        self._own = {
+            name: Timetable(self._errands_of(name) or own, configured, self._own.get(name), anew=anew)
+            for name in connector_of
+        }
         group = [errand for errand in wanted if errand.of_group]
         self._group = Timetable(group, configured, self._group, anew=anew)
         if self._spokesman not in self._pollers:
             self._spokesman = next(iter(self._pollers), "")
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """Every queue manager that can be asked about, those without a connector last."""
+        return (*self._pollers, *self._others)
+
+    @property
+    def of_group(self) -> tuple[str, ...]:
+        """Those of them that are, or may be, members of the group: not the ones that are known to run elsewhere than on z/OS."""
+        return tuple(name for name in self.members if name not in self._distributed)
+
+    async def put(self, queue_manager: str, command: int, build: Callable[[str], bytes]) -> Exchange:
+        """Ask something of a queue manager now; the exchange is for the caller alone.
+
+        ``build`` makes the request for a command scope, empty for a queue manager that has a connector. Without one it is asked
+        through another, the next when one cannot be reached; the exchange carries the name of that one. A name that is not
+        watched has the error MQRC_Q_MGR_NAME_ERROR.
+        """
+        poller = self._pollers.get(queue_manager)
+        if poller is not None:
+            return await poller.ask(command, build(""))
+        exchange = Exchange(0, self._clock.now(), 0, queue_manager, command, build(queue_manager), error=_NO_SUCH)
+        if queue_manager not in self._others:
+            return exchange
+        in_turn = self._in_turn()
+        # First those that are there; then those that are perhaps about to be.
+        for each in sorted(in_turn, key=lambda each: not each.reached):
+            exchange = await each.ask(command, build(queue_manager))
+            if exchange.error is None or exchange.error.reason not in CONNECTION_FAILURES:
+                break
+        return exchange
 
     def start(self, tasks: asyncio.TaskGroup) -> None:
         """Begin to connect."""
@@ -120,6 +165,7 @@ class Roster:
         """A queue manager has been reached; returns whether it was given something to do."""
         if not self.holds(poller):
             return False
+        self._note_platform(poller)
         self._offer_group({poller.name})
         return poller.busy
 
@@ -141,6 +187,8 @@ class Roster:
                     question=errand.question,
                     elapsed_ms=exchange.elapsed_ms,
                 )
+        if errand.question == STATISTICS:
+            self._tell_statistics(poller, exchange)
         if errand.of_group:
             self._asked_of.pop(errand, None)
             if self._spokesman == poller.name and (error is not None or refused(exchange)):
@@ -161,7 +209,10 @@ class Roster:
     def intervals(self) -> Mapping[str, Sequence[Interval]]:
         """The intervals in force, by queue manager; the group's for every member, since any may be asked."""
         group = tuple(self._group.intervals())
-        return {name: (*table.intervals(), *group) for name, table in self._own.items()}
+        return {
+            name: (*table.intervals(), *(() if name in self._distributed else group))
+            for name, table in self._own.items()
+        }
 
     def calls(self) -> Mapping[str, Calls]:
         """The calls of MQ that hung, by queue manager, where they can."""
@@ -172,11 +223,21 @@ class Roster:
         return Poller(connector, self._desk, self._clock, self._uniform, self._journal, polling.wait, polling.interval)
 
     def _start(self, poller: Poller, tasks: asyncio.TaskGroup) -> None:
+        queue = statistics_queue(poller.connector)
+        if queue:
+            self._journal.say(
+                "statistics.taken",
+                f"statistics messages of {poller.name} are taken from {queue} (destructive read): they are gone from there,"
+                " and nobody else may read that queue",
+                queue_manager=poller.name,
+                queue=queue,
+            )
         self._running[poller.name] = tasks.create_task(poller.run(), name=f"queue manager {poller.name}")
 
     def _leave(self, name: str) -> None:
         """A queue manager is no longer asked, or by another way."""
         del self._pollers[name]
+        self._distributed.discard(name)
         self._own.pop(name, None)
         task = self._running.pop(name, None)
         if task is not None:
@@ -184,6 +245,58 @@ class Roster:
         for errand in [errand for errand, asked in self._asked_of.items() if asked == name]:
             del self._asked_of[errand]
             self._group.missed(errand)
+
+    def _errands_of(self, name: str) -> tuple[Errand, ...]:
+        """What a distributed queue manager is asked; nothing for those on z/OS, which are all asked the same."""
+        if name not in self._distributed:
+            return ()
+        return errands_of_distributed(self._polling, statistics_queue(self._pollers[name].connector))
+
+    def _note_platform(self, poller: Poller) -> None:
+        """A queue manager that turns out to run elsewhere than was thought is asked what fits it."""
+        name = poller.name
+        distributed = poller.platform not in (0, MQPL_ZOS)
+        queue = statistics_queue(poller.connector)
+        if queue and not distributed:
+            self._journal.changed(
+                f"statistics {name}",
+                "statistics.none",
+                f"{name} runs on z/OS, which writes no statistics messages: {queue} is not read",
+                level="warning",
+                queue_manager=name,
+                queue=queue,
+            )
+        if distributed == (name in self._distributed):
+            return
+        (self._distributed.add if distributed else self._distributed.discard)(name)
+        for errand in poller.withdraw_all():
+            if errand.of_group:
+                self._asked_of.pop(errand, None)
+                self._group.missed(errand)
+        wanted = self._errands_of(name) or [errand for errand in errands(self._polling) if not errand.of_group]
+        self._own[name] = Timetable(wanted, self._configured)
+        if self._moment:
+            poller.offer(self._own[name].take_due(self._moment))
+
+    def _tell_statistics(self, poller: Poller, exchange: Exchange) -> None:
+        key, name, error = f"statistics {poller.name}", poller.name, exchange.error
+        queue = statistics_queue(poller.connector)
+        if error is None:
+            if self._journal.changed(key, "statistics.read", ""):
+                self._journal.say(
+                    "statistics.read", f"{queue} of {name} can be read again", queue_manager=name, queue=queue
+                )
+        elif error.reason not in CONNECTION_FAILURES:
+            self._journal.changed(
+                key,
+                "statistics.failed",
+                f"{queue} of {name} cannot be read: {reason_name(error.reason) or 'an unknown reason'}; see that the queue"
+                " exists, that getting is enabled and allowed, and that nobody else has it open",
+                level="warning",
+                queue_manager=name,
+                queue=queue,
+                reason=error.reason,
+            )
 
     def _take_back(self) -> None:
         """Group questions that wait behind another question since an earlier cycle: somebody else may answer them sooner."""
@@ -196,11 +309,7 @@ class Roster:
 
     def _offer_group(self, idle: set[str]) -> None:
         """Ask the group's questions that are due of the member that speaks for it, or the next one that can."""
-        names = list(self._pollers)
-        if not names:
-            return
-        first = names.index(self._spokesman)
-        in_turn = [name for name in (*names[first:], *names[:first]) if self._pollers[name].reached]
+        in_turn = [each.name for each in self._in_turn() if each.reached]
         name = next((name for name in in_turn if name in idle), next(iter(in_turn), ""))
         if not name:
             return
@@ -210,6 +319,17 @@ class Roster:
             self._asked_of.update(dict.fromkeys(due, name))
             self._pollers[name].offer(due)
 
+    def _in_turn(self) -> list[Poller]:
+        """Who can be asked for the group, beginning with the one that speaks for it."""
+        names = list(self._pollers)
+        first = names.index(self._spokesman) if names else 0
+        return [self._pollers[name] for name in (*names[first:], *names[:first]) if name not in self._distributed]
+
     def _after(self, name: str) -> str:
         names = list(self._pollers)
         return names[(names.index(name) + 1) % len(names)]
+
+
+def statistics_queue(connector: Connector) -> str:
+    """Where statistics messages are taken from over this connector; empty: from nowhere."""
+    return connector.statistics_queue if isinstance(connector, TakesStatistics) else ""

@@ -18,6 +18,7 @@ from mqvitals_agent.poll.errand import Errand
 from mqvitals_agent.poll.schedule import USAGE_FLOOR_MS
 from mqvitals_agent.service.backoff import Uniform
 from mqvitals_agent.service.grid import Grid
+from mqvitals_agent.service.inquiries import Inquiries
 from mqvitals_agent.service.keeper import Batch, Keeper, Stored, Tap, in_order
 from mqvitals_agent.service.poller import Poller
 from mqvitals_agent.service.roster import Roster
@@ -41,6 +42,7 @@ class Service:
     ``source`` says in the store where its samples come from. ``owed`` tells the notices that alerts owe; ``stored`` is
     called in the event loop after each cycle. ``tap`` sees every exchange in the order of ``at``, in the worker's thread;
     what it raises stops the agent. ``others`` are members of the group without a connector, asked about through one that has one. ``farewell`` is called when all is stored, before the store is closed. ``uniform`` is chance. ``usage_floor_ms`` is the least time between two DISPLAY USAGE.
+    ``asking`` is the clock of people who put questions into the store, the machine's; None: ``clock`` is that.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class Service:
         worker: Worker | None = None,
         farewell: Callable[[], Awaitable[None]] | None = None,
         others: Sequence[str] = (),
+        asking: Clock | None = None,
     ) -> None:
         """Raises ValueError for settings that ``poll.errand.polling_problems`` finds fault with."""
         self._settings = settings
@@ -81,6 +84,7 @@ class Service:
         )
         self._roster = Roster(self, clock, uniform, journal, usage_floor_ms)
         self._roster.plan(settings.polling, connectors, others, anew=True)
+        self._inquiries = Inquiries(self._roster, self._in_store, settings.name or "", asking or clock, clock, journal)
         self._next: tuple[Settings, Judging, Sequence[Connector], Sequence[str]] | None = None
         self._connectors = tuple(connectors)
         self._others = tuple(others)
@@ -146,7 +150,9 @@ class Service:
             try:
                 async with asyncio.TaskGroup() as tasks:
                     self._roster.start(tasks)
+                    inquiries = tasks.create_task(self._inquiries.run(), name="questions")
                     await self._cycles(tasks)
+                    inquiries.cancel()
                     self._roster.end()
             finally:
                 await self._finish()
@@ -248,6 +254,9 @@ class Service:
     async def _work(self, function: Callable[[], _T]) -> _T:
         assert self._worker is not None, "it was made when the service began to run"
         return await self._worker.call(function)
+
+    async def _in_store(self, function: Callable[[Store], _T]) -> _T:
+        return await self._work(lambda: function(self._keeper.store))
 
     async def _finish(self) -> None:
         """Store what came last, let those who read and write beside us end, and close the store."""

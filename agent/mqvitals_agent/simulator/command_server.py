@@ -112,8 +112,7 @@ class CommandServer:
         if not items:
             reason = command.missing(wanted, group, member)
             if reason:
-                number = command.needs[-1]
-                raise RefusedError(reason, (string(number, wanted.text(number)),))
+                raise RefusedError(reason, [string(number, wanted.text(number)) for number in command.needs[-1:]])
         return only(items, wanted.values.get(command.attributes), command.always)
 
     def _failed(self, name: str, command: int, set_id: bytes, reason: int, named: Item = ()) -> list[bytes]:

@@ -16,6 +16,8 @@ _SEEN_UNDER_WAY = 0.25
 """How often a look at a queue that is well served finds something on it."""
 _FASTEST_US = 700
 """What a message takes from put to get when its consumer waits for it."""
+_STUCK = 0.1
+"""With a smaller share of its usual speed one of the consumers is stuck in a unit of work."""
 
 
 @dataclass(slots=True)
@@ -58,10 +60,19 @@ class Flow:
         """What the consumers get in the second that ends ``now``."""
         queue = self.queue
         queue.input_handles = self.readers if self.service_factor > 0 else 0
+        self._hold(now)
         able = int(self.service * self.service_factor * random.uniform(0.95, 1.05))
         # Of what came last, some is still between put and get whenever anyone looks.
         under_way = random.randrange(2 + int(self.arrivals * _UNDER_WAY)) if random.random() < _SEEN_UNDER_WAY else 0
         return self.get(min(able, max(queue.depth - under_way, 0)), now)
+
+    def _hold(self, now: int) -> None:
+        """A consumer that hardly gets any more keeps what it got in a unit of work that it does not end."""
+        queue = self.queue
+        if not 0 < self.service_factor < _STUCK:
+            queue.held_since, queue.uncommitted = None, 0
+        elif queue.held_since is None:
+            queue.held_since, queue.uncommitted = now, 1
 
     def get(self, count: int, now: int) -> int:
         """So many messages are got, the oldest first; returns how many."""

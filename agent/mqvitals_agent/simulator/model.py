@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from math import lcm
 from random import Random
+from typing import Protocol
 
 from mqvitals_agent.simulator.flow import STEP_MS, Flow
 from mqvitals_agent.simulator.repetition import Repetition
@@ -39,6 +40,18 @@ _CATCHING_UP = 2_600.0
 """Messages a second that the consumers of a shared queue get when there is a backlog and arrivals are as usual."""
 
 
+class Observer(Protocol):
+    """Looks on while a group lives, and changes nothing."""
+
+    def second(self, group: Group) -> None:
+        """The group has lived one second more, until ``group.now``."""
+        ...
+
+    def leap(self, group: Group) -> None:
+        """Rounds have been added to the group without being lived."""
+        ...
+
+
 class World:
     """A simulated group that lives through a scenario from ``begin`` (ms since 1970 UTC) on.
 
@@ -52,6 +65,7 @@ class World:
         self._seed = seed
         self._random = Random(seed)  # noqa: S311 - applications that come and go, no secrets
         self.group: Group = build(begin)
+        self.group.seed = seed
         self._flows: dict[str, Flow] = {}
         self._senders: dict[str, Sender] = {}
         self._storage = {name: Storage(member) for name, member in self.group.members.items()}
@@ -60,7 +74,18 @@ class World:
         for name, (arrivals, service) in _SHARED_RATES.items():
             self._flows[f"{GROUP}/{name}"] = Flow(self.group.shared_queues[name], arrivals, service, readers=8)
         self._repetition = Repetition(self.group)
+        self._observers: list[Observer] = []
+        self._lived_ms = 0
         self._sides = Sides(begin, *enlarge(self.group, queues, channels))
+
+    def watch(self, observer: Observer, lived_ms: int) -> None:
+        """Let an observer look on from now on. The last ``lived_ms`` before a moment asked for are always lived, not added."""
+        self._observers.append(observer)
+        self._lived_ms = max(self._lived_ms, lived_ms)
+
+    def settle(self) -> None:
+        """Put queues and channels beyond the ordinary site as they are now; while seconds are lived they stay as they were."""
+        self._sides.move(self.group.now)
 
     def advance(self, now: int) -> Group:
         """The group as of ``now``. A moment that has passed gives the group as it is."""
@@ -82,8 +107,8 @@ class World:
         hidden = [flow.begin_round(group.now) for flow in self._flows.values()]
         hidden += [sender.begin_round(group.now) for sender in senders]
         hidden += [storage.begin_round() for storage in storages]
-        rounds = self._repetition.whole_rounds(now, self._round_ms, hidden)
-        if not rounds:
+        rounds = self._repetition.whole_rounds(now - self._lived_ms, self._round_ms, hidden)
+        if rounds <= 0:
             return
         flows = [*self._flows.values(), *(sender.flow for sender in senders)]
         before = [flow.queue.put_total for flow in flows]
@@ -92,6 +117,8 @@ class World:
             flow.add_rounds(rounds * self._round_ms, flow.queue.put_total - put)
         for storage in storages:
             storage.add_rounds(rounds)
+        for observer in self._observers:
+            observer.leap(group)
 
     def _connect(self, name: str, member: Member) -> None:
         for queue, (arrivals, service) in _PRIVATE_RATES.items():
@@ -146,6 +173,8 @@ class World:
         self._share()
         self._fill_structures()
         self._move_clients(now)
+        for observer in self._observers:
+            observer.second(group)
 
     def _lives(self, member: str) -> bool:
         fault = self.group.faults.get(member)

@@ -27,7 +27,7 @@ _TOTALS: Final[dict[type, tuple[str, ...]]] = {
     ),
 }
 _MOMENTS: Final[dict[type, tuple[str, ...]]] = {
-    Queue: ("last_put", "last_get", "oldest_put"),
+    Queue: ("last_put", "last_get", "oldest_put", "held_since"),
     ChannelInstance: ("last_message",),
 }
 

@@ -77,9 +77,10 @@ def _member(name: str, number: int, started: int, begin: int) -> Member:
         ("SYSTEM.DEAD.LETTER.QUEUE", "SYSTEM", 1_000),
     ):
         member.queues[queue] = Queue(queue, storage_class=storage_class, message_bytes=size, altered=started)
+    member.queues["SYSTEM.COMMAND.INPUT"].shareable = False
     others = [other for other in MEMBERS if other != name]
     for partner in (*others, "PARTNER"):
-        member.queues[partner] = Queue(partner, usage="XMITQ", storage_class="REMOTE", altered=started)
+        member.queues[partner] = Queue(partner, usage="XMITQ", storage_class="REMOTE", altered=started, shareable=False)
         address = f"10.20.0.{11 + MEMBERS.index(partner)}(1414)" if partner in MEMBERS else "192.0.2.17(1414)"
         instance = ChannelInstance(begin - 5 * _HOUR, address, partner, partner)
         member.channels[f"TO.{partner}"] = Channel(

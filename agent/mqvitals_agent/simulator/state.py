@@ -10,7 +10,11 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Pool:
-    """A buffer pool. ``writing`` 0: none, 1: deferred writes run (85 % full), 2: synchronous writes (95 % full)."""
+    """A buffer pool. ``writing`` 0: none, 1: deferred writes run (85 % full), 2: synchronous writes (95 % full).
+
+    Of the last second alone: the fewest buffers that were free (None: as many as now), requests that found none, pages written
+    by the deferred write task and by the tasks that put, pages read back.
+    """
 
     number: int
     buffers: int
@@ -18,6 +22,11 @@ class Pool:
     location: str = "ABOVE"
     page_class: str = "FIXED4KB"
     writing: int = 0
+    lowest: int | None = None
+    waits: int = 0
+    deferred_pages: int = 0
+    synchronous_pages: int = 0
+    read_pages: int = 0
 
 
 @dataclass(slots=True)
@@ -55,7 +64,8 @@ class Log:
 class Queue:
     """A local queue. ``structure`` names the coupling facility structure of a shared one, empty for a private one.
 
-    ``times_us`` are the short-term and long-term average of a message's time on the queue.
+    ``times_us`` are the short-term and long-term average of a message's time on the queue. ``held_since`` is since when one of
+    its consumers has held on to a unit of work. One that is not ``shareable`` is open to one consumer at a time.
     """
 
     name: str
@@ -75,7 +85,9 @@ class Queue:
     got_total: int = 0
     input_handles: int = 0
     output_handles: int = 0
+    shareable: bool = True
     uncommitted: int = 0
+    held_since: int | None = None
     last_put: int | None = None
     last_get: int | None = None
     oldest_put: int | None = None
@@ -198,7 +210,7 @@ class Fault:
 
 @dataclass(slots=True)
 class Group:
-    """The whole group as of ``now``."""
+    """The whole group as of ``now``. What is made up rather than moved, such as applications, follows from ``seed``."""
 
     site: str
     name: str
@@ -207,3 +219,4 @@ class Group:
     structures: dict[str, Structure] = field(default_factory=dict)
     shared_queues: dict[str, Queue] = field(default_factory=dict)
     faults: dict[str, Fault] = field(default_factory=dict)
+    seed: int = 1

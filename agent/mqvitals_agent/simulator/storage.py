@@ -76,19 +76,33 @@ class Storage:
 
     def _use(self, pool: Pool, pages: int) -> None:
         base = self._base_buffers[pool.number]
-        written = min(self._written.get(pool.number, 0.0), pages)
+        before = self._written.get(pool.number, 0.0)
+        written = min(before, pages)  # the messages of the rest have been got
+        taken = int(before) - int(written)
         used = base + pages - written
         share = used / pool.buffers
         pool.writing = 2 if share >= SYNCHRONOUS else 1 if share >= DEFERRED else 0
+        pool.deferred_pages = pool.synchronous_pages = 0
+        # Before anything is written, each page that came in this second needs a buffer.
+        pool.waits = max(0, round(used - pool.buffers))
+        lowest = max(0, int(pool.buffers - used))
         if pool.writing:
             # Written no further than down to the threshold; and no pool holds more than all its buffers.
+            unwritten = int(written)
             most = _DEFERRED_PAGES + (_SYNCHRONOUS_PAGES if pool.writing == 2 else 0)
             written += min(most, max(used - DEFERRED * pool.buffers, 0))
             written = max(written, base + pages - 0.985 * pool.buffers)
+            pages_written = int(written) - unwritten
+            pool.deferred_pages = min(pages_written, _DEFERRED_PAGES)
+            pool.synchronous_pages = pages_written - pool.deferred_pages
         elif pages and written:
+            before = written
             written -= min(written, 0.05 * written + 1)  # gets read pages back
+            taken += int(before) - int(written)
+        pool.read_pages = taken
         self._written[pool.number] = written
         pool.free = max(0, round(pool.buffers - (base + pages - written)))
+        pool.lowest = min(lowest, pool.free)
 
     def log(self, messages: int, message_bytes: int) -> None:
         """So many persistent messages of that size are to be logged in this second."""

@@ -12,11 +12,12 @@ import sqlite3
 from typing import Any
 
 from mqvitals_agent.store.shape import NULL, Arrangement, Cells, Shape, Spread, spread
-from mqvitals_agent.store.table import POLL, KindTables
-from mqvitals_rules.snapshot import Reading
+from mqvitals_agent.store.table import KindTables
+from mqvitals_rules.snapshot import Reading, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 _ABSENCES = 4096
+_POLL = Source.POLL
 
 
 class _Told:
@@ -87,7 +88,8 @@ class CurrentState:
             # The last values stay as they were; that the object is gone is written at the object.
             told.values = None
             return told_anew
-        self._change(object_id, told_anew, values, known=told.shape == shape)
+        # Several records of a probe may come at once, each of another shape: each is written whole, in their order.
+        self._change(object_id, told_anew, values, known=told.shape == shape and reading.source is _POLL)
         if reading.answered:
             told.shape, told.values, told.cells = told_anew.shape, values, told_anew.cells
         return told_anew
@@ -113,7 +115,7 @@ class CurrentState:
         else:
             columns = self._arrangements[kind].of(shape)
             assert columns is not None, "the keys of a mapping are different from each other"
-            row = (object_id, reading.probe, POLL, reading.ts, absent, *columns((*cells, NULL)))
+            row = (object_id, reading.probe, int(reading.source), reading.ts, absent, *columns((*cells, NULL)))
             self._inserted.setdefault(kind, []).append(row)
 
     def _absent(self, pairs: tuple[str, ...]) -> str:

@@ -1,4 +1,4 @@
-"""Questions about the past: a metric of one object, or the polls of all objects of a kind."""
+"""Questions about the past: a metric of one object, or the polls, or the records, of all objects of a kind."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from mqvitals_agent.store.cell import Types, integer_or_none, moment, text, types_of, values
 from mqvitals_agent.store.table import POLL, KindTables
-from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.snapshot import ObjectName, Source
 
 Number = int | float
 
@@ -17,7 +17,10 @@ FIRST, LAST = -(1 << 63), (1 << 63) - 1
 
 
 class Sample(NamedTuple):
-    """A poll of one metric: when, the ms that a counter's increase covers (None: unknown), the value (None: absent)."""
+    """A poll of one metric: when, the ms that a counter's increase covers (None: unknown), the value (None: absent).
+
+    Of a record: its end, the ms of its interval, the value.
+    """
 
     ts: int
     interval_ms: int | None
@@ -25,12 +28,16 @@ class Sample(NamedTuple):
 
 
 class Poll(NamedTuple):
-    """A poll of one object: when, the ms that its counters cover, and the values of the metrics asked for."""
+    """A poll of one object: when, the ms that its counters cover, and the values of the metrics asked for.
+
+    Of a record: its end and its interval.
+    """
 
     ts: int
     object: ObjectName
     interval_ms: int | None
     values: tuple[Number | None, ...]
+    source: Source = Source.POLL
 
 
 class HistoryQuery:
@@ -78,6 +85,68 @@ class HistoryQuery:
         if newest is not None:
             samples.reverse()
         return samples
+
+    def recorded(
+        self,
+        connection: sqlite3.Connection,
+        name: ObjectName,
+        metric: str,
+        source: Source,
+        *,
+        first: int = FIRST,
+        last: int = LAST,
+        newest: int | None = None,
+    ) -> list[Sample]:
+        """What records of ``source`` that ended at ``first`` <= ts <= ``last`` tell of a metric, or the ``newest``; oldest first.
+
+        Raises sqlite3.Error. A record that does not tell the metric is none of them: another probe's, of the same source.
+        """
+        column = self._column(metric)
+        if not self._columns or column == "NULL":
+            return []
+        rows = connection.execute(
+            f"SELECT s.ts, s.interval_ms, {column} FROM record AS t CROSS JOIN {self._tables.history} AS s"  # noqa: S608
+            " WHERE t.object_id = (SELECT id FROM object WHERE owner = ? AND kind = ? AND name = ?) AND t.source = ?"
+            " AND t.ts BETWEEN ? AND ? AND s.ts = t.ts AND s.object_id = t.object_id AND s.source = t.source"
+            f" AND {column} IS NOT NULL ORDER BY t.ts {'ASC' if newest is None else 'DESC LIMIT ?'}",
+            (*name, int(source), first, last, *(() if newest is None else (newest,))),
+        )
+        types = self._types((metric,))
+        samples = [Sample(moment(ts), integer_or_none(ms), *values(cells, types)) for ts, ms, *cells in rows]
+        if newest is not None:
+            samples.reverse()
+        return samples
+
+    def sources(self, connection: sqlite3.Connection, name: ObjectName) -> tuple[Source, ...]:
+        """The sources, other than polls, that have told of an object. Raises sqlite3.Error."""
+        rows = connection.execute(
+            "SELECT DISTINCT source FROM record WHERE object_id ="
+            " (SELECT id FROM object WHERE owner = ? AND kind = ? AND name = ?) ORDER BY source",
+            name,
+        )
+        return tuple(Source(source) for (source,) in rows)
+
+    def records(self, connection: sqlite3.Connection, metrics: Sequence[str], first: int) -> Iterator[Poll]:
+        """Every record of every object of this kind that ended at ts >= ``first``; those of an object and source in time order.
+
+        Of an object and source without such a record its newest one stands for that there are some. Raises sqlite3.Error.
+        """
+        if not self._columns:
+            return
+        columns = "".join(f", {self._column(metric)}" for metric in metrics)
+        rows = connection.execute(
+            f"SELECT s.ts, o.owner, o.name, s.interval_ms, s.source{columns}"  # noqa: S608
+            " FROM (SELECT object_id, source, min(max(ts), ?) AS since FROM record GROUP BY object_id, source) AS g"
+            " CROSS JOIN object AS o CROSS JOIN record AS t"
+            f" CROSS JOIN {self._tables.history} AS s WHERE o.id = g.object_id AND o.kind = ?"
+            " AND t.object_id = g.object_id AND t.source = g.source AND t.ts >= g.since"
+            " AND s.ts = t.ts AND s.object_id = t.object_id AND s.source = t.source ORDER BY g.object_id, g.source, t.ts",
+            (first, self._tables.kind),
+        )
+        types = self._types(metrics)
+        for ts, owner, name, interval, source, *cells in rows:
+            named = ObjectName(text(owner), self._tables.kind, text(name))
+            yield Poll(moment(ts), named, integer_or_none(interval), tuple(values(cells, types)), Source(source))
 
     def polls(self, connection: sqlite3.Connection, metrics: Sequence[str], first: int) -> Iterator[Poll]:
         """Every poll of every object of this kind with ts >= ``first``, in time order. Raises sqlite3.Error."""

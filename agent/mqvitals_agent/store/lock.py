@@ -59,3 +59,31 @@ class WriterLock:
                     self.path.unlink()
             os.close(self._file)
             self._file = -1
+
+
+def may_be_written(store: Path) -> bool:
+    """Whether a process writes a store, as far as we can tell: also where its lock is nothing that we may look at."""
+    try:
+        return _holder(store) is not None
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+
+
+def writer_of(store: Path) -> str | None:
+    """The number of the process that writes a store, as text; None when there is none, or none that we may know of."""
+    try:
+        return _holder(store)
+    except OSError:
+        return None
+
+
+def _holder(store: Path) -> str | None:
+    """The number of the process that has the lock. Raises OSError when there is no lock that may be looked at."""
+    with store.with_name(store.name + ".lock").open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return file.read(32).decode("ascii", "replace").strip() or "unknown"
+    return None

@@ -88,6 +88,15 @@ def structure_4(db: Database) -> None:
         db.execute(statement)
 
 
+@migrations()
+def structure_5(db: Database) -> None:
+    """Records: the ends of the samples that no poll told, by which they are found."""
+    db.execute(
+        """CREATE TABLE record(object_id INTEGER NOT NULL, source INTEGER NOT NULL, ts INTEGER NOT NULL,
+            PRIMARY KEY(object_id, source, ts)) STRICT, WITHOUT ROWID"""
+    )
+
+
 def migrate(path: Path, *, application_id: int, structure: int, page_size: int) -> None:
     """Bring the file at ``path`` (empty, or a store of an older structure) to ``structure``. Raises sqlite3.Error.
 

@@ -22,7 +22,8 @@ from mqvitals_agent.store.receiver_row import ReceiverRow, read_receivers
 from mqvitals_agent.store.result import CurrentValue, ObjectRow, Owner, Series, StoreMeta, UnknownRow
 from mqvitals_agent.store.schema import columns_of, open_reader, read_meta
 from mqvitals_agent.store.table import tables_of
-from mqvitals_rules.snapshot import Instance, ObjectName
+from mqvitals_rules.preference import covering, newest
+from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -150,6 +151,8 @@ class StoreReader:
     def trend(self, name: ObjectName, metric: str, since: int | None = None, until: int | None = None) -> Series:
         """A number or state over time: one point a poll, from ``since`` to ``until`` (ms UTC, both included).
 
+        Where records tell it, and polls do not or tell less of this time, one point a record.
+
         Raises UnknownNameError for an unknown object or metric, or a text, which has no history.
         """
         known = self._metric(name.kind, metric)
@@ -157,9 +160,12 @@ class StoreReader:
             raise UnknownNameError(f"{name.kind}.{metric} is a text: only numbers and states have a history")
         with self._query() as connection:
             self._number(connection, name)
-            samples = self._history(name.kind).samples(
-                connection, name, metric, first=FIRST if since is None else since, last=LAST if until is None else until
-            )
+            first, last = FIRST if since is None else since, LAST if until is None else until
+            history = self._history(name.kind)
+            told = {Source.POLL: history.samples(connection, name, metric, first=first, last=last)}
+            for source in history.sources(connection, name):
+                told[source] = history.recorded(connection, name, metric, source, first=first, last=last)
+            samples = covering(told, first - 1)[1]
         return Series(name, metric, known.unit, tuple((ts, value) for ts, _, value in samples))
 
     def samples(
@@ -175,6 +181,40 @@ class StoreReader:
                 connection, name, metric, first=first, last=last, polled_only=True, newest=newest
             )
 
+    def recorded(
+        self,
+        name: ObjectName,
+        metric: str,
+        source: Source,
+        *,
+        first: int = FIRST,
+        last: int = LAST,
+        newest: int | None = None,
+    ) -> list[Sample]:
+        """What records of ``source`` that ended at ``first`` <= ts <= ``last`` tell of a metric, or the ``newest``; oldest first.
+
+        Raises UnknownNameError for an unknown metric.
+        """
+        self._metric(name.kind, metric)
+        with self._query() as connection:
+            return self._history(name.kind).recorded(
+                connection, name, metric, source, first=first, last=last, newest=newest
+            )
+
+    def told(
+        self, name: ObjectName, metric: str, *, first: int = FIRST, last: int = LAST, newest_of: int | None = None
+    ) -> tuple[Source, Sequence[Sample]]:
+        """``samples``, or ``recorded`` of the one source that tells this past best, and which it is.
+
+        Raises UnknownNameError for an unknown metric.
+        """
+        found = {Source.POLL: self.samples(name, metric, first=first, last=last, newest=newest_of)}
+        with self._query() as connection:
+            sources = self._history(name.kind).sources(connection, name)
+        for source in sources:
+            found[source] = self.recorded(name, metric, source, first=first, last=last, newest=newest_of)
+        return covering(found, first - 1) if newest_of is None else newest(found)
+
     def snapshot_times(self, owner: str, newest: int) -> list[int]:
         """When the ``newest`` snapshots of an owner were taken, oldest first."""
         with self._query() as connection:
@@ -189,6 +229,30 @@ class StoreReader:
             self._metric(kind, metric)
         with self._query() as connection:
             yield from self._history(kind).polls(connection, metrics, first)
+
+    def records(self, kind: str, metrics: Sequence[str], first: int) -> Iterator[Poll]:
+        """Every record of every object of a kind that ended at ts >= ``first``, and the newest of those that have none such.
+
+        Raises UnknownNameError.
+        """
+        for metric in metrics:
+            self._metric(kind, metric)
+        with self._query() as connection:
+            yield from self._history(kind).records(connection, metrics, first)
+
+    def newest_records(self) -> tuple[Snapshot, ...]:
+        """The newest record of every object and probe, of existing objects; one snapshot an owner."""
+        readings: dict[str, list[Reading]] = {}
+        with self._query() as connection:
+            if connection.execute("SELECT 1 FROM record LIMIT 1").fetchone() is None:
+                return ()
+            for kind in self._kinds:
+                for name, record in self._current(kind, None).records(connection):
+                    readings.setdefault(name.owner, []).append(record)
+        groups = {owner.name: owner.is_group for owner in self.owners()}
+        return tuple(
+            Snapshot(owner, groups.get(owner, False), 0, 0, tuple(records)) for owner, records in readings.items()
+        )
 
     def current(self, name: ObjectName) -> dict[str, CurrentValue]:
         """The newest value, or the reason of its absence, of every metric of an object that any probe told.

@@ -42,7 +42,7 @@ class RequestBook:
     """The place for questions in a store that an agent writes. ``close`` it, or leave a ``with`` block.
 
     It writes one row in a transaction of its own beside the agent, never makes a store and never takes the writer's lock.
-    Use it from one thread at a time: a question may have to wait for the agent's transaction, for five seconds at most.
+    Use it in any thread, but in one at a time: a question may have to wait for the agent's transaction, for five seconds at most.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
@@ -82,7 +82,7 @@ class RequestBook:
             ) from None
         try:
             self._connection.execute("BEGIN IMMEDIATE")
-            _forget(self._connection, now)
+            forget_old(self._connection, now)
             number = self._connection.execute(
                 "INSERT INTO request(question, owner, kind, name, asked_ts) VALUES(?, ?, ?, ?, ?)", (*cells, now)
             ).lastrowid
@@ -136,9 +136,12 @@ def write_answers(connection: sqlite3.Connection, numbers: Iterable[int], answer
         "UPDATE request SET answered_ts = ?, answer = ? WHERE id = ? AND answered_ts IS NULL",
         [(now, answer, number) for number in numbers],
     )
-    _forget(connection, now)
+    forget_old(connection, now)
 
 
-def _forget(connection: sqlite3.Connection, now: int) -> None:
-    """What was asked long ago goes, and what a clock that was set back since dated far ahead."""
+def forget_old(connection: sqlite3.Connection, now: int) -> None:
+    """What was asked long before ``now`` goes, and what a clock that was set back since dated far ahead.
+
+    The caller owns the transaction. Raises sqlite3.Error.
+    """
     connection.execute("DELETE FROM request WHERE asked_ts NOT BETWEEN ? AND ?", (now - KEEP_MS, now + KEEP_MS))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.snapshot import ObjectName, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 
@@ -45,7 +45,8 @@ class CurrentValue(NamedTuple):
     """The newest that was told of a metric.
 
     ``value`` as of ``ts`` (None: no answer ever came) from ``probe``. ``asked`` is when it was last asked for, and
-    ``unanswered`` why no answer came then; the value is the last one known.
+    ``unanswered`` why no answer came then; the value is the last one known. Of a record (``source``), ``ts`` is its end,
+    ``interval_ms`` the time it is about, and ``unanswered`` says when it is stale.
     """
 
     value: Reported
@@ -53,6 +54,8 @@ class CurrentValue(NamedTuple):
     probe: str
     asked: int
     unanswered: Absence | None
+    source: Source = Source.POLL
+    interval_ms: int | None = None
 
 
 class ObjectRow(NamedTuple):

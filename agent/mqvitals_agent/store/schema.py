@@ -15,7 +15,7 @@ from mqvitals_agent.store.table import KindTables
 APPLICATION_ID = 0x6D717674
 """``mqvt``: in the header of every store, so that tools and we ourselves know the file."""
 
-STRUCTURE = 4
+STRUCTURE = 5
 """The version of the tables that are not made from the vocabulary; counts up with each migration."""
 
 PAGE_SIZE = 16384
@@ -89,7 +89,7 @@ def open_beside(path: Path) -> sqlite3.Connection:
     connection: sqlite3.Connection | None = None
     try:
         _check_readable(path, _version(path))
-        connection = _connect(path, "rw")
+        connection = _connect(path, "rw", any_thread=True)
         connection.execute("PRAGMA synchronous = NORMAL")
         # Only a transaction that writes tells whether the files beside the store may be written too.
         connection.execute("BEGIN IMMEDIATE")
@@ -221,9 +221,11 @@ def _connect_reader(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _connect(path: Path, mode: str, *, immutable: bool = False) -> sqlite3.Connection:
+def _connect(path: Path, mode: str, *, immutable: bool = False, any_thread: bool = False) -> sqlite3.Connection:
     address = f"file:{quote(str(path.absolute()))}?mode={mode}{'&immutable=1' if immutable else ''}"
-    connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=BUSY_MS / 1000)
+    connection = sqlite3.connect(
+        address, uri=True, isolation_level=None, timeout=BUSY_MS / 1000, check_same_thread=not any_thread
+    )
     connection.execute(f"PRAGMA busy_timeout = {BUSY_MS:d}")
     return connection
 

@@ -10,13 +10,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from mqvitals_rules.snapshot import Source
 from mqvitals_rules.vocabulary.metric import Kind, Metric, MetricType
 
-POLL = 1
-"""The source of a sample: an answer to one of our commands.
-
-Later sources (SMF records, statistics messages) get numbers of their own.
-"""
+POLL = int(Source.POLL)
+"""The source of a sample: an answer to one of our commands. ``Source`` has the others."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 _FIXED = frozenset({"ts", "object_id", "source", "interval_ms", "polled", "probe", "changed", "absent"})
@@ -75,6 +73,18 @@ class KindTables:
         return (
             f"INSERT OR REPLACE INTO {self.history}(source, ts, object_id, interval_ms, polled{_listed(self.numbers)})"
             f" VALUES({POLL}, ?, ?, ?, ?{', ?' * len(self.numbers)})"
+        )
+
+    def merge_history(self) -> str:
+        """Parameters: source, then those of ``insert_history``: a sample that records told.
+
+        What other probes' records of the same end told stays; the same record told again changes nothing.
+        """
+        updates = "".join(f', "{name}" = coalesce(excluded."{name}", "{name}")' for name in self.numbers)
+        return (
+            f"INSERT INTO {self.history}(source, ts, object_id, interval_ms, polled{_listed(self.numbers)})"
+            f" VALUES(?, ?, ?, ?, ?{', ?' * len(self.numbers)}) ON CONFLICT(ts, object_id, source) DO UPDATE SET"
+            f" interval_ms = coalesce(max(excluded.interval_ms, interval_ms), excluded.interval_ms, interval_ms){updates}"
         )
 
     def upsert_current(self) -> str:

@@ -8,8 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import nan
 from typing import NamedTuple
 
+from mqvitals_agent.store.history_query import Sample
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
+from mqvitals_agent.store.record_track import BEGINNING, RecordTrack
+from mqvitals_rules.preference import covering, newest
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Kind, MetricType, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
 from mqvitals_rules.windows import Point
@@ -17,12 +20,16 @@ from mqvitals_rules.windows import Point
 _NONE = -1
 """An interval that is not known."""
 
-_BEGINNING = -(1 << 62)
+_BEGINNING = BEGINNING
 _UNKNOWN = 1 << 61
 """A gap longer than this reaches back to the beginning: there was no poll before."""
 
 
 _RECENT_MS = 3_600_000
+_RECORDS_MS = 4 * 3_600_000
+"""So far back, beyond what rules look at, records are read at the start: the newest may be that old."""
+
+_POLL = Source.POLL
 
 
 class Wanted(NamedTuple):
@@ -87,7 +94,9 @@ class WindowHistory:
     Give it every snapshot, in order, before the rules see it. ``older`` reads what has left the memory, and what was
     there before this process began; without it nothing is older. A snapshot that the store holds already changes
     nothing. A point's interval is the time since the object's poll before; of a counter, the time that its increase
-    covers, so that an increase after a poll without answer is not taken for that of one interval.
+    covers, so that an increase after a poll without answer is not taken for that of one interval. Records are points at
+    their own ends, in whatever order they come; what polls and records both tell is taken from one of them
+    (``mqvitals_rules.preference``).
     """
 
     def __init__(
@@ -103,6 +112,7 @@ class WindowHistory:
         self._plans = {kind: _Plan(kinds[kind], each) for kind, each in by_kind.items()}
         self._older = older
         self._tracks: dict[ObjectName, _Track] = {}
+        self._recorded: dict[ObjectName, dict[Source, RecordTrack]] = {}
         self._ended: list[ObjectName] = []
         self._floors: dict[tuple[str, str], int] = {}
         if older is not None:
@@ -111,7 +121,10 @@ class WindowHistory:
     def add(self, snapshot: Snapshot) -> None:
         """Take in a snapshot: one point for each object that was polled in it."""
         while self._ended:
-            self._tracks.pop(self._ended.pop(), None)
+            ended = self._ended.pop()
+            self._tracks.pop(ended, None)
+            for recorded in self._recorded.get(ended, {}).values():
+                recorded.clear()
         ts = snapshot.ts
         polled: dict[ObjectName, Reading] = {}
         beside: dict[ObjectName, list[Reading]] = {}
@@ -121,7 +134,9 @@ class WindowHistory:
             plan = plans.get(name.kind)
             if plan is None:
                 continue
-            if reading.poll and name not in polled:
+            if reading.source is not _POLL:
+                self._add_record(reading, plan, ts)
+            elif reading.poll and name not in polled:
                 polled[name] = reading
             elif not plan.index.keys().isdisjoint(reading.values):
                 beside.setdefault(name, []).append(reading)
@@ -147,6 +162,19 @@ class WindowHistory:
 
         Raises KeyError for a metric that was not wanted, StoreError when older polls cannot be read.
         """
+        polls = self._polls(object_name, metric, since)
+        # First whether there are any records at all: a look-up by name for each window of each object is worth sparing.
+        recorded = self._recorded.get(object_name) if self._recorded else None
+        if not recorded:
+            return polls
+        told: dict[Source, Sequence[Point]] = {}
+        for source, track in recorded.items():
+            points = self._records(object_name, metric, source, track, since)
+            if points:
+                told[source] = points
+        return covering({_POLL: polls, **told}, since)[1] if told else polls
+
+    def _polls(self, object_name: ObjectName, metric: str, since: int) -> Sequence[Point]:
         plan = self._plans[object_name.kind]
         column = plan.index[metric]
         track = self._tracks.get(object_name) or self._begin(object_name, plan)
@@ -159,6 +187,47 @@ class WindowHistory:
 
     def last(self, object_name: ObjectName, metric: str, count: int) -> Sequence[Point]:
         """The newest ``count`` polls, oldest first, absent values included as None. Raises as ``points``."""
+        polls = self._last_polls(object_name, metric, count)
+        recorded = self._recorded.get(object_name) if self._recorded and count > 0 else None
+        if not recorded:
+            return polls
+        told: dict[Source, Sequence[Point]] = {}
+        for source, track in recorded.items():
+            points = self._last_records(object_name, metric, source, track, count)
+            if points:
+                told[source] = points
+        return newest({_POLL: polls, **told})[1] if told else polls
+
+    def _records(
+        self, name: ObjectName, metric: str, source: Source, track: RecordTrack, since: int
+    ) -> Sequence[Point]:
+        points = track.after(since, self._plans[name.kind].index[metric])
+        if since >= track.floor or self._older is None:
+            return points
+        older = self._older.recorded(name, metric, source, first=since + 1, last=track.floor)
+        return [*_as_points(older), *points]
+
+    def _last_records(
+        self, name: ObjectName, metric: str, source: Source, track: RecordTrack, count: int
+    ) -> Sequence[Point]:
+        points = track.after(_BEGINNING, self._plans[name.kind].index[metric])
+        missing = count - len(points)
+        if missing > 0 and self._older is not None and track.floor != _BEGINNING and metric not in track.untold:
+            older = self._older.recorded(name, metric, source, last=track.floor, newest=missing)
+            if not older:
+                track.untold.add(metric)
+            points = [*_as_points(older), *points]
+        return points[-count:]
+
+    def _add_record(self, record: Reading, plan: _Plan, now: int) -> None:
+        tracks = self._recorded.setdefault(record.object, {})
+        track = tracks.get(record.source)
+        if track is None:
+            track = tracks[record.source] = RecordTrack(len(plan.metrics))
+        track.put(record.ts, record.interval_ms, [_number(value) for value in map(record.values.get, plan.metrics)])
+        track.trim(now, plan.span_ms, plan.polls)
+
+    def _last_polls(self, object_name: ObjectName, metric: str, count: int) -> Sequence[Point]:
         plan = self._plans[object_name.kind]
         column = plan.index[metric]
         track = self._tracks.get(object_name) or self._begin(object_name, plan)
@@ -223,8 +292,8 @@ class WindowHistory:
                 )
                 for owner in owners
             }
-            newest = max((owner.last_ts for owner in owners), default=0)
-            begin = min((since for since in first.values() if newest - since <= plan.span_ms + _RECENT_MS), default=0)
+            latest = max((owner.last_ts for owner in owners), default=0)
+            begin = min((since for since in first.values() if latest - since <= plan.span_ms + _RECENT_MS), default=0)
             for owner in owners:
                 # One that stopped long ago must not make us read all that the others said since.
                 if first[owner.name] < begin:
@@ -239,6 +308,19 @@ class WindowHistory:
                     track = self._tracks[poll.object] = _Track(len(plan.metrics), since - 1)
                 interval = _NONE if poll.interval_ms is None else poll.interval_ms
                 track.append(poll.ts, interval, [nan if value is None else value for value in poll.values])
+            since = latest - plan.span_ms - _RECORDS_MS
+            for record in older.records(kind, plan.metrics, since):
+                tracks = self._recorded.setdefault(record.object, {})
+                recorded = tracks.get(record.source)
+                if recorded is None:
+                    recorded = tracks[record.source] = RecordTrack(len(plan.metrics), since - 1)
+                recorded.put(
+                    record.ts, record.interval_ms, [nan if value is None else value for value in record.values]
+                )
+
+
+def _as_points(samples: Iterable[Sample]) -> list[Point]:
+    return [Point(sample.ts, sample.value, sample.interval_ms) for sample in samples]
 
 
 def _number(value: Reported | None) -> float:

@@ -34,15 +34,17 @@ from mqvitals_agent.store.notice_row import (
 )
 from mqvitals_agent.store.ownership import give_to_group
 from mqvitals_agent.store.receiver_row import Adoption, Introduced, adopt_receivers, count_owed
-from mqvitals_agent.store.request import Wish, read_wishes, write_answers
+from mqvitals_agent.store.request import Wish, forget_old, read_wishes, write_answers
 from mqvitals_agent.store.schema import PAGE_SIZE, columns_of, open_writer, read_meta
 from mqvitals_agent.store.table import tables_of
 from mqvitals_agent.store.verdict import Unknown, Verdict
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.moment import iso
-from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot
+from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
+
+_POLL = Source.POLL
 
 
 class Progress(NamedTuple):
@@ -69,7 +71,7 @@ class Store:
         self._objects: dict[ObjectName, int] = {}
         self._next = 1
         self._new: list[tuple[Any, ...]] = []
-        self._gone: set[int] = set()
+        self._gone: dict[int, int] = {}
         self._moved: dict[int, int | None] = {}
         self._with_instances: set[int] = set()
         self._in_doubt = False
@@ -133,7 +135,8 @@ class Store:
             if self._in_doubt:
                 self._load_all()
             self._connection.execute("BEGIN IMMEDIATE")
-            self._write_readings(snapshot)
+            self._write_records(snapshot, self._write_readings(snapshot))
+            self._current.write()
             self._write_instances(snapshot)
             self._write_objects()
             self._write_snapshot(snapshot)
@@ -240,6 +243,11 @@ class Store:
         with self._explaining("writing"), self._transaction():
             write_answers(self._connection, numbers, text, now)
 
+    def forget_wishes(self, now: int) -> None:
+        """Questions that were asked long before ``now`` (ms UTC) go, answered or not. Raises StoreError."""
+        with self._explaining("writing"), self._transaction():
+            forget_old(self._connection, now)
+
     def progress(self) -> dict[str, Progress]:
         """The last snapshot stored of every owner, so that an interrupted replay can go on. Raises StoreError."""
         try:
@@ -289,7 +297,7 @@ class Store:
         self._objects = {}
         self._new = []
         self._moved = {}
-        self._gone = set()
+        self._gone = {}
         self._next = 1
         for number, owner, kind, name, gone in self._connection.execute(
             "SELECT id, owner, kind, name, gone_ts FROM object"
@@ -297,7 +305,7 @@ class Store:
             self._objects[ObjectName(owner, kind, name)] = number
             self._next = max(self._next, number + 1)
             if gone is not None:
-                self._gone.add(number)
+                self._gone[number] = moment(gone)
         self._with_instances = {row[0] for row in self._connection.execute("SELECT DISTINCT object_id FROM instance")}
 
     def _load_all(self) -> None:
@@ -337,9 +345,14 @@ class Store:
             self._new.append((number, *name, ts))
         return number
 
-    def _write_readings(self, snapshot: Snapshot) -> None:
+    def _write_readings(self, snapshot: Snapshot) -> list[Reading]:
+        """Write what polls say, and give back the records."""
         grouped: dict[ObjectName, list[Reading]] = {}
+        records = []
         for reading in snapshot.readings:
+            if reading.source is not _POLL:
+                records.append(reading)
+                continue
             known = grouped.get(reading.object)
             if known is None:
                 grouped[reading.object] = [reading]
@@ -351,11 +364,9 @@ class Store:
         ts = snapshot.ts
         for name, readings in grouped.items():
             kind = name.kind
-            rows = self._rows.get(kind)
-            if rows is None:
-                raise ValueError(f"the vocabulary has no kind {kind!r}")
+            rows = self._rows.get(kind) or self._no_rows(kind)
             if name.owner != snapshot.owner:
-                raise ValueError(f"a reading of {name} does not belong into a snapshot of {snapshot.owner}")
+                raise _misplaced(name, snapshot)
             number = objects.get(name) or self._number(name, ts)
             row = rows.row(ts, number, [take(number, reading) for reading in readings])
             if row is not None:
@@ -366,14 +377,39 @@ class Store:
         for kind, table_rows in history.items():
             table_rows.sort(key=itemgetter(1))
             self._connection.executemany(self._inserts[kind], table_rows)
-        self._current.write()
+        return records
+
+    def _write_records(self, snapshot: Snapshot, records: Iterable[Reading]) -> None:
+        """Write each record at its own time. In whatever order they come, it is the same in the end."""
+        told: list[tuple[int, int, int]] = []
+        history: dict[str, list[tuple[Any, ...]]] = {}
+        for record in records:
+            name, source, ts = record.object, int(record.source), record.ts
+            rows = self._rows.get(name.kind) or self._no_rows(name.kind)
+            if name.owner != snapshot.owner:
+                raise _misplaced(name, snapshot)
+            number = self._number(name, snapshot.ts)
+            row = rows.row(ts, number, [self._current.take(number, record)])
+            if row is None:
+                continue
+            history.setdefault(name.kind, []).append((source, *row))
+            told.append((number, source, ts))
+            if number in self._gone and ts - (record.interval_ms or 0) >= self._gone[number]:
+                # Only a record that began after it was found to be gone tells that it is there again.
+                self._note_gone(number, record)
+        for kind, table_rows in history.items():
+            self._connection.executemany(self._tables[kind].merge_history(), table_rows)
+        self._connection.executemany("INSERT OR IGNORE INTO record(object_id, source, ts) VALUES(?, ?, ?)", told)
+
+    def _no_rows(self, kind: str) -> HistoryRows:
+        raise ValueError(f"the vocabulary has no kind {kind!r}")
 
     def _note_gone(self, number: int, reading: Reading) -> None:
         if reading.gone and number not in self._gone:
-            self._gone.add(number)
+            self._gone[number] = reading.ts
             self._moved[number] = reading.ts
         elif reading.answered and not reading.gone:
-            self._gone.discard(number)
+            self._gone.pop(number, None)
             self._moved[number] = None
 
     def _write_objects(self) -> None:
@@ -426,6 +462,10 @@ class Store:
             " ON CONFLICT(owner, rule, reason) DO UPDATE SET count = count + excluded.count",
             [(owner, each.rule, each.reason.name, each.count) for each in counts],
         )
+
+
+def _misplaced(name: ObjectName, snapshot: Snapshot) -> ValueError:
+    return ValueError(f"a reading of {name} does not belong into a snapshot of {snapshot.owner}")
 
 
 def _instance(instance: Instance) -> tuple[str, str]:

@@ -28,6 +28,7 @@ _SHORT = {
     Absence.UNREACHABLE: "unreachable",
     Absence.STALE: "stale",
     Absence.NEEDS_SMF: "needs SMF",
+    Absence.NEEDS_STATISTICS: "needs stats",
     Absence.NOT_DECLARED: "undeclared",
     Absence.NOT_LIVE: "not live",
     Absence.TIME_ZONE_UNKNOWN: "time zone?",

@@ -18,7 +18,7 @@ from mqvitals_agent.view.table import Line, Span, Tone, line, tone_of
 from mqvitals_agent.view.text import cells, cut, fit, safe, wrap
 from mqvitals_agent.view.wording import kind_words, metric_words, object_words
 from mqvitals_rules.page import one_line
-from mqvitals_rules.snapshot import Instance, ObjectName
+from mqvitals_rules.snapshot import Instance, ObjectName, Source
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -186,7 +186,10 @@ def _figures(detail: Detail, now: int, width: int) -> Iterator[Line]:
             yield from _long(spans, text, old, width, tone)
             continue
         spans += [Span(fit(text, value_width), tone), Span(f"  {old:>6}", Tone.STALE if stale else Tone.FAINT)]
-        note = f"not answered since: {told.unanswered.value}" if told.unanswered is not None else metric.meaning
+        note = metric.meaning
+        if told.unanswered is not None:
+            polled = told.source is Source.POLL
+            note = f"not answered since: {told.unanswered.value}" if polled else "stale: no record since"
         room = width - sum(cells(span.text) for span in spans) - 2
         if room > 0 and (width >= _WIDE or told.unanswered is not None):
             spans += [Span("  "), Span(cut(note, room), Tone.FAINT)]
@@ -232,6 +235,8 @@ def _absent(detail: Detail, width: int) -> Iterator[Line]:
             reasons.setdefault(told.value.value, []).append(metric.name)
         elif told is None and metric.needs_smf:
             reasons.setdefault(Absence.NEEDS_SMF.value, []).append(metric.name)
+        elif told is None and metric.needs_statistics:
+            reasons.setdefault(Absence.NEEDS_STATISTICS.value, []).append(metric.name)
         elif told is None and not metric.declared:
             reasons.setdefault(Absence.NOT_ASKED.value, []).append(metric.name)
     if not reasons:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.snapshot import ObjectName, Source
 from mqvitals_rules.vocabulary.metric import Absence
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ def with_rates(reader: StoreReader, kind: str, found: Mapping[ObjectName, Values
 
 
 def _rate(told: CurrentValue, interval_ms: int | None) -> CurrentValue:
+    if told.source is not Source.POLL:
+        interval_ms = told.interval_ms
     if isinstance(told.value, Absence | str):
         return told
     if not interval_ms:
@@ -44,7 +46,9 @@ def _interval_ms(reader: StoreReader, counter: str, found: Mapping[ObjectName, V
     told = {
         name: values[counter].ts or 0
         for name, values in found.items()
-        if counter in values and not isinstance(values[counter].value, Absence)
+        if counter in values
+        and values[counter].source is Source.POLL
+        and not isinstance(values[counter].value, Absence)
     }
     if not told:
         return None

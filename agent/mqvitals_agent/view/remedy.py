@@ -30,6 +30,11 @@ TREND: dict[str, str] = {
     "smds": "used_pct",
     "log": "full_logs",
     "channel_initiator": "current",
+    "adapter": "busy_pct",
+    "dispatcher": "busy_pct",
+    "ssl_task": "busy_pct",
+    "dns_task": "busy_pct",
+    "application": "cpu_us",
     "agent": "outcome",
 }
 """The metric to look at first, by kind of object."""

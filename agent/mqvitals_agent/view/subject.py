@@ -189,6 +189,7 @@ def _chartable(kind: str, values: Mapping[str, CurrentValue]) -> tuple[str, ...]
 _NEVER_TOLD = frozenset(
     {
         Absence.NEEDS_SMF,
+        Absence.NEEDS_STATISTICS,
         Absence.NOT_RETURNED,
         Absence.NOT_ON_ZOS,
         Absence.NOT_ON_DISTRIBUTED,

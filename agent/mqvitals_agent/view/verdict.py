@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mqvitals_rules.finding import Finding, find
 from mqvitals_rules.form import Form
-from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
-from mqvitals_rules.vocabulary.metric import MetricType
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
+from mqvitals_rules.vocabulary.metric import MetricType, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
 from mqvitals_rules.vocabulary.tables import metric as metric_of
 from mqvitals_rules.windows import Point
@@ -55,11 +55,20 @@ def _load(reader: StoreReader, world: World, name: ObjectName, group: str) -> No
     """Tell the world what the store holds of an object. Raises UnknownNameError for one that the store does not know."""
     poll = KINDS[name.kind].poll
     values = {}
+    recorded: dict[tuple[str, Source, int | None, int], dict[str, Reported]] = {}
     for metric, current in reader.current(name).items():
+        if current.source is not Source.POLL and current.ts is not None:
+            about = current.probe, current.source, current.interval_ms, current.ts
+            recorded.setdefault(about, {})[metric] = current.value
+            continue
         # What a poll asked for in vain is absent to a rule, however well the last value is remembered.
         silent = current.unanswered is not None and current.probe == poll
         values[metric] = current.unanswered if silent and current.unanswered is not None else current.value
-    world.learn(Snapshot(name.owner, name.owner == group, 0, 0, (Reading(name, poll, 0, values),)))
+    records = [
+        Reading(name, probe, ts, told, interval, poll=False, source=source)
+        for (probe, source, interval, ts), told in recorded.items()
+    ]
+    world.learn(Snapshot(name.owner, name.owner == group, 0, 0, (Reading(name, poll, 0, values), *records)))
 
 
 def _load_related(reader: StoreReader, world: World, name: ObjectName, kind: str, group: str) -> None:
@@ -92,12 +101,14 @@ class _StoredPast:
 
     def last(self, object_name: ObjectName, metric: str, count: int) -> Sequence[Point]:
         """The newest ``count`` polls, oldest first."""
-        return self._told(object_name, metric, newest=count)
+        return self._told(object_name, metric, newest_of=count)
 
     def _told(self, name: ObjectName, metric: str, **selection: int) -> list[Point]:
         counter = metric_of(name.kind, metric).type is MetricType.COUNTER
         points: list[Point] = []
-        for sample in self._reader.samples(name, metric, **selection):
-            interval = sample.interval_ms if counter else sample.ts - points[-1].ts if points else None
+        source, samples = self._reader.told(name, metric, **selection)
+        own = counter or source is not Source.POLL
+        for sample in samples:
+            interval = sample.interval_ms if own else sample.ts - points[-1].ts if points else None
             points.append(Point(sample.ts, sample.value, interval))
         return points

@@ -13,6 +13,11 @@ _WORDS = {
     "smds": "shared message data set",
     "log": "log",
     "channel_initiator": "channel initiator",
+    "adapter": "adapter",
+    "dispatcher": "dispatcher",
+    "ssl_task": "TLS task",
+    "dns_task": "DNS task",
+    "application": "application",
     "agent": "command",
 }
 """The word of a kind; of the others the name alone says what they are."""

@@ -26,7 +26,8 @@ class UnitOfWork:
 class Connection:
     """The connections that a handle may belong to: ``count`` of them look alike to whoever asks.
 
-    ``identifier`` is CONN in hexadecimal where there is one only, else empty. ``unit_of_work`` is the one that began first.
+    ``identifier`` is CONN in hexadecimal where there is one only, else empty. ``unit_of_work`` is one in doubt if
+    there is any, else one that is under way; of several the one that began first.
     """
 
     count: int

@@ -3,7 +3,7 @@
 # fmt: off
 from __future__ import annotations
 
-from mqvitals_rules.vocabulary.entry import answer, gauge, records, state, text
+from mqvitals_rules.vocabulary.entry import answer, counter, gauge, records, state, text
 from mqvitals_rules.vocabulary.metric import Kind
 from mqvitals_rules.vocabulary.states import SERVICE
 
@@ -80,6 +80,17 @@ _CONFIGURED = answer(
 _INTERVAL = records(
     gauge("adapters_unused", "count", "adapter tasks without a request in the interval; 0: there may be too few",
           smf="QCTREQN"),
+    counter("adapter_requests", "count", "requests handled by all adapter tasks in the interval", smf="QCTREQN"),
+    gauge("adapter_avg_cpu_us", "us", "processor time of an adapter request, average of all adapter tasks",
+          smf="QCTCPTM/QCTREQN"),
+    gauge("adapter_avg_elapsed_us", "us",
+          "time from an adapter request's beginning to its end, average of all adapter tasks", smf="QCTELTM/QCTREQN"),
+    gauge("dispatcher_busiest_pct", "pct", "share of the interval in which the busiest dispatcher was busy",
+          smf="QCTELTM/QWHSDURN"),
+    gauge("dispatcher_idlest_pct", "pct", "share of the interval in which the least busy dispatcher was busy",
+          smf="QCTELTM/QWHSDURN"),
+    gauge("ssltasks_unused", "count", "TLS tasks without a request in the interval", smf="QCTREQN"),
+    gauge("ssl_longest_us", "us", "longest request of any TLS task in the interval", smf="QCTLSDU"),
     gauge("storage31_kb", "KB", "storage in use below the 2 GB bar", smf="QCCTSTUS"),
 )
 

@@ -34,6 +34,7 @@ class Source(TypedDict, total=False):
     pcf: str
     command: str
     smf: str
+    statistics: str
     mqsc: str
     since: int
     platform: str
@@ -71,5 +72,11 @@ def answer(command: str, *metrics: Metric) -> tuple[Metric, ...]:
 
 
 def records(*metrics: Metric) -> tuple[Metric, ...]:
-    """``metrics`` as what only SMF records hold: they exist on z/OS alone."""
-    return tuple(replace(metric, platform="zos") for metric in metrics)
+    """``metrics`` as what only records of intervals hold: SMF records on z/OS, statistics messages elsewhere."""
+    return tuple(replace(metric, platform=_platform(metric)) for metric in metrics)
+
+
+def _platform(metric: Metric) -> str:
+    if not metric.statistics:
+        return "zos"
+    return "all" if metric.smf else "distributed"

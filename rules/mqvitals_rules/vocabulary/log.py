@@ -158,6 +158,7 @@ _INTERVAL = records(
     gauge("io_max_us", "us", "longest log write I/O of the interval", smf="QJSTIOMAXIO"),
     gauge("io_max_us_copy1", "us", "longest log write I/O of the interval, copy 1", smf="QJSTIOMAXIO"),
     gauge("io_max_us_copy2", "us", "longest log write I/O of the interval, copy 2", smf="QJSTIOMAXIO"),
+    text("io_max_ts", "when the longest log write I/O was, UTC", smf="QJSTIOMAXIOT"),
     counter("comp_req", "count", "attempts to compress a log record", smf="QJSTCMPREQ"),
     counter("comp_fail", "count", "attempts that made it no smaller", smf="QJSTCMPFAIL"),
     counter("comp_before", "bytes", "log records before compression", smf="QJSTCMPUNCMP"),

@@ -29,6 +29,7 @@ class Absence(Enum):
     UNREACHABLE = "queue manager unreachable"
     STALE = "stale"
     NEEDS_SMF = "needs SMF"
+    NEEDS_STATISTICS = "needs statistics messages"  # the same of a distributed queue manager
     NOT_LIVE = "not a living connection"  # a recording does not tell what befell the agent itself
     NOT_DECLARED = "not declared"  # a fact that only the configuration can tell
     TIME_ZONE_UNKNOWN = "time zone unknown"
@@ -53,7 +54,9 @@ class Metric:
     that fills it (``INQUIRE_Q_STATUS``). ``smf`` names the SMF field, or says with several how they combine
     (``QPSTCBSL/QPSTNBUF``); ``mqsc`` the MQSC keyword; ``since`` the first command level, 0 when it always existed.
     ``values`` are the names of a state. ``special`` maps reported numbers that mean absence. A metric whose only source
-    is ``smf`` is absent as "needs SMF" until records are read. ``computed`` says in words how the product derives it: a
+    is ``smf`` is absent as "needs SMF" until records are read. ``statistics`` names the parameter of a statistics message, by
+    which distributed queue managers tell the same: ``[0]`` and ``[1]`` are the non-persistent and the persistent half of a pair,
+    without either both are added. What only such a message tells needs statistics messages. ``computed`` says in words how the product derives it: a
     probe has code of its own for it, and ``pcf`` then names what it starts from. ``declared`` is true when it comes
     from the configuration, with ``default`` when undeclared (a state's number; None: absent as "not declared").
     """
@@ -65,6 +68,7 @@ class Metric:
     pcf: str = ""
     command: str = ""
     smf: str = ""
+    statistics: str = ""
     mqsc: str = ""
     since: int = 0
     platform: str = "all"  # all, zos, distributed
@@ -83,6 +87,11 @@ class Metric:
     def needs_smf(self) -> bool:
         """True when nothing but an SMF record can fill it."""
         return bool(self.smf) and not (self.pcf or self.computed or self.declared or self.command)
+
+    @property
+    def needs_statistics(self) -> bool:
+        """True when nothing but a statistics message can fill it."""
+        return bool(self.statistics) and not (self.smf or self.pcf or self.computed or self.declared or self.command)
 
 
 @dataclass(frozen=True, slots=True)

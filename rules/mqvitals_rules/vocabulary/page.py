@@ -58,6 +58,7 @@ _REASONS: Mapping[Absence, str] = {
     Absence.UNREACHABLE: "there was no connection",
     Absence.STALE: "the newest value is too old to be believed",
     Absence.NEEDS_SMF: "no command tells it; it stands in SMF records, and none have been read",
+    Absence.NEEDS_STATISTICS: "it stands in statistics messages of distributed queue managers, and none have been read",
     Absence.NOT_DECLARED: "only the configuration can tell it, and does not",
     Absence.NOT_LIVE: "it is about the agent's own calls of MQ, which a recording does not tell",
     Absence.TIME_ZONE_UNKNOWN: "ages need the queue manager's time zone, which is neither configured nor found out yet",
@@ -92,6 +93,9 @@ def source(metric: Metric) -> str:
         parts.append(metric.command)
     if metric.smf:
         parts.append(f"SMF `{metric.smf}`")
+    if metric.statistics:
+        names = ", ".join(f"`{name}`" for name in metric.statistics.split("+"))
+        parts.append(f"statistics message {names}")
     if metric.declared:
         parts.append("declared in the configuration" + _default(metric))
     return "; ".join(parts)

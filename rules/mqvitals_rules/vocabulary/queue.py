@@ -3,7 +3,7 @@
 # fmt: off
 from __future__ import annotations
 
-from mqvitals_rules.vocabulary.entry import UNMONITORED, answer, gauge, records, state, text
+from mqvitals_rules.vocabulary.entry import UNMONITORED, answer, counter, gauge, records, state, text
 from mqvitals_rules.vocabulary.metric import Kind
 from mqvitals_rules.vocabulary.states import DISPOSITION, EVENTS, MONITORING, NO_YES, OFF_ON, STATISTICS
 
@@ -132,8 +132,40 @@ _STORAGE = answer(
 )
 
 _RECORDS = records(
-    gauge("put_rate", "per_s", "messages put a second", smf="QQSTPUTS+QQSTPUT1", since=933),
-    gauge("get_rate", "per_s", "messages got a second", smf="QQSTGETS", since=933),
+    gauge("put_rate", "per_s", "messages put a second", smf="QQSTPUTS+QQSTPUT1",
+          statistics="MQIAMO_PUTS+MQIAMO_PUT1S", since=933),
+    gauge("get_rate", "per_s", "messages got a second", smf="QQSTGETS", statistics="MQIAMO_GETS", since=933),
+    gauge("depth_min", "messages", "fewest messages on the queue in the interval", smf="QQSTDPLO",
+          statistics="MQIAMO_Q_MIN_DEPTH", since=933),
+    gauge("depth_max", "messages", "most messages on the queue in the interval", smf="QQSTDPHI",
+          statistics="MQIAMO_Q_MAX_DEPTH", since=933),
+    gauge("qtime_avg_us_nonpersistent", "us", "time a non-persistent message stayed on the queue, average of the interval",
+          statistics="MQIAMO64_AVG_Q_TIME[0]"),
+    gauge("qtime_avg_us_persistent", "us", "time a persistent message stayed on the queue, average of the interval",
+          statistics="MQIAMO64_AVG_Q_TIME[1]"),
+    counter("puts", "messages", "messages put", smf="QQSTPUTS+QQSTPUT1",
+            statistics="MQIAMO_PUTS+MQIAMO_PUT1S", since=933),
+    counter("persistent_puts", "messages", "persistent messages put", smf="QQSTPPT+QQSTPP1",
+            statistics="MQIAMO_PUTS[1]+MQIAMO_PUT1S[1]", since=933),
+    counter("failed_puts", "count", "puts that failed", smf="QQSTFLPT+QQSTFLP1",
+            statistics="MQIAMO_PUTS_FAILED+MQIAMO_PUT1S_FAILED", since=933),
+    counter("put_bytes", "bytes", "bytes put", smf="QQSTPUTB+QQSTPT1B", statistics="MQIAMO64_PUT_BYTES", since=933),
+    counter("gets", "messages", "messages got and removed", smf="QQSTGETS", statistics="MQIAMO_GETS", since=933),
+    counter("persistent_gets", "messages", "persistent messages got and removed", smf="QQSTPDG",
+            statistics="MQIAMO_GETS[1]", since=933),
+    counter("failed_gets", "count", "gets that failed, those included that found no message", smf="QQSTFLGT",
+            statistics="MQIAMO_GETS_FAILED", since=933),
+    counter("get_bytes", "bytes", "bytes got", smf="QQSTGETB", statistics="MQIAMO64_GET_BYTES", since=933),
+    counter("browses", "messages", "messages browsed", smf="QQSTBRWS", statistics="MQIAMO_BROWSES", since=933),
+    counter("failed_browses", "count", "browses that failed, those included that found no message", smf="QQSTFLBR",
+            statistics="MQIAMO_BROWSES_FAILED", since=933),
+    counter("browse_bytes", "bytes", "bytes browsed", smf="QQSTBRWB", statistics="MQIAMO64_BROWSE_BYTES", since=933),
+    counter("msgs_not_queued", "messages", "messages put straight to a getter that waited", smf="QQSTFPTC",
+            statistics="MQIAMO_MSGS_NOT_QUEUED", since=933),
+    counter("expired_msgs", "messages", "messages that expired", smf="QQSTEXPR",
+            statistics="MQIAMO_MSGS_EXPIRED", since=933),
+    counter("purged_msgs", "messages", "messages removed with their queue, or by clearing it",
+            statistics="MQIAMO_MSGS_PURGED"),
 )
 
 _DECLARED = (

@@ -3,9 +3,9 @@
 # fmt: off
 from __future__ import annotations
 
-from mqvitals_rules.vocabulary.entry import answer, counter, gauge, state, text
+from mqvitals_rules.vocabulary.entry import answer, counter, gauge, records, state, text
 from mqvitals_rules.vocabulary.metric import Kind
-from mqvitals_rules.vocabulary.states import DISABLED_ENABLED, EVENTS, MONITORING, NO_YES, STATISTICS
+from mqvitals_rules.vocabulary.states import DISABLED_ENABLED, EVENTS, MONITORING, NO_YES, SERVICE, STATISTICS
 
 _CONNECTION = answer(
     "CONNECTION",
@@ -124,6 +124,47 @@ _START = answer(
           computed="from date, time and the queue manager's time zone"),
 )
 
+_STATUS = answer(
+    "INQUIRE_Q_MGR_STATUS",
+    state("status", {"STARTING": 1, "RUNNING": 2, "QUIESCING": 3, "STANDBY": 4}, "state of the queue manager",
+          pcf="MQIACF_Q_MGR_STATUS", mqsc="STATUS", platform="distributed"),
+    state("chinit_status", SERVICE, "state of its channel initiator",
+          pcf="MQIACF_CHINIT_STATUS", mqsc="CHINIT", platform="distributed"),
+    state("command_server_status", SERVICE, "state of its command server",
+          pcf="MQIACF_CMD_SERVER_STATUS", mqsc="CMDSERV", platform="distributed"),
+    gauge("connections", "count", "connections of applications, the agent's own included",
+          pcf="MQIACF_CONNECTION_COUNT", mqsc="CONNS", platform="distributed"),
+    text("started_ts", "when it started, its local time",
+         pcf="MQCACF_Q_MGR_START_DATE MQCACF_Q_MGR_START_TIME", mqsc="STARTDA STARTTI", platform="distributed",
+         computed="date and time as reported"),
+    gauge("started_age_s", "s", "how long it has been up",
+          pcf="MQCACF_Q_MGR_START_DATE MQCACF_Q_MGR_START_TIME", mqsc="STARTDA STARTTI", platform="distributed",
+          computed="from date, time and the queue manager's time zone"),
+)
+
+_MQI = records(
+    counter("mqi_connects", "count", "MQCONN and MQCONNX", statistics="MQIAMO_CONNS"),
+    counter("mqi_connects_failed", "count", "connections that were refused", statistics="MQIAMO_CONNS_FAILED"),
+    gauge("mqi_connections_max", "count", "most connections at a time in the interval", statistics="MQIAMO_CONNS_MAX"),
+    counter("mqi_disconnects", "count", "connections that ended, however they did", statistics="MQIAMO_DISCS"),
+    counter("mqi_opens", "count", "MQOPEN, of objects of any type", statistics="MQIAMO_OPENS"),
+    counter("mqi_opens_failed", "count", "MQOPEN that failed", statistics="MQIAMO_OPENS_FAILED"),
+    counter("mqi_puts", "messages", "messages put", statistics="MQIAMO_PUTS+MQIAMO_PUT1S"),
+    counter("mqi_puts_failed", "count", "puts that failed", statistics="MQIAMO_PUTS_FAILED+MQIAMO_PUT1S_FAILED"),
+    counter("mqi_put_bytes", "bytes", "bytes put", statistics="MQIAMO64_PUT_BYTES"),
+    counter("mqi_gets", "messages", "messages got and removed", statistics="MQIAMO_GETS"),
+    counter("mqi_gets_failed", "count", "gets that failed, those included that found no message",
+            statistics="MQIAMO_GETS_FAILED"),
+    counter("mqi_get_bytes", "bytes", "bytes got", statistics="MQIAMO64_GET_BYTES"),
+    counter("mqi_browses", "messages", "messages browsed", statistics="MQIAMO_BROWSES"),
+    counter("mqi_commits", "count", "MQCMIT", statistics="MQIAMO_COMMITS"),
+    counter("mqi_commits_failed", "count", "MQCMIT that failed", statistics="MQIAMO_COMMITS_FAILED"),
+    counter("mqi_backouts", "count", "units of work that were backed out", statistics="MQIAMO_BACKOUTS"),
+    counter("mqi_expired_msgs", "messages", "messages that expired", statistics="MQIAMO_MSGS_EXPIRED"),
+    counter("mqi_purged_msgs", "messages", "messages removed with their queue, or by clearing it",
+            statistics="MQIAMO_MSGS_PURGED"),
+)
+
 _SYSTEM = answer(
     "INQUIRE_SYSTEM",
     state("smf_statistics", NO_YES, "statistics for SMF 115 are switched on at start",
@@ -186,6 +227,6 @@ KIND = Kind(
     name="queue_manager",
     meaning="a queue manager as a whole",
     poll="CONNECTION",
-    metrics=(*_CONNECTION, *_IDENTITY, *_ATTRIBUTES, *_EVENTS, *_START, *_SYSTEM),
+    metrics=(*_CONNECTION, *_IDENTITY, *_ATTRIBUTES, *_EVENTS, *_START, *_STATUS, *_SYSTEM, *_MQI),
     single=True,
 )

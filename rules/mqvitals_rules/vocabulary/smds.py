@@ -3,7 +3,7 @@
 # fmt: off
 from __future__ import annotations
 
-from mqvitals_rules.vocabulary.entry import answer, gauge, state
+from mqvitals_rules.vocabulary.entry import answer, counter, gauge, records, state
 from mqvitals_rules.vocabulary.metric import Kind
 from mqvitals_rules.vocabulary.states import SMDS_EXPAND
 
@@ -48,10 +48,15 @@ _USAGE = answer(
           pcf="MQIACF_USAGE_WAIT_RATE"),
 )
 
+_INTERVAL = records(
+    counter("alloc_failures", "count", "times no block was to be had; a large message could not be put", smf="QESDSMFL"),
+    gauge("peak_used_blocks", "blocks", "most blocks for messages in use in the interval", smf="QESDSMMU"),
+)
+
 KIND = Kind(
     name="smds",
     meaning="one member's shared message data set for one structure",
     poll="INQUIRE_SMDS",
-    metrics=(*_DEFINITION, *_USAGE),
+    metrics=(*_DEFINITION, *_USAGE, *_INTERVAL),
     of_group=True,
 )

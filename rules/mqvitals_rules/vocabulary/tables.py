@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mqvitals_rules.vocabulary import (
+    adapter,
     agent,
+    application,
     buffer_pool,
     cf_structure,
     channel,
     channel_initiator,
+    dispatcher,
+    dns_task,
     log,
     page_set,
     qsg,
     queue,
     queue_manager,
     smds,
+    ssl_task,
 )
 from mqvitals_rules.vocabulary.metric import Kind, Metric
 
@@ -32,6 +37,11 @@ KINDS: Mapping[str, Kind] = {
         smds,
         log,
         channel_initiator,
+        adapter,
+        dispatcher,
+        ssl_task,
+        dns_task,
+        application,
         agent,
     )
 }

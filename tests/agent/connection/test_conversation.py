@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from mqvitals_agent.connection.conversation import FIRST_SIZE, SLICE_MS, Conversation, StoppedError, Time
+from mqvitals_agent.connection.conversation import FIRST_SIZE, MOST_AT_ONCE, SLICE_MS, Conversation, StoppedError, Time
 from mqvitals_agent.connection.link import Got, MqiError, OpenQueue, Request
 from mqvitals_agent.connection.route import Route
 from mqvitals_agent.pcf import constants as mq
@@ -33,12 +33,14 @@ class ScriptedLink:
     warning: int = 0
     a_get_takes: int = 1
     late: int = 0
+    platform: int = 1
+    lying: list[bytes | MqiError] = field(default_factory=list)
 
     def inquire(self, selectors: Sequence[int]) -> dict[int, int | str]:
         told: dict[int, int | str] = {
             mq.MQCA_Q_MGR_NAME: "QM01",
             mq.MQCA_COMMAND_INPUT_Q_NAME: "SYSTEM.COMMAND.INPUT",
-            mq.MQIA_PLATFORM: 1,
+            mq.MQIA_PLATFORM: self.platform,
             mq.MQIA_COMMAND_LEVEL: 940,
         }
         return {selector: told[selector] for selector in selectors}
@@ -59,6 +61,13 @@ class ScriptedLink:
         self, queue: OpenQueue, correlation_id: bytes | None, wait_ms: int, size: int, *, convert: bool = False
     ) -> Got:
         self.calls.append(("get", queue.name, correlation_id, wait_ms, size))
+        if queue.name == "STATS" and self.lying:
+            first = self.lying[0]
+            if isinstance(first, MqiError):
+                raise first
+            if len(first) > size:
+                raise MqiError("MQGET", 2, 2080, len(first))
+            return Got(bytes(self.lying.pop(0)), 546, 1208, 1_000)  # type: ignore[arg-type]
         if correlation_id is None and self.stale:
             self.stale -= 1
             return Got(b"old", 785, 500, None)
@@ -292,3 +301,52 @@ def test_what_breaks_while_late_replies_are_removed_is_the_exchanges_error() -> 
     assert talk.ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000).error == (2, 2033)
     assert talk.ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000).error == (2, 2009)
     assert len([call for call in link.calls if call[0] == "put"]) == 1
+
+
+STATISTICS = Route("QM01", statistics_queue="STATS")
+
+
+def test_statistics_are_taken_and_nothing_is_put() -> None:
+    """The queue is opened once and for us alone, when they are first asked for; what lies there is got without waiting."""
+    link = ScriptedLink(lying=[b"one", b"2" * 100_000])
+    talk = conversation(link, STATISTICS)
+    assert not [call for call in link.calls if "STATS" in call]
+    exchange = talk.ask(mq.MQCMD_STATISTICS_Q, b"the request", 5000)
+    assert [reply.data for reply in exchange.replies] == [b"one", b"2" * 100_000]
+    assert (exchange.error, exchange.request, exchange.command) == (None, b"the request", mq.MQCMD_STATISTICS_Q)
+    assert talk.ask(mq.MQCMD_STATISTICS_Q, b"again", 5000).replies == ()
+    assert [call for call in link.calls if call[0] == "open"][2:] == [("open", "STATS", 4 | 8192, "")]
+    assert not [call for call in link.calls if call[0] == "put"]
+    assert {call[3] for call in link.calls if call[0] == "get"} == {0}
+    talk.close()
+    assert ("close", "STATS") in link.calls
+
+
+def test_statistics_are_taken_in_bounded_numbers() -> None:
+    """What is left is for the next time."""
+    link = ScriptedLink(lying=[b"x"] * (MOST_AT_ONCE + 5))
+    talk = conversation(link, STATISTICS)
+    assert len(talk.ask(mq.MQCMD_STATISTICS_Q, b"", 5000).replies) == MOST_AT_ONCE
+    assert len(talk.ask(mq.MQCMD_STATISTICS_Q, b"", 5000).replies) == 5
+
+
+def test_statistics_that_came_before_a_failure_are_kept() -> None:
+    """They are gone from the queue. One that cannot be opened is tried again the next time."""
+    link = ScriptedLink(lying=[b"one", MqiError("MQGET", 2, 2009)], refuse_open={"STATS": 2042})
+    talk = conversation(link, STATISTICS)
+    assert talk.ask(mq.MQCMD_STATISTICS_Q, b"", 5000).error == (2, 2042)
+    link.refuse_open = {}
+    exchange = talk.ask(mq.MQCMD_STATISTICS_Q, b"", 5000)
+    assert ([reply.data for reply in exchange.replies], exchange.error) == ([b"one"], (2, 2009))
+
+
+def test_a_distributed_queue_manager_has_another_model_and_other_numbers() -> None:
+    """The model of z/OS is not there; one that the settings name is taken as it is. Numbers are told as they are."""
+    link = ScriptedLink(deque(REPLIES), platform=mq.MQPL_UNIX)
+    conversation(link).ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000)
+    assert ("open", "SYSTEM.DEFAULT.MODEL.QUEUE", 4 | 8192, "MQVITALS.*") in link.calls
+    (put,) = (call for call in link.calls if call[0] == "put")
+    assert put[3] == Request("MQVITALS.C1F2", 60, 1208, 273)
+    named = ScriptedLink(platform=mq.MQPL_UNIX)
+    conversation(named, Route("QM01", reply_model="MY.MODEL"))
+    assert [call[1] for call in named.calls if call[0] == "open"][1:] == ["MY.MODEL"]

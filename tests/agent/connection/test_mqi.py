@@ -17,7 +17,8 @@ import pytest
 from mqvitals_agent.cli import main as cli
 from mqvitals_agent.connection.field import ascii_field, text_field
 from mqvitals_agent.connection.link import BindingError, MqiError, OpenQueue, RouteError
-from mqvitals_agent.connection.mqi import PACKAGES, load
+from mqvitals_agent.connection.mqi import load
+from mqvitals_agent.connection.package import PACKAGES
 from mqvitals_agent.connection.put_time import PutTime
 from mqvitals_agent.connection.route import Route
 

@@ -132,6 +132,7 @@ def test_outcome_of_an_answer(talk: Talk, reason: int, expected: Outcome) -> Non
     for command, form in [
         (mq.MQCMD_INQUIRE_ARCHIVE, "INQUIRE_ARCHIVE"),
         (161, "INQUIRE_Q_MGR_STATUS"),
+        (40, "PING_Q_MGR"),
         (999, "COMMAND 999"),
     ]:
         talk.ask(command, reason=reason)
@@ -244,9 +245,9 @@ def test_request_that_cannot_be_read_selects_nothing(talk: Talk) -> None:
 
 def test_commands_without_a_probe_are_counted_and_named(talk: Talk) -> None:
     """What no probe reads is counted, by name."""
-    for command in (161, 161, 40, 999):
+    for command in (147, 147, 40, 999):
         talk.ask(command)
-    assert talk.collector.unprobed == {"INQUIRE_Q_MGR_STATUS": 2, "PING_Q_MGR": 1, "COMMAND 999": 1}
+    assert talk.collector.unprobed == {"INQUIRE_CF_STRUC_NAMES": 2, "PING_Q_MGR": 1, "COMMAND 999": 1}
 
 
 def test_unknown_queue_manager_gets_a_snapshot(talk: Talk) -> None:

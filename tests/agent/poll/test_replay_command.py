@@ -40,7 +40,7 @@ def recording(talk: Talk, tmp_path: Path) -> Path:
             item = {mq.MQCA_Q_NAME: "ORDERS", mq.MQIA_CURRENT_Q_DEPTH: cycle, mq.MQIA_QSG_DISP: 0}
             sent = PROBES[STATUS].ask(Question())
             writer.write(Exchange(0, at, 5, "QM01", STATUS, sent, tuple(talk.replies(STATUS, [item]))))
-        writer.write(Exchange(0, at + 100, 5, "QM01", 161, None, (), MqiFailure(2, 2033)))
+        writer.write(Exchange(0, at + 100, 5, "QM01", 40, None, (), MqiFailure(2, 2033)))
     return path
 
 
@@ -78,7 +78,7 @@ def test_recording_becomes_a_store(
     assert printed.out == ""
     (line,) = printed.err.splitlines()
     assert "replayed 5 cycles: 6 exchanges, 10 messages, 0 of them damaged" in line
-    assert "commands without a probe: INQUIRE_Q_MGR_STATUS (1)" in line
+    assert "commands without a probe: PING_Q_MGR (1)" in line
     with StoreReader.open(tmp_path / "x.db") as reader:
         meta = reader.meta()
         assert (meta.replay, meta.source, meta.group) == (True, "small.jsonl.gz", "PRDQSG")

@@ -159,6 +159,6 @@ def test_cycle_is_handed_over_before_the_wait() -> None:
 
 def test_summary_names_commands_without_a_probe() -> None:
     """What was not read is told in the end, by name."""
-    unread = Exchange(0, BEGAN, 5, "QM01", 161, None, (), MqiFailure(2, 2033))
+    unread = Exchange(0, BEGAN, 5, "QM01", 40, None, (), MqiFailure(2, 2033))
     _, summary = play([unread, unread])
-    assert summary.unprobed == {"INQUIRE_Q_MGR_STATUS": 2}
+    assert summary.unprobed == {"PING_Q_MGR": 2}

@@ -55,6 +55,7 @@ WHOLE = [
     (123, Question(), head(123, 0)),
     (119, Question(), head(119, 0)),
     (186, Question(), f"{head(186, 2)} {string(3183, '*')} {string(2039, '*')}"),
+    (161, Question(), head(161, 0)),
     (2, Question(), f"{head(2, 1)} 00000005 00000014 000003e9 00000001 000003f1"),
 ]  # fmt: skip
 

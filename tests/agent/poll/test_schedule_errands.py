@@ -9,7 +9,7 @@ import pytest
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.message import Filter, Message
-from mqvitals_agent.poll.errand import errands, filter_of, polling_problems
+from mqvitals_agent.poll.errand import OF_DISTRIBUTED, errands, errands_of_distributed, filter_of, polling_problems
 from mqvitals_agent.poll.schedule import BACKUP, USUAL_MS
 from mqvitals_agent.poll.selection import of_request
 from mqvitals_config.polling import ChannelSelection, PollingSettings, QueueSelection
@@ -29,7 +29,7 @@ def decoded(request: bytes) -> Message:
 def test_every_question_is_asked_whole() -> None:
     """Without settings there is one request a question, which selects everything, in the order of the schedule."""
     found = errands(PollingSettings())
-    assert [errand.question for errand in found] == list(USUAL_MS)
+    assert [errand.question for errand in found] == [name for name in USUAL_MS if name not in OF_DISTRIBUTED]
     for errand in found:
         selection = of_request(decoded(errand.request))
         assert (selection.command, selection.name, selection.partial) == (errand.command, "*", False)
@@ -46,7 +46,24 @@ def test_backup_is_the_other_half() -> None:
 def test_usage_can_be_off() -> None:
     """Usage is not asked when the settings say so."""
     names = {errand.question for errand in errands(PollingSettings(usage=False))}
-    assert names == set(USUAL_MS) - {"INQUIRE_USAGE"}
+    assert names == set(USUAL_MS) - {"INQUIRE_USAGE"} - OF_DISTRIBUTED
+
+
+def test_distributed_queue_managers_are_asked_what_they_know() -> None:
+    """Neither what only z/OS has, nor anything of a group, nor dispositions; statistics only where a queue is named."""
+    common = ["INQUIRE_Q_MGR", "INQUIRE_Q_MGR_STATUS", "INQUIRE_CHANNEL", "INQUIRE_Q"]
+    common += ["INQUIRE_CHANNEL_STATUS", "INQUIRE_Q_STATUS"]
+    found = errands_of_distributed(PollingSettings())
+    assert [errand.question for errand in found] == common
+    for errand in found:
+        message = decoded(errand.request)
+        assert not {mq.MQIA_QSG_DISP, mq.MQCACF_COMMAND_SCOPE} & set(message.values)
+        assert not of_request(message).partial
+    *same, statistics = errands_of_distributed(PollingSettings(), "SYSTEM.ADMIN.STATISTICS.QUEUE")
+    assert same == list(found)
+    assert (statistics.question, statistics.form, statistics.of_group) == ("STATISTICS", "STATISTICS_Q", False)
+    message = decoded(statistics.request)
+    assert (message.command, message.values) == (165, {mq.MQCA_Q_NAME: "SYSTEM.ADMIN.STATISTICS.QUEUE"})
 
 
 def test_names_and_filters() -> None:

@@ -74,6 +74,16 @@ class FakeClock:
         self._now = target
 
 
+class NobodyAsks:
+    """The clock of people, where there are none: who looks for their questions looks once."""
+
+    def now(self) -> int:
+        return BEGAN
+
+    async def sleep(self, ms: float) -> None:
+        await asyncio.get_running_loop().create_future()
+
+
 class InlineWorker:
     """Does everything at once, in the test's own thread."""
 
@@ -92,7 +102,8 @@ class Script:
     wait, ``truncated`` ones too but for their first messages, ``hung`` ones never, ``refused`` ones are answered 2035.
     ``down`` is why connecting fails, ``stuck`` makes it hang; with ``connect_anyway`` only asking fails. ``deaf`` makes it
     hang too, but a connection comes of it when it is cancelled. ``close_fails`` is what closing raises in the end.
-    ``calls`` are those of MQ that it says hung.
+    ``calls`` are those of MQ that it says hung. ``platform`` is what it says it runs on (0: nothing), ``statistics_queue`` where
+    its statistics messages lie; ``fails`` are commands that end with another reason.
     """
 
     queue_manager: str
@@ -107,12 +118,16 @@ class Script:
     stuck: bool = False
     deaf: bool = False
     close_fails: Exception | None = None
-    calls: Calls = Calls()
+    calls: Calls = field(default_factory=Calls)
+    platform: int = 0
+    statistics_queue: str = ""
+    fails: dict[str, int] = field(default_factory=dict)
     connect_anyway: bool = False
     attempts: list[int] = field(default_factory=list)
     asked: list[tuple[int, str]] = field(default_factory=list)
     open: int = 0
     most_at_once: int = 0
+    requests: list[bytes] = field(default_factory=list)
     _at_once: int = 0
 
     async def connect(self) -> Script:
@@ -136,6 +151,7 @@ class Script:
         name = command_name(command) or ""
         at = self.clock.now()
         self.asked.append((at - BEGAN, name))
+        self.requests.append(request)
         self._at_once += 1
         self.most_at_once = max(self.most_at_once, self._at_once)
         try:
@@ -149,6 +165,8 @@ class Script:
         exchange = Exchange(0, at, took, self.queue_manager, command, request)
         if self.down:
             return replace(exchange, error=MqiFailure(2, 2009))
+        if name in self.fails:
+            return replace(exchange, error=MqiFailure(2, self.fails[name]))
         if name in self.silent:
             return replace(exchange, error=MqiFailure(2, 2033))
         replies = tuple(self._replies(command, name))
@@ -203,7 +221,8 @@ class House:
         return next(script for script in self.scripts if script.queue_manager == name)
 
     def make(self, **options: Any) -> Service:
-        """A service over the scripts; random waits are the longest possible."""
+        """A service over the scripts; random waits are the longest possible, and nobody asks unless ``asking`` is given."""
+        options.setdefault("asking", NobodyAsks())
         return Service(
             self.settings,
             prepare(self.settings),

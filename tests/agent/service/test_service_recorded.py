@@ -10,7 +10,7 @@ from mqvitals_agent.poll.collector import Collector
 from mqvitals_agent.poll.replay import Cycle, Pace, Summary, replay
 from mqvitals_rules.snapshot import Snapshot
 
-LIVE_ONLY = ("every_ms", "stretched")
+LIVE_ONLY = ("every_ms", "stretched", "hung_calls", "hanging_calls")
 
 
 def told(snapshots: Any) -> list[Any]:

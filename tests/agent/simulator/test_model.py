@@ -55,7 +55,7 @@ INCIDENTS = st.builds(
     lambda what, name, value, at, lasts: Incident(at * S, lasts * S, what, name, value),
     st.sampled_from([What.SLOW_CONSUMER, What.ARRIVALS, What.CONSUMER_GONE]),
     st.sampled_from(["QM01/ORDERS.REQUEST", "QM02/PAYMENTS.IN", "PRDQ/APPL1.ORDERS"]),
-    st.sampled_from([0.0, 0.5, 3.0]),
+    st.sampled_from([0.0, 0.05, 0.5, 3.0]),
     st.integers(0, 40),
     st.integers(1, 40),
 ) | st.builds(

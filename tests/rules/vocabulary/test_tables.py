@@ -13,14 +13,16 @@ from mqvitals_rules.vocabulary.metric import Kind, Metric, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
 
 FUNCTIONS = {"rate", "delta", "avg", "min", "max", "eta", "rising", "abs"}
-LATER_KINDS = {"adapter", "dispatcher", "ssl_task", "dns_task", "application"}
-REFERENCES = {"queue.page_set", "queue.buffer_pool", "queue.cf_structure", "page_set.buffer_pool", "channel.dispatcher"}
+REFERENCES = {
+    "queue.page_set", "queue.buffer_pool", "queue.cf_structure", "page_set.buffer_pool", "channel.dispatcher",
+    "application.page_set", "application.buffer_pool",
+}  # fmt: skip
 UNITS = {
     "messages", "count", "number", "pct", "us", "ms", "s", "minutes", "days", "bytes", "KB", "MB", "MB/s", "per_s",
     "pages", "buffers", "blocks",
 }  # fmt: skip
 PROBES = {
-    "INQUIRE_Q_MGR", "INQUIRE_CHANNEL_STATUS", "INQUIRE_CHANNEL", "INQUIRE_Q_STATUS", "INQUIRE_Q", "INQUIRE_STG_CLASS",
+    "INQUIRE_Q_MGR", "INQUIRE_Q_MGR_STATUS", "INQUIRE_CHANNEL_STATUS", "INQUIRE_CHANNEL", "INQUIRE_Q_STATUS", "INQUIRE_Q", "INQUIRE_STG_CLASS",
     "INQUIRE_CF_STRUC", "INQUIRE_CF_STRUC_STATUS", "INQUIRE_USAGE", "INQUIRE_CHANNEL_INIT", "INQUIRE_LOG",
     "INQUIRE_QSG", "INQUIRE_SYSTEM", "INQUIRE_ARCHIVE", "INQUIRE_SMDS", "CONNECTION", "COMMAND",
 }  # fmt: skip
@@ -37,7 +39,7 @@ def test_the_kinds_are_those_the_probes_fill() -> None:
     """Each kind of this step is there, under its own name."""
     assert set(KINDS) == {
         "queue_manager", "qsg", "channel", "queue", "buffer_pool", "page_set", "cf_structure", "smds", "log",
-        "channel_initiator", "agent",
+        "channel_initiator", "adapter", "dispatcher", "ssl_task", "dns_task", "application", "agent",
     }  # fmt: skip
     assert all(name == found.name for name, found in KINDS.items())
 
@@ -68,7 +70,7 @@ def test_names_fit_the_rule_language_and_the_store(kind: Kind) -> None:
         assert re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", metric.name)
         assert metric.name not in FUNCTIONS | COLUMNS_OF_THE_STORE
         assert metric.name not in {name for other in KINDS.values() for name in other.sets}
-        if metric.name in set(KINDS) | LATER_KINDS:
+        if metric.name in KINDS:
             assert f"{kind.name}.{metric.name}" in REFERENCES
 
 
@@ -110,7 +112,7 @@ def test_states(kind: Kind) -> None:
             assert re.fullmatch(r"[A-Z][A-Z0-9_]*|[a-z][a-z0-9_]*", name)
             assert kind.metric(name) is None
             assert name not in FUNCTIONS
-            assert name not in set(KINDS)
+            assert name not in KINDS or f"{kind.name}.{metric.name} {name}" == "cf_structure.type application"
         assert not set(metric.special) & set(metric.values.values())
 
 
@@ -118,7 +120,8 @@ def test_states(kind: Kind) -> None:
 def test_sources(kind: Kind) -> None:
     """Every metric has a source: an answer that fills it, a record, or a declaration; a parameter implies its answer."""
     for metric in kind.metrics:
-        assert bool(metric.command) + bool(metric.declared) + metric.needs_smf == 1
+        only_records = metric.needs_smf or metric.needs_statistics
+        assert bool(metric.command) + bool(metric.declared) + only_records == 1
         if metric.command:
             assert metric.command in PROBES
             assert metric.pcf or metric.computed or metric.command in {"CONNECTION", "COMMAND"}
@@ -127,8 +130,15 @@ def test_sources(kind: Kind) -> None:
             assert not metric.mqsc
             assert not metric.computed
             assert not metric.special
-        if metric.needs_smf:
-            assert metric.platform == "zos"
+        if only_records:
+            assert (
+                metric.platform
+                == {(True, False): "zos", (True, True): "all", (False, True): "distributed"}[
+                    bool(metric.smf), bool(metric.statistics)
+                ]
+            )
+        else:
+            assert not metric.statistics
         assert metric.platform in {"all", "zos", "distributed"}
         assert metric.since == 0 or 800 <= metric.since <= 999
 
@@ -177,8 +187,11 @@ def test_no_parameter_of_an_answer_has_two_plain_metrics(kind: Kind) -> None:
 
 @pytest.mark.parametrize("kind", EVERY_KIND)
 def test_kinds(kind: Kind) -> None:
-    """Each kind is polled by an answer that fills some of it, and its sets hold values that exist."""
-    assert kind.poll in {metric.command for metric in kind.metrics}
+    """Each kind is polled by an answer that fills some of it, or told by records, and its sets hold values that exist."""
+    if kind.poll.startswith("SMF "):
+        assert all(metric.needs_smf for metric in kind.metrics)
+    else:
+        assert kind.poll in {metric.command for metric in kind.metrics}
     assert kind.meaning
     for name, (member, values) in kind.sets.items():
         assert re.fullmatch(r"[A-Z]+", name)

@@ -9,6 +9,7 @@ from typing import Final
 from mqstandin import descriptor
 from mqstandin import numbers as mq
 from mqstandin.descriptor import NO_ID, Stored
+from mqstandin.distributed import DistributedServer
 from mqstandin.ordered_world import Moving
 from mqstandin.platform import Platform
 from mqstandin.queues import Queue, Selection
@@ -50,9 +51,15 @@ class Reader:
         self._now = now
         self._queues = queues
         self._new_id = new_id
-        self._server = CommandServer(name)
+        self._distributed = DistributedServer(name)
+        self._server = CommandServer(name) if platform.number == mq.MQPL_ZOS else self._distributed
         self._structures = Structures()
         self._late: set[asyncio.TimerHandle] = set()
+
+    @property
+    def complaints(self) -> list[str]:
+        """Messages that were no requests, and what a distributed queue manager was asked and does not know."""
+        return self.dead_letters + self._distributed.refused
 
     def read(self) -> None:
         """Answer everything that is on the command queue, if the command server runs."""

@@ -100,6 +100,7 @@ LENGTHS: Final = {
 """Of the character attributes, bytes."""
 
 MQPL_ZOS: Final = 1
+MQPL_UNIX: Final = 3
 MQQT_LOCAL: Final = 1
 
 VERBS: Final = {

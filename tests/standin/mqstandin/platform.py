@@ -12,7 +12,7 @@ from mqstandin import numbers as mq
 class Platform:
     """A kind of queue manager: its number (``MQIA_PLATFORM``), how it writes data and the queues that it comes with.
 
-    ``models`` says of each model queue whether the queues made from it can be shared.
+    ``models`` says of each model queue whether the queues made from it can be shared. ``queues`` are further local ones.
     """
 
     number: int
@@ -20,6 +20,7 @@ class Platform:
     ccsid: int
     command_queue: str
     models: tuple[tuple[str, bool], ...]
+    queues: tuple[str, ...] = ()
 
 
 ZOS: Final = Platform(
@@ -28,4 +29,13 @@ ZOS: Final = Platform(
     ccsid=500,
     command_queue="SYSTEM.COMMAND.INPUT",
     models=(("SYSTEM.COMMAND.REPLY.MODEL", True), ("SYSTEM.DEFAULT.MODEL.QUEUE", False)),
+)
+
+UNIX: Final = Platform(
+    number=mq.MQPL_UNIX,
+    encoding=mq.MQENC_REVERSED,
+    ccsid=1208,
+    command_queue="SYSTEM.ADMIN.COMMAND.QUEUE",
+    models=(("SYSTEM.DEFAULT.MODEL.QUEUE", False),),
+    queues=("SYSTEM.ADMIN.STATISTICS.QUEUE",),
 )

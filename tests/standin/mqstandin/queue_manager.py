@@ -102,7 +102,7 @@ class QueueManager:
         self.queues: dict[str, Queue] = {
             platform.command_queue: Queue(platform.command_queue, max_depth=1_000, inputs=1),
             **{name: Queue(name, "model", shareable) for name, shareable in platform.models},
-            **{name: Queue(name) for name in reply_queues},
+            **{name: Queue(name) for name in (*reply_queues, *platform.queues)},
         }
         self.commands = Reader(name, platform, world, clock, self.now, self.queues, self.new_id)
 
@@ -286,7 +286,7 @@ class QueueManager:
             handles=sum(session.handles for session in self.sessions),
             waiting=sum(session.waits for session in self.sessions),
             hung=len(self._hung),
-            violations=self.violations + self.commands.dead_letters,
+            violations=self.violations + self.commands.complaints,
             connected=list(self.connected),
             depths={name: len(queue.messages) for name, queue in self.queues.items() if queue.kind != "model"},
         )

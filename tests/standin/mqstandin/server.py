@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from mqstandin.ordered_world import Moving, OrderedWorld
 from mqstandin.orders import Orders
-from mqstandin.platform import ZOS, Platform
+from mqstandin.platform import UNIX, ZOS, Platform
 from mqstandin.queue_manager import AHEAD, QueueManager
 from mqstandin.session import ClientSession
 from mqvitals_agent.simulator.model import World
@@ -166,12 +166,16 @@ def stand_in(
     reply_queues: tuple[str, ...] = ("MQVITALS.REPLY",),
     ahead: int = AHEAD,
     platform: Platform = ZOS,
+    distributed: tuple[str, ...] = (),
 ) -> StandIn:
     """The group of that scenario, or of ``world``; all its queue managers or ``only`` some. Not started yet.
 
+    ``distributed`` are queue managers beside the group that do not run on z/OS.
     ``clock`` gives the world's time, ms since 1970 UTC. ``queues`` and ``channels`` more than the site has.
     """
-    return StandIn(_listeners(scenario, world, clock, seed, queues, channels, only, reply_queues, ahead, platform))
+    return StandIn(
+        _listeners(scenario, world, clock, seed, queues, channels, only, reply_queues, ahead, platform, distributed)
+    )
 
 
 def _listeners(
@@ -185,13 +189,16 @@ def _listeners(
     reply_queues: tuple[str, ...],
     ahead: int,
     platform: Platform,
+    distributed: tuple[str, ...] = (),
 ) -> Listeners:
     now = clock()
     moving = OrderedWorld(world or World(load_scenario(scenario), now, seed=seed, queues=queues, channels=channels))
     group = moving.advance(now)
+    kinds = [(name, group.name, platform) for name in (only or sorted(group.members))]
+    kinds += [(name, "", UNIX) for name in distributed]
     return Listeners(
-        QueueManager(name, group.name, platform, moving, clock, reply_queues=reply_queues, ahead=ahead)
-        for name in (only or sorted(group.members))
+        QueueManager(name, whose, kind, moving, clock, reply_queues=reply_queues, ahead=ahead)
+        for name, whose, kind in kinds
     )
 
 

@@ -19,8 +19,9 @@ from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.chart_span import fitting_ms, lately, span_words, stepped_ms
 from mqvitals_tui.feed import Read
 from mqvitals_tui.keys import DETAIL as DETAIL_KEYS
-from mqvitals_tui.keys import MOVES, Hint, hint_line
+from mqvitals_tui.keys import MOVES, WHO, Hint, hint_line
 from mqvitals_tui.screens.frame_screen import FrameScreen, Sight
+from mqvitals_tui.screens.trail import trail_line
 from mqvitals_tui.trend_chart import drawing, unit_words
 from mqvitals_tui.widgets.banner import Banner
 from mqvitals_tui.widgets.chart import BrailleChart
@@ -34,7 +35,7 @@ _CHARTED = 18
 class DetailScreen(FrameScreen):
     """The detail of ``name``; ``trail`` are the names of the places and objects that led here."""
 
-    BINDINGS: ClassVar[list[BindingType]] = list(DETAIL_KEYS)
+    BINDINGS: ClassVar[list[BindingType]] = [*DETAIL_KEYS, WHO]
     AUTO_FOCUS = "#lines"
     DEFAULT_CSS = """
     DetailScreen { background: $background; }
@@ -78,16 +79,21 @@ class DetailScreen(FrameScreen):
         return self.query_one("#lines", LinesView)
 
     @property
+    def _of_queue(self) -> bool:
+        return self.object_name.kind == "queue"
+
+    @property
     def words(self) -> str:
         """The object in words, for the trail of those opened from here."""
         return object_words(self.object_name)
 
     def paint_frame_around(self, width: int) -> None:
         """The way here, and the keys."""
-        self.query_one("#trail", Banner).show((_trail((*self.trail, object_words(self.object_name)), width),))
+        self.query_one("#trail", Banner).show((trail_line((*self.trail, object_words(self.object_name)), width),))
         hints = (
             Hint("Esc", "back"),
             Hint("Enter", "open", 1),
+            *((Hint("w", WHO.description),) if self._of_queue else ()),
             Hint("+ -", "span", 3),
             Hint("m", "metric", 4),
             Hint("c", "copy MQSC", 2),
@@ -99,7 +105,8 @@ class DetailScreen(FrameScreen):
 
     def help_groups(self) -> tuple[tuple[str, Sequence[Binding]], ...]:
         """The keys of an object."""
-        return (("Here: an object", DETAIL_KEYS), ("Moving about", MOVES))
+        own = (*DETAIL_KEYS, WHO) if self._of_queue else DETAIL_KEYS
+        return (("Here: an object", own), ("Moving about", MOVES))
 
     def paint(self, read: Read, width: int) -> None:
         """Chart and text."""
@@ -175,6 +182,13 @@ class DetailScreen(FrameScreen):
     def _ask(self) -> None:
         self.post_message(self.Wanted(self.want))
 
+    def action_who(self) -> None:
+        """Who has the queue open."""
+        if self._of_queue:
+            self.who(self.object_name)
+        else:
+            self.notify("Only a queue can be held open; w asks there who does", markup=False)
+
     def action_copy(self) -> None:
         """The MQSC command to the terminal's clipboard."""
         detail = None if self._read is None else self._read.frame.detail
@@ -184,14 +198,3 @@ class DetailScreen(FrameScreen):
             return
         self.app.copy_to_clipboard(command)
         self.notify(f"Copied: {command}", markup=False)
-
-
-def _trail(names: tuple[str, ...], width: int) -> Line:
-    """The way here; where it is too long, its middle is left out."""
-    parts = list(names)
-    while len(parts) > 2 and cells(" › ".join(parts)) + 1 > width:
-        del parts[2 if parts[1] == "…" and len(parts) > 3 else 1]
-        if parts[1] != "…" and len(parts) > 2:
-            parts[1] = "…"
-    before = "".join(f"{part} › " for part in parts[:-1])
-    return Line((Span(f" {before}", Tone.FAINT), Span(parts[-1], Tone.STRONG)))

@@ -13,6 +13,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
 
+from mqvitals_agent.cli.store_argument import now_ms
 from mqvitals_agent.view.frame import Frame, Want
 from mqvitals_agent.view.table import Line, Tone, line
 from mqvitals_agent.view.text import cut, safe, wrap
@@ -42,12 +43,14 @@ _MOST_WORDS = 3
 class Sight:
     """What every screen is given: the judging in force, the clock, ms since 1970 UTC, and what tells of the agent's end.
 
-    ``ended`` says nothing while the agent runs that this screen brought along, or when it brought none.
+    ``ended`` says nothing while the agent runs that this screen brought along, or when it brought none. ``machine`` is the
+    machine's clock, ms since 1970 UTC, by which questions are asked: the samples of a simulation may have another.
     """
 
     judging: Judging
     now: Callable[[], int]
     ended: Callable[[], str] = str
+    machine: Callable[[], int] = now_ms
 
 
 class FrameScreen(Screen[None], inherit_bindings=False):
@@ -108,6 +111,10 @@ class FrameScreen(Screen[None], inherit_bindings=False):
     def drill(self, key: str) -> None:
         """Have the object of this whole name opened."""
         cast("MqvitalsApp", self.app).open_object(ObjectName.parse(key))
+
+    def who(self, queue: ObjectName) -> None:
+        """Have it asked who has this queue open."""
+        cast("MqvitalsApp", self.app).open_holders(queue)
 
     @property
     def frame(self) -> Frame | None:

@@ -18,9 +18,10 @@ from mqvitals_agent.view.frame import AGENT, ALERTS, OVERVIEW, Frame, Want
 from mqvitals_agent.view.listing import matching, ordered
 from mqvitals_agent.view.overview import overview_lines
 from mqvitals_agent.view.table import Item, Line
+from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.feed import Read
-from mqvitals_tui.keys import ACROSS, MAIN, MOVES, Hint, hint_line
-from mqvitals_tui.places import BEHIND, BY_ID, DATA_SETS, PLACES, STRUCTURES, Place, place_row
+from mqvitals_tui.keys import ACROSS, MAIN, MOVES, WHO, Hint, hint_line
+from mqvitals_tui.places import BEHIND, BY_ID, DATA_SETS, PLACES, QUEUES, STRUCTURES, Place, place_row
 from mqvitals_tui.screens.frame_screen import FrameScreen, Sight
 from mqvitals_tui.screens.spacing import spaced
 from mqvitals_tui.widgets.banner import Banner
@@ -39,7 +40,7 @@ _TABLES_ONLY = frozenset({"sort_next", "sort_previous", "reverse"})
 class MainScreen(FrameScreen):
     """One place at a time; each keeps its filter and its order while others are shown."""
 
-    BINDINGS: ClassVar[list[BindingType]] = list(MAIN)
+    BINDINGS: ClassVar[list[BindingType]] = [*MAIN, WHO]
     AUTO_FOCUS = ""
     DEFAULT_CSS = """
     MainScreen { background: $background; }
@@ -139,6 +140,8 @@ class MainScreen(FrameScreen):
         if self._place.want.screen not in (AGENT, OVERVIEW):
             names -= {"focus_next", "focus_previous"}
         here = tuple(binding for binding in MAIN if binding.id in names)
+        if self._place is QUEUES:
+            here = (WHO, *here)
         across = ACROSS if self._place.columns else ()
         return (("Here: " + self._place.title, here), ("Moving about", (*MOVES, *across)))
 
@@ -165,6 +168,8 @@ class MainScreen(FrameScreen):
             hints += (Hint("Esc", "back", 4), Hint("/", "filter"))
         if self._place.id in BEHIND:
             hints += (Hint("d", "structures" if self._place is DATA_SETS else "data sets"),)
+        if self._place is QUEUES:
+            hints += (Hint("w", WHO.description, 1),)
         if self._place.columns:
             hints += (Hint("< >", "sort", 1), Hint("r", "reverse", 2))
         return hint_line((*hints, *help_quit), width)
@@ -284,6 +289,14 @@ class MainScreen(FrameScreen):
             self.notify("The shared message data sets are behind 5, Coupling facility", markup=False)
         else:
             self.go_to(behind.id)
+
+    def action_who(self) -> None:
+        """Who has the queue under the cursor open."""
+        key = self.query_one("#table", VirtualTable).cursor_key if self._place is QUEUES else ""
+        if key:
+            self.who(ObjectName.parse(key))
+        else:
+            self.notify("Put the cursor on a queue, behind 3, and w asks who has it open", markup=False)
 
     def action_part(self, step: int) -> None:
         """To another part: of the overview's text, else of the screen."""

@@ -11,6 +11,7 @@ from mqvitals_agent.simulator.answers import (
     cf_structure,
     channel,
     channel_initiator,
+    connection,
     log,
     queue,
     queue_manager,
@@ -22,6 +23,7 @@ from mqvitals_agent.simulator.state import Group, Member
 _INT: Final = mq.MQCFT_INTEGER
 _TEXT: Final = mq.MQCFT_STRING
 _LIST: Final = mq.MQCFT_INTEGER_LIST
+_BYTES: Final = mq.MQCFT_BYTE_STRING
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,21 @@ COMMANDS: Final[Mapping[int, Command]] = {
         generic=mq.MQRCCF_Q_STATUS_NOT_FOUND,
         exact=mq.MQRC_UNKNOWN_OBJECT_NAME,
         exists=queue.exists,
+        filtered=True,
+    ),
+    mq.MQCMD_INQUIRE_CONNECTION: Command(
+        "INQUIRE_CONNECTION",
+        connection.connections,
+        {
+            mq.MQBACF_CONNECTION_ID: _BYTES,
+            mq.MQBACF_GENERIC_CONNECTION_ID: _BYTES,
+            mq.MQIACF_CONN_INFO_TYPE: _INT,
+            mq.MQIACF_CONNECTION_ATTRS: _LIST,
+            mq.MQIA_UR_DISP: _INT,
+        },
+        attributes=mq.MQIACF_CONNECTION_ATTRS,
+        always=frozenset({mq.MQBACF_CONNECTION_ID, mq.MQIACF_CONN_INFO_TYPE}),
+        generic=mq.MQRCCF_NONE_FOUND,
         filtered=True,
     ),
     mq.MQCMD_INQUIRE_STG_CLASS: Command(

@@ -11,10 +11,12 @@ from typing import Final
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, integers, string
 from mqvitals_agent.pcf.message import Parameter
+from mqvitals_agent.simulator.answers import handle
 from mqvitals_agent.simulator.answers.asked import Asked, Item
 from mqvitals_agent.simulator.answers.level import DEFINED, MOST, averages, in_effect
 from mqvitals_agent.simulator.answers.local_time import local_time
 from mqvitals_agent.simulator.answers.pattern import matches
+from mqvitals_agent.simulator.holder import open_counts
 from mqvitals_agent.simulator.state import Group, Member, Queue
 
 _DISPOSITIONS: Final = frozenset(
@@ -35,17 +37,15 @@ _LONGEST_MESSAGE: Final = 4_194_304
 
 
 def status(asked: Asked, group: Group, member: Member) -> Iterator[Item]:
-    """One item a queue; the handles, the other part of this command, are not simulated: there are none to tell."""
+    """One item a queue, or for type handle one an open handle."""
     part = asked.choice(
         mq.MQIACF_Q_STATUS_TYPE, mq.MQIACF_Q_STATUS, frozenset({mq.MQIACF_Q_STATUS, mq.MQIACF_Q_HANDLE})
     )
     if part == mq.MQIACF_Q_HANDLE:
+        yield from handle.handles(asked, group, member, _selected(asked, group, member))
         return
     for queue, disposition in _selected(asked, group, member):
-        handles = (queue.input_handles, queue.output_handles)
-        if queue.structure:
-            handles = member.shared_handles.get(queue.name, (0, 0))
-        yield _status(queue, disposition, handles, group.now, member.zone_ms)
+        yield _status(queue, disposition, open_counts(queue, member), group.now, member.zone_ms)
 
 
 def definitions(asked: Asked, group: Group, member: Member) -> Iterator[Item]:
@@ -135,10 +135,9 @@ def _status(queue: Queue, disposition: int, handles: tuple[int, int], now: int, 
 
 def _definition(queue: Queue, disposition: int, page_set: int, member: Member) -> Item:
     day, time = local_time(queue.altered or None, member.zone_ms)
-    handles = (queue.input_handles, queue.output_handles)
+    handles = open_counts(queue, member)
     place: tuple[Parameter, ...]
     if queue.structure:
-        handles = member.shared_handles.get(queue.name, (0, 0))
         place = (string(mq.MQCA_CF_STRUC_NAME, queue.structure),)
     else:
         place = (string(mq.MQCA_STORAGE_CLASS, queue.storage_class), integer(mq.MQIA_PAGESET_ID, page_set))
@@ -172,7 +171,7 @@ def _definition(queue: Queue, disposition: int, page_set: int, member: Member) -
         integer(mq.MQIA_TRIGGER_CONTROL, 0),
         integer(mq.MQIA_BACKOUT_THRESHOLD, 3),
         string(mq.MQCA_BACKOUT_REQ_Q_NAME, ""),
-        integer(mq.MQIA_SHAREABILITY, 1),
+        integer(mq.MQIA_SHAREABILITY, int(queue.shareable)),
         string(mq.MQCA_CLUSTER_NAME, ""),
         string(mq.MQCA_CREATION_DATE, day),
         string(mq.MQCA_CREATION_TIME, time),

@@ -1,0 +1,87 @@
+"""``mqvitals redact``: a recording once more, without the names of its site."""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mqvitals_agent.cli.failure import ExitCode, Failure
+
+if TYPE_CHECKING:
+    from mqvitals_agent.redact.redactor import Redactor
+    from mqvitals_config.settings import Settings
+
+_DESCRIPTION = """\
+Writes a recording once more, with other names for everything that a site has named: queue managers, queues, channels, users, jobs,
+hosts and addresses. Its replay gives the same alerts at the same times. The names cannot be found out from it: what made them is
+random and kept nowhere. Exit code 0, or 1 when the recording is damaged and lines had to be left out.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``redact``."""
+    parser.description = _DESCRIPTION
+    parser.add_argument("file", metavar="FILE", help="the recording: JSON lines, plain or gzip")
+    parser.add_argument(
+        "redacted", metavar="NEW", help="the redacted one, a new file, compressed when its name ends in .gz"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Redact; returns the exit code."""
+    from mqvitals_agent.connection.header import RecordingError
+    from mqvitals_agent.connection.recording import Writer, read
+    from mqvitals_agent.pcf.decoder import Decoder
+    from mqvitals_agent.redact.permutation import SALT_LENGTH
+    from mqvitals_agent.redact.pseudonym import generic_lengths
+    from mqvitals_agent.redact.redactor import Redactor, generic_names
+
+    path = Path(arguments.redacted)
+    if path.exists():
+        raise Failure(f"{path} exists already", hint="choose another name")
+    decoder = Decoder()
+    generic: set[str] = set()
+    try:
+        with read(arguments.file) as recording:
+            # All generic names must be known before the first name is redacted.
+            for exchange in recording:
+                if exchange.request is not None:
+                    generic.update(generic_names(exchange.request, decoder))
+        redactor = Redactor(secrets.token_bytes(SALT_LENGTH), generic_lengths(generic))
+        with read(arguments.file) as recording, Writer(path, redactor.header(recording.header)) as writer:
+            for exchange in recording:
+                writer.write(redactor.exchange(exchange))
+    except RecordingError as error:
+        raise Failure(str(error)) from error
+    for warning in recording.warnings:
+        _say(f"{recording.path.name}: {warning}")
+    tell(redactor)
+    return ExitCode.FOUND if recording.damaged else ExitCode.DONE
+
+
+def redactor_of(settings: Settings) -> Redactor:
+    """A redactor for what an agent with these settings asks and hears, with a salt of its own."""
+    from mqvitals_agent.redact.permutation import SALT_LENGTH
+    from mqvitals_agent.redact.pseudonym import generic_lengths
+    from mqvitals_agent.redact.redactor import Redactor
+    from mqvitals_config.polling import parse_filter
+
+    polling = settings.polling
+    patterns = [*map(str, polling.queues.names), *map(str, polling.channels.names)]
+    patterns += [str(parse_filter(where).value) for where in (polling.queues.where, polling.channels.where) if where]
+    return Redactor(secrets.token_bytes(SALT_LENGTH), generic_lengths(patterns))
+
+
+def tell(redactor: Redactor) -> None:
+    """Say on standard error what was redacted, and what a person should know."""
+    for sentence in redactor.told():
+        _say(sentence)
+
+
+def _say(text: str) -> None:
+    from mqvitals_agent.view.text import safe
+
+    print(f"mqvitals: {safe(text)}", file=sys.stderr)

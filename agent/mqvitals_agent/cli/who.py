@@ -1,0 +1,180 @@
+"""``mqvitals who``: which applications have a queue open, asked of its queue managers now."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING
+
+from mqvitals_agent.cli.failure import ExitCode, Failure
+from mqvitals_agent.cli.store_argument import add_store_arguments, line_width, now_ms, open_store, painter, show
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_agent.view.paint import Painter
+    from mqvitals_agent.view.table import Line
+    from mqvitals_agent.who.holder import Holders
+    from mqvitals_rules.snapshot import ObjectName
+
+_QUEUE = "queue"
+_LONGEST_MS = 60_000
+"""Nobody's question is asked any more after so long."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``who``."""
+    parser.description = (
+        "Which applications have a queue open. The agent that writes the store asks the queue managers, once and now."
+        " Exit code 0: all told; 1: some queue manager could not be asked; 2: none could."
+    )
+    parser.add_argument("queue", metavar="QUEUE", help="its name, or QM01/queue/NAME for that of one queue manager")
+    parser.add_argument(
+        "--queue-manager", metavar="QM", help="only the handles on this queue manager, of a shared queue too"
+    )
+    add_store_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="a list with one object for each queue of that name")
+    parser.add_argument(
+        "--wait", metavar="DURATION", default="20s", help="for the answer, at most 60s (default: %(default)s)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Ask and show; returns the exit code. Raises Failure."""
+    from dataclasses import replace
+
+    from mqvitals_agent.store.error import StoreError
+    from mqvitals_agent.who.answer import to_json
+
+    patience_ms = _wait(arguments.wait)
+    with open_store(arguments) as reader:
+        try:
+            queues = _queues(reader, arguments.queue, arguments.queue_manager)
+            if reader.meta().replay:
+                raise Failure(
+                    f"the store {reader.path} holds a replay: no queue manager stands behind it that could be asked",
+                    hint="name the store of a running agent",
+                )
+        except StoreError as error:
+            raise Failure(error.message, hint=error.hint) from error
+        path = reader.path
+    found = _asked(path, queues, patience_ms)
+    only = arguments.queue_manager
+    if only is not None:
+        found = tuple(
+            replace(each, members=tuple(member for member in each.members if member.queue_manager == only))
+            for each in found
+        )
+    members = [member for each in found for member in each.members]
+    if not members:
+        raise Failure(
+            f"the agent asked no queue manager {only or 'at all'}", hint="'mqvitals status' shows who is watched"
+        )
+    if arguments.json:
+        print(json.dumps([json.loads(to_json(each)) for each in found]))
+    else:
+        _show(found)
+    problems = sum(bool(member.problem) for member in members)
+    if problems == len(members):
+        return ExitCode.FAILED
+    return ExitCode.FOUND if problems else ExitCode.DONE
+
+
+def _wait(text: str) -> int:
+    from mqvitals_config.duration import parse_duration
+
+    try:
+        duration = parse_duration(text)
+    except ValueError as error:
+        raise Failure(f"--wait {text!r}: {error}") from error
+    if duration > _LONGEST_MS:
+        raise Failure(f"--wait {text}: an answer that takes longer than 60s never comes", hint="write --wait 60s")
+    return duration
+
+
+def _queues(reader: StoreReader, text: str, queue_manager: str | None) -> tuple[ObjectName, ...]:
+    """The queues that are meant. Raises Failure with the nearest names where there is none, StoreError."""
+    from contextlib import suppress
+
+    from mqvitals_rules.snapshot import ObjectName
+
+    whole = None
+    if f"/{_QUEUE}/" in text:
+        # A queue's own name may have such a part too.
+        with suppress(ValueError):
+            whole = ObjectName.parse(text)
+    groups = {owner.name for owner in reader.owners() if owner.is_group}
+    known = [row.name for row in reader.objects("*") if row.name.kind == _QUEUE]
+    found = [name for name in known if name == whole] or [name for name in known if name.name == text]
+    if not found:
+        raise Failure(
+            f"the store {reader.path} holds no queue {text}", hint=_near(known, text, whole=whole is not None)
+        )
+    if queue_manager is None:
+        return tuple(found)
+    chosen = tuple(name for name in found if name.owner == queue_manager or name.owner in groups)
+    if not chosen:
+        owners = " and ".join(name.owner for name in found)
+        raise Failure(f"{queue_manager} has no queue {text}", hint=f"there is one in {owners}")
+    return chosen
+
+
+def _near(known: Sequence[ObjectName], text: str, *, whole: bool) -> str:
+    from difflib import get_close_matches
+
+    by_key = {(each := str(name) if whole else name.name).upper(): each for name in known}
+    near = get_close_matches(text.upper(), by_key, 3, 0.5)
+    if near:
+        return f"did you mean {' or '.join(by_key[key] for key in near)}?"
+    return "'mqvitals top' lists the queues" if known else "no queue has been seen yet: does the agent run?"
+
+
+def _asked(path: Path, queues: Sequence[ObjectName], patience_ms: int) -> tuple[Holders, ...]:
+    import time
+
+    from mqvitals_agent.store.error import StoreError
+    from mqvitals_agent.who.inquiry import NoAnswer, inquire
+
+    def pause(seconds: float) -> bool:
+        time.sleep(seconds)
+        return False
+
+    try:
+        found = inquire(path, queues, now_ms, pause, patience_s=patience_ms / 1000)
+    except (StoreError, NoAnswer) as error:
+        raise Failure(error.message, hint=error.hint) from error
+    assert found is not None, "it waits to the end"
+    return found
+
+
+def _show(found: Sequence[Holders]) -> None:
+    from mqvitals_agent.view.heading import heading
+    from mqvitals_agent.view.holders import holders_lines
+    from mqvitals_agent.view.wording import object_words
+
+    now, width, paint = now_ms(), line_width(), painter()
+    lines: list[Line] = []
+    for each in found:
+        if len(found) > 1:
+            lines.append(heading(object_words(each.queue), width))
+        lines += holders_lines(each, now, width)
+    show([_painted(each, paint) for each in lines])
+
+
+def _painted(line: Line, paint: Painter) -> str:
+    from mqvitals_agent.view.severity import Health
+    from mqvitals_agent.view.table import Tone
+
+    words = {health.word: health for health in Health}
+    parts = []
+    for text, tone in line.spans:
+        health = words.get(tone.value)
+        if health is not None:
+            parts.append(paint.sign(text, health))
+        elif tone is Tone.STRONG:
+            parts.append(paint.title(text))
+        else:
+            parts.append(paint.faint(text) if tone is Tone.FAINT else text)
+    return "".join(parts).rstrip()

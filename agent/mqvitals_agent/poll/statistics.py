@@ -1,0 +1,298 @@
+"""Statistics messages: what distributed queue managers tell of whole intervals, by the queue they put them to.
+
+Nobody answers a command here: the messages are taken from the queue, and are gone with that. One message tells of calls of the
+MQI (of the queue manager as a whole), of queues, or of channels; several may be written for one interval. Which parameter
+fills which metric the vocabulary says. Of a channel with several instances in an interval
+
+* what counts is added, the least and the greatest are those of all;
+* averages are weighed by the batches, those of queues by the messages got.
+
+What nothing happened for has no average: a network time of 0 means that none was measured.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from mqvitals_agent.connection.exchange import Exchange
+from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.pcf import encoder
+from mqvitals_agent.pcf.decoder import Decoder
+from mqvitals_agent.pcf.error import PcfError
+from mqvitals_agent.pcf.message import Message, Parameter, Value
+from mqvitals_agent.pcf.names import parameter_number
+from mqvitals_agent.poll.zone import local_ms
+from mqvitals_rules.snapshot import ObjectName, Reading, Source
+from mqvitals_rules.vocabulary import channel, queue, queue_manager
+from mqvitals_rules.vocabulary.metric import Absence, Kind, MetricType, Reported
+
+PROBE: Final = "STATISTICS"
+"""The name of the question, and of the readings."""
+COMMAND: Final = mq.MQCMD_STATISTICS_Q
+"""What exchanges with the statistics queue say that they asked; it is never put to a command server."""
+
+_TERM: Final = re.compile(r"(MQ\w+)(?:\[([01])\])?")
+_KINDS: Final[Mapping[int, tuple[Kind, int, int]]] = {
+    mq.MQCMD_STATISTICS_MQI: (queue_manager.KIND, 0, 0),
+    mq.MQCMD_STATISTICS_Q: (queue.KIND, mq.MQGACF_Q_STATISTICS_DATA, mq.MQCA_Q_NAME),
+    mq.MQCMD_STATISTICS_CHANNEL: (channel.KIND, mq.MQGACF_CHL_STATISTICS_DATA, mq.MQCACH_CHANNEL_NAME),
+}
+"""By command: the kind of object, the group that tells of one, and the parameter that names it (0: the message itself)."""
+
+_WEIGHTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "nettime_avg_us": ("full_batches", "incomplete_batches"),
+    "nettime_min_us": ("full_batches", "incomplete_batches"),
+    "exittime_avg_us": ("full_batches", "incomplete_batches"),
+    "exittime_min_us": ("full_batches", "incomplete_batches"),
+    "msgs_per_batch": ("full_batches", "incomplete_batches"),
+}
+"""Whether something happened that an average, or a least, can be of, and how much."""
+
+_MEASURED: Final[Mapping[str, str]] = {
+    "nettime_avg_us": "nettime_max_us",
+    "nettime_min_us": "nettime_max_us",
+    "nettime_max_us": "nettime_max_us",
+    "exittime_avg_us": "exittime_max_us",
+    "exittime_min_us": "exittime_max_us",
+    "exittime_max_us": "exittime_max_us",
+}
+"""Times, and the longest of them: when that is 0, nothing was measured."""
+
+Values = dict[str, Reported]
+
+
+class _Column(NamedTuple):
+    """How a metric is read: its name, and the parameters to add, each whole (None) or one half of its pair."""
+
+    name: str
+    terms: tuple[tuple[int, int | None], ...]
+
+
+def _columns(kind: Kind) -> tuple[_Column, ...]:
+    found = []
+    for metric in kind.metrics:
+        if metric.statistics:
+            terms = tuple(
+                (parameter_number(name), int(half) if half else None) for name, half in _TERM.findall(metric.statistics)
+            )
+            found.append(_Column(metric.name, terms))
+    return tuple(found)
+
+
+_COLUMNS: Final = {kind.name: _columns(kind) for kind, _, _ in _KINDS.values()}
+_COUNTERS: Final = {
+    kind.name: frozenset(m.name for m in kind.metrics if m.statistics and m.type is MetricType.COUNTER)
+    for kind, _, _ in _KINDS.values()
+}
+_RATES: Final = {
+    kind.name: tuple(m.name for m in kind.metrics if m.statistics and m.unit == "per_s")
+    for kind, _, _ in _KINDS.values()
+}
+
+
+class Key(NamedTuple):
+    """What a record is about: a queue manager's object, and an interval by the queue manager's own clock face, ms (None: not told)."""
+
+    queue_manager: str
+    kind: str
+    name: str
+    start: int | None
+    end: int | None
+
+
+@dataclass(slots=True)
+class Record:
+    """What statistics messages tell of one object and interval. ``put`` is when the last of them was put, ms UTC.
+
+    A ``temporary`` queue is a dynamic one that goes with the handle that made it.
+    """
+
+    key: Key
+    values: Values
+    put: int
+    temporary: bool
+
+
+class Found(NamedTuple):
+    """What an exchange brought: its records, how many messages are ``damaged``, and the commands of those that are unknown."""
+
+    records: tuple[Record, ...]
+    damaged: int
+    unknown: tuple[int, ...]
+
+
+def ask(queue_name: str) -> bytes:
+    """What stands as the request in the exchange of a read: the queue that was read."""
+    return encoder.request(COMMAND, (encoder.string(mq.MQCA_Q_NAME, queue_name),))
+
+
+def read(exchange: Exchange, decoder: Decoder) -> Found:
+    """The records in the messages that an exchange took from a statistics queue. Never raises for what they hold.
+
+    A message that does not say whose it is is that of the queue manager that was read.
+    """
+    parts: dict[Key, list[Values]] = {}
+    records: dict[Key, Record] = {}
+    damaged, unknown = 0, []
+    for reply in exchange.replies:
+        try:
+            message = decoder.decode(reply.data, reply.ccsid)
+        except PcfError:
+            damaged += 1
+            continue
+        if message.type != mq.MQCFT_STATISTICS or message.command not in _KINDS:
+            unknown.append(message.command)
+            continue
+        put = exchange.at if reply.put is None else reply.put
+        for key, values, temporary in _told(message, exchange.queue_manager):
+            parts.setdefault(key, []).append(values)
+            records[key] = Record(key, values, put, temporary)
+    for key, record in records.items():
+        record.values = _settled(key.kind, _together(key.kind, parts[key]))
+    return Found(tuple(records.values()), damaged, tuple(unknown))
+
+
+def reading(record: Record, utc: Callable[[int], int | None]) -> Reading:
+    """The record as a reading; ``utc`` converts local times, and tells None as long as the zone is not known.
+
+    Then the moment when the message was put is the interval's end: it is written at once.
+    """
+    _, kind, name, start, end = record.key
+    end_utc = None if end is None else utc(end)
+    start_utc = None if start is None else utc(start)
+    length = None
+    if end_utc is not None and start_utc is not None:
+        length = end_utc - start_utc
+    elif start is not None and end is not None:
+        length = end - start
+    if length is not None and length <= 0:
+        length = None
+    values = dict(record.values)
+    for rate in _RATES[kind]:
+        count = values[rate]
+        if not isinstance(count, Absence):
+            values[rate] = Absence.NOT_RETURNED if length is None else float(count) * 1000 / length
+    return Reading(
+        ObjectName(record.key.queue_manager, kind, name),
+        PROBE,
+        record.put if end_utc is None else end_utc,
+        values,
+        length,
+        poll=False,
+        source=Source.STATISTICS,
+    )
+
+
+def _told(message: Message, queue_manager_read: str) -> Iterable[tuple[Key, Values, bool]]:
+    kind, group, name_id = _KINDS[message.command]
+    top = message.values
+    said = top.get(mq.MQCA_Q_MGR_NAME)
+    whose = said if type(said) is str and said else queue_manager_read
+    start = local_ms(top.get(mq.MQCAMO_START_DATE), top.get(mq.MQCAMO_START_TIME))
+    end = local_ms(top.get(mq.MQCAMO_END_DATE), top.get(mq.MQCAMO_END_TIME))
+    if not group:
+        yield Key(whose, kind.name, "", start, end), _read(kind.name, top), False
+        return
+    for parameter in message.parameters:
+        if parameter.id != group or parameter.type != mq.MQCFT_GROUP or type(parameter.value) is not tuple:
+            continue
+        members: dict[int, Value] = {}
+        for member in parameter.value:
+            if isinstance(member, Parameter):
+                members.setdefault(member.id, member.value)
+        name = members.get(name_id)
+        if type(name) is str and name:
+            temporary = members.get(mq.MQIA_DEFINITION_TYPE) == mq.MQQDT_TEMPORARY_DYNAMIC
+            yield Key(whose, kind.name, name, start, end), _read(kind.name, members), temporary
+
+
+def _read(kind: str, values: Mapping[int, Value]) -> Values:
+    return {name: _sum(terms, values) for name, terms in _COLUMNS[kind]}
+
+
+def _sum(terms: Sequence[tuple[int, int | None]], values: Mapping[int, Value]) -> Reported:
+    total = 0
+    for number, half in terms:
+        found = _number(values.get(number), half)
+        if isinstance(found, Absence):
+            return found
+        total += found
+    return total
+
+
+def _number(value: Value | None, half: int | None) -> int | Absence:
+    """A number, one half of a pair, or the sum of a list. Below 0 it stands for something that was not collected."""
+    if type(value) is int:
+        numbers: tuple[object, ...] = (value,)
+        if half is not None:
+            return Absence.NOT_RETURNED
+    elif type(value) is tuple and value and (half is None or len(value) == 2):
+        numbers = value if half is None else (value[half],)
+    else:
+        return Absence.NOT_RETURNED
+    total = 0
+    for each in numbers:
+        if type(each) is not int:
+            return Absence.NOT_RETURNED
+        if each < 0:
+            return Absence.NOT_COLLECTED
+        total += each
+    return total
+
+
+def _together(kind: str, parts: Sequence[Values]) -> Values:
+    """One object's values from those of its instances, or of several messages of one interval."""
+    if len(parts) == 1:
+        return parts[0]
+    return {name: _one(name, parts, count=name in _COUNTERS[kind] or name in _RATES[kind]) for name in parts[0]}
+
+
+def _one(name: str, parts: Sequence[Values], *, count: bool) -> Reported:
+    weights = [_weight(name, part) for part in parts]
+    told = [
+        (value, weight)
+        for part, weight in zip(parts, weights, strict=True)
+        if type(value := part[name]) is int and (weight or not any(weights))
+    ]
+    if not told:
+        return parts[0][name]
+    numbers = [value for value, _ in told]
+    if count:
+        return sum(numbers)
+    if "_min" in name:
+        return min(numbers)
+    if "_avg" in name or name == "msgs_per_batch":
+        whole = sum(weight for _, weight in told)
+        return round(sum(value * weight for value, weight in told) / whole) if whole else max(numbers)
+    return max(numbers)
+
+
+def _weight(name: str, values: Values) -> int:
+    if name.startswith("qtime_avg_us"):
+        return _got(name, values)
+    return sum(value for each in _WEIGHTS.get(name, ()) if type(value := values.get(each)) is int)
+
+
+def _got(name: str, values: Values) -> int:
+    """How many messages were got that an average time on the queue is of."""
+    gets, persistent = values.get("gets"), values.get("persistent_gets")
+    if type(gets) is not int or type(persistent) is not int:
+        return 0
+    return persistent if name.endswith("_persistent") else gets - persistent
+
+
+def _settled(kind: str, values: Values) -> Values:
+    """Without averages that are of nothing."""
+    if kind == queue.KIND.name:
+        empty = [name for name in values if name.startswith("qtime_avg_us") and not _got(name, values)]
+    else:
+        empty = [name for name, longest in _MEASURED.items() if values.get(longest) == 0]
+        if kind == channel.KIND.name and not _weight("msgs_per_batch", values):
+            empty.append("msgs_per_batch")
+    for name in empty:
+        if type(values.get(name)) is int:
+            values[name] = Absence.NOTHING_TO_TELL
+    return values

@@ -1,0 +1,185 @@
+"""The applications of a simulated queue manager: CICS tasks, IMS regions, batch jobs, clients, and MQ's own address spaces.
+
+Who they are follows from a seed and names alone, so they stay the same while the queue manager lives. Every name is made up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from hashlib import blake2b
+from typing import Final
+
+from mqvitals_agent.simulator.state import Channel, ChannelInstance, Member, Queue
+
+_NOT_ACTIVE: Final = frozenset({"RETRYING", "STOPPED", "INACTIVE"})
+_OWN_QUEUES: Final = "SYSTEM."
+_FROM_AFAR: Final = "REMOTE."
+"""Into queues of such names other queue managers put, by receiver channels."""
+_ANSWERS: Final = ("REPLY", "RESPONSE", "OUT")
+"""Last parts of the names of queues from which clients get; into others they put."""
+_STEM: Final = 3
+_TASKS_IN_REGION: Final = 4
+
+
+class Kind(Enum):
+    """What an application is: APPLTYPE."""
+
+    CICS = "CICS"
+    BATCH = "BATCH"
+    IMS = "IMS"
+    RRS_BATCH = "RRSBATCH"
+    CHINIT = "CHINIT"
+    SYSTEM = "SYSTEM"
+
+
+_KINDS: Final = (Kind.CICS, Kind.CICS, Kind.BATCH, Kind.IMS, Kind.RRS_BATCH)
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """One connection. ``identifier`` is its own 8 bytes (CONN).
+
+    ``unconfirmed`` is when the last message came that its channel has not yet seen confirmed (ms since 1970 UTC), else None.
+    """
+
+    name: str
+    kind: Kind
+    user: str
+    asid: str
+    identifier: bytes
+    description: str = ""
+    channel: str = ""
+    connection_name: str = ""
+    transaction: str = ""
+    task: str = ""
+    psb: str = ""
+    region: str = ""
+    unconfirmed: int | None = None
+
+
+Running = tuple[Channel, ChannelInstance]
+
+
+class Applications:
+    """The applications of one member, each asked for by the queue that it has open, and its place among those."""
+
+    def __init__(self, seed: int, member: Member) -> None:
+        self._seed = seed
+        self._member = member
+        self._movers: dict[str, list[Running]] = {}
+        self._clients: list[Running] = []
+        self._receivers: list[Running] = []
+        # Without a channel initiator nothing comes through a channel.
+        for channel in member.channels.values() if member.chinit_running else ():
+            for instance in channel.instances:
+                if instance.status in _NOT_ACTIVE:
+                    continue
+                if instance.transmission_queue:
+                    self._movers.setdefault(instance.transmission_queue, []).append((channel, instance))
+                elif channel.kind == "SVRCONN":
+                    self._clients.append((channel, instance))
+                elif channel.kind == "RECEIVER":
+                    self._receivers.append((channel, instance))
+
+    def readers(self, queue: Queue, count: int) -> Iterator[Application]:
+        """Those that get from a queue."""
+        movers = self._movers.get(queue.name, ()) if queue.usage == "XMITQ" else ()
+        for place, (channel, instance) in enumerate(movers[:count]):
+            yield self._through(queue, "get", place, channel, instance)
+        answers = queue.name.rpartition(".")[2].startswith(_ANSWERS)
+        yield from self._several(queue, "get", count, len(movers), self._clients_of(queue) if answers else [])
+
+    def writers(self, queue: Queue, count: int) -> Iterator[Application]:
+        """Those that put to a queue."""
+        through: list[Running] = []
+        if queue.name.startswith(_FROM_AFAR):
+            through = self._receivers
+        elif queue.usage != "XMITQ" and not queue.name.rpartition(".")[2].startswith(_ANSWERS):
+            through = self._clients_of(queue)
+        yield from self._several(queue, "put", count, 0, through)
+
+    def _several(self, queue: Queue, side: str, count: int, done: int, through: list[Running]) -> Iterator[Application]:
+        for place in range(done, count):
+            if queue.name.startswith(_OWN_QUEUES):
+                yield self._own(queue, side, place)
+            elif through:
+                yield self._through(queue, side, place, *through[place % len(through)])
+            else:
+                yield self._local(queue, side, place)
+
+    def _clients_of(self, queue: Queue) -> list[Running]:
+        """Instances of a channel that shares a part of its name with the queue; else, for some queues, of any channel."""
+        parts = set(queue.name.split("."))
+        own = [each for each in self._clients if parts.intersection(each[0].name.split("."))]
+        if own or not self._clients or self._number(queue.name, "client") % 3:
+            return own
+        return [self._clients[self._number(queue.name, "channel") % len(self._clients)]]
+
+    def _own(self, queue: Queue, side: str, place: int) -> Application:
+        name = f"{self._member.name}MSTR"
+        return Application(name, Kind.SYSTEM, "MQMSTR", self._asid(name), self._identifier(queue, side, place))
+
+    def _through(self, queue: Queue, side: str, place: int, channel: Channel, instance: ChannelInstance) -> Application:
+        """The channel initiator for a channel: on z/OS its name is told, and not that of the partner's program."""
+        name = f"{self._member.name}CHIN"
+        identifier = self._identifier(queue, f"{side} {channel.name} {instance.connection_name}", place)
+        return Application(
+            name,
+            Kind.CHINIT,
+            "MQCHIN",
+            self._asid(name),
+            identifier,
+            description="Channel initiator",
+            channel=channel.name,
+            connection_name=instance.connection_name,
+            unconfirmed=instance.last_message if instance.indoubt or instance.current_messages else None,
+        )
+
+    def _local(self, queue: Queue, side: str, place: int) -> Application:
+        stem = _stem(queue.name)
+        kind = _KINDS[self._number(queue.name, side) % len(_KINDS)]
+        number = self._number(self._member.name, queue.name, side, place)
+        identifier = self._identifier(queue, side, place)
+        gets = side == "get"
+        match kind:
+            case Kind.CICS:
+                name = f"CICS{stem[0]}{'A' if gets else 'T'}{place // _TASKS_IN_REGION + 1:02}"
+                found = Application(
+                    name,
+                    kind,
+                    "CICSUSER",
+                    self._asid(name),
+                    identifier,
+                    transaction=f"{stem}{'G' if gets else 'P'}",
+                    task=f"{number % 99_999 + 1:07}",
+                )
+            case Kind.IMS:
+                name = f"IMS{stem}{'G' if gets else 'P'}{place // _TASKS_IN_REGION + 1}"
+                psb, region = f"{stem}PSB{'G' if gets else 'P'}", f"{number % 9_999 + 1:04}"
+                found = Application(name, kind, "IMSUSER", self._asid(name), identifier, psb=psb, region=region)
+            case _:
+                name = f"{stem}{'JOB' if gets else 'PUT'}{place + 1}"[:8]
+                # Every job has an address space of its own, also where two have the same name.
+                asid = self._asid(f"{name} {queue.name} {place}")
+                found = Application(name, kind, f"{stem}USER", asid, identifier)
+        return found
+
+    def _identifier(self, queue: Queue, side: str, place: int) -> bytes:
+        parts = (self._member.name, queue.name, side, place)
+        return self._number(*parts, "connection").to_bytes(8, "big")
+
+    def _asid(self, name: str) -> str:
+        return f"{self._number(self._member.name, name, 'asid') % 0x3FF + 0x20:04X}"
+
+    def _number(self, *parts: object) -> int:
+        """A number of 64 bits that looks like chance, and is always the same for the same seed and parts."""
+        text = "/".join(map(str, (self._seed, *parts)))
+        return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
+
+
+def _stem(name: str) -> str:
+    """Three letters that remind of a queue's name: of its first part that has letters only."""
+    part = next((part for part in name.split(".") if part.isalpha() and len(part) >= _STEM), "APPL")
+    return part[:_STEM].upper()

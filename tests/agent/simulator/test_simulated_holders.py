@@ -1,0 +1,300 @@
+"""Who has the simulated queues open agrees with everything else that the queue managers tell."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from mqvitals_agent.connection.exchange import Exchange
+from mqvitals_agent.simulator.application import Kind
+from mqvitals_agent.simulator.connector import connectors
+from mqvitals_agent.simulator.holder import Holder, all_holders, holders, open_counts
+from mqvitals_agent.simulator.model import World
+from mqvitals_agent.simulator.scenario import SCENARIOS, Incident, Scenario, What, load_scenario
+from mqvitals_agent.simulator.state import Group, Member
+from mqvitals_agent.who.asking import ask_holders
+from mqvitals_agent.who.holder import Holders
+from mqvitals_rules.snapshot import ObjectName
+
+BEGAN = 1_795_176_000_000
+S = 1000
+
+
+class Moving:
+    """A clock that waiting moves."""
+
+    def __init__(self, begin: int) -> None:
+        self.moment = float(begin)
+
+    def now(self) -> int:
+        """The moment."""
+        return int(self.moment)
+
+    async def sleep(self, ms: float) -> None:
+        """Time goes on."""
+        await asyncio.sleep(0)
+        self.moment += max(ms, 0)
+
+
+def after(name: str, seconds: int, seed: int = 1) -> World:
+    """A world some seconds into a scenario."""
+    world = World(load_scenario(name), BEGAN, seed=seed, queues=60, channels=10)
+    world.advance(BEGAN + seconds * S)
+    return world
+
+
+def everybody(group: Group) -> dict[str, tuple[Holder, ...]]:
+    """All handles, by member."""
+    return {name: tuple(all_holders(group, member)) for name, member in group.members.items()}
+
+
+def running(member: Member) -> set[tuple[str, str]]:
+    """Channels and the partners of their instances."""
+    return {
+        (channel.name, instance.connection_name)
+        for channel in member.channels.values()
+        for instance in channel.instances
+    }
+
+
+@pytest.mark.parametrize("seed", [1, 2, 77])
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_as_many_as_are_counted(name: str, seed: int) -> None:
+    """Each queue has as many handles for input and output as are counted, each of one connection; channels that run only."""
+    world = after(name, 1, seed)
+    for seconds in (1, 45, 100, 180, 230):
+        group = world.advance(BEGAN + seconds * S)
+        for member in group.members.values():
+            counted: Counter[tuple[str, bool]] = Counter()
+            for queue in (*member.queues.values(), *group.shared_queues.values()):
+                inputs, outputs = open_counts(queue, member)
+                counted.update({(queue.name, True): inputs, (queue.name, False): outputs})
+            found = list(all_holders(group, member))
+            assert Counter((each.queue, each.gets) for each in found) == +counted
+            assert all(each.puts != each.gets for each in found)
+            assert len({each.application.identifier for each in found}) == len(found)
+            through = {(each.application.channel, each.application.connection_name) for each in found}
+            assert through - {("", "")} <= running(member)
+            assert all((each.application.kind is Kind.CHINIT) == bool(each.application.channel) for each in found)
+
+
+def test_the_same_whoever_asks_and_however_often() -> None:
+    """A world that was looked at every second and one that was not tell the same holders; another seed tells others."""
+    looked, other = after("busy-morning", 1, 5), after("busy-morning", 1, 5)
+    for seconds in range(2, 90):
+        everybody(looked.advance(BEGAN + seconds * S))
+    told = everybody(other.advance(BEGAN + 89 * S))
+    assert everybody(looked.group) == told == everybody(other.group)
+    assert {each.application.identifier for each in told["QM01"]}.isdisjoint(
+        each.application.identifier for each in everybody(after("busy-morning", 89, 6).group)["QM01"]
+    )
+
+
+def test_who_they_are_does_not_change() -> None:
+    """From second to second the same applications have a queue open: only their units of work and calls change."""
+    world = after("quiet", 5)
+    seen = set()
+    for seconds in range(6, 40):
+        group = world.advance(BEGAN + seconds * S)
+        seen.add(tuple(replace(each, active=False, unit_began=None) for each in everybody(group)["QM01"]))
+    assert len(seen) == 1
+
+
+def test_a_channel_reads_its_transmission_queue() -> None:
+    """The handle is the channel initiator's, names the channel and its partner, and nobody else may get meanwhile."""
+    world = after("quiet", 60)
+    member = world.group.members["QM01"]
+    reader, *writers = holders(world.group, member, member.queues["QM02"])
+    assert (reader.application.name, reader.application.kind, reader.exclusive) == ("QM01CHIN", Kind.CHINIT, True)
+    assert (reader.application.channel, reader.application.connection_name) == ("TO.QM02", "10.20.0.12(1414)")
+    assert all(each.puts and each.application.kind is not Kind.CHINIT for each in writers)
+
+
+def test_who_comes_through_channels() -> None:
+    """Other queue managers put through receivers, clients put requests and get replies through their channel."""
+    group = after("quiet", 60).group
+    member = group.members["QM01"]
+
+    def channels(queue: str, *, gets: bool) -> set[str]:
+        found = holders(group, member, member.queues[queue])
+        return {each.application.channel for each in found if each.gets is gets}
+
+    assert channels("REMOTE.IN", gets=False) == {"TO.QM01"}
+    assert channels("ORDERS.REQUEST", gets=False) == {"CLIENTS.ORDERS"}
+    assert channels("ORDERS.REPLY", gets=True) == {"CLIENTS.ORDERS"}
+    assert channels("ORDERS.REQUEST", gets=True) == {""}
+
+
+@pytest.mark.parametrize("ended", ["channel initiator", "instances"])
+def test_nobody_comes_through_a_channel_that_does_not_run(ended: str) -> None:
+    """The handles are as many as before, and all of them local."""
+    group = after("quiet", 60).group
+    member = group.members["QM01"]
+    before = len(everybody(group)["QM01"])
+    if ended == "instances":
+        for channel in member.channels.values():
+            for instance in channel.instances:
+                instance.status = "RETRYING"
+    else:
+        member.chinit_running = False
+    found = everybody(group)["QM01"]
+    assert len(found) == before
+    assert {each.application.channel for each in found} == {""}
+
+
+def test_the_command_server_reads_its_queue() -> None:
+    """It belongs to the queue manager, and reads alone."""
+    group = after("quiet", 60).group
+    member = group.members["QM03"]
+    (reader,) = holders(group, member, member.queues["SYSTEM.COMMAND.INPUT"])
+    assert (reader.application.name, reader.application.kind, reader.exclusive) == ("QM03MSTR", Kind.SYSTEM, True)
+
+
+def test_names_fit_and_all_kinds_are_there() -> None:
+    """Names are as long as z/OS allows, and the site shows every kind of application."""
+    group = after("quiet", 60).group
+    found = [each.application for told in everybody(group).values() for each in told]
+    assert {each.kind for each in found} == set(Kind)
+    for each in found:
+        assert 1 <= len(each.name) <= 8
+        assert len(each.user) <= 12
+        assert len(each.asid) == 4
+        assert len(each.identifier) == 8
+        assert len(each.transaction) == (4 if each.kind is Kind.CICS else 0)
+        assert bool(each.task) == (each.kind is Kind.CICS)
+        assert bool(each.psb) == bool(each.region) == (each.kind is Kind.IMS)
+
+
+def test_a_stuck_consumer_holds_a_unit_of_work() -> None:
+    """While its consumer is too slow one handle of the queue keeps a unit of work, ever older, and the queue says UNCOM YES."""
+    world = after("buffer-pool-thrash", 59)
+    began = set()
+    for seconds in range(62, 240, 10):
+        group = world.advance(BEGAN + seconds * S)
+        member = group.members["QM01"]
+        queue = member.queues["ORDERS.REQUEST"]
+        stuck, *others = holders(group, member, queue)
+        assert (stuck.gets, stuck.active, queue.uncommitted) == (True, False, 1)
+        assert all(each.unit_began is None or each.unit_began > group.now - 5 * S for each in others)
+        began.add(stuck.unit_began)
+    (moment,) = began
+    assert moment is not None
+    assert abs(moment - (BEGAN + 60 * S)) <= 2 * S
+    group = world.advance(BEGAN + 250 * S)
+    queue = group.members["QM01"].queues["ORDERS.REQUEST"]
+    assert (queue.held_since, queue.uncommitted) == (None, 0)
+
+
+def test_of_a_shared_queue_one_member_holds() -> None:
+    """The stuck consumer of a shared queue is at one queue manager alone."""
+    stuck = Incident(10 * S, 600 * S, What.SLOW_CONSUMER, "PRDQ/APPL1.ORDERS", 0.01)
+    group = World(Scenario("stuck", 3_600 * S, (stuck,)), BEGAN).advance(BEGAN + 300 * S)
+    queue = group.shared_queues["APPL1.ORDERS"]
+    old = [
+        name
+        for name, member in group.members.items()
+        for each in holders(group, member, queue)
+        if each.unit_began is not None and each.unit_began < group.now - 60 * S
+    ]
+    assert old == ["QM01"]
+
+
+def test_units_of_work_come_and_go() -> None:
+    """On busy queues some connections have a short unit of work and some none, and a unit is never later than now."""
+    world = after("quiet", 30)
+    began = [
+        (each.unit_began, group.now)
+        for group in (world.advance(BEGAN + seconds * S) for seconds in range(31, 50))
+        for each in everybody(group)["QM01"]
+    ]
+    under_way = [(unit, now) for unit, now in began if unit is not None]
+    assert 0 < len(under_way) < len(began)
+    assert all(now - 5 * S < unit <= now for unit, now in under_way)
+
+
+def test_who_holds_a_message_that_nobody_commits() -> None:
+    """A queue that holds messages and gives none away: its getter has a unit of work since the last one it gave."""
+    group = after("quiet", 180).group
+    member = group.members["QM01"]
+    queue = member.queues["ORDERS.REQUEST"]
+    queue.depth, queue.last_get = 40, group.now - 500_000
+    assert holders(group, member, queue)[0].unit_began == queue.last_get
+    queue.depth = 0
+    assert holders(group, member, queue)[0].unit_began is None
+
+
+def test_a_channel_in_doubt_holds_a_unit_of_work() -> None:
+    """The channel that waits for its partner's word has had one since its last message."""
+    group = after("quiet", 180).group
+    member = group.members["QM01"]
+    instance = member.channels["TO.PARTNER"].instances[0]
+    instance.indoubt, instance.last_message = True, group.now - 700_000
+    assert holders(group, member, member.queues["PARTNER"])[0].unit_began == instance.last_message
+
+
+def test_held_units_come_round_with_the_scenario() -> None:
+    """Rounds that are added move the beginning of a unit of work that lasts, as living through them does."""
+    stuck = Incident(5 * S, 15 * S, What.SLOW_CONSUMER, "QM01/PAYMENTS.IN", 0.01)
+    scenario = Scenario("round", 20 * S, (stuck,))
+    looks = (115, 155, 195)
+    held = [
+        World(scenario, BEGAN).advance(BEGAN + look * S).members["QM01"].queues["PAYMENTS.IN"].held_since
+        for look in looks
+    ]
+    assert held == [BEGAN + moment * S for moment in (105, 145, 185)]
+
+
+async def asked(world: World, queue: ObjectName, members: list[str]) -> Holders:
+    """The way of the product: over connections, in EBCDIC."""
+    clock = Moving(world.group.now)
+    links = {each.queue_manager: await each.connect() for each in connectors(world, clock)}
+
+    async def put(queue_manager: str, command: int, build: Callable[[str], bytes]) -> Exchange:
+        return await links[queue_manager].ask(command, build(""), 10_000)
+
+    return await ask_holders(queue, members, put, clock)
+
+
+async def test_the_product_finds_every_holder_and_its_connection() -> None:
+    """Private and shared queues, transmission queues too: as many as counted, each with its connection, without a note."""
+    world = after("quiet", 720)
+    group = world.group
+    queues = group.members["QM01"].queues
+    seen = channels = 0
+    for name, queue in list(queues.items())[:25]:
+        told = await asked(world, ObjectName("QM01", "queue", name), ["QM01"])
+        (member,) = told.members
+        assert len(member.holders) == queue.input_handles + queue.output_handles
+        assert (member.problem, member.notes) == ("", ())
+        for holder in member.holders:
+            assert holder.connection is not None
+            if holder.channel:
+                assert holder.instance is not None
+                assert (holder.instance.status, holder.instance.count) == ("RUNNING", 1)
+                channels += 1
+            else:
+                assert holder.connection.count == 1
+        seen += len(member.holders)
+    assert channels < seen
+    assert channels
+    shared = await asked(world, ObjectName("PRDQSG", "queue", "APPL1.ORDERS"), list(group.members))
+    assert [len(each.holders) for each in shared.members] == [
+        sum(each.shared_handles["APPL1.ORDERS"]) for each in group.members.values()
+    ]
+
+
+async def test_the_product_shows_the_old_unit_of_work() -> None:
+    """Whoever looks who has the filling queue open sees since when somebody does not commit, in local time."""
+    world = after("buffer-pool-thrash", 200)
+    told = await asked(world, ObjectName("QM01", "queue", "ORDERS.REQUEST"), ["QM01"])
+    units = {
+        (each.connection.unit_of_work.state, each.connection.unit_of_work.began)
+        for each in told.members[0].holders
+        if each.input == "SHARED" and each.connection and each.connection.unit_of_work
+    }
+    # The scenario begins at 12:00:00 UTC, which is 13.00.00 there, and the trouble a minute later.
+    assert ("ACTIVE", "2026-11-20 13.01.01") in units or ("ACTIVE", "2026-11-20 13.01.00") in units

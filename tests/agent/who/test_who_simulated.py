@@ -1,0 +1,87 @@
+"""Who has the queues of a simulated group open, asked of its own command servers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from mqvitals_agent.connection.exchange import Exchange
+from mqvitals_agent.simulator.connector import connectors
+from mqvitals_agent.simulator.model import World
+from mqvitals_agent.simulator.scenario import load_scenario
+from mqvitals_agent.who.answer import from_json, to_json
+from mqvitals_agent.who.asking import ask_holders
+from mqvitals_agent.who.holder import Holders
+from mqvitals_rules.snapshot import ObjectName
+
+BEGAN = 1_795_176_000_000
+LATER = BEGAN + 600_000
+
+
+class Waiting:
+    """Time that only waiting moves."""
+
+    def __init__(self) -> None:
+        self.moment = float(LATER)
+
+    def now(self) -> int:
+        """The moment."""
+        return int(self.moment)
+
+    async def sleep(self, ms: float) -> None:
+        """Others may run, and time goes on."""
+        await asyncio.sleep(0)
+        self.moment += max(ms, 0)
+
+
+async def who(clock: Waiting, world: World, queue: ObjectName, *queue_managers: str) -> Holders:
+    """Ask queue managers, each over its own connection."""
+    connections = {each.queue_manager: await each.connect() for each in connectors(world, clock)}
+
+    async def put(queue_manager: str, command: int, build: Callable[[str], bytes]) -> Exchange:
+        return await connections[queue_manager].ask(command, build(""), 10_000)
+
+    return await ask_holders(queue, queue_managers, put, clock)
+
+
+def test_every_handle_of_every_queue() -> None:
+    """As many handles as the queue manager counts, each with a connection, and those of channels with an instance."""
+    clock, world = Waiting(), World(load_scenario("quiet"), BEGAN)
+    group = world.advance(LATER)
+    seen = channels = 0
+    for name, queue in group.members["QM01"].queues.items():
+        counted = queue.input_handles + queue.output_handles
+        holders = asyncio.run(who(clock, world, ObjectName("QM01", "queue", name), "QM01"))
+        (member,) = holders.members
+        assert (member.problem, member.notes) == ("", ())
+        assert len(member.holders) == counted
+        assert all(each.application and each.state for each in member.holders)
+        assert all(each.connection is not None and each.connection.count for each in member.holders)
+        assert all(each.instance is not None for each in member.holders if each.channel)
+        assert from_json(to_json(holders)) == holders
+        seen += counted
+        channels += sum(bool(each.channel) for each in member.holders)
+    assert seen
+    assert channels
+
+
+def test_a_shared_queue() -> None:
+    """Every member tells its own handles of a shared queue."""
+    clock, world = Waiting(), World(load_scenario("quiet"), BEGAN)
+    group = world.advance(LATER)
+    seen = 0
+    for name in group.shared_queues:
+        found = asyncio.run(who(clock, world, ObjectName("PRDQSG", "queue", name), *group.members))
+        for member in found.members:
+            assert member.problem == ""
+            counted = sum(group.members[member.queue_manager].shared_handles.get(name, (0, 0)))
+            assert len(member.holders) == counted
+            seen += counted
+    assert seen
+
+
+def test_a_queue_that_is_not_there() -> None:
+    """Nobody has it open, and it is said that there is none."""
+    clock, world = Waiting(), World(load_scenario("quiet"), BEGAN)
+    (member,) = asyncio.run(who(clock, world, ObjectName("QM01", "queue", "NO.SUCH.QUEUE"), "QM01")).members
+    assert (member.holders, member.problem) == ((), "")

@@ -1,0 +1,191 @@
+"""Who has a queue open: asked when the screen opens and whenever that is wished, in a thread of its own."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widget import Widget
+
+from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.view.figure import age
+from mqvitals_agent.view.frame import DETAIL, Want
+from mqvitals_agent.view.holders import holders_lines
+from mqvitals_agent.view.table import Line, Tone, line
+from mqvitals_agent.view.text import safe, wrap
+from mqvitals_agent.view.wording import object_words
+from mqvitals_agent.who.holder import Holders
+from mqvitals_agent.who.inquiry import NoAnswer, inquire
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_tui.feed import Read
+from mqvitals_tui.keys import HOLDERS, MOVES, WHO, Hint, hint_line
+from mqvitals_tui.screens.frame_screen import FrameScreen, Sight
+from mqvitals_tui.screens.trail import trail_line
+from mqvitals_tui.widgets.banner import Banner
+from mqvitals_tui.widgets.lines import LinesView
+from mqvitals_tui.widgets.status_bar import StatusBar
+
+
+class HoldersScreen(FrameScreen):
+    """Who has ``queue`` open, asked through the store; ``trail`` are the names of the places and objects that led here."""
+
+    BINDINGS: ClassVar[list[BindingType]] = list(HOLDERS)
+    AUTO_FOCUS = "#lines"
+    DEFAULT_CSS = """
+    HoldersScreen { background: $background; }
+    HoldersScreen #lines { height: 1fr; scrollbar-size-vertical: 1; scrollbar-gutter: stable; }
+    """
+
+    class Answered(Message):
+        """What became of a question, the ``number``-th of this screen: holders, or why there are none."""
+
+        def __init__(self, number: int, holders: Holders | None, problem: str = "") -> None:
+            super().__init__()
+            self.number = number
+            self.holders = holders
+            self.problem = problem
+
+    def __init__(self, sight: Sight, store: Path, queue: ObjectName, trail: tuple[str, ...]) -> None:
+        super().__init__(sight)
+        self.queue = queue
+        self.trail = trail
+        self._store = store
+        self._number = 0
+        self._asked: int | None = None
+        self._holders: Holders | None = None
+        self._problem = ""
+        self._gone = threading.Event()
+
+    def compose(self) -> ComposeResult:
+        """Header, the way here, the text, the keys."""
+        yield Banner(id="header")
+        yield Banner(id="trail")
+        yield LinesView(id="lines")
+        yield StatusBar(id="keys")
+
+    def on_mount(self) -> None:
+        """Ask at once."""
+        self.action_ask_again()
+
+    def on_unmount(self) -> None:
+        """Nobody waits any more."""
+        self._gone.set()
+
+    @property
+    def want(self) -> Want:
+        """The queue: the header says how old the store is, and who is watched."""
+        return Want(DETAIL, name=self.queue)
+
+    @property
+    def body(self) -> Widget:
+        """The text."""
+        return self.query_one("#lines", LinesView)
+
+    @property
+    def words(self) -> str:
+        """What is asked, for the trail."""
+        return WHO.description
+
+    @property
+    def asking(self) -> bool:
+        """Whether a question is under way."""
+        return self._asked is not None
+
+    @property
+    def holders(self) -> Holders | None:
+        """What was told last."""
+        return self._holders
+
+    def help_groups(self) -> tuple[tuple[str, Sequence[Binding]], ...]:
+        """The keys of this screen."""
+        return (("Here: who has it open", HOLDERS), ("Moving about", MOVES))
+
+    # -- asking ------------------------------------------------------------------------------------------------------
+
+    def action_ask_again(self) -> None:
+        """Ask, unless the answer is still awaited."""
+        if self.asking:
+            return
+        self._number += 1
+        self._asked = self.sight.machine()
+        self.run_worker(self._ask, name="who", thread=True)
+        self.repaint()
+
+    def _ask(self) -> None:
+        """In the worker's thread: to it alone belongs what writes the question."""
+        number = self._number
+        try:
+            told = inquire(self._store, (self.queue,), self.sight.machine, self._gone.wait)
+        except (StoreError, NoAnswer) as error:
+            self.post_message(self.Answered(number, None, str(error)))
+        else:
+            if told is not None:
+                self.post_message(self.Answered(number, told[0]))
+
+    def on_holders_screen_answered(self, message: Answered) -> None:
+        """Show it. What was told before gives way to a problem: who had the queue open then may have gone since."""
+        if message.number == self._number:
+            self._asked = None
+            self._holders, self._problem = message.holders, message.problem
+            self.repaint()
+
+    # -- painting ----------------------------------------------------------------------------------------------------
+
+    def paint_frame_around(self, width: int) -> None:
+        """The way here, what is known of the handles, whether or not the store was read already, and the keys."""
+        self.query_one("#trail", Banner).show(
+            (trail_line((*self._before, object_words(self.queue), self.words), width),)
+        )
+        lines = self._lines(max(width - 1, 20))
+        self.query_one("#lines", LinesView).show(lines)
+        hints = (
+            Hint("Esc", "back"),
+            Hint("r", "ask again", 1),
+            *((Hint("Enter", "open the channel", 4),) if any(each.key for each in lines) else ()),
+            Hint(":", "find", 5),
+            Hint("?", "help"),
+            Hint("q", "quit"),
+        )
+        self.query_one("#keys", StatusBar).show(hint_line(hints, width))
+
+    def paint(self, read: Read, width: int) -> None:
+        """Nothing of what was read has a place below the header."""
+
+    @property
+    def _before(self) -> tuple[str, ...]:
+        """The trail without the queue, which stands behind it anyway."""
+        return self.trail[:-1] if self.trail[-1:] == (object_words(self.queue),) else self.trail
+
+    def _lines(self, width: int) -> tuple[Line, ...]:
+        lines: list[Line] = []
+        if self._asked is not None:
+            words = f"asking {self._members()} … {age(self.sight.machine() - self._asked)}"
+            lines += (line(each, Tone.INFO) for each in wrap(words, width, rest="  "))
+        elif self._problem:
+            lines += (line(each, Tone.UNKNOWN) for each in wrap(f"? UNKNOWN  {safe(self._problem)}", width, rest="  "))
+        if self._holders is not None:
+            lines += [line()] if lines else []
+            lines += holders_lines(self._holders, self.sight.now(), width)
+        return tuple(lines)
+
+    def _members(self) -> str:
+        """Who is asked: of a shared queue every queue manager that is watched."""
+        if self._read is None:
+            return safe(self.queue.owner)
+        names = [member.name for member in self._read.frame.status.queue_managers]
+        return safe(self.queue.owner if self.queue.owner in names else ", ".join(names))
+
+    # -- actions -----------------------------------------------------------------------------------------------------
+
+    def on_lines_view_opened(self, message: LinesView.Opened) -> None:
+        """Enter on handles that came through a channel."""
+        self.drill(message.key)
+
+    def action_back(self) -> None:
+        """To where this was opened."""
+        self.dismiss()
