@@ -55,7 +55,7 @@ $(VENV)/peers: $(STAMP)
 bench: $(VENV)/peers ## benchmarks, each against a named peer
 	@PYTHONPATH=$(VENV)/peers $(BIN)/python benchmarks/run.py
 
-soak: $(STAMP) ## the property tests with many more examples
+soak: $(STAMP) ## property tests with many more examples, 200 reconnects, 100,000 damaged SMF records
 	@$(BIN)/python -m pytest -n auto --hypothesis-profile soak --timeout 3600 tests
 
 tools: ## real servers for opt-in tests

@@ -57,7 +57,9 @@ def test_unknown_keys_are_ignored(tmp_path: Path) -> None:
 def test_cut_last_line_is_reported_and_the_rest_used(tmp_path: Path, gz: bool) -> None:
     """After a crash of the recorder the last line may be cut: that is no damage."""
     text = (HEADER + ANSWER + FAILED[:30]).encode()
-    recording = read(written(tmp_path / ("r.jsonl.gz" if gz else "r.jsonl"), gzip.compress(text) if gz else text))
+    recording = read(
+        written(tmp_path / ("r.jsonl.gz" if gz else "r.jsonl"), gzip.compress(text, mtime=0) if gz else text)
+    )
     assert len(list(recording)) == 1
     assert len(recording.warnings) == 1
     assert "line 3, the last, is cut" in recording.warnings[0]
@@ -74,8 +76,12 @@ def test_whole_last_line_without_an_end_is_used(tmp_path: Path) -> None:
 def test_several_gzip_members_read_as_one(tmp_path: Path) -> None:
     """A recorder may append: members follow one another, lines even span them, tools pad with zeros."""
     half = len(ANSWER) // 2
-    data = gzip.compress((HEADER + ANSWER[:half]).encode()) + gzip.compress(ANSWER[half:].encode()) + bytes(512)
-    recording = read(written(tmp_path / "r.jsonl.gz", data + gzip.compress(FAILED.encode())))
+    data = (
+        gzip.compress((HEADER + ANSWER[:half]).encode(), mtime=0)
+        + gzip.compress(ANSWER[half:].encode(), mtime=0)
+        + bytes(512)
+    )
+    recording = read(written(tmp_path / "r.jsonl.gz", data + gzip.compress(FAILED.encode(), mtime=0)))
     assert [exchange.queue_manager for exchange in recording] == ["QM01", "QM03"]
     assert recording.warnings == []
 
@@ -83,7 +89,7 @@ def test_several_gzip_members_read_as_one(tmp_path: Path) -> None:
 def test_damaged_gzip_keeps_what_was_read(tmp_path: Path) -> None:
     """A flipped byte in the middle ends the reading with a sentence; what stood before it is used."""
     lines = [ANSWER.replace("00ff", f"{number:08x}") for number in range(4000)]
-    data = bytearray(gzip.compress((HEADER + "".join(lines)).encode()))
+    data = bytearray(gzip.compress((HEADER + "".join(lines)).encode(), mtime=0))
     data[len(data) * 3 // 4] ^= 0xFF
     recording = read(written(tmp_path / "r.jsonl.gz", bytes(data)))
     found = [int.from_bytes(exchange.replies[0].data, "big") for exchange in recording]
@@ -97,7 +103,7 @@ def test_damaged_gzip_keeps_what_was_read(tmp_path: Path) -> None:
 def test_cut_gzip_keeps_what_was_read(tmp_path: Path) -> None:
     """A gzip file without its end gives everything that can be unpacked."""
     lines = [ANSWER.replace("00ff", f"{number:08x}") for number in range(2000)]
-    data = gzip.compress((HEADER + "".join(lines)).encode())
+    data = gzip.compress((HEADER + "".join(lines)).encode(), mtime=0)
     recording = read(written(tmp_path / "r.jsonl.gz", data[: len(data) // 2]))
     assert 500 < len(list(recording)) < 2000
     assert "the compressed data are cut off" in recording.warnings[0]
@@ -244,9 +250,15 @@ def test_warnings_are_bounded(tmp_path: Path) -> None:
         (HEADER.replace('"name"', r'"comment":"\ud800","name"').encode(), "comment should be a text"),
         (HEADER.replace('"name"', '"created":"now","name"').encode(), "created should be a moment"),
         (HEADER[:40].encode(), "cannot be used: it is cut off within its first line$"),
-        (gzip.compress(b"x")[:5], "cannot be used: the compressed data are cut off, and no line stands before that"),
-        (gzip.compress(HEADER.encode())[:60], "cannot be used: the compressed data are cut off within its first line$"),
-        (gzip.compress(b""), "is empty"),
+        (
+            gzip.compress(b"x", mtime=0)[:5],
+            "cannot be used: the compressed data are cut off, and no line stands before that",
+        ),
+        (
+            gzip.compress(HEADER.encode(), mtime=0)[:60],
+            "cannot be used: the compressed data are cut off within its first line$",
+        ),
+        (gzip.compress(b"", mtime=0), "is empty"),
     ],
 )
 def test_what_is_no_recording_is_refused(tmp_path: Path, data: bytes, words: str) -> None:
