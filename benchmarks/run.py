@@ -25,6 +25,7 @@ class Benchmark(NamedTuple):
 ORDER = (
     Benchmark("pcf_decode.py"),
     Benchmark("mqi.py"),
+    Benchmark("smf.py", "two minutes", ("--megabytes", "10")),
     Benchmark("pipeline.py"),
     Benchmark("page_size.py"),
     Benchmark("repaint.py"),

@@ -14,6 +14,7 @@ flag              environment           key in the file
 ``--interval``    MQVITALS_INTERVAL     ``polling.interval``
 ``--log-format``  MQVITALS_LOG_FORMAT   ``log.format``
 \\                MQVITALS_LOG_LEVEL    ``log.level``
+``--smf``         MQVITALS_SMF_WATCH    ``smf.watch``
 ================  ====================  ====================
 
 An empty variable counts as one that is not set. No file is read unless one is named.

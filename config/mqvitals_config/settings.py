@@ -21,6 +21,7 @@ from mqvitals_config.polling import PollingSettings
 from mqvitals_config.problem import LocatedNumber, LocatedText, Problem
 from mqvitals_config.receiver import Receiver, receiver_contradictions
 from mqvitals_config.shape import Convert
+from mqvitals_config.smf import SmfSettings
 from mqvitals_config.time_zone import FORM as TIME_ZONE
 from mqvitals_config.time_zone import checked
 
@@ -244,6 +245,9 @@ class Settings:
         default_factory=LogSettings
     )
     store: Annotated[StoreSettings, Doc("Where samples and alerts are kept.")] = field(default_factory=StoreSettings)
+    smf: Annotated[SmfSettings, Doc("SMF records of z/OS, and how they come to the agent.")] = field(
+        default_factory=SmfSettings
+    )
     rules: Annotated[RuleSettings, Doc("Which rules judge, and with which thresholds.")] = field(
         default_factory=RuleSettings
     )

@@ -59,14 +59,19 @@ class _Watch:
         self.fresh_until = 0
 
     def sort(self, state: ObjectState) -> None:
-        """Which rules wait for polls, and which for records: those with a record's value and none that polls tell."""
+        """Which rules wait for polls, and which for records: those with a record's value and none that polls tell.
+
+        Of an object that was never polled all do: else nothing would say of which metrics even its records tell nothing.
+        """
         turn = (state.turn, len(state.stamps))
         if turn == self._for_turn:
             return
         self._for_turn = turn
         told, polled = state.from_records, state.stamps.keys() - state.from_records
         self.by_records = tuple(
-            form for form in self.forms if not form.own.isdisjoint(told) and form.own.isdisjoint(polled)
+            form
+            for form in self.forms
+            if not state.stamps or (not form.own.isdisjoint(told) and form.own.isdisjoint(polled))
         )
         recorded = {form.id for form in self.by_records}
         self.by_polls = tuple(form for form in self.forms if form.id not in recorded)
@@ -156,7 +161,10 @@ class Engine:
             watch = self._watch(state)
             watch.sort(state)
             forms = [
-                form for form in watch.by_records if not form.own.isdisjoint(told) and ts > watch.told.get(form.id, -1)
+                form
+                for form in watch.by_records
+                if ts > watch.told.get(form.id, -1)
+                and (not form.own.isdisjoint(told) or form.own.isdisjoint(state.from_records))
             ]
             watch.told.update((form.id, ts) for form in forms)
             self._judge(state, ts, counts, changes, forms)

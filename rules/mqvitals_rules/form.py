@@ -28,11 +28,15 @@ class Form:
     clear: Expression | None
     severity_if: tuple[tuple[Expression, Severity], ...]
     policy: Policy
+    record_policy: Policy
+    """The policy where records are counted instead of polls."""
     summary: Template
     mqsc: Template | None
     mqsc_if: tuple[tuple[Expression, Template], ...]
     plain: bool
     """True when every part of the condition must hold, so that whatever is absent makes it unknown."""
+    own: frozenset[str] = frozenset()
+    """The metrics of the object itself that its condition, or the one that clears it, looks at, but for declared ones."""
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
@@ -100,11 +104,20 @@ def compile_rule(rule: Rule, kinds: Mapping[str, Kind], values: Mapping[str, flo
         clear=clear,
         severity_if=tuple((compiled, severity) for compiled, severity in cases if compiled is not None),
         policy=Policy(rule.hold.polls, rule.hold.duration_ms, rule.clear.polls),
+        record_policy=Policy(
+            rule.hold.records or rule.hold.polls, rule.hold.duration_ms, rule.clear.records or rule.clear.polls
+        ),
         summary=summary,
         mqsc=mqsc,
         mqsc_if=tuple((compiled, template) for compiled, template in commands if compiled is not None),
         plain=_is_plain(when, kinds),
+        own=_own(scope, when, clear),
     )
+
+
+def _own(scope: Kind, *conditions: Expression | None) -> frozenset[str]:
+    names = {name for each in conditions if each is not None for kind, name in each.names if kind == scope.name}
+    return frozenset(metric.name for metric in scope.metrics if metric.name in names and not metric.declared)
 
 
 def _is_plain(when: Expression, kinds: Mapping[str, Kind]) -> bool:

@@ -55,15 +55,19 @@ class ParameterEntry:
 
 @dataclass(frozen=True, slots=True)
 class HoldEntry:
-    """``hold: {polls: 2}`` or ``hold: {for: 5m}``."""
+    """``hold: {polls: 2}``, ``hold: {polls: 2, records: 1}`` or ``hold: {for: 5m}``."""
 
     polls: int | None = None
     duration: Duration | None = field(default=None, metadata={"key": "for"})
+    records: int | None = None
 
     def __post_init__(self) -> None:
         if (self.polls is None) is (self.duration is None):
             raise ValueError("a hold is either polls or for")
+        if self.records is not None and self.polls is None:
+            raise ValueError("records is only for a hold that counts polls")
         _check_polls(self.polls)
+        _check_polls(self.records)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +76,11 @@ class ClearEntry:
 
     when: LocatedText | None = None
     polls: int = 3
+    records: int | None = None
 
     def __post_init__(self) -> None:
         _check_polls(self.polls)
+        _check_polls(self.records)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +175,8 @@ def _rule(entry: RuleEntry, topic: str) -> Rule:
         about=str(entry.about or entry.scope),
         family=Family(entry.family, entry.rank) if entry.family else None,
         when=entry.when,
-        clear=Clear(entry.clear.when, entry.clear.polls),
-        hold=Hold(entry.hold.polls or 1, entry.hold.duration),
+        clear=Clear(entry.clear.when, entry.clear.polls, entry.clear.records),
+        hold=Hold(entry.hold.polls or 1, entry.hold.duration, entry.hold.records),
         severity=entry.severity,
         severity_if=tuple(SeverityCase(case.when, case.severity) for case in entry.severity_if),
         parameters={

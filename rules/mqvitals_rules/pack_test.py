@@ -24,11 +24,16 @@ from mqvitals_rules.history import MemoryHistory
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
 from mqvitals_rules.ruleset import RuleSet, Threshold
 from mqvitals_rules.series import MOST_POLLS, parse_series
-from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported
 
 BEGIN = 1_767_225_600_000
 """When every test begins: 2026-01-01T00:00:00Z."""
+
+_RECORD = "SMF"
+"""The probe of the records of a test."""
+_NO_RECORD = (Absence.NO_ANSWER, Absence.NEEDS_SMF)
+"""Of what a record would tell: that no record came."""
 
 Duration = Annotated[int, Convert(parse_duration, expected=FORM)]
 
@@ -66,7 +71,11 @@ class ExpectEntry:
 
 @dataclass(frozen=True, slots=True)
 class TestEntry:
-    """One test. A series that is shorter than the longest of its test goes on with its last value."""
+    """One test. A series that is shorter than the longest of its test goes on with its last value.
+
+    What only SMF tells comes as the SMF record of the interval that ends at the poll; with ``records`` also what polls could tell, and an
+    object without anything else is not polled.
+    """
 
     __test__ = False
 
@@ -76,6 +85,7 @@ class TestEntry:
     expect: tuple[ExpectEntry, ...]
     facts: FactSettings = field(default_factory=FactSettings)
     thresholds: tuple[ThresholdEntry, ...] = ()
+    records: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +107,7 @@ class PackTest:
     expect: tuple[ExpectEntry, ...]
     facts: tuple[Fact, ...]
     thresholds: tuple[Threshold, ...]
+    records: bool = False
 
     @property
     def polls(self) -> int:
@@ -124,7 +135,9 @@ def decode_tests(path: str, text: str, rules: RuleSet) -> tuple[PackTest, ...]:
         thresholds, found = thresholds_of(RuleSettings(thresholds=entry.thresholds), known)
         problems += found
         problems += _expectations(entry, key, known, rules.kinds)
-        tests.append(PackTest(str(entry.name), entry.interval, objects, entry.expect, tuple(facts), thresholds))
+        tests.append(
+            PackTest(str(entry.name), entry.interval, objects, entry.expect, tuple(facts), thresholds, entry.records)
+        )
     if problems:
         raise ConfigError(problems)
     return tuple(tests)
@@ -189,19 +202,42 @@ def _compare(expected: ExpectEntry, firing: list[Alert], unknown: set[str]) -> I
 def _snapshots(test: PackTest, kinds: Mapping[str, Kind], poll: int) -> Iterator[Snapshot]:
     ts = BEGIN + poll * test.interval_ms
     for owner in dict.fromkeys(name.owner for name in test.objects):
-        readings = []
+        readings: list[Reading] = []
         group = False
         for name, metrics in test.objects.items():
             if name.owner != owner:
                 continue
-            group = group or kinds[name.kind].of_group
+            kind = kinds[name.kind]
+            group = group or kind.of_group
             told = {metric: values[min(poll, len(values) - 1)] for metric, values in metrics.items()}
-            answered = any(value is not Absence.NO_ANSWER for value in told.values())
-            values = with_derived(name.kind, told)
-            readings.append(
-                Reading(name, kinds[name.kind].poll, ts, values, test.interval_ms if poll else None, answered=answered)
-            )
+            recorded = {metric for metric in told if _from_record(kind, metric, test)}
+            polled = {metric: value for metric, value in told.items() if metric not in recorded}
+            if polled:
+                answered = any(value is not Absence.NO_ANSWER for value in polled.values())
+                interval = test.interval_ms if poll else None
+                readings.append(
+                    Reading(name, kind.poll, ts, with_derived(name.kind, polled), interval, answered=answered)
+                )
+            values = {metric: told[metric] for metric in recorded if told[metric] not in _NO_RECORD}
+            if values:
+                # The record of the interval that ends at this poll.
+                readings.append(
+                    Reading(
+                        name,
+                        _RECORD,
+                        ts,
+                        with_derived(name.kind, values),
+                        test.interval_ms,
+                        poll=False,
+                        source=Source.SMF,
+                    )
+                )
         yield Snapshot(owner, group, poll + 1, ts, tuple(readings))
+
+
+def _from_record(kind: Kind, name: str, test: PackTest) -> bool:
+    metric = kind.metric(name)
+    return metric is not None and (metric.needs_smf or (test.records and bool(metric.smf)))
 
 
 def _object(text: LocatedText, key: str, kinds: Mapping[str, Kind]) -> tuple[ObjectName | None, list[Problem]]:

@@ -40,6 +40,7 @@ _TOPICS = {
     "channel_initiator": "Channel initiator",
     "channels": "Channels",
     "coupling_facility": "Coupling facility",
+    "logs": "Logs",
     "page_sets": "Page sets",
     "queues": "Queues",
 }
@@ -76,16 +77,24 @@ def commands(rule: Rule) -> tuple[tuple[str, str], ...]:
 
 
 def hold(rule: Rule) -> str:
-    """``2 polls``, ``5m``, ``at once``."""
+    """``2 polls``, ``2 polls or 1 record``, ``5m``, ``at once``."""
     if rule.hold.duration_ms is not None:
         return format_duration(rule.hold.duration_ms)
-    return "at once" if rule.hold.polls == 1 else f"{rule.hold.polls} polls"
+    if rule.hold.polls == (rule.hold.records or 1) == 1:
+        return "at once"
+    return counted(rule.hold.polls, rule.hold.records)
 
 
 def clears(rule: Rule) -> str:
-    """``used_pct < clear_pct, on 3 polls``."""
+    """``used_pct < clear_pct, on 3 polls``, ``..., on 3 polls or 2 records``."""
     condition = "the condition does not hold" if rule.clear.when is None else one_line(rule.clear.when)
-    return f"{condition}, on {rule.clear.polls} poll{'s' * (rule.clear.polls != 1)}"
+    return f"{condition}, on {counted(rule.clear.polls, rule.clear.records)}"
+
+
+def counted(polls: int, records: int | None) -> str:
+    """``3 polls``, ``3 polls or 2 records``: the numbers of each that count."""
+    words = f"{polls} poll{'s' * (polls != 1)}"
+    return words if records is None else f"{words} or {records} record{'s' * (records != 1)}"
 
 
 def _section(rule: Rule) -> Iterator[str]:

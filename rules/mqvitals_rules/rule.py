@@ -39,18 +39,26 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """How long the condition must hold before the alert fires: a number of polls, or a duration in ms."""
+    """How long the condition must hold before the alert fires: a number of polls, or a duration in ms.
+
+    ``records``: the number where records are counted instead of polls; None: the same.
+    """
 
     polls: int = 1
     duration_ms: int | None = None
+    records: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Clear:
-    """When the alert ends: after ``polls`` polls on which ``when`` held; without ``when``: on which the rule's own condition did not."""
+    """When the alert ends: after ``polls`` polls on which ``when`` held; without ``when``: on which the rule's own condition did not.
+
+    ``records``: the number where records are counted instead of polls; None: the same.
+    """
 
     when: LocatedText | None = None
     polls: int = 3
+    records: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

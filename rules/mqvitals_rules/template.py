@@ -1,6 +1,6 @@
 """The words of an alert: a rule's summary with the values of its object filled in.
 
-``{metric}`` is a metric of the object, ``{kind.metric}`` one of a related object, ``{parameter}`` a threshold; ``{name}`` and ``{owner}`` are the two halves
+``{metric}`` is a metric of the object, ``{kind.metric}`` one of a related object, ``{metric|metric}`` the first of them that has a value, ``{parameter}`` a threshold; ``{name}`` and ``{owner}`` are the two halves
 of the object's name. Values come with their units, states by their names, absent values with their reason. The result is plain text without
 control characters: names and texts of MQ are data. In an MQSC command the names stand as MQSC wants them.
 """
@@ -34,6 +34,8 @@ class _Place(NamedTuple):
 
     kind: str
     metric: Metric
+    others: tuple[Metric, ...] = ()
+    """Metrics of the object to show instead, where the first has no value."""
 
 
 class Template:
@@ -53,14 +55,15 @@ class Template:
     @property
     def metrics(self) -> tuple[tuple[str, Metric], ...]:
         """The metrics it shows, each with its kind of object, in the order of the text."""
-        return tuple((part.kind, part.metric) for part in self._parts if isinstance(part, _Place))
+        places = [part for part in self._parts if isinstance(part, _Place)]
+        return tuple((place.kind, metric) for place in places for metric in (place.metric, *place.others))
 
     def fill(self, name: ObjectName, lookup: Lookup) -> str:
         """The text for one object."""
         words = []
         for part in self._parts:
             if isinstance(part, _Place):
-                words.append(shown(part.metric, lookup(part.kind, part.metric.name)))
+                words.append(_said(part, lookup))
             elif part in _NAMES:
                 text = name.name if part == "{name}" else name.owner
                 words.append(mqsc_name(text) if self._mqsc else text)
@@ -94,11 +97,9 @@ def compile_template(
         elif field in parameters:
             parts.append(readable(values[field], parameters[field].unit))
         else:
-            kind_name, dot, metric_name = field.rpartition(".")
-            kind = kinds.get(kind_name) if dot else scope
-            metric = kind.metric(metric_name) if kind and relates(scope, kind) else None
-            if kind and metric:
-                parts.append(_Place(kind.name, metric))
+            place = _place(field, scope, kinds)
+            if place is not None:
+                parts.append(place)
             else:
                 known = [*(metric.name for metric in scope.metrics), *parameters, "name", "owner"]
                 meant = did_you_mean(field, known)
@@ -111,6 +112,28 @@ def compile_template(
                 )
     parts.append(str(text[end:]))
     return Template(tuple(part for part in parts if part), mqsc=mqsc), problems
+
+
+def _place(field: str, scope: Kind, kinds: Mapping[str, Kind]) -> _Place | None:
+    first, *others = field.split("|")
+    kind_name, dot, metric_name = first.rpartition(".")
+    kind = kinds.get(kind_name) if dot else scope
+    metric = kind.metric(metric_name) if kind and relates(scope, kind) else None
+    instead = [scope.metric(name) for name in others]
+    found = tuple(each for each in instead if each is not None)
+    if kind is None or metric is None or len(found) < len(instead) or (others and kind is not scope):
+        return None
+    return _Place(kind.name, metric, found)
+
+
+def _said(place: _Place, lookup: Lookup) -> str:
+    value = lookup(place.kind, place.metric.name)
+    if isinstance(value, Absence):
+        for metric in place.others:
+            other = lookup(place.kind, metric.name)
+            if not isinstance(other, Absence):
+                return shown(metric, other)
+    return shown(place.metric, value)
 
 
 def shown(metric: Metric, value: Reported) -> str:

@@ -136,10 +136,10 @@ def flat(text: str) -> str:
 
 def test_check_without_a_problem(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """The shipped rules have none, a good file has none: a sentence, exit code 0."""
-    assert said(capsys, "check") == "the shipped rules: no problems found (21 rules in all)\n"
+    assert said(capsys, "check") == "the shipped rules: no problems found (44 rules in all)\n"
     file = tmp_path / "ours.yaml"
     file.write_text(RULES, "utf-8")
-    assert said(capsys, "check", str(file)) == "1 file: no problems found (22 rules in all)\n"
+    assert said(capsys, "check", str(file)) == "1 file: no problems found (45 rules in all)\n"
 
 
 def test_check_tells_line_column_and_spot(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -179,8 +179,8 @@ def test_check_of_an_idle_comparison(capsys: pytest.CaptureFixture[str], tmp_pat
 def test_check_with_a_configuration(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Without files, the configuration's thresholds and rule files are checked."""
     config = tmp_path / "mqvitals.yaml"
-    config.write_text("rules:\n  disabled: [BP-1]\n", "utf-8")
-    assert "there is no rule 'BP-1'; did you mean 'BP-01'?" in said(capsys, "check", "--config", str(config), code=1)
+    config.write_text("rules:\n  disabled: [BP-3]\n", "utf-8")
+    assert "there is no rule 'BP-3'; did you mean 'BP-03'?" in said(capsys, "check", "--config", str(config), code=1)
     config.write_text("rules:\n  disabled: [BP-01\n", "utf-8")
     assert "the settings cannot be used" in said(capsys, "check", "--config", str(config), code=2)
 
@@ -188,7 +188,7 @@ def test_check_with_a_configuration(capsys: pytest.CaptureFixture[str], tmp_path
 def test_list(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """One line a rule, in the order of the files; filters; what is switched off says so."""
     lines = said(capsys, "list").splitlines()
-    assert len(lines) == 22
+    assert len(lines) == 45
     assert lines[0].split() == ["Rule", "Severity", "Kind", "Judges", "Title"]
     assert [line.split()[0] for line in said(capsys, "list", "--topic", "queues").splitlines()[1:]] == ["Q-02", "Q-03"]
     assert [line.split()[0] for line in said(capsys, "list", "--kind", "review").splitlines()[1:]] == [
@@ -207,7 +207,7 @@ def test_list(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
 def test_list_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
     """The JSON list holds what a program needs of each rule."""
     rows = json.loads(said(capsys, "list", "--json", "--topic", "page_sets"))
-    assert [row["id"] for row in rows] == ["PS-01"]
+    assert [row["id"] for row in rows] == ["PS-01", "PS-02"]
     assert rows[0]["severity_if"] == [{"when": "used_pct >= critical_pct", "severity": "critical"}]
     assert {parameter["name"]: parameter["origin"] for parameter in rows[0]["parameters"]} == {
         "used_limit_pct": "document",
@@ -235,7 +235,7 @@ def test_explain_a_rule(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> N
 
 def test_explain_no_rule(capsys: pytest.CaptureFixture[str]) -> None:
     """A misspelt id is answered with what was probably meant."""
-    assert said(capsys, "explain", "BP-1", code=2) == "mqvitals: there is no rule 'BP-1'\nhint: did you mean 'BP-01'?\n"
+    assert said(capsys, "explain", "BP-3", code=2) == "mqvitals: there is no rule 'BP-3'\nhint: did you mean 'BP-03'?\n"
 
 
 def test_explain_a_verdict(capsys: pytest.CaptureFixture[str], store: Path) -> None:

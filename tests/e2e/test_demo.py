@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.cli.failure import Failure
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui import companion, demo
 
 Run = Callable[..., Any]
@@ -31,6 +33,18 @@ def demonstration(mqvitals: Run, tmp_path_factory: pytest.TempPathFactory) -> Pa
     assert "Coupling facility" in played.stdout
     assert "What happened, worst first" in played.stdout
     return folder
+
+
+def test_what_only_smf_tells_is_there(demonstration: Path) -> None:
+    """The group writes SMF records and the agent reads them: the tasks of channel initiators, the lowest of a pool."""
+    with StoreReader.open(demonstration / demo.STORE) as store:
+        told = {
+            kind: len(store.objects(f"QM01/{kind}/*")) for kind in ("adapter", "dispatcher", "ssl_task", "dns_task")
+        }
+        lowest = store.trend(ObjectName("QM01", "buffer_pool", "3"), "low")
+    assert told == {"adapter": 8, "dispatcher": 5, "ssl_task": 4, "dns_task": 1}
+    assert lowest.points
+    assert list((demonstration / demo.SMF).glob("SMF-*.dat"))
 
 
 def test_the_morning_is_alerted(mqvitals: Run, demonstration: Path) -> None:

@@ -146,6 +146,8 @@ def test_no_golden_is_left_over() -> None:
     known = {f"{name}.txt" for state in STATES for width, _ in SIZES for name in names(state, width)}
     known |= {f"help-{below}-{width}.txt" for below in HELPS for width, _ in SIZES}
     known |= {f"holders-{name}-{width}.txt" for name in ("private", "shared", "asking") for width, _ in SIZES}
+    smf = ("chinit", "storage", *(f"detail-{name}" for name in ("pool", "log", "channel", "initiator", "dispatcher")))
+    known |= {f"smf-{name}-{width}.txt" for name in smf for width, _ in SIZES}
     # Those of a replayed recording: the past.
     known |= {f"{screen}-{width}.txt" for screen in ("overview", "storage", "alerts", "detail") for width, _ in SIZES}
     assert {path.name for path in GOLDENS.iterdir()} == known

@@ -29,6 +29,10 @@ UNWATCHED_SPEED = 30.0
 """What is played where nobody watches: the group gets ill within it, and it takes seconds."""
 
 STORE = "demo.db"
+SMF = "smf"
+"""The folder beside the store into which the group writes its SMF records."""
+SMF_INTERVAL = "30s"
+"""Short, so that adapters and dispatchers are seen soon."""
 _WHAT = "the agent of the demonstration"
 _PROGRAM = (sys.executable, "-P", "-m", "mqvitals_tui.main")
 
@@ -87,7 +91,8 @@ def agent_command(
     pace = speed if arguments.speed is None else arguments.speed
     return (
         *(*PROGRAM, "agent", "--scenario", arguments.scenario, "--interval", arguments.interval),
-        *("--seed", arguments.seed, "--speed", f"{pace:.17g}", "--store", str(folder / STORE), *more),
+        *("--seed", arguments.seed, "--speed", f"{pace:.17g}", "--store", str(folder / STORE)),
+        *("--smf", str(folder / SMF), "--smf-interval", SMF_INTERVAL, *more),
     )
 
 

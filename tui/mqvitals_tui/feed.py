@@ -177,7 +177,7 @@ class Feed:
 
 def aged(frame: Frame, now: int, ranks: Mapping[str, int]) -> Frame:
     """The frame as it looks at the moment ``now`` (ms UTC) with nothing read since; of a replay time stands still."""
-    if frame.situation.replay:
+    if frame.situation.past:
         return frame
     situation = replace(frame.situation, now=max(now, frame.situation.now))
     return replace(frame, now=situation.now, situation=situation, status=status_of(situation, ranks))

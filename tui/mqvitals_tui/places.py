@@ -42,6 +42,8 @@ DATA_SETS = Place("data_sets", "", "Shared message data sets", "SMDS", Want(LIST
 
 STRUCTURES = next(place for place in PLACES if place.id == "structures")
 
+CHINIT = next(place for place in PLACES if place.id == "chinit")
+
 QUEUES = next(place for place in PLACES if place.id == "queues")
 
 BEHIND = {DATA_SETS.id: STRUCTURES, STRUCTURES.id: DATA_SETS}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.cli.failure import Failure
-from mqvitals_agent.cli.simulation import add_simulation_arguments
+from mqvitals_agent.cli.simulation import add_simulation_arguments, add_smf_arguments
 
 if TYPE_CHECKING:
     from mqvitals_agent.cli.agent_settings import InForce
@@ -30,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", metavar="FILE", help="the configuration file (else MQVITALS_CONFIG)")
     parser.add_argument("--store", metavar="PATH", help="the store to write (else MQVITALS_STORE, else store.path)")
     add_simulation_arguments(parser, limited=False)
+    add_smf_arguments(parser)
     parser.add_argument(
         "--webhook", metavar="URL", action="append", default=[], type=_address, help="tell this receiver of alerts too"
     )

@@ -65,7 +65,7 @@ def _list(arguments: argparse.Namespace) -> int:
         oldest_first = sorted(alerts, key=lambda alert: (alert.started or 0, alert.key))
         print(json.dumps([as_json(alert) for alert in oldest_first], indent=1))
         return ExitCode.DONE
-    now = last if meta.replay and last is not None else now_ms()
+    now = last if meta.past and last is not None else now_ms()
     covered = overshadowed(listed, family_ranks(arguments, listed))
     show(listing(alerts, now, line_width(), painter(), covered))
     return ExitCode.DONE

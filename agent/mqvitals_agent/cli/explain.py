@@ -24,7 +24,9 @@ _LABEL = 10
 
 _EXAMPLES = 3
 
-_OTHER_FACTS = "Judged with the built-in facts and thresholds; the replay may have used others: add --config"
+_OTHER_FACTS = (
+    "Judged with the built-in facts and thresholds; whatever filled this store may have used others: add --config"
+)
 
 _VERDICTS = {True: "true", False: "false", None: "unknown"}
 
@@ -120,7 +122,7 @@ def _verdicts(arguments: argparse.Namespace, name: ObjectName, rule: Rule, judgi
                 if not scopes:
                     raise _never_about(reader, name, rule)
             yield f"{safe(rule.id)}  {safe(rule.title)}"
-            if not _configured(arguments) and reader.meta().replay:
+            if not _configured(arguments) and reader.meta().past:
                 yield from wrap(_OTHER_FACTS, line_width())
             for number, scope in enumerate(scopes):
                 if number:

@@ -15,6 +15,7 @@ from mqvitals_agent import __version__
 from mqvitals_agent.cli.agent_settings import InForce, told
 from mqvitals_agent.cli.failure import ExitCode, Failure
 from mqvitals_agent.cli.record import Recorder
+from mqvitals_agent.cli.smf_writing import write_smf
 from mqvitals_agent.cli.watched import Watched
 from mqvitals_agent.clock import SystemClock
 from mqvitals_agent.connection.exchange import Exchange
@@ -124,6 +125,8 @@ class Run:
         self._work = asyncio.create_task(self._service.run(), name="service")
         if self._for_ms is not None:
             self._start(self._end_after(self._for_ms))
+        if watched.smf is not None:
+            self._start(write_smf(watched.smf, watched.clock, self._journal))
         with self._signals(), back_afterwards():
             try:
                 await self._work

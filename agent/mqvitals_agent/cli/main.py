@@ -51,6 +51,7 @@ COMMANDS = (
     Command("config", "settings: check, show", "mqvitals_agent.cli.config"),
     Command("doctor", "what a monitor may do at each queue manager, and what to ask for", "mqvitals_agent.cli.doctor"),
     Command("pcf", "PCF messages: decode", "mqvitals_agent.cli.pcf"),
+    Command("smf", "SMF 115 and 116: dump, import, report", "mqvitals_agent.cli.smf"),
 )
 
 

@@ -18,9 +18,13 @@ from mqvitals_agent.cli.watched import Roll, Watched, living
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from mqvitals_agent.simulator.model import World
+    from mqvitals_agent.simulator.smf.writer import SmfWriter
     from mqvitals_config.settings import Settings
 
 MOST_QUEUES, MOST_CHANNELS = 10_000, 2000
+SMF_INTERVAL_MS = 60_000
+_SECOND_MS = 1000
 
 
 def add_simulation_arguments(parser: argparse.ArgumentParser, *, limited: bool) -> None:
@@ -43,6 +47,22 @@ def add_scenario_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--interval", metavar="2s", help="the time from one cycle to the next (polling.interval)")
 
 
+def add_smf_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the folder of SMF records, and of those that a simulated group writes into it."""
+    parser.add_argument(
+        "--smf",
+        metavar="FOLDER",
+        help="read the files of SMF records that come into this folder (smf.watch); a simulated group writes its own there",
+    )
+    parser.add_argument(
+        "--smf-interval",
+        metavar="1m",
+        type=_whole_seconds,
+        default=SMF_INTERVAL_MS,
+        help="the statistics interval of a simulated group (default: 1m)",
+    )
+
+
 def watched_by(arguments: argparse.Namespace, settings: Settings, store: Path | None) -> Watched:
     """What the options say is to be watched: a simulated group, or without a scenario what the settings lead to.
 
@@ -56,15 +76,18 @@ def watched_by(arguments: argparse.Namespace, settings: Settings, store: Path | 
 
 def refuse_simulation_options(arguments: argparse.Namespace) -> None:
     """Raises Failure for options that only a simulated group has."""
-    for option, usual in (("seed", 1), ("queues", 0), ("channels", 0), ("speed", 1.0)):
-        if getattr(arguments, option) != usual:
-            raise Failure(f"--{option} is for a simulated group", hint="name a --scenario, or leave it out")
+    usual_of = {"seed": 1, "queues": 0, "channels": 0, "speed": 1.0, "smf_interval": SMF_INTERVAL_MS}
+    for option, usual in usual_of.items():
+        if getattr(arguments, option, usual) != usual:
+            raise Failure(
+                f"--{option.replace('_', '-')} is for a simulated group", hint="name a --scenario, or leave it out"
+            )
 
 
 def simulated(arguments: argparse.Namespace, settings: Settings, store: Path | None, now: int | None = None) -> Watched:
     """The simulated group that the options describe, going on where the ``store`` ended.
 
-    Raises Failure when there is no such scenario, or when the store cannot be read.
+    Raises Failure when there is no such scenario, when the store cannot be read, or the folder for SMF records not be made.
     """
     from mqvitals_agent.clock import SystemClock
     from mqvitals_agent.simulator.connector import connectors
@@ -83,6 +106,8 @@ def simulated(arguments: argparse.Namespace, settings: Settings, store: Path | N
     living = arguments.speed == 1 and begin == now
     clock = SystemClock() if living else SystemClock(begin, arguments.speed)
     world = World(scenario, began, seed=arguments.seed, queues=arguments.queues, channels=arguments.channels)
+    # Before anyone else moves the world: what it was like until then the records are to tell.
+    smf = None if getattr(arguments, "smf", None) is None else _smf(settings, world, arguments.smf_interval)
     return Watched(
         clock,
         began,
@@ -91,7 +116,20 @@ def simulated(arguments: argparse.Namespace, settings: Settings, store: Path | N
         f"scenario {arguments.scenario}, seed {arguments.seed}",
         random.Random(arguments.seed).uniform,  # noqa: S311 - chance that comes again is wanted here
         usage_floor_ms=0,
+        smf=smf,
     )
+
+
+def _smf(settings: Settings, world: World, interval_ms: int) -> SmfWriter:
+    """What writes the group's records into the folder that is watched. Raises Failure when there can be no such folder."""
+    from mqvitals_agent.simulator.smf.writer import SmfWriter
+
+    folder = Path(settings.smf.watch or "")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Failure(f"cannot use the folder {folder}: {error.strerror}", hint="name another with --smf") from error
+    return SmfWriter(world, folder, interval_ms)
 
 
 def _past(store: Path) -> tuple[int | None, int | None]:
@@ -124,6 +162,14 @@ def duration(text: str) -> int:
         raise argparse.ArgumentTypeError(str(error)) from error
     if not length:
         raise argparse.ArgumentTypeError("must be longer than nothing")
+    return length
+
+
+def _whole_seconds(text: str) -> int:
+    """A length of time on the command line that is one of whole seconds, ms. Raises ArgumentTypeError."""
+    length = duration(text)
+    if length % _SECOND_MS:
+        raise argparse.ArgumentTypeError("must be of whole seconds")
     return length
 
 

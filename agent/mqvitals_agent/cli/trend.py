@@ -108,7 +108,6 @@ def _read(reader: StoreReader, name: ObjectName, metric: Metric, arguments: argp
     """Query the store. Raises StoreError; Failure for a time that cannot be read."""
     from mqvitals_agent.view.chart import Span
     from mqvitals_agent.view.figure import moment
-    from mqvitals_agent.view.status import source_text
     from mqvitals_agent.view.text import safe
     from mqvitals_agent.view.trend import TrendView
     from mqvitals_rules.vocabulary.metric import Absence
@@ -116,14 +115,14 @@ def _read(reader: StoreReader, name: ObjectName, metric: Metric, arguments: argp
     meta, owners = reader.meta(), reader.owners()
     first = min((owner.first_ts for owner in owners), default=0)
     last = max((owner.last_ts for owner in owners), default=None)
-    now = last if meta.replay and last is not None else now_ms()
+    now = last if meta.past and last is not None else now_ms()
     until = now if arguments.end is None else _moment("--to", arguments.end)
     if arguments.begin is not None:
         since = _moment("--from", arguments.begin)
     elif arguments.since is not None:
         since = until - _duration(arguments.since)
     else:
-        since = min(first, until) if meta.replay else until - HOUR_MS
+        since = min(first, until) if meta.past else until - HOUR_MS
     if since > until:
         raise Failure(f"the time to look at ends ({moment(until)}) before it begins ({moment(since)})")
     points = reader.trend(name, metric.name, since, until).points
@@ -135,7 +134,7 @@ def _read(reader: StoreReader, name: ObjectName, metric: Metric, arguments: argp
         why = Absence.NEEDS_SMF.value
     if metric.needs_statistics and not why:
         why = Absence.NEEDS_STATISTICS.value
-    note = f"The past: {safe(source_text(replay=True, source=meta.source))}" if meta.replay else ""
+    note = f"The past: {safe(meta.origin)}" if meta.past else ""
     return TrendView(name, metric, points, Span(since, until), why, note)
 
 

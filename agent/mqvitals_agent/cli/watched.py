@@ -11,6 +11,7 @@ from mqvitals_agent.cli.failure import Failure
 if TYPE_CHECKING:
     from mqvitals_agent.clock import Clock
     from mqvitals_agent.connection.connection import Connector
+    from mqvitals_agent.simulator.smf.writer import SmfWriter
     from mqvitals_config.settings import Settings
 
 Uniform = Callable[[float, float], float]
@@ -31,7 +32,7 @@ class Watched:
     ``began`` (ms since 1970 UTC) is what a new store remembers as its beginning. ``site`` is the group's name where the
     settings give none; empty: the queue-sharing group's own. ``source`` says in the store where its samples come from.
     ``uniform`` is chance, ``usage_floor_ms`` the least time between two DISPLAY USAGE. ``roll_of`` makes the roll from other
-    settings, after SIGHUP; None: it stays as it is.
+    settings, after SIGHUP; None: it stays as it is. ``smf`` writes the SMF records of a simulated group.
     """
 
     clock: Clock
@@ -42,6 +43,7 @@ class Watched:
     uniform: Uniform
     usage_floor_ms: int
     roll_of: Callable[[Settings], Roll] | None = None
+    smf: SmfWriter | None = None
 
 
 def living(settings: Settings, environ: Mapping[str, str]) -> Watched:

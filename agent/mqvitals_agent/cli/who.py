@@ -52,9 +52,10 @@ def run(arguments: argparse.Namespace) -> int:
     with open_store(arguments) as reader:
         try:
             queues = _queues(reader, arguments.queue, arguments.queue_manager)
-            if reader.meta().replay:
+            meta = reader.meta()
+            if meta.past:
                 raise Failure(
-                    f"the store {reader.path} holds a replay: no queue manager stands behind it that could be asked",
+                    f"the store {reader.path} holds {meta.holds}: no queue manager stands behind it that could be asked",
                     hint="name the store of a running agent",
                 )
         except StoreError as error:

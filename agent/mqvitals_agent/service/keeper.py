@@ -100,6 +100,7 @@ class Keeper:
         self._intake: Intake | None = None
         self._known: dict[tuple[str, bool], dict[ObjectName, dict[str, Reading]]] = {}
         self._unwatched: dict[tuple[str, bool], list[ObjectName]] = {}
+        self._began = 0
 
     @property
     def store(self) -> Store:
@@ -134,6 +135,7 @@ class Keeper:
 
     def take(self, batch: Batch) -> Stored:
         """Take in a cycle. A snapshot that cannot be stored is told of in ``errors``, and the next one tried."""
+        self._began = batch.began
         errors: list[StoreError] = []
         for queue_manager, intervals in batch.intervals.items():
             for interval in intervals:
@@ -170,6 +172,19 @@ class Keeper:
             batch.number, batch.began, len(batch.exchanges), stored, readings, firing, tuple(errors), tuple(unwatched)
         )
 
+    def take_records(self, snapshot: Snapshot) -> None:
+        """Take in what records tell, between two cycles: they are judged as of the last one, by which they may be stale.
+
+        Raises StoreError; nothing of it is then kept.
+        """
+        if self._intake is None:
+            self._intake = self._new_intake()
+        try:
+            self._intake.take((replace(snapshot, ts=max(snapshot.ts, self._began)),))
+        except StoreError:
+            self._intake = None
+            raise
+
     def reload(self, settings: Settings, judging: Judging, queue_managers: Sequence[str], *, anew: bool) -> None:
         """Go on by other settings and rules; open alerts stay. With ``anew`` the queue managers are met for the first time.
 
@@ -200,8 +215,9 @@ class Keeper:
         owners = {
             each.name: each.is_group
             for each in reader.owners()
-            if (each.is_group and name is not None and each.name != name)
-            or (not each.is_group and each.name not in watched)
+            # Whom records alone tell of was never watched: there is nothing to end.
+            if each.last_cycle
+            and ((each.is_group and name not in (None, each.name)) or (not each.is_group and each.name not in watched))
         }
         self._unwatched = {}
         there = []

@@ -22,6 +22,8 @@ from mqvitals_agent.service.inquiries import Inquiries
 from mqvitals_agent.service.keeper import Batch, Keeper, Stored, Tap, in_order
 from mqvitals_agent.service.poller import Poller
 from mqvitals_agent.service.roster import Roster
+from mqvitals_agent.service.watched_folder import WatchedFolder
+from mqvitals_agent.smf.groups import Groups
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.notice_row import Owed
 from mqvitals_agent.store.writer import Store
@@ -151,13 +153,26 @@ class Service:
                 async with asyncio.TaskGroup() as tasks:
                     self._roster.start(tasks)
                     inquiries = tasks.create_task(self._inquiries.run(), name="questions")
+                    folder = self._watch_folder(tasks)
                     await self._cycles(tasks)
                     inquiries.cancel()
+                    if folder is not None:
+                        folder.cancel()
                     self._roster.end()
             finally:
                 await self._finish()
         finally:
             worker.end()
+
+    def _watch_folder(self, tasks: asyncio.TaskGroup) -> asyncio.Task[None] | None:
+        """Begin to look for SMF records where the settings say so."""
+        settings = self._settings
+        if settings.smf.watch is None:
+            return None
+        members = [*(each.queue_manager for each in self._connectors), *self._others]
+        groups = Groups(dict.fromkeys(members, str(settings.name)) if settings.name else {})
+        folder = WatchedFolder(Path(settings.smf.watch), self._keeper, self._work, groups, self._clock, self._journal)
+        return tasks.create_task(folder.run(), name="SMF records")
 
     async def _cycles(self, tasks: asyncio.TaskGroup) -> None:
         while not self._stopping:
@@ -213,7 +228,11 @@ class Service:
     def _kept(self, settings: Settings) -> Settings:
         """The settings, with those as before that only a new start can change; says which these are."""
         before = self._settings
-        pairs = (("name", before.name, settings.name), ("store", before.store, settings.store))
+        pairs = (
+            ("name", before.name, settings.name),
+            ("store", before.store, settings.store),
+            ("smf", before.smf, settings.smf),
+        )
         changed = [key for key, old, new in pairs if old != new]
         if changed:
             self._journal.say(
@@ -221,7 +240,7 @@ class Service:
                 f"{' and '.join(changed)}: what has changed there takes effect at the next start",
                 level="warning",
             )
-        return replace(settings, name=before.name, store=before.store)
+        return replace(settings, name=before.name, store=before.store, smf=before.smf)
 
     async def _hand_over(self, tasks: asyncio.TaskGroup) -> None:
         """Give the cycle's exchanges to the worker. It may be one cycle behind; then this waits."""

@@ -19,6 +19,8 @@ _FROM_AFAR: Final = "REMOTE."
 """Into queues of such names other queue managers put, by receiver channels."""
 _ANSWERS: Final = ("REPLY", "RESPONSE", "OUT")
 """Last parts of the names of queues from which clients get; into others they put."""
+_BATCH: Final = "BATCH"
+"""A part of the names of queues that jobs use."""
 _STEM: Final = 3
 _TASKS_IN_REGION: Final = 4
 
@@ -70,6 +72,7 @@ class Applications:
         self._member = member
         self._movers: dict[str, list[Running]] = {}
         self._clients: list[Running] = []
+        self._clients_by_part: dict[str, list[Running]] = {}
         self._receivers: list[Running] = []
         # Without a channel initiator nothing comes through a channel.
         for channel in member.channels.values() if member.chinit_running else ():
@@ -80,6 +83,8 @@ class Applications:
                     self._movers.setdefault(instance.transmission_queue, []).append((channel, instance))
                 elif channel.kind == "SVRCONN":
                     self._clients.append((channel, instance))
+                    for part in channel.name.split("."):
+                        self._clients_by_part.setdefault(part, []).append((channel, instance))
                 elif channel.kind == "RECEIVER":
                     self._receivers.append((channel, instance))
 
@@ -88,15 +93,16 @@ class Applications:
         movers = self._movers.get(queue.name, ()) if queue.usage == "XMITQ" else ()
         for place, (channel, instance) in enumerate(movers[:count]):
             yield self._through(queue, "get", place, channel, instance)
-        answers = queue.name.rpartition(".")[2].startswith(_ANSWERS)
-        yield from self._several(queue, "get", count, len(movers), self._clients_of(queue) if answers else [])
+        yield from self._several(
+            queue, "get", count, len(movers), self._clients_of(queue) if _holds_answers(queue) else []
+        )
 
     def writers(self, queue: Queue, count: int) -> Iterator[Application]:
         """Those that put to a queue."""
         through: list[Running] = []
         if queue.name.startswith(_FROM_AFAR):
             through = self._receivers
-        elif queue.usage != "XMITQ" and not queue.name.rpartition(".")[2].startswith(_ANSWERS):
+        elif queue.usage != "XMITQ" and not _holds_answers(queue):
             through = self._clients_of(queue)
         yield from self._several(queue, "put", count, 0, through)
 
@@ -111,8 +117,8 @@ class Applications:
 
     def _clients_of(self, queue: Queue) -> list[Running]:
         """Instances of a channel that shares a part of its name with the queue; else, for some queues, of any channel."""
-        parts = set(queue.name.split("."))
-        own = [each for each in self._clients if parts.intersection(each[0].name.split("."))]
+        parts = queue.name.split(".")
+        own = next((self._clients_by_part[part] for part in parts if part in self._clients_by_part), [])
         if own or not self._clients or self._number(queue.name, "client") % 3:
             return own
         return [self._clients[self._number(queue.name, "channel") % len(self._clients)]]
@@ -139,13 +145,16 @@ class Applications:
 
     def _local(self, queue: Queue, side: str, place: int) -> Application:
         stem = _stem(queue.name)
-        kind = _KINDS[self._number(queue.name, side) % len(_KINDS)]
+        gets = side == "get"
+        serves = gets is not _holds_answers(queue)  # what gets requests puts the answers
+        kind = _KINDS[self._number(stem, "serves" if serves else "asks", "application") % len(_KINDS)]
+        if _BATCH in queue.name.split("."):
+            kind = Kind.BATCH
         number = self._number(self._member.name, queue.name, side, place)
         identifier = self._identifier(queue, side, place)
-        gets = side == "get"
         match kind:
             case Kind.CICS:
-                name = f"CICS{stem[0]}{'A' if gets else 'T'}{place // _TASKS_IN_REGION + 1:02}"
+                name = f"CICS{stem[0]}{'A' if serves else 'T'}{place // _TASKS_IN_REGION % 99 + 1:02}"
                 found = Application(
                     name,
                     kind,
@@ -156,11 +165,11 @@ class Applications:
                     task=f"{number % 99_999 + 1:07}",
                 )
             case Kind.IMS:
-                name = f"IMS{stem}{'G' if gets else 'P'}{place // _TASKS_IN_REGION + 1}"
+                name = f"IMS{stem}{'G' if gets else 'P'}{place // _TASKS_IN_REGION % 9 + 1}"
                 psb, region = f"{stem}PSB{'G' if gets else 'P'}", f"{number % 9_999 + 1:04}"
                 found = Application(name, kind, "IMSUSER", self._asid(name), identifier, psb=psb, region=region)
             case _:
-                name = f"{stem}{'JOB' if gets else 'PUT'}{place + 1}"[:8]
+                name = f"{stem}{'JOB' if gets else 'PUT'}{place % 99 + 1}"
                 # Every job has an address space of its own, also where two have the same name.
                 asid = self._asid(f"{name} {queue.name} {place}")
                 found = Application(name, kind, f"{stem}USER", asid, identifier)
@@ -177,6 +186,10 @@ class Applications:
         """A number of 64 bits that looks like chance, and is always the same for the same seed and parts."""
         text = "/".join(map(str, (self._seed, *parts)))
         return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
+
+
+def _holds_answers(queue: Queue) -> bool:
+    return queue.name.rpartition(".")[2].startswith(_ANSWERS)
 
 
 def _stem(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from mqvitals_agent.smf.layout.field import Layout, Shape, Value
@@ -86,6 +86,6 @@ def sections(record: Record) -> Iterator[Section]:
             yield Section(record, layout, shape, index, offset + index * length)
 
 
-@cache
+@lru_cache(256)  # a damaged file may hold any length
 def _shape(layout: Layout, length: int) -> Shape:
     return layout.shape(length)

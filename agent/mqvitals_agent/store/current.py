@@ -94,6 +94,13 @@ class CurrentState:
             told.shape, told.values, told.cells = told_anew.shape, values, told_anew.cells
         return told_anew
 
+    def forget(self, object_id: int, kind: str, connection: sqlite3.Connection) -> None:
+        """What was told of an object is no longer said of it. Raises sqlite3.Error."""
+        connection.execute(f"DELETE FROM {self._tables[kind].current} WHERE object_id = ?", (object_id,))  # noqa: S608
+        connection.execute("DELETE FROM reading WHERE object_id = ?", (object_id,))
+        for key in [key for key in self._told if key[0] == object_id]:
+            del self._told[key]
+
     def _change(self, object_id: int, told: Spread, values: tuple[Reported, ...], *, known: bool) -> None:
         reading, shape, cells = told
         kind = reading.object.kind

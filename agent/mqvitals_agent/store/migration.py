@@ -97,6 +97,23 @@ def structure_5(db: Database) -> None:
     )
 
 
+@migrations()
+def structure_6(db: Database) -> None:
+    """SMF files and records that were read, and sums of several records."""
+    for statement in (
+        """CREATE TABLE smf_file(name TEXT PRIMARY KEY, size INTEGER NOT NULL, changed_ns INTEGER NOT NULL,
+            ts INTEGER NOT NULL) STRICT, WITHOUT ROWID""",
+        "CREATE TABLE smf_record(id BLOB PRIMARY KEY, ts INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+        """CREATE TABLE smf_part(owner TEXT NOT NULL, kind TEXT NOT NULL, ts INTEGER NOT NULL, name TEXT NOT NULL,
+            probe TEXT NOT NULL, used INTEGER NOT NULL, shown INTEGER NOT NULL, data TEXT NOT NULL,
+            PRIMARY KEY(owner, kind, ts, name, probe)) STRICT, WITHOUT ROWID""",
+        "CREATE INDEX smf_part_object ON smf_part(owner, kind, name, ts)",
+        "CREATE INDEX smf_part_new ON smf_part(owner, ts) WHERE shown <= 0",
+        "CREATE INDEX smf_part_rest ON smf_part(owner, ts) WHERE shown = 2",
+    ):
+        db.execute(statement)
+
+
 def migrate(path: Path, *, application_id: int, structure: int, page_size: int) -> None:
     """Bring the file at ``path`` (empty, or a store of an older structure) to ``structure``. Raises sqlite3.Error.
 

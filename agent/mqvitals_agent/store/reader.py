@@ -19,7 +19,7 @@ from mqvitals_agent.store.error import UNDECODABLE, StoreError, UnknownNameError
 from mqvitals_agent.store.history_query import FIRST, LAST, HistoryQuery, Poll, Sample
 from mqvitals_agent.store.notice_row import StoredNotice, read_notices
 from mqvitals_agent.store.receiver_row import ReceiverRow, read_receivers
-from mqvitals_agent.store.result import CurrentValue, ObjectRow, Owner, Series, StoreMeta, UnknownRow
+from mqvitals_agent.store.result import LIVE, CurrentValue, ObjectRow, Owner, Series, StoreMeta, UnknownRow
 from mqvitals_agent.store.schema import columns_of, open_reader, read_meta
 from mqvitals_agent.store.table import tables_of
 from mqvitals_rules.preference import covering, newest
@@ -82,7 +82,7 @@ class StoreReader:
         with self._query() as connection:
             facts = read_meta(connection)
         return StoreMeta(
-            replay=facts.get("mode") == "replay",
+            mode=facts.get("mode", LIVE),
             source=facts.get("source", ""),
             group=facts.get("group", ""),
             created=facts.get("created", ""),

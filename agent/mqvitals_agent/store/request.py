@@ -14,6 +14,7 @@ from pathlib import Path
 
 from mqvitals_agent.store.cell import integer, moment, moment_or_none, text
 from mqvitals_agent.store.error import UNDECODABLE, StoreError, explained
+from mqvitals_agent.store.result import HOLDS, LIVE
 from mqvitals_agent.store.schema import open_beside, read_meta
 from mqvitals_rules.snapshot import ObjectName
 
@@ -60,14 +61,14 @@ class RequestBook:
         path = Path(path).resolve()
         connection = open_beside(path)
         try:
-            replayed = read_meta(connection).get("mode") == "replay"
+            mode = read_meta(connection).get("mode", LIVE)
         except (sqlite3.Error, *UNDECODABLE) as error:
             connection.close()
             raise explained(path, error, "reading") from error
-        if replayed:
+        if mode != LIVE:
             connection.close()
             raise StoreError(
-                f"the store {path} holds a replay: no queue manager stands behind it that could be asked",
+                f"the store {path} holds {HOLDS.get(mode, mode)}: no queue manager stands behind it that could be asked",
                 "name the store of a running agent",
             )
         return cls(path, connection)

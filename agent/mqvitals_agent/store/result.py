@@ -8,22 +8,53 @@ from typing import NamedTuple
 from mqvitals_rules.snapshot import ObjectName, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
+LIVE = "live"
+"""The mode of a store that a running agent fills."""
+REPLAY = "replay"
+"""The mode of one that was filled from a recording."""
+RECORDS = "records"
+"""The mode of one that holds SMF records alone; an agent may go on with it."""
+RECORDS_ALONE = "SMF records"
+"""Where all samples of such a store come from."""
+HOLDS = {REPLAY: "a replay", LIVE: "the agent's samples", RECORDS: RECORDS_ALONE}
+"""What a store of a mode holds, in words."""
+
 
 @dataclass(frozen=True, slots=True)
 class StoreMeta:
     """A store's own facts.
 
-    ``replay``: filled from a recording, so that its last time is "now"; else by a running agent.
-
-    ``source`` names the recording or the configuration, ``group`` the queue-sharing group, ``created`` is ISO 8601 (may
+    ``mode`` is who filled it: a running agent (``live``), a recording (``replay``), or an import of SMF records alone
+    (``records``). ``source`` names the recording or the configuration, ``group`` the queue-sharing group, ``created`` is ISO 8601 (may
     be empty), ``version`` the mqvitals that wrote last.
     """
 
-    replay: bool
+    mode: str
     source: str
     group: str
     created: str
     version: str
+
+    @property
+    def past(self) -> bool:
+        """True when no agent goes on with it, so that its last time is "now"."""
+        return self.mode != LIVE
+
+    @property
+    def holds(self) -> str:
+        """What it holds, in words."""
+        return HOLDS.get(self.mode, HOLDS[LIVE])
+
+    @property
+    def origin(self) -> str:
+        """Where the samples come from: ``live``, ``replay of FILE`` or ``SMF records``."""
+        match self.mode:
+            case "replay":
+                return f"replay of {self.source or 'a recording'}"
+            case "records":
+                return RECORDS_ALONE
+            case _:
+                return LIVE
 
 
 class Owner(NamedTuple):

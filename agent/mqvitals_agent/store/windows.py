@@ -283,7 +283,10 @@ class WindowHistory:
 
     def _prime(self, older: StoreReader) -> None:
         """Read back what would be in memory had this process run all along."""
-        owners = older.owners()
+        every = older.owners()
+        # Who is known by records alone has no polls.
+        owners = [owner for owner in every if owner.last_cycle]
+        newest = max((owner.last_ts for owner in every), default=0)
         for kind, plan in self._plans.items():
             # A kind may be polled less often than its owner: four snapshots for each poll that is wanted.
             first = {
@@ -308,7 +311,7 @@ class WindowHistory:
                     track = self._tracks[poll.object] = _Track(len(plan.metrics), since - 1)
                 interval = _NONE if poll.interval_ms is None else poll.interval_ms
                 track.append(poll.ts, interval, [nan if value is None else value for value in poll.values])
-            since = latest - plan.span_ms - _RECORDS_MS
+            since = newest - plan.span_ms - _RECORDS_MS
             for record in older.records(kind, plan.metrics, since):
                 tracks = self._recorded.setdefault(record.object, {})
                 recorded = tracks.get(record.source)

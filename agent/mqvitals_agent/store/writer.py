@@ -35,7 +35,24 @@ from mqvitals_agent.store.notice_row import (
 from mqvitals_agent.store.ownership import give_to_group
 from mqvitals_agent.store.receiver_row import Adoption, Introduced, adopt_receivers, count_owed
 from mqvitals_agent.store.request import Wish, forget_old, read_wishes, write_answers
+from mqvitals_agent.store.result import HOLDS, LIVE, RECORDS, REPLAY
 from mqvitals_agent.store.schema import PAGE_SIZE, columns_of, open_writer, read_meta
+from mqvitals_agent.store.smf_row import (
+    FileRow,
+    Part,
+    Use,
+    delete_samples,
+    read_files,
+    read_known,
+    read_of_object,
+    read_parts,
+    read_rest,
+    read_unplaced,
+    read_uses,
+    write_file,
+    write_records,
+    write_standing,
+)
 from mqvitals_agent.store.table import tables_of
 from mqvitals_agent.store.verdict import Unknown, Verdict
 from mqvitals_rules.lifecycle.alert import Alert
@@ -83,6 +100,7 @@ class Store:
         path: Path | str,
         *,
         replay: bool = False,
+        records: bool = False,
         source: str = "",
         group: str = "",
         kinds: Mapping[str, Kind] = KINDS,
@@ -93,7 +111,8 @@ class Store:
     ) -> Store:
         """Open the store at ``path``, or make it; missing tables and columns are added.
 
-        ``source`` (the recording, or the configuration) and ``group`` are kept for those who read. ``created`` is the
+        ``replay`` and ``records``: it is filled from a recording, or with SMF records alone; else by an agent. ``source``
+        (the recording, or the configuration) and ``group`` are kept for those who read. ``created`` is the
         time now, ms UTC, for a new store. ``mode`` are the permissions of a new file, ``shared_with`` the group of the
         operating system that the files belong to (empty: as they are). ``page_size`` only counts for a new file.
 
@@ -108,7 +127,14 @@ class Store:
         connection: sqlite3.Connection | None = None
         try:
             connection = open_writer(path, tables.values(), mode=mode, page_size=page_size)
-            _write_meta(path, connection, replay=replay, source=source, group=group, created=created)
+            _write_meta(
+                path,
+                connection,
+                mode=_mode(replay=replay, records=records),
+                source=source,
+                group=group,
+                created=created,
+            )
             if shared_with:
                 give_to_group(path, shared_with)
             return cls(path, lock, connection, kinds)
@@ -247,6 +273,73 @@ class Store:
         """Questions that were asked long before ``now`` (ms UTC) go, answered or not. Raises StoreError."""
         with self._explaining("writing"), self._transaction():
             forget_old(self._connection, now)
+
+    def record_files(self) -> frozenset[FileRow]:
+        """The files of SMF records that were read from a watched folder. Raises StoreError."""
+        with self._explaining("reading"):
+            return read_files(self._connection)
+
+    def keep_record_file(self, file: FileRow, ts: int) -> None:
+        """A file of SMF records has been read at ``ts``, ms UTC. Raises StoreError."""
+        with self._explaining("writing"), self._transaction():
+            write_file(self._connection, file, ts)
+
+    def known_records(self, identities: Iterable[bytes]) -> frozenset[bytes]:
+        """Those of these SMF records that were read before. Raises StoreError."""
+        with self._explaining("reading"):
+            return read_known(self._connection, identities)
+
+    def record_parts(self, keys: Iterable[tuple[ObjectName, str, int]]) -> dict[tuple[ObjectName, str, int], str]:
+        """What several SMF records have told together so far, by object, probe and end. Raises StoreError."""
+        with self._explaining("reading"):
+            return {(name, probe, ts): data for name, probe, ts, data in read_parts(self._connection, keys)}
+
+    def keep_records(self, identities: Iterable[tuple[bytes, int]], parts: Iterable[Part]) -> None:
+        """SMF records (identity, end in ms UTC) have been read, and ``parts`` is what came of them. Raises StoreError."""
+        with self._explaining("writing"), self._transaction():
+            write_records(self._connection, identities, parts)
+
+    def application_uses(self, owner: str, first: int, last: int) -> list[Use]:
+        """What applications did with ``first`` <= end < ``last``, ms UTC. Raises StoreError."""
+        with self._explaining("reading"):
+            return read_uses(self._connection, owner, first, last)
+
+    def unplaced_applications(self, day_ms: int) -> list[tuple[str, int]]:
+        """Queue managers and days (since 1970, ``day_ms`` long) with applications that have changed. Raises StoreError."""
+        with self._explaining("reading"):
+            return read_unplaced(self._connection, day_ms)
+
+    def newest_rest(self, owner: str) -> tuple[int, list[str]] | None:
+        """The last end for which there is a rest of applications, and those in it. Raises StoreError."""
+        with self._explaining("reading"):
+            return read_rest(self._connection, owner)
+
+    def newest_part(self, name: ObjectName, shown: int) -> tuple[str, int, str] | None:
+        """Probe, end and sum of the newest part of an object with that standing. Raises StoreError."""
+        with self._explaining("reading"):
+            return read_of_object(self._connection, name, shown)
+
+    def place_applications(self, owner: str, standings: Iterable[tuple[str, int, int]]) -> None:
+        """Applications (name, end) stand there from now on. Raises StoreError."""
+        with self._explaining("writing"), self._transaction():
+            write_standing(self._connection, owner, standings)
+
+    def forget_records(self, name: ObjectName, first: int, last: int) -> None:
+        """What SMF records with ``first`` <= end < ``last`` told of an object is no longer said of it.
+
+        Its current state goes as well, and the object itself when no record tells of it any more. Raises StoreError.
+        """
+        number = self._objects.get(name)
+        if number is None:
+            return
+        tables = self._tables[name.kind]
+        with self._explaining("writing"), self._transaction():
+            nothing_left = delete_samples(self._connection, tables.history, number, int(Source.SMF), first, last)
+            self._current.forget(number, name.kind, self._connection)
+            if nothing_left:
+                self._connection.execute("DELETE FROM object WHERE id = ?", (number,))
+        if nothing_left:
+            del self._objects[name]
 
     def progress(self) -> dict[str, Progress]:
         """The last snapshot stored of every owner, so that an interrupted replay can go on. Raises StoreError."""
@@ -443,6 +536,9 @@ class Store:
 
     def _write_snapshot(self, snapshot: Snapshot) -> None:
         owner, ts, cycle = snapshot.owner, snapshot.ts, snapshot.cycle
+        if snapshot.readings and all(reading.source is not _POLL for reading in snapshot.readings):
+            self._write_owner_of_records(snapshot)
+            return
         self._connection.execute(
             "INSERT OR REPLACE INTO snapshot(owner, ts, cycle, is_group, clock_ms, readings) VALUES(?, ?, ?, ?, ?, ?)",
             (owner, ts, cycle, snapshot.group, snapshot.clock_ms, len(snapshot.readings)),
@@ -453,6 +549,16 @@ class Store:
             " last_cycle = excluded.last_cycle, clock_ms = coalesce(excluded.clock_ms, clock_ms)"
             " WHERE excluded.last_ts >= last_ts",
             (owner, snapshot.group, ts, ts, cycle, snapshot.clock_ms),
+        )
+
+    def _write_owner_of_records(self, snapshot: Snapshot) -> None:
+        """Records alone are no snapshot. Who is known by records only has cycle 0, and the time that they cover."""
+        ts = [reading.ts for reading in snapshot.readings]
+        self._connection.execute(
+            "INSERT INTO owner(name, is_group, first_ts, last_ts, last_cycle, clock_ms) VALUES(?, ?, ?, ?, 0, NULL)"
+            " ON CONFLICT(name) DO UPDATE SET first_ts = min(first_ts, excluded.first_ts),"
+            " last_ts = max(last_ts, excluded.last_ts) WHERE last_cycle = 0",
+            (snapshot.owner, snapshot.group, min(ts), max(ts)),
         )
 
     def _write_unknown(self, owner: str, counts: Iterable[Unknown]) -> None:
@@ -474,14 +580,22 @@ def _instance(instance: Instance) -> tuple[str, str]:
     return json.dumps(present), json.dumps(absent)
 
 
+def _mode(*, replay: bool, records: bool) -> str:
+    return REPLAY if replay else RECORDS if records else LIVE
+
+
 def _write_meta(
-    path: Path, connection: sqlite3.Connection, *, replay: bool, source: str, group: str, created: int
+    path: Path, connection: sqlite3.Connection, *, mode: str, source: str, group: str, created: int
 ) -> None:
     before = read_meta(connection)
-    mode = "replay" if replay else "live"
-    if before and before.get("mode") != mode:
-        was = "a replay" if before.get("mode") == "replay" else "the agent's samples"
-        raise StoreError(f"the store {path} holds {was}, and the two are not mixed", "name another store")
+    has = before.get("mode", mode)
+    if (has == REPLAY) != (mode == REPLAY):
+        raise StoreError(
+            f"the store {path} holds {HOLDS.get(has, has)}, and the two are not mixed", "name another store"
+        )
+    if LIVE in (has, mode):
+        # Records are taken into an agent's store, and an agent may go on where only records were.
+        mode = LIVE
     facts = {"mode": mode, "version": __version__}
     if source:
         facts["source"] = source

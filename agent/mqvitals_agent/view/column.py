@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.view.figure import figure, number, quantity, short_age, whole
+from mqvitals_agent.view.figure import figure, number, quantity, rough_age, short_age, whole
 from mqvitals_agent.view.listing import natural
 from mqvitals_agent.view.rate import PER_SECOND
 from mqvitals_agent.view.remedy import TREND
 from mqvitals_agent.view.severity import WIDEST, Health
 from mqvitals_agent.view.table import Cell, Column, Item, Tone, tone_of
-from mqvitals_agent.view.text import safe
+from mqvitals_agent.view.text import cells, safe
 from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType, Reported
 from mqvitals_rules.vocabulary.states import CHANNEL_TYPE
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -108,9 +108,12 @@ def owner_column() -> Column:
     )
 
 
+_AGE = 6
+
+
 def age_column() -> Column:
     """How old the object's main figure is."""
-    return Column("age", "Age", 6, _age_cell, _age_order, right=True)
+    return Column("age", "Age", _AGE, _age_cell, _age_order, right=True)
 
 
 def _newest(item: Item) -> int | None:
@@ -124,7 +127,8 @@ def _age_cell(item: Item, now: int) -> Cell:
     ts = _newest(item)
     if ts is None:
         return Cell("never", Tone.ABSENT)
-    return Cell(short_age(now - ts), Tone.STALE if item.stale else Tone.FAINT)
+    old = short_age(now - ts)
+    return Cell(old if cells(old) <= _AGE else rough_age(now - ts), Tone.STALE if item.stale else Tone.FAINT)
 
 
 def _age_order(item: Item) -> float | None:
@@ -167,6 +171,28 @@ def metric_column(
         return figure(told.value, metric) if words else told.value
 
     return Column(name, title, width, cell, order, right=not words if right is None else right)
+
+
+def record_column(kind: str, name: str, title: str, width: int, *, main: bool = False) -> Column:
+    """A column of a metric that only records tell, with the age of the record: ``4 % 14m``, or that it needs SMF."""
+    column = metric_column(kind, name, title, width, main=main)
+    metric = KINDS[kind].metric(name)
+    assert metric is not None  # metric_column has looked
+
+    def cell(item: Item, now: int) -> Cell:
+        told = item.values.get(name)
+        if item.name.kind == kind and told is None:
+            return Cell(_SHORT[Absence.NEEDS_SMF], Tone.ABSENT)
+        shown = column.cell(item, now)
+        if told is None or told.ts is None or isinstance(told.value, Absence | str):
+            return shown
+        value, old = short_figure(told.value, metric), rough_age(now - told.ts)
+        if metric.unit == "pct" and cells(f"{value} {old}") > width:
+            # Rounded down: the lowest never looks more than what there is now.
+            value = f"{int(told.value)} %"
+        return shown._replace(text=f"{value} {old}")
+
+    return replace(column, cell=cell)
 
 
 def pair_column(kind: str, name: str, of: str, title: str, width: int, *, main: bool = False) -> Column:

@@ -9,12 +9,15 @@ from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.view.alerts import lasted, short_summary, since, told_summary
 from mqvitals_agent.view.figure import age, figure, moment, number, short_age
 from mqvitals_agent.view.heading import heading
+from mqvitals_agent.view.interval import interval_lines
 from mqvitals_agent.view.judgement import rule_lines
+from mqvitals_agent.view.record_words import needs_words, on_zos
 from mqvitals_agent.view.related import Related
 from mqvitals_agent.view.remedy import TREND
 from mqvitals_agent.view.severity import WIDEST, Health, health_of
 from mqvitals_agent.view.subject import Detail
-from mqvitals_agent.view.table import Line, Span, Tone, line, tone_of
+from mqvitals_agent.view.table import Item, Line, Span, Tone, line, tone_of
+from mqvitals_agent.view.tasks import task_lines
 from mqvitals_agent.view.text import cells, cut, fit, safe, wrap
 from mqvitals_agent.view.wording import kind_words, metric_words, object_words
 from mqvitals_rules.page import one_line
@@ -41,8 +44,10 @@ def detail_lines(frame: Frame, width: int) -> tuple[Line, ...]:
         return tuple(_unknown(detail, width))
     return (
         *_state(detail, frame.now, width),
+        *interval_lines(detail.name.kind, detail.values or {}, frame.now, width),
         *_below(detail, frame.now, width),
         *_next(detail, width),
+        *_tasks(detail, frame.now, width),
         *_related(detail, frame.now, width),
         *rule_lines(detail.rules, frame.now, width),
         *_figures(detail, frame.now, width),
@@ -121,6 +126,12 @@ def _next(detail: Detail, width: int) -> Iterator[Line]:
         yield from _wrapped(safe(one_line(worst.form.rule.advice)), width, first=_INDENT, rest=_INDENT)
     if detail.mqsc:
         yield from _wrapped(safe(one_line(detail.mqsc)), width, Tone.STRONG, first=f"{_INDENT}MQSC: ", rest=_INDENT * 2)
+
+
+def _tasks(detail: Detail, now: int, width: int) -> tuple[Line, ...]:
+    if detail.name.kind != "channel_initiator":
+        return ()
+    return task_lines(Item(detail.name, detail.health, detail.values or {}, detail.stale), detail.tasks, now, width)
 
 
 def _related(detail: Detail, now: int, width: int) -> Iterator[Line]:
@@ -244,6 +255,8 @@ def _absent(detail: Detail, width: int) -> Iterator[Line]:
     yield heading("Absent", width)
     for reason, names in reasons.items():
         yield from _wrapped(f"{reason}: {', '.join(names)}", width, Tone.ABSENT, first=_INDENT, rest=_INDENT * 2)
+        if reason == Absence.NEEDS_SMF.value and on_zos(values):
+            yield from _wrapped(needs_words(kind.name), width, Tone.FAINT, first=_INDENT * 2, rest=_INDENT * 2)
 
 
 def _charts(detail: Detail, width: int) -> Iterator[Line]:

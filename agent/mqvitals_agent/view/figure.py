@@ -114,6 +114,14 @@ def short_age(ms: int) -> str:
     return age(ms).replace(" ", "")
 
 
+def rough_age(ms: int) -> str:
+    """``short_age`` to its greatest unit, for the narrowest places: ``41s``, ``14m``, ``2h``, ``3d``."""
+    words = age(ms)
+    if words.startswith(">"):
+        return short_age(ms)
+    return "".join(words.split()[:2]) if " " in words else f"{words.partition('m')[0]}m"
+
+
 def moment(ts: int) -> str:
     """A moment for a person, in UTC: ``2026-11-20 12:09:50``."""
     return f"{_utc(ts):%Y-%m-%d %H:%M:%S}"

@@ -14,6 +14,7 @@ from mqvitals_agent.view.situation import FIGURES, Situation, read_situation
 from mqvitals_agent.view.status import StatusView, status_of
 from mqvitals_agent.view.subject import Detail, read_detail
 from mqvitals_agent.view.table import Item
+from mqvitals_agent.view.tasks import read_tasks, with_tasks
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey
 from mqvitals_rules.lifecycle.family import overshadowed
 from mqvitals_rules.snapshot import ObjectName
@@ -62,7 +63,8 @@ class Seq(NamedTuple):
 class Frame:
     """What a screen shows. ``now`` is ms UTC (of a replay its last snapshot), ``read_at`` the clock when it was read.
 
-    Every frame has the status, for the header. Only those of their screens have ``items`` (worst first), ``receivers``, ``detail``,
+    Every frame has the status, for the header. Only those of their screens have ``items`` (worst first), ``tasks`` (of the
+    channel initiators), ``receivers``, ``detail``,
     ``pulse`` (the overview's figures over time), ``remedy`` (of the worst alert; ``further``: of the next two) and ``alerts``: open and ended ones, advice included, with those in
     ``covered`` that another alert of their family stands for.
     """
@@ -74,6 +76,7 @@ class Frame:
     situation: Situation
     status: StatusView
     items: tuple[Item, ...] = ()
+    tasks: tuple[Item, ...] = ()
     receivers: tuple[ReceiverRow, ...] = ()
     detail: Detail | None = None
     alerts: tuple[Alert, ...] = ()
@@ -104,7 +107,11 @@ def read_frame(reader: StoreReader, clock_ms: int, want: Want, rules: Judging) -
         remedy, *further = [read_remedy(reader, alert, rules.rules) for alert in status.alerts[:ADVISED]] or [Remedy()]
         return replace(frame, pulse=read_pulse(reader, situation), remedy=remedy, further=tuple(further))
     if want.screen == LIST:
-        return replace(frame, items=read_items(reader, status, want.kind))
+        items = read_items(reader, status, want.kind)
+        if want.kind == "channel_initiator":
+            tasks = read_tasks(reader, status, [item.name.owner for item in items])
+            return replace(frame, items=with_tasks(items, tasks), tasks=tasks)
+        return replace(frame, items=items)
     if want.screen == AGENT:
         return replace(frame, items=read_items(reader, status, "agent"), receivers=reader.receivers())
     if want.screen == DETAIL and want.name is not None:

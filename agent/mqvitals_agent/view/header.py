@@ -6,7 +6,7 @@ from mqvitals_agent.view.alerts import since
 from mqvitals_agent.view.figure import age, clock, day, moment, number
 from mqvitals_agent.view.paint import Painter
 from mqvitals_agent.view.severity import Health, health_of
-from mqvitals_agent.view.status import StatusView, counts, source_text
+from mqvitals_agent.view.status import StatusView, counts
 from mqvitals_agent.view.text import cells, safe, wrap
 from mqvitals_agent.view.unknown import troubling, without_answer
 
@@ -23,7 +23,7 @@ def header(view: StatusView, width: int, painter: Painter) -> list[str]:
     ]
     if newest is None:
         parts.append("nothing seen yet")
-    elif situation.replay:
+    elif situation.past:
         parts.append(f"{moment(newest)} UTC")
     else:
         when = clock(newest) if day(newest) == day(situation.now) else moment(newest)
@@ -36,11 +36,11 @@ def header(view: StatusView, width: int, painter: Painter) -> list[str]:
     else:
         sign = next((sign for sign in signs if cells(sign) <= width), signs[-1])
         lines = [painter.sign(sign, view.health), *wrap(left, width)]
-    if situation.replay and newest is not None:
+    if situation.past and newest is not None:
         first = min(member.first_ts for member in situation.members)
         until = clock(newest) if day(first) == day(newest) else moment(newest)
         lines += wrap(
-            f"The past: {safe(source_text(situation.replay, situation.source))}, {moment(first)} to {until}",
+            f"The past: {safe(situation.origin)}, {moment(first)} to {until}",
             width,
             rest="  ",
         )

@@ -18,7 +18,10 @@ _LEAD = 12
 
 
 def rule_lines(rules: Sequence[Looked], now: int, width: int) -> Iterator[Line]:
-    """Every rule that looks at an object; of those that find nothing wrong only the condition and its source."""
+    """Every rule that looks at an object; of those that find nothing wrong only the condition and its source.
+
+    Of those that only records could decide, only that.
+    """
     if not rules:
         return
     yield heading("Rules that look at it", width)
@@ -39,9 +42,11 @@ def verdict(looked: Looked, now: int) -> tuple[Health, str]:
     if truth:
         severity = looked.finding.severity
         health = Health.UNKNOWN if severity is None else health_of(severity)
-        return health, f"holds; fires when it has held for {hold(looked.form.rule)}"
+        held = hold(looked.form.rule)
+        when = "it is judged next" if held == "at once" else f"it has held for {held}"
+        return health, f"holds; fires when {when}"
     if truth is None:
-        return Health.UNKNOWN, "unknown"
+        return Health.UNKNOWN, "unknown, needs SMF" if looked.needs_smf else "unknown"
     return Health.OK, "fine"
 
 
@@ -54,6 +59,9 @@ def _rule(looked: Looked, now: int, width: int) -> Iterator[Line]:
     yield Line((Span(first[:_LEAD], tone_of(health)), Span(first[_LEAD:], Tone.STRONG)))
     for each in rest:
         yield line(each, Tone.STRONG)
+    if looked.needs_smf:
+        # Where nobody reads records this is so of many rules for good: what they would say belongs to the manual.
+        return
     yield from _labelled("when", finding.when.filled, width)
     if finding.when.truth is None:
         for number, remedy in enumerate(finding.remedies):

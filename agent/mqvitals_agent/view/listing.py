@@ -50,7 +50,7 @@ METRICS: Mapping[str, tuple[str, ...]] = {
         "last_get_age_s",
         "usage",
     ),
-    "buffer_pool": ("total", "free", "free_pct", "location", "purpose"),
+    "buffer_pool": ("total", "free", "free_pct", "low_pct", "location", "purpose"),
     "page_set": ("total_pages", "unused_pages", "used_pct", "status", "expand_type", "buffer_pool"),
     "cf_structure": (
         "status",
@@ -68,6 +68,7 @@ METRICS: Mapping[str, tuple[str, ...]] = {
         "status",
         "adapters_started",
         "adapters_max",
+        "adapters_unused",
         "dispatchers_started",
         "dispatchers_max",
         "ssltasks_started",

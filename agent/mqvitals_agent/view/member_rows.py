@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from mqvitals_agent.view import cell
 from mqvitals_agent.view.chart import Span as Time
 from mqvitals_agent.view.column import short_absence
-from mqvitals_agent.view.figure import age, number, short_age
+from mqvitals_agent.view.figure import number, short_age
 from mqvitals_agent.view.growth import SOON_MS, full_in
 from mqvitals_agent.view.member_table import as_seen, seen_ts
 from mqvitals_agent.view.pulse import SPAN_MS
 from mqvitals_agent.view.severity import WIDEST, Health, health_of, worst
-from mqvitals_agent.view.situation import Member
+from mqvitals_agent.view.situation import Member, unreached
 from mqvitals_agent.view.sparkline import sparkline
 from mqvitals_agent.view.status import MemberView, StatusView
 from mqvitals_agent.view.table import Cell, Line, Span, Tone, line, tone_of
@@ -159,8 +159,5 @@ def _tone(view: StatusView, owner: str, kind: str, text: str, *, silent: bool) -
 def _note(view: StatusView, each: MemberView, width: int) -> list[str]:
     if each.reachable:
         return []
-    told = seen_ts(view, each)
-    words = "never reached"
-    if told is not None:
-        words = f"unreachable: these figures are {age(view.situation.now - told)} old"
+    words = unreached(view.situation, seen_ts(view, each))
     return wrap(words, width, first=" " * (WIDEST + 2), rest=" " * (WIDEST + 2))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mqvitals_agent.view import cell
-from mqvitals_agent.view.figure import age, number, short_age
+from mqvitals_agent.view.figure import number, short_age
 from mqvitals_agent.view.paint import Painter
 from mqvitals_agent.view.severity import Health
-from mqvitals_agent.view.situation import Member
+from mqvitals_agent.view.situation import Member, unreached
 from mqvitals_agent.view.status import MemberView, StatusView
 from mqvitals_agent.view.text import safe, table, wrap
 
@@ -51,10 +51,7 @@ def queue_managers(view: StatusView, width: int, painter: Painter, most_ok: int 
     for each, row in zip(listed, lines, strict=True):
         shown += [painter.line(row[0], each.health), *row[1:]]
         if not each.reachable:
-            told = seen[each.name]
-            words = (
-                "never reached" if told is None else f"unreachable: these figures are {age(situation.now - told)} old"
-            )
+            words = unreached(situation, seen[each.name])
             shown += wrap(words, width, first="    ", rest="    ")
     if left_out:
         sign = painter.sign(Health.OK.glyph, Health.OK)

@@ -69,6 +69,8 @@ def read_related(reader: StoreReader, status: StatusView, name: ObjectName, valu
             ]
         case "qsg":
             found = [reads.all("its structures", "cf_structure"), reads.members("its queue managers")]
+        case "adapter" | "dispatcher" | "ssl_task" | "dns_task":
+            found = [reads.one("its channel initiator", "channel_initiator", "")]
         case _:
             found = [reads.one("its queue manager", "queue_manager", "")]
     return tuple(each for each in found if each is not None and (each.objects or each.text))

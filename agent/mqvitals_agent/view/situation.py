@@ -8,7 +8,8 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.store.result import CurrentValue, UnknownRow
+from mqvitals_agent.store.result import RECORDS_ALONE, CurrentValue, UnknownRow
+from mqvitals_agent.view.figure import age
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.snapshot import ObjectName
 
@@ -51,14 +52,14 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """Everything the status is made of, as of ``now`` (ms UTC; for a replay its last snapshot).
+    """Everything the status is made of, as of ``now`` (ms UTC; where nobody goes on with the store its last snapshot).
 
     ``alerts`` are those firing, advice on the configuration included.
     """
 
     now: int
-    replay: bool
-    source: str
+    past: bool
+    origin: str
     group: str
     members: tuple[Member, ...]
     current: Current = field(default_factory=dict)
@@ -82,15 +83,22 @@ def read_situation(reader: StoreReader, clock: int, figures: Mapping[str, tuple[
         for kind, metrics in figures.items():
             current.update(reader.current_by_kind(member.name, kind, metrics))
     return Situation(
-        now=max((member.last_ts for member in members), default=clock) if meta.replay else clock,
-        replay=meta.replay,
-        source=meta.source,
+        now=max((member.last_ts for member in members), default=clock) if meta.past else clock,
+        past=meta.past,
+        origin=meta.origin,
         group=meta.group,
         members=members,
         current=current,
         alerts=tuple(stored.alert for stored in reader.alerts()),
         unknown=reader.unknown_counts(),
     )
+
+
+def unreached(situation: Situation, told: int | None) -> str:
+    """What is said of a queue manager that no answer shows to be there, and of which something was told at ``told`` (ms UTC)."""
+    if situation.origin == RECORDS_ALONE:
+        return "known by its SMF records alone"
+    return "never reached" if told is None else f"unreachable: these figures are {age(situation.now - told)} old"
 
 
 def interval(times: list[int]) -> int:

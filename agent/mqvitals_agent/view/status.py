@@ -101,17 +101,12 @@ def counts(alerts: Iterable[Alert]) -> tuple[tuple[Severity, int], ...]:
     return tuple((severity, counted[severity]) for severity in sorted(Severity, reverse=True))
 
 
-def source_text(replay: bool, source: str) -> str:  # noqa: FBT001 - a fact of the store
-    """Where the samples come from: ``live`` or ``replay of FILE``."""
-    return f"replay of {source or 'a recording'}" if replay else "live"
-
-
 def status_json(view: StatusView) -> dict[str, Any]:
     """The object of ``mqvitals status --json``."""
     situation = view.situation
     return {
         "at": iso(situation.now),
-        "source": source_text(situation.replay, situation.source),
+        "source": situation.origin,
         "group": situation.group,
         "severity": view.health.word,
         "queue_managers": [

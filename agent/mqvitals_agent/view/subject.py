@@ -13,6 +13,8 @@ from mqvitals_agent.view.related import Related, read_related
 from mqvitals_agent.view.remedy import TREND, Remedy, read_remedy
 from mqvitals_agent.view.severity import Health, health_of
 from mqvitals_agent.view.status import MemberView, StatusView, silent_since
+from mqvitals_agent.view.table import Item
+from mqvitals_agent.view.tasks import TASKS, read_tasks, with_tasks
 from mqvitals_agent.view.trend import TrendView
 from mqvitals_agent.view.verdict import judge
 from mqvitals_rules.finding import Finding
@@ -41,6 +43,13 @@ class Looked:
         """Whether its alert is firing, which may be after the condition ceased to hold."""
         return self.alert is not None and self.alert.started is not None and self.alert.ended is None
 
+    @property
+    def needs_smf(self) -> bool:
+        """Whether it is unknown only because no records have been read."""
+        outcome = self.finding.when
+        lacks = {each.absence for each in outcome.missing}
+        return not self.firing and outcome.truth is None and lacks == {Absence.NEEDS_SMF}
+
 
 @dataclass(frozen=True, slots=True)
 class Detail:
@@ -49,7 +58,7 @@ class Detail:
     ``known`` is false when the store holds no such object; ``near`` are then names that look like it. ``gone`` (ms UTC)
     says since when it no longer exists. ``since`` is when it became as bad as it is. ``chartable`` are the metrics that
     a chart can show, ``below`` the open alerts of what belongs to it, worst first; ``lead`` the worst of all with what to do,
-    when it is one of those; ``until`` when something last came, where that is long ago. ``trend`` is the chosen one over time (None: it has none).
+    when it is one of those; ``until`` when something last came, where that is long ago; ``tasks`` those of a channel initiator. ``trend`` is the chosen one over time (None: it has none).
     """
 
     name: ObjectName
@@ -67,6 +76,7 @@ class Detail:
     until: int | None = None
     rules: tuple[Looked, ...] = ()
     related: tuple[Related, ...] = ()
+    tasks: tuple[Item, ...] = ()
     mqsc: str = ""
     chartable: tuple[str, ...] = ()
     metric: str = ""
@@ -98,6 +108,8 @@ def read_detail(
         members = (*status.queue_managers, *_group(status))
         health = max([health, *(each.health for each in members if each.name == name.owner)])
         health = Health.UNKNOWN if stale else health
+    tasks = read_tasks(reader, status, [name.owner]) if name.kind == "channel_initiator" else ()
+    health = with_tasks([Item(name, health, values)], tasks)[0].health
     all_of_it = [alert for alert in status.alerts if alert in firing or alert in below]
     lead = (
         (all_of_it[0], read_remedy(reader, all_of_it[0], rules.rules)) if all_of_it and all_of_it[0] in below else None
@@ -123,6 +135,7 @@ def read_detail(
         lead=lead,
         until=silent_since(status).get(name.owner),
         related=related,
+        tasks=tasks,
         mqsc=lead[1].mqsc if lead is not None and lead[1].mqsc else _mqsc(looked),
         chartable=chartable,
         metric=shown,
@@ -136,14 +149,17 @@ def _belongs(alert: Alert, name: ObjectName, related: Iterable[Related]) -> bool
     if name.kind in ("queue_manager", "qsg"):
         return name.owner in owners
     if name.kind == "channel_initiator":
-        return name.owner in owners and alert.scope.kind == "channel"
+        return name.owner in owners and alert.scope.kind in ("channel", *TASKS)
     if name.kind == "cf_structure":
         return alert.scope in {each for one in related for each, _, _ in one.objects}
     return False
 
 
 def _look(reader: StoreReader, rules: Judging, name: ObjectName, alerts: Iterable[Alert]) -> tuple[Looked, ...]:
-    """What every rule in force for the object says of it: those that fire first, the worst of them on top."""
+    """What every rule in force for the object says of it: those that fire first, the worst of them on top.
+
+    Those that only records could decide come last.
+    """
     newest = {alert.key.rule: alert for alert in alerts}  # the store tells them in the order they arose
     forms = rules.rules.forms(name)
     judged = judge(reader, forms, rules.facts, name)
@@ -166,6 +182,8 @@ def _told_of(looked: Iterable[Looked], kind: str) -> Iterator[str]:
 def _rank(looked: Looked) -> tuple[int, int]:
     truth = looked.finding.when.truth
     severity = looked.alert.severity if looked.alert is not None and looked.firing else 0
+    if looked.needs_smf:
+        return 4, 0
     return (0 if looked.firing else 1 if truth else 2 if truth is None else 3, -severity)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mqvitals_agent.view.figure import age, clock, day, moment, number
 from mqvitals_agent.view.severity import Health, health_of
-from mqvitals_agent.view.status import StatusView, counts, source_text
+from mqvitals_agent.view.status import StatusView, counts
 from mqvitals_agent.view.table import Line, Span, Tone, line, tone_of
 from mqvitals_agent.view.text import cells, cut, safe, wrap
 from mqvitals_agent.view.unknown import troubling
@@ -49,7 +49,7 @@ def _lefts(view: StatusView) -> list[str]:
     distances = [member.interval_ms for member in situation.members if not member.is_group]
     every = f"every {age(round(median_low(distances) / 1000) * 1000)}" if distances else ""
     ago = age(situation.now - newest)
-    if situation.replay:
+    if situation.past:
         when, short = f"{moment(newest)} UTC, the past", f"{clock(newest)} (past)"
     elif day(newest) == day(situation.now):
         when, short = f"{clock(newest)} UTC ({ago} ago)", f"{clock(newest)} ({ago} ago)"
@@ -111,8 +111,8 @@ def _notes(view: StatusView, width: int, *, asking: bool) -> list[Line]:
         )
         return _wrapped(text, width, Tone.UNKNOWN)
     newest = max(member.last_ts for member in situation.members)
-    if situation.replay:
-        source = safe(source_text(situation.replay, situation.source))
+    if situation.past:
+        source = safe(situation.origin)
         return _wrapped(f"past: {source}, ended {moment(newest)} UTC", width, Tone.STALE)
     members = [*view.queue_managers, *([view.group] if view.group else [])]
     stale = [member for member in members if member.stale]

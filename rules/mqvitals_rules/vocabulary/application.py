@@ -16,7 +16,7 @@ _QUEUE_TYPE = {"LOCAL": 1, "MODEL": 2, "ALIAS": 3, "REMOTE": 6, "CLUSTER": 7, "T
 
 KIND = Kind(
     name="application",
-    meaning="a job or transaction and a queue that it used, written job/queue; job/* is what it did with all others",
+    meaning="a job or transaction and a queue that it used, written job/queue; */* is all but the 200 costliest of a day",
     poll="SMF 116-1",
     metrics=records(
         state("type", TYPES, "how it is connected", smf="WTIDATYP"),

@@ -57,7 +57,7 @@ _REASONS: Mapping[Absence, str] = {
     Absence.NO_ANSWER: "it was asked for, and no answer or only a part came",
     Absence.UNREACHABLE: "there was no connection",
     Absence.STALE: "the newest value is too old to be believed",
-    Absence.NEEDS_SMF: "no command tells it; it stands in SMF records, and none have been read",
+    Absence.NEEDS_SMF: "no command tells it; it stands in [SMF records](smf.md), and none have been read",
     Absence.NEEDS_STATISTICS: "it stands in statistics messages of distributed queue managers, and none have been read",
     Absence.NOT_DECLARED: "only the configuration can tell it, and does not",
     Absence.NOT_LIVE: "it is about the agent's own calls of MQ, which a recording does not tell",

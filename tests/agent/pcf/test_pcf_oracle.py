@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,11 @@ import pytest
 
 from mqvitals_agent.cli.main import main
 from mqvitals_agent.connection.recording import read
+from mqvitals_agent.simulator.answer import CCSID, ENCODING
+from mqvitals_agent.simulator.command_server import CommandServer
+from mqvitals_agent.simulator.model import World
+from mqvitals_agent.simulator.scenario import load_scenario
+from mqvitals_agent.who.question import ask_connections, ask_handles
 
 _JAR = Path.home() / ".m2/repository/com/ibm/mq/com.ibm.mq.allclient/9.4.0.0/com.ibm.mq.allclient-9.4.0.0.jar"
 _JAVA_TRIM = "".join(map(chr, range(0x21)))
@@ -67,8 +73,41 @@ def test_every_reply_as_java_reads_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """``pcf decode`` prints the same for every parameter of every reply."""
+    compare(lines(shared_data / "pcf" / name), messages, oracle, tmp_path, capsys, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    "request_of",
+    [partial(ask_handles, "*"), partial(ask_connections, "QM01CHIN"), partial(ask_connections, "CICSOA01")],
+)
+def test_simulated_holders_as_java_reads_them(
+    request_of: Callable[[str], bytes],
+    oracle: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Handles and connections of every simulated queue manager, byte strings too, are sound messages to IBM's classes."""
+    began = 1_795_176_000_000
+    group = World(load_scenario("buffer-pool-thrash"), began).advance(began + 100_000)
+    answer = CommandServer("QM01").answer(request_of("*"), group)
+    assert answer.whole
+    assert len(answer.messages) > 2 + 2 * len(group.members)
+    told = (f"{ENCODING} {CCSID} {data.hex()}" for data in answer.messages)
+    compare(told, len(answer.messages), oracle, tmp_path, capsys, monkeypatch)
+
+
+def compare(
+    told: Iterable[str],
+    messages: int,
+    oracle: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """So many messages, one a line, are read by IBM's classes as ``pcf decode`` reads them."""
     source = tmp_path / "messages.txt"
-    source.write_text("".join(f"{line}\n" for line in lines(shared_data / "pcf" / name)), encoding="ascii")
+    source.write_text("".join(f"{line}\n" for line in told), encoding="ascii")
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     with source.open("rb") as stdin:
         java = subprocess.run([str(oracle)], stdin=stdin, capture_output=True, check=True, timeout=100).stdout

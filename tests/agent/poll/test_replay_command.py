@@ -81,7 +81,7 @@ def test_recording_becomes_a_store(
     assert "commands without a probe: PING_Q_MGR (1)" in line
     with StoreReader.open(tmp_path / "x.db") as reader:
         meta = reader.meta()
-        assert (meta.replay, meta.source, meta.group) == (True, "small.jsonl.gz", "PRDQSG")
+        assert (meta.mode, meta.source, meta.group) == ("replay", "small.jsonl.gz", "PRDQSG")
 
 
 def test_verbose_tells_of_each_cycle(

@@ -34,6 +34,18 @@ def standard(
     return head + middle + tod(start_us + local_us).to_bytes(8, "big") + duration.to_bytes(8, "big")
 
 
+def thread_standard(number: int, *, end_us: int = NOON_US, user: str = "PAYUSER") -> bytes:
+    """A standard section in its short form, with the identity of a CICS thread behind it; it tells no interval."""
+    head = bytes([0, 36, 1, 0x1A, 0, 3, number, 0, 0, 0, 0, 0]) + ebcdic("MQ01", 4) + tod(end_us).to_bytes(8, "big")
+    context = bytes([0, 92, 0, 0]) + ebcdic(user, 8) + bytes(range(12)) + ebcdic("CICSA", 8) + bytes(8)
+    context += ebcdic("OPER", 8) + bytes([0, 0, 0, 1]) + bytes(22) + bytes(16) + bytes(2)
+    return head + bytes(12) + context
+
+
+STORAGE_STANDARD = bytes([0, 1, 1, 0x80])
+"""What stands for the standard section in records of storage: they tell no time but the header's."""
+
+
 def record(
     kind: int,
     subtype: int,
@@ -46,11 +58,12 @@ def record(
     release: str = "940",
     flags: int = 0,
     sequence: int = 7,
+    t0: bytes | None = None,
 ) -> bytes:
-    """A whole record with its descriptor word: ``sections`` by the number of their triplet."""
+    """A whole record with its descriptor word: ``sections`` by the number of their triplet; ``t0``: its standard section."""
     slots = max([number - 1, *sections, 0]) + 1
     chinit = (kind, subtype) in ((115, 231), (116, 10))
-    t0 = standard(
+    t0 = t0 or standard(
         number or slots,
         start_us=start_us,
         local_us=local_us,
@@ -125,6 +138,8 @@ def smf() -> Any:
         record=record,
         section=section,
         pool=pool,
+        thread_standard=thread_standard,
+        STORAGE_STANDARD=STORAGE_STANDARD,
         dump_record=dump_record,
         spanned=spanned,
         blocks=blocks,

@@ -65,7 +65,7 @@ def test_a_new_store(path: Path, make: Any) -> None:
     assert pragma(path, "page_size") == (PAGE_SIZE,)
     assert pragma(path, "journal_mode") == ("wal",)
     with StoreReader.open(path, kinds=make.kinds) as reader:
-        meta = StoreMeta(True, "incident.jsonl.gz", "PRDQSG", "2025-11-20T12:00:00.000Z", "0.1.0")
+        meta = StoreMeta("replay", "incident.jsonl.gz", "PRDQSG", "2025-11-20T12:00:00.000Z", "0.1.0")
         assert reader.meta() == replace(meta, version=reader.meta().version)
         assert reader.last_ts() == make.ts(1)
     with Store.open(path, replay=True, kinds=make.kinds) as store:

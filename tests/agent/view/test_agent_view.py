@@ -39,7 +39,7 @@ def test_alerts(ill: Situation, golden: Golden, width: int) -> None:
 def test_no_alerts(healthy: Situation) -> None:
     """Nothing wrong is said, but not where not everything can be seen."""
     assert "✓ no alerts" in [line.text for line in alert_lines(frame_of(healthy), 80)]
-    blind = replace(healthy, replay=False, now=healthy.now + 10**7)
+    blind = replace(healthy, past=False, now=healthy.now + 10**7)
     assert "✓ no alerts" not in [line.text for line in alert_lines(frame_of(blind), 80)]
 
 

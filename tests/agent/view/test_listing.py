@@ -186,7 +186,7 @@ def test_the_worst_stands_first(stored: StoreReader, judging: Judging) -> None:
 def test_columns_say_what_people_say(stored: StoreReader, judging: Judging) -> None:
     """Pools are told by what is free, page sets by what is used; a limit stands in full, and instances of how many."""
     titles = [column.title for column in fitted(columns("storage"), 78)]
-    assert titles[2:6] == ["Queue manager", "Free %", "Used %", "Age"]
+    assert titles[2:7] == ["Queue mgr", "Free %", "Lowest", "Used %", "Age"]
     depth = next(column for column in columns("queue") if column.id == "max_depth")
     told = CurrentValue(999_999_999, 1, "PROBE", 1, None)
     item = Item(ObjectName("QM01", "queue", "X"), Health.OK, {"max_depth": told})

@@ -50,13 +50,13 @@ def test_quiet(healthy: Situation, golden: Golden, width: int) -> None:
 @pytest.mark.parametrize("width", WIDTHS)
 def test_incident(ill: Situation, golden: Golden, width: int) -> None:
     """The worst stands on top, an unreachable queue manager says how old its figures are."""
-    golden(f"overview-incident-{width}", lines_of(frame_of(replace(ill, replay=False)), width))
+    golden(f"overview-incident-{width}", lines_of(frame_of(replace(ill, past=False)), width))
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_stale(ill: Situation, golden: Golden, width: int) -> None:
     """When nothing new has come the screen says so and no queue manager is shown as well."""
-    stale = replace(ill, replay=False, now=ill.now + 600_000)
+    stale = replace(ill, past=False, now=ill.now + 600_000)
     golden(f"overview-stale-{width}", lines_of(frame_of(stale), width))
 
 
@@ -69,7 +69,7 @@ def test_empty(golden: Golden, width: int) -> None:
 @pytest.mark.parametrize("width", [40, 60, 80, 81, 99, 120, 160, 200])
 def test_no_line_is_wider_than_the_screen(ill: Situation, healthy: Situation, width: int) -> None:
     """Whatever the width, and whatever is wrong."""
-    for situation in (ill, healthy, replace(ill, replay=False, now=ill.now + 10**7)):
+    for situation in (ill, healthy, replace(ill, past=False, now=ill.now + 10**7)):
         frame = frame_of(situation)
         if width >= 60:
             assert max(cells(line.text) for line in lines_of(frame, width)) <= width
@@ -79,7 +79,7 @@ def test_no_line_is_wider_than_the_screen(ill: Situation, healthy: Situation, wi
 
 def test_stale_looks_stale_and_never_well(healthy: Situation) -> None:
     """Ten minutes without a snapshot: the figures are stale in tone, and nothing is green."""
-    frame = frame_of(replace(healthy, replay=False, now=healthy.now + 600_000))
+    frame = frame_of(replace(healthy, past=False, now=healthy.now + 600_000))
     lines = lines_of(frame, 120)
     tones = {span.tone for line in lines if line.key.startswith("QM01/") for span in line.spans}
     assert Tone.STALE in tones
@@ -114,7 +114,7 @@ def test_what_to_do_about_the_worst(stored: StoreReader, judging: Judging) -> No
         assert "to do: Enlarge the pool or split its queues now." in below
         assert "MQSC: DISPLAY USAGE PSID(*) TYPE(PAGESET)" in below
         assert "so few that tasks write pages themselves and wait" in f"{lines[at].text} {below}"
-    later = replace(frame.situation, replay=False, now=frame.now + 3_600_000)
+    later = replace(frame.situation, past=False, now=frame.now + 3_600_000)
     stale = replace(frame, now=later.now, situation=later, status=status_of(later))
     assert "to do:" not in "".join(line.text for line in overview_lines(stale, 79))
 
@@ -137,7 +137,7 @@ def test_full_in(healthy: Situation, width: int) -> None:
     page_set = {name: rising if name.kind == "page_set" else flat for name in points}
     lines = {line.key: line.text for line in overview_lines(replace(frame, pulse=Pulse(page_set)), width)}
     assert "29m00s" in lines["QM01/queue_manager"]
-    later = replace(healthy, replay=False, now=now + 600_000)
+    later = replace(healthy, past=False, now=now + 600_000)
     stale = replace(frame, now=later.now, situation=later, status=status_of(later))
     assert "full in" not in "".join(line.text for line in overview_lines(stale, width))
 
@@ -196,7 +196,7 @@ def test_sparkline_leaves_gaps_blank() -> None:
 def test_stale_stands_still(ill: Situation) -> None:
     """What fell silent keeps the ages of its alerts and its past as of then, in the tone of what is stale."""
     points = {name: tuple((ill.now - n * 60_000, 50.0) for n in range(9, -1, -1)) for name in ill.current}
-    later = replace(ill, replay=False, now=ill.now + 7_200_000)
+    later = replace(ill, past=False, now=ill.now + 7_200_000)
     frame = replace(frame_of(later), pulse=Pulse(points))
     shown = {line.key: line for line in reversed(overview_lines(frame, 120))}
     pool = shown["QM01/buffer_pool/3"]

@@ -68,7 +68,7 @@ def test_ill_golden(ill: Situation) -> None:
 
 def test_stale_golden(ill: Situation) -> None:
     """A live store without news says so first, and shows nothing as OK."""
-    shown = text(replace(ill, replay=False, now=ill.now + 900_000))
+    shown = text(replace(ill, past=False, now=ill.now + 900_000))
     assert shown.startswith(STALE)
     assert "OK" not in shown
 
@@ -76,7 +76,7 @@ def test_stale_golden(ill: Situation) -> None:
 @pytest.mark.parametrize("width", [40, 44, 60, 80, 120, 200])
 def test_fits(ill: Situation, healthy: Situation, width: int) -> None:
     """No line but a command to be copied is wider than the screen."""
-    for situation in (ill, healthy, replace(ill, replay=False, now=ill.now + 10**10)):
+    for situation in (ill, healthy, replace(ill, past=False, now=ill.now + 10**10)):
         wide = [line for line in lines(situation, width) if cells(line) > width]
         assert all(line.startswith("  mqvitals ") for line in wide)
 
@@ -92,7 +92,7 @@ def test_hostile_names(ill: Situation, name: str) -> None:
     structure = {ObjectName(name, "cf_structure", name): {"entries_pct": told(99.0, ill.now)}}
     members = (*ill.members[:2], replace(ill.members[2], name=name), Member(name, False, 0, ill.now))
     situation = replace(
-        ill, alerts=(hostile,), group=name, source=name, members=members, current={**ill.current, **structure}
+        ill, alerts=(hostile,), group=name, origin=name, members=members, current={**ill.current, **structure}
     )
     shown = lines(situation)
     assert not {category(char) for line in shown for char in line} & {"Cc", "Cf", "Cs", "Zl"}
@@ -165,7 +165,7 @@ def test_never_reached(healthy: Situation) -> None:
 def test_not_all_is_known(healthy: Situation) -> None:
     """Without an alert but with something unknown the screen does not say that all is well."""
     first, second, third = healthy.members
-    shown = text(replace(healthy, replay=False, members=(first, replace(second, last_ts=healthy.now - 60_000), third)))
+    shown = text(replace(healthy, past=False, members=(first, replace(second, last_ts=healthy.now - 60_000), third)))
     assert "? UNKNOWN  no alert is firing, but not all is known" in shown
     assert "Stale: nothing new from QM02 for 1m00s" in shown
 
@@ -280,7 +280,7 @@ def test_the_header_tells_for_how_long(ill: Situation) -> None:
     (first, *_) = lines(ill, 120)
     assert first.endswith("  ● CRITICAL for 4m12s, since 12:05:38")
     assert lines(ill, 44)[0] == "● CRITICAL for 4m12s, since 12:05:38"
-    stale = replace(ill, replay=False, now=ill.now + 900_000)
+    stale = replace(ill, past=False, now=ill.now + 900_000)
     assert lines(stale, 120)[0].endswith("  ? UNKNOWN")
 
 

@@ -71,7 +71,7 @@ def test_unknown_verdicts_do_not_count(healthy: Situation, reason: Absence) -> N
 
 def test_stale_is_unknown(healthy: Situation) -> None:
     """What was not seen for more than three intervals is unknown, whatever was last known of it."""
-    later = replace(healthy, replay=False, now=healthy.now + 30_001, alerts=(alert(POOL, Severity.INFO, healthy.now),))
+    later = replace(healthy, past=False, now=healthy.now + 30_001, alerts=(alert(POOL, Severity.INFO, healthy.now),))
     view = status_of(later)
     assert health(view) == {"QM01": "unknown", "QM02": "unknown"}
     assert view.exit.code == 3
@@ -130,7 +130,7 @@ def test_json(ill: Situation) -> None:
         },
     ]
     assert [each["rule"] for each in shown["alerts"]] == ["AGENT-01", "BP-03", "CHL-16", "AGENT-03"]
-    assert status_json(status_of(replace(ill, replay=False)))["source"] == "live"
+    assert status_json(status_of(replace(ill, past=False)))["source"] == "live"
 
 
 def test_a_clock_behind_the_store(healthy: Situation) -> None:

@@ -150,9 +150,11 @@ def test_the_reason_is_the_absence_that_matters() -> None:
     desk = Desk()
     structure = ObjectName("PRDQSG", "cf_structure", "APPL1")
     evaluation = desk.poll(desk.tell(structure, type=0, entries_pct=10, size_used_pct=Absence.NOT_RETURNED), group=True)
-    assert [(rule, reason) for rule, reason, _ in evaluation.unknown] == [("CF-03", Absence.NOT_RETURNED)]
+    unknown = {rule: reason for rule, reason, _ in evaluation.unknown}
+    assert unknown.pop("CF-03") is Absence.NOT_RETURNED
+    assert set(unknown) == {"CF-04"}  # which needs the entries and SMF
     evaluation = desk.poll(desk.tell(structure, type=0, entries_pct=90, size_used_pct=Absence.NOT_RETURNED), group=True)
-    assert evaluation.unknown == ()
+    assert {rule for rule, _, _ in evaluation.unknown} == {"CF-04"}
 
 
 def test_three_silent_polls_end_an_alert_as_unknown() -> None:
@@ -222,7 +224,8 @@ def test_a_threshold_without_a_pattern_holds_for_all() -> None:
 
 def test_a_disabled_rule_does_not_judge() -> None:
     """What is switched off neither fires nor counts as unknown."""
-    desk = Desk(RuleSet(shipped().rules, KINDS, disabled=frozenset({"BP-03"})))
+    needs_smf = {f"BP-{number:02}" for number in range(4, 11)}
+    desk = Desk(RuleSet(shipped().rules, KINDS, disabled=frozenset({"BP-03"}) | needs_smf))
     evaluation = desk.poll(desk.tell(POOL, worst_free_pct=Absence.NO_ANSWER, answered=False))
     assert {count.rule for count in evaluation.unknown} == {"BP-01", "BP-02"}
     desk.poll(pool(desk, 1))

@@ -98,7 +98,7 @@ def test_a_test_that_fails(old: str, new: str, failure: str) -> None:
         ("QM01/buffer_pool/5: {total", "QM01/buffer_pool: {total", "owner/buffer_pool/name"),
         ("total: 50000", "totl: 50000", "did you mean 'total'?"),
         ("low_pct: 25", "low_pct: x25", "is no value of low_pct"),
-        ("rule: BP-01", "rule: BP-09", "there is no rule 'BP-09'"),
+        ("rule: BP-01", "rule: BP-91", "there is no rule 'BP-91'"),
         ("purpose: short_lived", "purpose: short", "is no purpose of a buffer_pool"),
         ("at: 20s", "at: 25s", "multiples of the interval"),
         ("interval: 10s", "interval: 0s", "longer than 0s"),
@@ -110,3 +110,47 @@ def test_a_test_file_with_a_mistake(old: str, new: str, words: str) -> None:
     with pytest.raises(ConfigError) as caught:
         decode_tests("t.yaml", TEXT.replace(old, new, 1), RULES)
     assert any(words in problem.message for problem in caught.value.problems)
+
+
+RECORDS = """\
+tests:
+  - name: Values and where they come from
+    interval: 30m{records}
+    facts:
+      buffer_pools: [{{objects: "*/buffer_pool/*", purpose: short_lived}}]
+    series:
+      QM01/buffer_pool/5: {{free_pct: 60 4 60, low_pct: {low}}}
+    expect:
+      - {{at: 0s, firing: []}}
+      - {{at: 30m, firing: [{{rule: BP-03, object: QM01/buffer_pool/5}}]}}
+      - {{at: 1h, firing: [{firing}]}}
+"""
+STILL = "{rule: BP-03, object: QM01/buffer_pool/5}"
+
+
+@pytest.mark.parametrize(
+    ("records", "low", "firing"),
+    [
+        ("", "_", STILL),  # polls: three good ones end it
+        ("", "50 4 50", STILL),
+        ("\n    records: true", "50", STILL),  # records: two good ones
+    ],
+)
+def test_what_only_smf_tells_comes_as_a_record(records: str, low: str, firing: str) -> None:
+    """A pool that is polled, with and without records, and one that only records tell."""
+    assert run_tests("own.test.yaml", RECORDS.format(records=records, low=low, firing=firing), RULES) == []
+
+
+def test_where_no_record_came_nothing_is_told() -> None:
+    """A blank in a series of what SMF tells is no record: what the record before told is believed for a time."""
+    text = """\
+tests:
+  - name: A record and then none
+    interval: 30m
+    series:
+      QM01/log: {wtb: 1 _x9, pagein: 0 _x9}
+      QM02/log: {wtb: needs_smf, pagein: needs_smf, full_logs: 1}
+    expect:
+      - {at: 2h, firing: [{rule: LOG-02, object: QM01/log}], unknown: [LOG-02]}
+"""
+    assert run_tests("own.test.yaml", text, RULES) == []

@@ -8,7 +8,7 @@ from mqvitals_config.problem import LocatedText, Place
 from mqvitals_rules.ruleset import load_rules
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.template import compile_template, mqsc_name, readable, with_unit
-from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
 
 
@@ -73,3 +73,30 @@ def test_no_summary_tells_of_a_moment_that_passes() -> None:
     for rule in load_rules(KINDS):
         words = rule.summary.lower().replace("(", " ").replace(":", " ").split()
         assert not {"rising", "now", "growing", "usually"} & set(words), rule.id
+
+
+def channel_text(text: str, values: dict[str, Reported]) -> str:
+    template, problems = compile_template(LocatedText(text, Place("ours.yaml", 1, 1)), KINDS["channel"], KINDS, {}, {})
+    assert problems == []
+    return template.fill(
+        ObjectName("QM01", "channel", "C"), lambda _kind, name: values.get(name, Absence.NOT_COLLECTED)
+    )
+
+
+def test_the_first_metric_that_has_a_value() -> None:
+    """Of several in one pair of braces the first that is there is shown; without any, why the first is absent."""
+    text = "{xbatchsz_short|msgs_per_batch|batchsz}"
+    assert channel_text(text, {"xbatchsz_short": 3, "msgs_per_batch": 4.5}) == "3 messages"
+    assert channel_text(text, {"msgs_per_batch": 4.5, "batchsz": 50}) == "4.5 messages"
+    assert channel_text(text, {"batchsz": 50}) == "50 messages"
+    assert channel_text(text, {}) == "unknown (not collected)"
+
+
+@pytest.mark.parametrize(
+    "field", ["xbatchsz_short|nothing", "nothing|xbatchsz_short", "queue.depth|batchsz", "batchsz|"]
+)
+def test_every_metric_of_a_choice_is_checked(field: str) -> None:
+    """All of them must be metrics of the object itself."""
+    located = LocatedText(f"{{{field}}}", Place("ours.yaml", 1, 1))
+    _, [problem] = compile_template(located, KINDS["channel"], KINDS, {}, {})
+    assert "is no metric of channel" in problem.message

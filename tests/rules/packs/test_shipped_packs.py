@@ -17,10 +17,19 @@ from mqvitals_rules.rule import Rule, RuleKind
 from mqvitals_rules.ruleset import RuleSet, doubts, load_rules, shipped_packs
 from mqvitals_rules.vocabulary.tables import KINDS
 
+# fmt: off
 PROMISED = (
-    *("AGENT-01", "AGENT-02", "AGENT-03", "AGENT-04", "AGENT-05", "AGENT-06", "BP-01", "BP-02", "BP-03", "CF-01", "CF-02", "CF-03"),
-    *("CHIN-01", "CHIN-10", "CHL-01", "CHL-06", "CHL-07", "CHL-16", "PS-01", "Q-02", "Q-03"),
+    "AGENT-01", "AGENT-02", "AGENT-03", "AGENT-04", "AGENT-05", "AGENT-06",
+    "BP-01", "BP-02", "BP-03", "BP-04", "BP-05", "BP-06", "BP-07", "BP-08", "BP-09", "BP-10",
+    "CF-01", "CF-02", "CF-03", "CF-04",
+    "CHIN-01", "CHIN-02", "CHIN-04", "CHIN-05", "CHIN-07", "CHIN-08", "CHIN-10", "CHIN-11",
+    "CHL-01", "CHL-03", "CHL-06", "CHL-07", "CHL-14", "CHL-16", "CHL-17", "CHL-18",
+    "LOG-02", "LOG-03", "LOG-05",
+    "PS-01", "PS-02",
+    "Q-02", "Q-03",
+    "SMDS-01",
 )
+# fmt: on
 PACKS = files("mqvitals_rules") / "packs"
 
 

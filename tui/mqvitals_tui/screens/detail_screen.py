@@ -16,6 +16,7 @@ from mqvitals_agent.view.text import cells, cut, safe
 from mqvitals_agent.view.wording import object_words
 from mqvitals_rules.page import one_line
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.tables import KINDS
 from mqvitals_tui.chart_span import fitting_ms, lately, span_words, stepped_ms
 from mqvitals_tui.feed import Read
 from mqvitals_tui.keys import DETAIL as DETAIL_KEYS
@@ -27,6 +28,8 @@ from mqvitals_tui.widgets.banner import Banner
 from mqvitals_tui.widgets.chart import BrailleChart
 from mqvitals_tui.widgets.lines import LinesView
 from mqvitals_tui.widgets.status_bar import StatusBar
+
+DAY_MS = 24 * HOUR_MS
 
 _CHARTED = 18
 """From so many lines on there is room for a chart and some text below it."""
@@ -63,15 +66,25 @@ class DetailScreen(FrameScreen):
     @property
     def want(self) -> Want:
         """The object, and what its chart shows."""
-        return Want(DETAIL, name=self.object_name, metric=self._metric, span_ms=self._chosen_ms or HOUR_MS)
+        return Want(DETAIL, name=self.object_name, metric=self._metric, span_ms=self._chosen_ms or self._usual_ms)
+
+    @property
+    def _of_records(self) -> bool:
+        kind = KINDS.get(self.object_name.kind)
+        return kind is not None and kind.poll.startswith("SMF ")
+
+    @property
+    def _usual_ms(self) -> int:
+        # Of what only records tell there are one or two values an hour.
+        return DAY_MS if self._of_records else HOUR_MS
 
     @property
     def span_ms(self) -> int:
-        """How long the chart reaches back: as chosen, else as far as there is a past, up to an hour; ms."""
+        """How long the chart reaches back: as chosen, else as far as there is a past, up to an hour or, of records, a day; ms."""
         if self._chosen_ms is not None:
             return self._chosen_ms
         detail = None if self._read is None else self._read.frame.detail
-        return HOUR_MS if detail is None or detail.trend is None else fitting_ms(detail.trend, HOUR_MS)
+        return self._usual_ms if detail is None or detail.trend is None else fitting_ms(detail.trend, self._usual_ms)
 
     @property
     def body(self) -> Widget:
@@ -121,7 +134,11 @@ class DetailScreen(FrameScreen):
             trend = lately(trend, self.span_ms)
             drawn = drawing(trend, read.earlier)
             time = span_words(self.span_ms)
-            empty = f"Absent in {time}: {trend.why}" if trend.points and trend.why else f"No poll in {time}"
+            empty = (
+                f"Absent in {time}: {trend.why}"
+                if trend.points and trend.why
+                else f"No {'record' if self._of_records else 'poll'} in {time}"
+            )
             chart.show(
                 drawn.points,
                 drawn.scale,

@@ -18,10 +18,11 @@ from mqvitals_agent.view.frame import AGENT, ALERTS, OVERVIEW, Frame, Want
 from mqvitals_agent.view.listing import matching, ordered
 from mqvitals_agent.view.overview import overview_lines
 from mqvitals_agent.view.table import Item, Line
+from mqvitals_agent.view.tasks import task_lines
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.feed import Read
 from mqvitals_tui.keys import ACROSS, MAIN, MOVES, WHO, Hint, hint_line
-from mqvitals_tui.places import BEHIND, BY_ID, DATA_SETS, PLACES, QUEUES, STRUCTURES, Place, place_row
+from mqvitals_tui.places import BEHIND, BY_ID, CHINIT, DATA_SETS, PLACES, QUEUES, STRUCTURES, Place, place_row
 from mqvitals_tui.screens.frame_screen import FrameScreen, Sight
 from mqvitals_tui.screens.spacing import spaced
 from mqvitals_tui.widgets.banner import Banner
@@ -35,6 +36,9 @@ Sort = tuple[str, bool]
 
 
 _TABLES_ONLY = frozenset({"sort_next", "sort_previous", "reverse"})
+
+_LEAST_TABLE, _TABLE_SHARE = 4, 0.4
+"""Lines that the table of the channel initiators may always have, and the share of the screen; the rest is the tasks'."""
 
 
 class MainScreen(FrameScreen):
@@ -109,10 +113,15 @@ class MainScreen(FrameScreen):
     def _arrange(self) -> None:
         lines, table = self.query_one("#lines", LinesView), self.query_one("#table", VirtualTable)
         tabular = bool(self._place.columns)
-        agent = self._place.want.screen == AGENT
-        lines.display = not tabular or agent
+        agent, tasks = self._place.want.screen == AGENT, self._place is CHINIT
+        lines.display = not tabular or agent or tasks
         lines.set_class(agent, "above")
+        if tasks:
+            self.move_child(lines, after=table)
+        else:
+            self.move_child(lines, before=table)
         table.display = tabular
+        table.styles.height = "1fr"
         lines.show(())
         table.show((), (), 0, empty=self._empty)
         box = self._box
@@ -137,7 +146,7 @@ class MainScreen(FrameScreen):
             names -= _TABLES_ONLY
         if self._place.id not in BEHIND:
             names.discard("data_sets")
-        if self._place.want.screen not in (AGENT, OVERVIEW):
+        if self._place.want.screen not in (AGENT, OVERVIEW) and self._place is not CHINIT:
             names -= {"focus_next", "focus_previous"}
         here = tuple(binding for binding in MAIN if binding.id in names)
         if self._place is QUEUES:
@@ -168,10 +177,12 @@ class MainScreen(FrameScreen):
             hints += (Hint("Esc", "back", 4), Hint("/", "filter"))
         if self._place.id in BEHIND:
             hints += (Hint("d", "structures" if self._place is DATA_SETS else "data sets"),)
+        if self._place is CHINIT:
+            hints += (Hint("Tab", "table" if self.focused is self.query_one("#lines") else "tasks", 1),)
         if self._place is QUEUES:
             hints += (Hint("w", WHO.description, 1),)
         if self._place.columns:
-            hints += (Hint("< >", "sort", 1), Hint("r", "reverse", 2))
+            hints += (Hint("< >", "sort", 1), Hint("r", "reverse", 5 if self._place is CHINIT else 2))
         return hint_line((*hints, *help_quit), width)
 
     def paint(self, read: Read, width: int) -> None:
@@ -187,6 +198,15 @@ class MainScreen(FrameScreen):
             lines.show(agent_lines(frame, room))
         if self._place.columns:
             self._paint_table(table, frame, room)
+        if self._place is CHINIT:
+            self._paint_tasks(lines, table, frame, room)
+
+    def _paint_tasks(self, lines: LinesView, table: VirtualTable, frame: Frame, width: int) -> None:
+        """Below the table the tasks of the channel initiator that its cursor is on."""
+        most = max(int(self.size.height * _TABLE_SHARE), _LEAST_TABLE)
+        table.styles.height = min(len(table.items) + 1, most) if table.items else "1fr"
+        initiator = next((item for item in table.items if item.key == table.cursor_key), None)
+        lines.show(() if initiator is None else task_lines(initiator, frame.tasks, frame.now, width))
 
     def _paint_table(self, table: VirtualTable, frame: Frame, width: int) -> None:
         shown = spaced(columns(self._place.columns), width)
@@ -215,6 +235,11 @@ class MainScreen(FrameScreen):
     def on_lines_view_opened(self, message: LinesView.Opened) -> None:
         """Enter on a line."""
         self.drill(message.key)
+
+    def on_virtual_table_highlighted(self, _: VirtualTable.Highlighted) -> None:
+        """Another channel initiator: its tasks."""
+        if self._place is CHINIT:
+            self.repaint()
 
     def on_virtual_table_opened(self, message: VirtualTable.Opened) -> None:
         """Enter on an item."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from struct import Struct
 from typing import Any, Final, NamedTuple
 
@@ -79,16 +79,21 @@ class Layout:
         return _shape(self, length)
 
 
-@cache
-def _shape(layout: Layout, length: int) -> Shape:
-    cells = tuple(sorted(_cells(layout, length), key=lambda cell: cell.offset))
-    code, at = [">"], 0
+def struct_of(cells: Iterable[Cell], begin: int = 0) -> Struct:
+    """What unpacks the raw values of cells, which are in the order of their offsets, from bytes that begin at ``begin``."""
+    code, at = [">"], begin
     for cell in cells:
         if cell.offset > at:
             code.append(f"{cell.offset - at}x")
         code.append(_CODES.get(cell.field.form) or f"{cell.field.size}s")
         at = cell.offset + cell.field.length
-    unpack = Struct("".join(code)).unpack_from
+    return Struct("".join(code))
+
+
+@lru_cache(256)  # a damaged file may hold any length
+def _shape(layout: Layout, length: int) -> Shape:
+    cells = tuple(sorted(_cells(layout, length), key=lambda cell: cell.offset))
+    unpack = struct_of(cells).unpack_from
     texts = {
         index: text if cell.field.form == "ebc" else digits
         for index, cell in enumerate(cells)

@@ -220,7 +220,8 @@ def test_filters_of_connections(talk: Any, held: Group) -> None:
         (mq.MQCACF_APPL_TAG, string_filter),
         (mq.MQBACF_CONNECTION_ID, byte_string_filter),
     ):
-        for value in {item.get(number) for item in found}:
+        values: set[Any] = {item.get(number) for item in found}
+        for value in values:
             for operator, holds in ((mq.MQCFOP_EQUAL, True), (mq.MQCFOP_NOT_EQUAL, False)):
                 condition = make(number, operator, value)
                 expected = sum((item.get(number) == value) is holds for item in found)
@@ -281,6 +282,7 @@ def test_bad_requests_for_connections(talk: Any, parameters: tuple[Parameter, ..
 
 
 COUNTS = st.integers(0, 40)
+JOB_NAME = 8
 
 
 def told_by(group: Group, command: int, *parameters: Parameter) -> list[Message]:
@@ -301,3 +303,7 @@ def test_any_queue_has_the_handles_it_counts(inputs: int, outputs: int, name: st
     assert sum(item.get(mq.MQIACF_OPEN_OUTPUT) == mq.MQQSO_YES for item in told) == outputs
     connections = told_by(group, CONN, EVERY_CONNECTION)
     assert len({item.get(mq.MQBACF_CONNECTION_ID) for item in connections}) == inputs + outputs
+    for item in (*told, *connections):
+        tag = item.get(mq.MQCACF_APPL_TAG)
+        assert isinstance(tag, str)
+        assert 1 <= len(tag) <= JOB_NAME

@@ -1,0 +1,232 @@
+"""``mqvitals smf``: SMF 115 and 116, what a queue manager writes about itself each interval."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from mqvitals_agent.cli.failure import ExitCode, Failure
+from mqvitals_agent.cli.stream import cannot_write, complain
+
+if TYPE_CHECKING:
+    from mqvitals_agent.smf.csv_files import CsvFiles
+    from mqvitals_agent.smf.record import Record
+    from mqvitals_agent.smf.selection import Selection
+    from mqvitals_agent.smf.tally import Tally
+
+_DUMP = """\
+Prints one JSON object a line for each section of MQ's records, in the order of the file:
+
+  {"section","index","type","subtype","sysid","ssid","release","qsg","start","end",
+   "interval_us","fields":{...},"derived":{...}}
+
+Times are UTC. Fields are named as IBM's documents name them, without the section's
+prefix; durations and time stamps among them are in TOD units, 4096 to the microsecond.
+"derived" holds percentages, rates and means, null where there is nothing to divide by;
+it is null itself where the record has no interval.
+
+FILE is a dump of SMF in any form (with or without record descriptor words, in blocks,
+gzip), or - for standard input. What was found is counted on standard error.
+
+With --csv nothing is printed: one file a kind of section, SMF-QPST.csv and so on, with
+the columns that users of mqsmfcsv know. An absent value is an empty cell; times are UTC
+but for Date and Time, which SMF gave the record in the system's local time.
+
+Exit code: 0 all was read, 1 records were damaged, 2 a file could not be read at all.
+"""
+
+
+class _Action(NamedTuple):
+    """A subcommand that has a module of its own, with ``add_arguments`` and ``run``."""
+
+    name: str
+    help: str
+    module: str
+
+
+_ACTIONS: Final[tuple[_Action, ...]] = (
+    _Action("import", "read records into a store", "mqvitals_agent.cli.smf_import"),
+    _Action("report", "write a health check of what the records tell", "mqvitals_agent.cli.smf_report"),
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare ``dump``, ``import`` and ``report``."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    dump = actions.add_parser(
+        "dump",
+        help="print every section as a line of JSON, or write them as CSV",
+        description=_DUMP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    dump.add_argument("files", metavar="FILE", nargs="+", help="a dump of SMF; - is standard input")
+    dump.add_argument(
+        "--section",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="only sections of this name, such as QPST; may be repeated",
+    )
+    dump.add_argument(
+        "--queue-manager",
+        metavar="QM",
+        action="append",
+        default=[],
+        help="only records of this queue manager; may be repeated",
+    )
+    dump.add_argument(
+        "--from", dest="begin", metavar="TIME", help="only intervals that ended from then on, as 2026-03-01T12:00:00Z"
+    )
+    dump.add_argument("--to", dest="end", metavar="TIME", help="only intervals that ended until then")
+    dump.add_argument("--summary", action="store_true", help="only count what is there")
+    dump.add_argument("--csv", metavar="DIR", help="write CSV files into this folder, over those that are there")
+    for action in _ACTIONS:
+        sub = actions.add_parser(action.name, help=action.help)
+        import_module(action.module).add_arguments(sub)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the chosen action; returns the exit code. Raises Failure."""
+    for action in _ACTIONS:
+        if action.name == arguments.action:
+            code: int = import_module(action.module).run(arguments)
+            return code
+    return _dump(arguments)
+
+
+def _dump(arguments: argparse.Namespace) -> int:
+    from mqvitals_agent.smf.selection import Selection
+    from mqvitals_agent.smf.tally import Tally
+
+    if arguments.summary and arguments.csv is not None:
+        raise Failure("--summary writes nothing, and --csv says where to write", hint="give one of them")
+    wanted = _sections(arguments.section)
+    selection = Selection(arguments.queue_manager, _moment("--from", arguments.begin), _moment("--to", arguments.end))
+    code = ExitCode.DONE
+    with _csv(arguments.csv) as files:
+        for name in arguments.files:
+            tally, trouble = Tally(), list[str]()
+            found = _read(name, selection, tally, trouble)
+            if arguments.summary:
+                for _ in found:
+                    pass
+            elif files is not None:
+                _write(found, wanted, files, arguments.csv)
+            else:
+                _print(found, wanted)
+            _tell(name, tally, trouble, several=len(arguments.files) > 1)
+            if trouble:
+                code = ExitCode.FAILED
+            elif tally.damage:
+                code = max(code, ExitCode.FOUND)
+    return code
+
+
+def _sections(names: Sequence[str]) -> frozenset[str]:
+    from mqvitals_agent.smf.section import LAYOUTS
+
+    wanted = frozenset(name.upper() for name in names)
+    for name in sorted(wanted - LAYOUTS.keys()):
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, LAYOUTS)
+        raise Failure(
+            f"--section {name}: there is no such section",
+            hint=f"did you mean {' or '.join(near)}?" if near else f"sections are {', '.join(LAYOUTS)}",
+        )
+    return wanted
+
+
+def _moment(option: str, told: str | None) -> int | None:
+    from mqvitals_rules.moment import parse
+
+    if told is None:
+        return None
+    try:
+        return parse(told) * 1000
+    except ValueError as error:
+        raise Failure(
+            f"{option} {told!r} is no moment: {error}", hint="write it as 2026-11-20T12:00:00Z or with +01:00"
+        ) from error
+
+
+def _read(name: str, selection: Selection, tally: Tally, trouble: list[str]) -> Iterator[Record]:
+    """The wanted records of a file. What ends them before its end is put into ``trouble``."""
+    from mqvitals_agent.smf.error import SmfError
+    from mqvitals_agent.smf.reader import records
+    from mqvitals_agent.smf.source import open_smf
+
+    try:
+        with open_smf(name) as stream:
+            for record in records(stream, tally):
+                if selection.wants(record):
+                    yield record
+    except FileNotFoundError:
+        trouble.append("there is no such file")
+    except OSError as error:
+        trouble.append(f"it cannot be read: {error.strerror or error}")
+    except SmfError as error:
+        trouble.append(error.reason)
+
+
+_BATCH: Final = 1 << 16
+
+
+def _print(found: Iterator[Record], wanted: frozenset[str]) -> None:
+    """Print lines of JSON, many at a time. Raises OSError, as all printing does."""
+    from mqvitals_agent.smf.dump import lines
+
+    batch, size = list[str](), 0
+    for record in found:
+        for line in lines(record, wanted):
+            batch.append(line)
+            size += len(line)
+        if size >= _BATCH:
+            sys.stdout.write("".join(batch))
+            batch, size = [], 0
+    sys.stdout.write("".join(batch))
+    sys.stdout.flush()
+
+
+def _csv(folder: str | None) -> Any:
+    """The context of the CSV files, or of None. Raises Failure."""
+    from mqvitals_agent.smf.csv_files import CsvFiles
+
+    if folder is None:
+        return nullcontext(None)
+    try:
+        return CsvFiles(Path(folder))
+    except FileExistsError:
+        raise Failure(f"--csv {folder} is a file, not a folder") from None
+    except OSError as error:
+        raise Failure(f"--csv {folder} cannot be made: {error.strerror}") from error
+
+
+def _write(found: Iterator[Record], wanted: frozenset[str], files: CsvFiles, folder: str) -> None:
+    try:
+        for record in found:
+            files.write(record, wanted)
+        files.flush()
+    except OSError as error:
+        raise Failure(f"--csv {folder}: {cannot_write(error)}", hint="the files there are not complete") from error
+
+
+def _tell(name: str, tally: Tally, trouble: Sequence[str], *, several: bool) -> None:
+    """The summary of a file, and why it could not be read."""
+    from mqvitals_agent.smf.source import STDIN
+    from mqvitals_agent.view.text import safe
+
+    shown = safe("standard input" if name == STDIN else name)
+    for sentence in trouble:
+        complain(f"mqvitals: {shown}: {safe(sentence)}")
+    if trouble and not (tally.records or tally.skipped or tally.damage):
+        return
+    if several:
+        complain(f"{shown}:")
+    for line in tally.lines():
+        complain(safe(line))

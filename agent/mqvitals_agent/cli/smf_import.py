@@ -1,0 +1,180 @@
+"""``mqvitals smf import``: SMF records into a store."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mqvitals_agent.cli.failure import ExitCode, Failure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from mqvitals_agent.smf.groups import Groups
+    from mqvitals_agent.smf.intake import RecordIntake, Taken
+    from mqvitals_agent.smf.record import Record
+    from mqvitals_agent.smf.tally import Tally
+    from mqvitals_agent.store.writer import Store
+    from mqvitals_config.settings import Settings
+    from mqvitals_rules.check import Judging
+    from mqvitals_rules.snapshot import Snapshot
+
+_DESCRIPTION = """\
+Reads SMF 115 and 116 records into the store: every interval becomes samples with the record's own time, the rules judge
+them in the order of the file, and status, trend and the screens show them. A record that was imported before changes
+nothing, so dumps may overlap and come in any order. Exit code 0, 1 when records are damaged, 2 when a file or the store cannot be
+used. While an agent writes the store, put the files into the folder that it watches (smf.watch) instead.
+"""
+
+_PROGRESS_S = 1.0
+_INTERRUPTED = 130
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``smf import``."""
+    parser.description = _DESCRIPTION
+    parser.add_argument("files", metavar="FILE", nargs="+", help="SMF data, plain or gzip; - is standard input")
+    parser.add_argument("--store", metavar="PATH", help="the store to write (else MQVITALS_STORE, else store.path)")
+    parser.add_argument("--config", metavar="FILE", help="settings: the group's name, thresholds, facts, the store")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Import; returns the exit code. Raises Failure when the store cannot be used."""
+    from mqvitals_agent.cli.config import settings_in_force
+    from mqvitals_agent.cli.rule_argument import judging_of
+    from mqvitals_agent.store.error import StoreError
+    from mqvitals_agent.store.lock import writer_of
+
+    settings = settings_in_force(arguments.config, {"store": arguments.store}).settings
+    if settings.store.path is None:
+        raise Failure("no store is named", hint="add --store PATH, or set MQVITALS_STORE or store.path")
+    judging = judging_of(settings)
+    path = Path(settings.store.path)
+    holder = writer_of(path)
+    if holder is not None:
+        raise Failure(f"process {holder} is writing the store {path}", hint=_instead(settings))
+    try:
+        return _import(arguments.files, path, settings, judging)
+    except StoreError as error:
+        raise Failure(error.message, hint=error.hint) from error
+
+
+def groups_of(settings: Settings) -> Groups:
+    """Under which names the things of groups stand: the configured name for its members, else what records tell."""
+    from mqvitals_agent.smf.groups import Groups
+
+    name = settings.name
+    if not name:
+        return Groups()
+    members = {str(each.name): str(name) for each in settings.queue_managers}
+    return Groups(members, None if members else str(name))
+
+
+def _instead(settings: Settings) -> str:
+    watched = settings.smf.watch
+    if watched:
+        return f"put the files into {watched}, which the agent watches: it reads them itself"
+    return "let the agent read them: set smf.watch to a folder, and put the files there; or stop it first"
+
+
+def _import(files: Iterable[str], path: Path, settings: Settings, judging: Judging) -> int:
+    from mqvitals_agent.intake import Intake
+    from mqvitals_agent.smf.intake import RecordIntake
+    from mqvitals_agent.smf.tally import Tally
+    from mqvitals_agent.store.reader import StoreReader
+
+    now = time.time_ns() // 1_000_000
+    with _opened(path, settings, now) as store, StoreReader.open(path) as older:
+        intake = Intake(store, judging, older=older)
+
+        def take(snapshot: Snapshot) -> None:
+            # A clock of z/OS that is ahead of ours must not make the agent wait for it.
+            intake.take((replace(snapshot, ts=min(snapshot.ts, now)),))
+
+        records = RecordIntake(store, take, groups_of(settings))
+        tally, failed, interrupted = Tally(), False, False
+        try:
+            for name in files:
+                failed |= not _read(name, records, tally)
+        except KeyboardInterrupt:
+            interrupted = True
+        for line in (*tally.lines(), *told(records.taken)):
+            _say(line)
+        if interrupted:
+            _say("interrupted: what was read is kept; import the same files again for the rest")
+            return _INTERRUPTED
+    if failed:
+        return ExitCode.FAILED
+    return ExitCode.FOUND if tally.damage else ExitCode.DONE
+
+
+def _opened(path: Path, settings: Settings, now: int) -> Store:
+    from mqvitals_agent.store.writer import Store
+
+    return Store.open(
+        path,
+        records=True,
+        group=settings.name or "",
+        created=now,
+        mode=settings.store.mode,
+        shared_with=settings.store.group or "",
+    )
+
+
+def _read(name: str, intake: RecordIntake, tally: Tally) -> bool:
+    """Take in a file; False, and said, when it cannot be read at all."""
+    from mqvitals_agent.smf.error import SmfError
+    from mqvitals_agent.smf.reader import records
+    from mqvitals_agent.smf.source import open_smf
+
+    try:
+        with open_smf(name) as stream:
+            for _ in intake.steps(_watched(name, records(stream, tally))):
+                pass
+    except OSError as error:
+        _say(f"{name}: {error.strerror or error}")
+        return False
+    except SmfError as error:
+        _say(f"{name}: {error}")
+        return False
+    return True
+
+
+def _watched(name: str, records: Iterable[Record]) -> Iterator[Record]:
+    """The records; on a terminal, a line a second about how far they are."""
+    talkative, told_at, count = sys.stderr.isatty(), time.monotonic(), 0
+    for count, record in enumerate(records, 1):
+        if talkative and count % 256 == 0 and time.monotonic() - told_at >= _PROGRESS_S:
+            told_at = time.monotonic()
+            _say(f"{name}: {count:,} records, {record.offset / 1e6:,.0f} MB")
+        yield record
+
+
+def told(taken: Taken) -> list[str]:
+    """What came of the records, in words."""
+    lines = [
+        f"imported: {_count(taken.new, 'new record')}, {taken.known:,} known before, {_count(taken.readings, 'sample')}"
+    ]
+    if taken.owners:
+        lines.append(f"  of {', '.join(sorted(taken.owners))}")
+    for queue_manager, count in sorted(taken.left_out.items()):
+        lines.append(
+            f"{queue_manager}: structures and shared queues of {_count(count, 'record')} are left out, as nothing"
+            " tells the name of its queue-sharing group: set name in the configuration, or give its 115-231 records with"
+            " them, and import again"
+        )
+    return lines
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _say(text: str) -> None:
+    from mqvitals_agent.view.text import safe
+
+    print(f"mqvitals: {safe(text)}", file=sys.stderr)

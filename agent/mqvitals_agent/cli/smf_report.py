@@ -1,0 +1,83 @@
+"""``mqvitals smf report``: a health check of queue managers by their SMF records."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from mqvitals_agent.cli.failure import ExitCode, Failure
+from mqvitals_agent.cli.stream import complain
+
+_DESCRIPTION = """\
+Reads SMF data of z/OS (types 115 and 116) and writes a health check: what was read, what is right and wrong about each
+queue manager by the rules, worst first, each finding with its figures, advice and the document behind it; then the figures
+of buffer pools, page sets, log, channel initiator, channels and applications; and what is missing. Nothing is kept.
+Exit code 0 when nothing wrong was found, 1 when something was or a record is damaged, 2 when a file cannot be read.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``smf report``."""
+    parser.description = _DESCRIPTION
+    parser.add_argument("files", metavar="FILE", nargs="+", help="SMF data, plain or gzip; - for standard input")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--text", action="store_true", help="for a terminal or a printer (default)")
+    form.add_argument("--markdown", action="store_true", help="Markdown, with tables")
+    parser.add_argument("--ascii", action="store_true", help="signs and sparklines in plain ASCII")
+    parser.add_argument("--config", metavar="FILE", help="settings: thresholds, facts, rules of your own")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the report; returns the exit code."""
+    import sqlite3
+
+    from mqvitals_agent.cli.rule_argument import judging_of, settings_of
+    from mqvitals_agent.cli.smf_import import groups_of
+    from mqvitals_agent.cli.store_argument import line_width
+    from mqvitals_agent.smf.report.health_check import health_check
+    from mqvitals_agent.smf.report.markdown import markdown_lines
+    from mqvitals_agent.smf.report.plain import plain_lines
+    from mqvitals_agent.view.text import safe
+
+    settings = settings_of(arguments)
+    judging = judging_of(settings)
+    try:
+        report = health_check(
+            arguments.files, judging, groups_of(settings), ascii_only=arguments.ascii or not _shows_blocks()
+        )
+    except sqlite3.Error as error:
+        raise Failure(
+            f"the temporary files cannot be written: {error}", hint="name a directory with room in TMPDIR"
+        ) from error
+    for path, reason in report.unreadable:
+        complain(safe(f"mqvitals: {path}: {reason}"))
+    if not report.records:
+        raise Failure(_nothing(report.damaged), hint=_TRANSFER)
+    lines = markdown_lines(report.blocks) if arguments.markdown else plain_lines(report.blocks, line_width())
+    for line in lines:
+        print(line)
+    if report.unreadable:
+        return ExitCode.FAILED
+    return ExitCode.FOUND if report.found or report.damaged else ExitCode.DONE
+
+
+_TRANSFER = (
+    "SMF data come from IFASMFDP or IFASMFDL and must be transferred in binary, with their record descriptor words"
+)
+
+
+def _nothing(damaged: int) -> str:
+    if damaged:
+        return f"no record of MQ could be read: {damaged:,} {'is' if damaged == 1 else 'are'} damaged"
+    return "there is no record of MQ (type 115 or 116) in what was read"
+
+
+def _shows_blocks() -> bool:
+    """Whether standard output can show a sparkline."""
+    from mqvitals_agent.view.sparkline import BLOCKS
+
+    try:
+        BLOCKS.encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

@@ -1,0 +1,278 @@
+"""A folder of CSV files, one a kind of section, with the columns that users of mqsmfcsv know.
+
+Absent is an empty cell: what the record does not have, what an older section lacks, a stamp of zero. The first columns are of the record:
+``Date`` and ``Time`` as SMF took it, in the system's local time; all other times are UTC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import BinaryIO, Final, NamedTuple, Self
+
+from mqvitals_agent.smf.column import Column, columns, hexed, quoted, stamp
+from mqvitals_agent.smf.label import CONNECTION
+from mqvitals_agent.smf.layout.field import Cell, Layout, Shape, text
+from mqvitals_agent.smf.layout.qest import QEST
+from mqvitals_agent.smf.record import STATISTICS, Record
+from mqvitals_agent.smf.section import Section, sections
+from mqvitals_agent.smf.slot import slots, used
+from mqvitals_agent.smf.stencil import Part, Stencil
+
+_NAMES: Final[Mapping[str, str]] = {"WQST": "WQ"}
+_RECORD: Final = ("Date", "Time", "LPAR", "QMgr", "QSG", "MQ_Version")
+_INTERVAL: Final = ("Interval_Start (DATE)", "Interval_Start (TIME)", "Interval_Duration")
+_ACCOUNTING: Final = frozenset({"QCST", "QMAC", "WTID", "WTAS", "WQST"})
+_BATCH: Final = 200
+"""So many lines wait at most, but for what one record adds."""
+_JOINED: Final = 2
+"""In accounting of threads the triplet of WTAS, in continuations that of WQST."""
+_WTAS_KEY: Final = 8
+_WQST_KEY: Final = 16
+
+
+class CsvFiles:
+    """The files of ``folder``, which is made when it is not there; each is begun anew with its first line.
+
+    A context: the files are complete when it ends. Everything raises OSError.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._files: dict[str, _File] = {}
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.flush()
+            self._stack.close()
+        else:
+            # What could not be written cannot be written now: the first error tells.
+            with suppress(OSError):
+                self._stack.close()
+
+    def write(self, record: Record, wanted: Collection[str] = ()) -> None:
+        """Write the lines of a record's sections; ``wanted``: only of sections of these names."""
+        common = _common(record)
+        shape: Shape | None = None
+        for section in sections(record):
+            if section.shape is not shape:
+                layout, shape = section.layout, section.shape
+                told = not wanted or layout.name in wanted
+                if told:
+                    file = self._files.get(layout.name) or self._begin(layout)
+                    file.make_room()
+                    line = _row(layout, shape)
+            if told:
+                file.lines.append(line(section, common))
+
+    def flush(self) -> None:
+        """What was written until now is in the files."""
+        for file in self._files.values():
+            file.flush()
+
+    def _begin(self, layout: Layout) -> _File:
+        path = self._folder / file_name(layout.name)
+        stream = self._stack.enter_context(path.open("wb"))
+        file = self._files[layout.name] = _File(stream, [",".join(map(_cell, headings(layout))) + "\n"])
+        return file
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file and the ``lines`` that wait to be written to it: many at a time cost less."""
+
+    stream: BinaryIO
+    lines: list[str]
+
+    def make_room(self) -> None:
+        """Write what waits when it is much."""
+        if len(self.lines) >= _BATCH:
+            self._write()
+
+    def flush(self) -> None:
+        """Everything is in the file."""
+        self._write()
+        self.stream.flush()
+
+    def _write(self) -> None:
+        data = "".join(self.lines).encode()
+        self.lines.clear()
+        self.stream.write(data)
+
+
+def file_name(section: str) -> str:
+    """The name of the file in which the lines of a section stand: ``SMF-QPST.csv``, of WQST ``SMF-WQ.csv``."""
+    return f"SMF-{_NAMES.get(section, section)}.csv"
+
+
+def headings(layout: Layout) -> tuple[str, ...]:
+    """The names of all columns of a file."""
+    found = [*_RECORD, *(() if layout.name in _ACCOUNTING else _INTERVAL)]
+    lead = _LEADS.get(layout.name)
+    for index, column in enumerate(columns(layout)):
+        if lead is not None and index == lead.at:
+            found += lead.headings
+        found += column.headings
+    return tuple(found)
+
+
+def _cell(heading: str) -> str:
+    return quoted(heading) if "," in heading else heading
+
+
+def _common(record: Record) -> str:
+    whole, hundredths = divmod(record.time_cs, 100)
+    minutes, second = divmod(whole, 60)
+    hour, minute = divmod(minutes, 60)
+    names = _names(record.sysid, record.ssid, record.qsg or "", record.release)
+    return (
+        f'{_date(*record.date)},"{hour:02}:{minute:02}:{second:02},{hundredths:02}0000",{names}'
+        f"{_interval(record) if record.type == STATISTICS else ''}"
+    )
+
+
+@lru_cache(64)
+def _date(year: int, day: int) -> str:
+    return f'"{date(year, 1, 1) + timedelta(days=day - 1):%Y/%m/%d}"'
+
+
+@lru_cache(256)
+def _names(sysid: str, ssid: str, qsg: str, release: int) -> str:
+    return f"{quoted(sysid)},{quoted(ssid)},{quoted(qsg)},{release or ''}"
+
+
+def _interval(record: Record) -> str:
+    if record.start_us is None or record.interval_us is None:
+        return ",,,"
+    whole, fraction = divmod(record.interval_us, 1_000_000)
+    # Without the fraction it would be zero for short intervals, and rates wrong for others.
+    duration = f"{whole}.{fraction:06}".rstrip("0").rstrip(".")
+    return f",{stamp(record.start_us)},{duration}"
+
+
+_Line = Callable[[Section, str], str]
+"""Makes a section's line, of QEST its lines, behind what is the record's."""
+
+
+@lru_cache(256)
+def _row(layout: Layout, shape: Shape) -> _Line:
+    if layout is QEST:
+        return _structures
+    parts, lead = _parts(columns(layout), shape.cells), _LEADS.get(layout.name)
+    behind = Stencil(parts).text
+    if lead is None:
+        return lambda section, common: f"{common},{behind(section.record.data, section.offset)}\n"
+    write = lead.write
+    if not lead.at:
+        return lambda section, common: f"{common},{write(section)},{behind(section.record.data, section.offset)}\n"
+    return partial(_between, Stencil(parts[: lead.at]), write, Stencil(parts[lead.at :]))
+
+
+def _between(before: Stencil, write: Callable[[Section], str], behind: Stencil, section: Section, common: str) -> str:
+    """The line of a section with leading columns that are not the first."""
+    data, at = section.record.data, section.offset
+    return f"{common},{before.text(data, at)},{write(section)},{behind.text(data, at)}\n"
+
+
+def _parts(made: Sequence[Column], cells: Iterable[Cell]) -> tuple[Part, ...]:
+    """The columns with the values that are there; the others are empty."""
+    present = {cell.name: cell for cell in cells}
+    return tuple(
+        Part("%d" if column.write is None else "%s", cell, column.write)
+        if (cell := present.get(column.cell)) is not None
+        else Part("," * (len(column.headings) - 1))
+        for column in made
+    )
+
+
+def _structures(section: Section, common: str) -> str:
+    """A line for each slot in use."""
+    data, at, stencils = section.record.data, section.offset, _slots(section.shape)
+    return "".join(f"{common},{stencils[index].text(data, at)}\n" for index in used(section))
+
+
+@lru_cache(8)
+def _slots(shape: Shape) -> tuple[Stencil, ...]:
+    return tuple(map(_slot, slots(shape)))
+
+
+def _slot(cells: tuple[Cell, ...]) -> Stencil:
+    # The columns are those of the first slot, and a slot's values are in the same order.
+    made = [column._replace(cell=cell.name) for column, cell in zip(columns(QEST), cells, strict=False)]
+    return Stencil(_parts([*made, *columns(QEST)[len(made) :]], cells))
+
+
+class _Lead(NamedTuple):
+    """Columns before that of the value ``at`` that are made of something else than this section's values."""
+
+    headings: tuple[str, ...]
+    write: Callable[[Section], str]
+    at: int = 0
+
+
+def _index(section: Section) -> str:
+    return str(section.number)
+
+
+def _key(section: Section) -> str:
+    """What WTAS is known by: WTASSTRT and the eight bytes behind it."""
+    return hexed(section.record.data[section.offset + _WTAS_KEY : section.offset + _WTAS_KEY + 16])
+
+
+def _correlator(section: Section) -> str:
+    """The same of the record that this section is in: by its WTAS, else by its first queue."""
+    record = section.record
+    if len(record.triplets) <= _JOINED or not record.triplets[_JOINED].instances:
+        return ""
+    at = record.triplets[_JOINED].offset + (_WTAS_KEY if record.subtype == 1 else _WQST_KEY)
+    return hexed(record.data[at : at + 16])
+
+
+def _thread(section: Section) -> str:
+    """The thread's identity, QWHC."""
+    at, data = section.record.context, section.record.data
+    if at is None:
+        return "," * (len(_THREAD) - 1)
+    kind = int.from_bytes(data[at + 48 : at + 52], "big")
+    label = CONNECTION.get(kind)
+    return ",".join(
+        (
+            quoted(text(data[at + 4 : at + 12])),
+            hexed(data[at + 12 : at + 24]),
+            quoted(text(data[at + 24 : at + 32])),
+            quoted(text(data[at + 40 : at + 48])),
+            str(kind) if label is None else quoted(label),
+            hexed(data[at + 52 : at + 74]),
+            hexed(data[at + 74 : at + 90]),
+        )
+    )
+
+
+_THREAD: Final = (
+    "Authorisation_ID",
+    "Correl_ID",
+    "Connection_Name",
+    "Operator_ID",
+    "Application_Type",
+    "Accounting_Token",
+    "Network_ID",
+)
+_TASK: Final = _Lead(("Task_Index",), _index, 1)
+_LEADS: Final[Mapping[str, _Lead]] = {
+    "QCTADP": _TASK,
+    "QCTDSP": _TASK,
+    "QCTSSL": _TASK,
+    "QCTDNS": _TASK,
+    "QMAC": _Lead(_THREAD, _thread),
+    "WTAS": _Lead(("Correl",), _key),
+    "WTID": _Lead(("WTAS_Correlator",), _correlator),
+}

@@ -1,0 +1,131 @@
+"""The figures that sections give together with their interval: percentages, rates, means.
+
+The formulas are those of IBM's documents. A figure whose divisor is zero, or whose fields an old section lacks, is None: there is
+nothing to tell, which is not zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from mqvitals_agent.smf.layout.field import Value
+from mqvitals_agent.smf.record import CHANNEL_INITIATOR, Record
+from mqvitals_agent.smf.section import Section
+
+Figures = dict[str, float | None]
+
+_US: Final = 4096
+"""TOD units in a microsecond."""
+_SECOND: Final = 1_000_000 * _US
+_DURATION: Final = 44
+"""Where QWHSDURN lies in the standard section."""
+_PAGE: Final = 4096
+_MB: Final = 1 << 20
+
+
+def interval_tod(record: Record) -> int | None:
+    """The length of the record's interval in TOD units (2**-12 microseconds), to the unit; None where it has none."""
+    if record.interval_us is None:
+        return None
+    at = record.triplets[0].offset + _DURATION
+    raw = int.from_bytes(record.data[at : at + 8], "big")
+    return raw if (record.type, record.subtype) in CHANNEL_INITIATOR else raw * _US
+
+
+def derived(section: Section) -> Figures | dict[str, Figures] | None:
+    """The figures of a section, empty for those that have none; None where its record has no interval.
+
+    QEST gives figures by structure name, all others by the figure's name.
+    """
+    interval = interval_tod(section.record)
+    return None if interval is None else figures(section.layout.name, section.fields(), interval)
+
+
+def figures(name: str, fields: Mapping[str, Value], interval: int) -> Figures | dict[str, Figures]:
+    """The figures of a section by its name and fields; ``interval`` in TOD units (2**-12 microseconds)."""
+    if name == "QEST":
+        return _structures(fields)
+    formula = _FORMULAS.get(name)
+    return {} if formula is None else formula(fields.get, interval)
+
+
+_Get = Callable[[str], Any]
+
+
+def _ratio(part: int | None, whole: int | None, factor: float = 1.0) -> float | None:
+    return None if part is None or not whole else factor * part / whole
+
+
+def _rest(part: int | None, whole: int | None) -> float | None:
+    """What is left of ``whole`` beside ``part``, in percent."""
+    return None if part is None or not whole else 100.0 * (whole - part) / whole
+
+
+def _buffer_pool(get: _Get, _: int) -> Figures:
+    return {
+        "low_free_pct": _ratio(get("cbsl"), get("nbuf"), 100.0),
+        "free_pct": _ratio(get("cbs"), get("nbuf"), 100.0),
+        "pages_per_write": _ratio(get("tpw"), get("wio")),
+    }
+
+
+def _log(get: _Get, interval: int) -> Figures:
+    idle = get("slptu")
+    return {
+        "log_mb_per_s": _ratio(get("ciwr"), interval, _PAGE / _MB * _SECOND),
+        "compression_pct": _rest(get("cmpcomp"), get("cmpuncmp")),
+        "writer_busy_pct": None if idle is None else _rest(idle * _US, interval),
+        "ci_per_write": _ratio(get("ciwr"), get("logw")),
+    }
+
+
+def _calls(get: _Get, interval: int) -> Figures:
+    put, put1 = get("put"), get("put1")
+    return {
+        "put_per_s": _ratio(None if put is None or put1 is None else put + put1, interval, _SECOND),
+        "get_per_s": _ratio(get("get"), interval, _SECOND),
+    }
+
+
+def _task(get: _Get, interval: int) -> Figures:
+    return {
+        "busy_pct": _ratio(get("eltm"), interval, 100.0),
+        "cpu_pct": _ratio(get("cptm"), interval, 100.0),
+        "avg_cpu_us": _ratio(get("cptm"), get("reqn"), 1 / _US),
+        "avg_elapsed_us": _ratio(get("eltm"), get("reqn"), 1 / _US),
+    }
+
+
+def _channel(get: _Get, _: int) -> Figures:
+    return {
+        "msgs_per_batch": _ratio(get("nmsg"), get("batc")),
+        "full_batch_pct": _ratio(get("fuba"), get("batc"), 100.0),
+    }
+
+
+def _structures(fields: Mapping[str, Any]) -> dict[str, Figures]:
+    found: dict[str, Figures] = {}
+    for key, name in fields.items():
+        field, _, slot = key.partition(".")
+        if field == "str" and name and name[0] != "\0":
+            found[name] = {
+                "avg_single_us": _ratio(fields.get(f"sstc.{slot}"), fields.get(f"csec.{slot}"), 1 / _US),
+                "avg_multiple_us": _ratio(fields.get(f"mstc.{slot}"), fields.get(f"cmec.{slot}"), 1 / _US),
+            }
+    return found
+
+
+_FORMULAS: Final[Mapping[str, Callable[[_Get, int], Figures]]] = {
+    "QPST": _buffer_pool,
+    "QJST": _log,
+    "QMST": _calls,
+    "QCTADP": _task,
+    "QCTDSP": _task,
+    "QCTSSL": _task,
+    "QCTDNS": _task,
+    "QCST": _channel,
+}
+
+WITH_FIGURES: Final = frozenset({*_FORMULAS, "QEST"})
+"""The sections that give figures."""

@@ -1,0 +1,191 @@
+"""The metrics of a kind as functions of a section's fields, compiled from what the vocabulary says of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Final
+
+from mqvitals_agent.smf.formula import INTERVAL, Fields, Named, Term, Told, compiled, names_in
+from mqvitals_agent.smf.layout.field import Field, Layout, Value
+from mqvitals_agent.smf.record import EPOCH_US
+from mqvitals_agent.smf.total import WAYS, Way
+from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
+
+AHEAD: Final = "utc_offset_us"
+"""A field that every total has beside its sections': what local time was ahead of UTC; None: unknown."""
+
+_FULL = 0xFFFFFFFF
+_MOST = (1 << 63) - 1
+"""What a store can hold."""
+Special = Callable[[Fields, int | None], Told]
+
+
+@dataclass(frozen=True)
+class Measures:
+    """How sections become the metrics of ``kind``.
+
+    ``layouts``: each with the beginning that its fields' names have in the vocabulary (QPST; empty for WQST) and the key that
+    they get among the values (empty: their own names). ``specials`` tell metrics that no formula can, from the fields ``needs``
+    beside others. ``omitted`` are metrics that polls tell in another form. ``ways`` say how fields are put together where that
+    does not follow from their kind.
+    """
+
+    kind: Kind
+    layouts: tuple[tuple[str, str, Layout], ...]
+    specials: Mapping[str, Special] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
+    omitted: frozenset[str] = frozenset()
+    ways: Mapping[str, Way] = field(default_factory=dict)
+
+    @cached_property
+    def _names(self) -> Mapping[str, Named]:
+        found: dict[str, Named] = {}
+        for beginning, key, layout in self.layouts:
+            for each in layout.fields:
+                found[(beginning + each.name).upper()] = Named(key + each.name, each)
+        return found
+
+    @cached_property
+    def metrics(self) -> tuple[Metric, ...]:
+        """What the records tell."""
+        names = self._names.keys() | {INTERVAL}
+        return tuple(
+            metric
+            for metric in self.kind.metrics
+            if metric.name in self.specials
+            or (metric.smf and metric.name not in self.omitted and names.issuperset(names_in(metric.smf)))
+        )
+
+    @cached_property
+    def _terms(self) -> tuple[tuple[str, Term], ...]:
+        found: list[tuple[str, Term]] = []
+        for metric in self.metrics:
+            special = self.specials.get(metric.name)
+            found.append((metric.name, special or _finished(metric, compiled(metric.smf, self._names))))
+        return tuple(found)
+
+    @cached_property
+    def wanted(self) -> frozenset[str]:
+        """The keys of all fields that matter."""
+        named = (name for metric in self.metrics if metric.name not in self.specials for name in names_in(metric.smf))
+        return frozenset(self._names[name].key for name in named if name in self._names) | frozenset(self.needs)
+
+    @cached_property
+    def putting_together(self) -> Mapping[str, Way]:
+        """How two values of each field become one."""
+        return {key: WAYS.get(each.kind, Way.NEWEST) for key, each in self._names.values()} | dict(self.ways)
+
+    @cached_property
+    def deciding(self) -> tuple[str, ...]:
+        """The fields of which the newest counts: what tells totals of the same time apart."""
+        ways = self.putting_together
+        return (AHEAD, *sorted(key for key in self.wanted if ways.get(key, Way.NEWEST) is Way.NEWEST))
+
+    def only(self, layout: Layout) -> Layout:
+        """A section's table with nothing but what matters, so that no more is decoded."""
+        key = next(key for _, key, each in self.layouts if each is layout)
+        fields = tuple(each for each in layout.fields if key + each.name in self.wanted)
+        return Layout(layout.name, fields)
+
+    def tell(self, fields: Fields, interval_us: int | None) -> dict[str, Reported]:
+        """The metrics."""
+        return {name: term(fields, interval_us) for name, term in self._terms}
+
+
+def filled(keys: Iterable[str], values: Mapping[str, Value]) -> dict[str, Value | None]:
+    """``values`` with None for what an older release's section does not have."""
+    return {key: values.get(key) for key in keys}
+
+
+def moment_text(stamp: Value | None, ahead_us: Value | None = 0) -> Told:
+    """A TOD as the commands write dates and times: ``2026-03-01 12.00.00``; UTC, or local time where that is known."""
+    if not isinstance(stamp, int):
+        return Absence.NOT_RETURNED
+    if not stamp:
+        return Absence.NOTHING_TO_TELL
+    if not isinstance(ahead_us, int):
+        return Absence.TIME_ZONE_UNKNOWN
+    try:
+        when = datetime.fromtimestamp(((stamp >> 12) - EPOCH_US + ahead_us) // 1_000_000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return Absence.NOT_RETURNED
+    return when.strftime("%Y-%m-%d %H.%M.%S")
+
+
+def local_text(key: str) -> Special:
+    """The TOD ``key`` in the queue manager's local time, as polls tell it."""
+    return lambda fields, _: moment_text(fields.get(key), fields.get(AHEAD))
+
+
+def bit(key: str, mask: int) -> Special:
+    """1 where a bit of a word is set, else 0."""
+
+    def tell(fields: Fields, _: int | None) -> Told:
+        value = fields.get(key)
+        return int(bool(value & mask)) if isinstance(value, int) else Absence.NOT_RETURNED
+
+    return tell
+
+
+def _finished(metric: Metric, term: Term) -> Term:
+    """What a formula gives, in the metric's unit and type."""
+    if metric.type is MetricType.TEXT:
+        return _as_text(metric, term)
+    if metric.type is MetricType.STATE:
+        return _as_state(frozenset(metric.values.values()), term)
+    whole = metric.type is MetricType.COUNTER
+    factor = 100.0 if metric.unit == "pct" and "/" in metric.smf else 0.0
+    special = metric.special.get(-1)
+
+    def tell(fields: Fields, interval_us: int | None) -> Told:
+        value = term(fields, interval_us)
+        if isinstance(value, str):
+            return Absence.NOT_RETURNED
+        if isinstance(value, Absence):
+            return value
+        if special is not None and value == _FULL:
+            return special
+        if value > _MOST:
+            return Absence.NOT_RETURNED
+        if metric.unit == "per_s":
+            return value * 1_000_000 / interval_us if interval_us else Absence.NOTHING_TO_TELL
+        if factor:
+            return round(value * factor, 6)
+        if value.__class__ is float:
+            return round(value) if whole else round(value, 3)
+        return value
+
+    return tell
+
+
+def _as_text(metric: Metric, term: Term) -> Term:
+    def tell(fields: Fields, interval_us: int | None) -> Told:
+        value = term(fields, interval_us)
+        return moment_text(value) if isinstance(value, int) and metric.name.endswith("_ts") else _text(value)
+
+    return tell
+
+
+def _text(value: Told) -> Told:
+    return value if isinstance(value, (str, Absence)) else str(value)
+
+
+def _as_state(known: frozenset[int], term: Term) -> Term:
+    def tell(fields: Fields, interval_us: int | None) -> Told:
+        value = term(fields, interval_us)
+        return value if isinstance(value, Absence) or value in known else Absence.NOT_RETURNED
+
+    return tell
+
+
+def slots(layout: Layout) -> Layout:
+    """The table of one element of a layout of arrays."""
+    return Layout(layout.name, tuple(replaced(each) for each in layout.fields))
+
+
+def replaced(each: Field) -> Field:
+    """An array's field as that of its first element."""
+    return each._replace(times=1, step=0)

@@ -1,0 +1,1 @@
+"""The health check of queue managers by their SMF records."""

@@ -1,0 +1,280 @@
+"""The health check: reads files, judges what they tell, and puts it down as a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+
+from mqvitals_agent.smf.groups import Groups
+from mqvitals_agent.smf.report.coverage import intervals_of, missing
+from mqvitals_agent.smf.report.document import Block, Heading, Items, Paragraph, Table
+from mqvitals_agent.smf.report.evidence import Evidence, Source, read
+from mqvitals_agent.smf.report.judge import Check, Judge
+from mqvitals_agent.smf.report.ledger import Ledger
+from mqvitals_agent.smf.report.outcome import Finding, Outcome, Trouble, by_rule, outcome_of, reasons
+from mqvitals_agent.smf.report.staging import Staging
+from mqvitals_agent.smf.report.tables import figures
+from mqvitals_agent.smf.report.wording import count, plural, release, when, zone
+from mqvitals_agent.smf.source import STDIN
+from mqvitals_agent.view.chart import Span
+from mqvitals_agent.view.figure import duration_us, moment
+from mqvitals_agent.view.severity import health_of
+from mqvitals_agent.view.wording import object_words
+from mqvitals_rules.check import Judging
+from mqvitals_rules.lifecycle.alert import Severity
+from mqvitals_rules.rule import Rule, RuleKind
+from mqvitals_rules.snapshot import ObjectName
+
+STANDARD_INPUT = "(standard input)"
+MOST_OBJECTS = 10
+"""So many objects are told one by one for a rule, the others by name alone."""
+MOST_DAMAGED = 20
+"""So many damaged records of a file are told one by one."""
+MOST_NAMES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class HealthCheck:
+    """A report, and what it found: ``records`` of MQ, ``damaged`` ones that were lost, ``found``: something is wrong.
+
+    ``unreadable``: files of which nothing, or not everything, could be read, and why.
+    """
+
+    blocks: tuple[Block, ...]
+    records: int
+    damaged: int
+    found: bool
+    unreadable: tuple[tuple[str, str], ...]
+
+
+def health_check(
+    paths: Iterable[str], judging: Judging, groups: Groups | None = None, *, ascii_only: bool = False
+) -> HealthCheck:
+    """Examine files. Raises sqlite3.Error when the temporary files cannot be written.
+
+    ``groups``: under which names the things of groups stand; by default as the records say. ``ascii_only``: no character beyond ASCII comes from this program.
+    """
+    with closing(Staging()) as staging:
+        evidence = read(paths, staging, groups or Groups())
+        span = Span(*(0, 0) if evidence.period is None else (each // 1000 for each in evidence.period))
+        judge, ledger = Judge(judging), Ledger(span)
+        for snapshot in staging.snapshots(evidence.groups):
+            judge.take(snapshot)
+            ledger.take(snapshot)
+        owners = sorted({*evidence.sources, *ledger.owners()})
+        outcomes = {owner: outcome_of(judge.checks(owner)) for owner in owners}
+        blocks = [*_beginning(evidence, outcomes, ascii_only=ascii_only)]
+        for owner in sorted(owners, key=lambda each: (-outcomes[each].health, each)):
+            blocks += _owner(owner, outcomes[owner], is_group=owner not in evidence.sources)
+            blocks += figures(ledger, owner, span, ascii_only=ascii_only)
+            source = evidence.sources.get(owner)
+            if source is not None:
+                blocks += _quality(source, judging, staging)
+        blocks += _damage(evidence)
+    found = any(outcome.troubles for outcome in outcomes.values())
+    return HealthCheck(tuple(blocks), evidence.records, evidence.damaged, found, tuple(evidence.unreadable))
+
+
+def _beginning(evidence: Evidence, outcomes: dict[str, Outcome], *, ascii_only: bool) -> Iterator[Block]:
+    yield Heading(1, "IBM MQ health check from SMF data")
+    yield Table(
+        ("file", "records of MQ", "others, passed over", "damaged"),
+        tuple(
+            (
+                STANDARD_INPUT if path == STDIN else path,
+                count(sum(tally.records.values())),
+                count(sum(tally.skipped.values())),
+                count(len(tally.damage)),
+            )
+            for path, tally in evidence.tallies
+        ),
+        frozenset({1, 2, 3}),
+    )
+    if evidence.unreadable:
+        yield Paragraph("Not everything could be read:")
+        yield Items(tuple(f"{path}: {reason}" for path, reason in evidence.unreadable))
+    if evidence.period is not None:
+        began, ended = evidence.period
+        yield Paragraph(f"Period: {when(began)} to {when(ended)} UTC ({duration_us(ended - began)}).")
+    if evidence.repeated:
+        more = plural(evidence.repeated, "record")
+        yield Paragraph(f"{more} came more than once, as where dumps overlap, and counted once.")
+    if evidence.sources:
+        yield Heading(2, "Summary")
+        yield Table(
+            ("queue manager", "systems", "release", "group", "local time"),
+            tuple(_source_row(source, evidence) for _, source in sorted(evidence.sources.items())),
+        )
+        lines = [
+            _summary_line(owner, outcome, ascii_only=ascii_only)
+            for owner, outcome in sorted(outcomes.items(), key=lambda each: (-each[1].health, each[0]))
+        ]
+        yield Items(tuple(lines))
+        yield Paragraph("A check is a rule applied to one object, in all its intervals.")
+
+
+def _source_row(source: Source, evidence: Evidence) -> tuple[str, ...]:
+    return (
+        source.name,
+        ", ".join(sorted(source.systems)),
+        ", ".join(release(each) for each in sorted(source.releases)) or "-",
+        evidence.groups.of(source.name) or "-",
+        ", ".join(zone(each) for each in sorted(source.ahead)) or "-",
+    )
+
+
+def _summary_line(owner: str, outcome: Outcome, *, ascii_only: bool) -> str:
+    health = outcome.health
+    counts = [f"{outcome.count(each)} {each.name.lower()}" for each in sorted(Severity, reverse=True)]
+    sign = health.name if ascii_only else str(health)
+    return (
+        f"{sign} {owner}: {', '.join(counts)}; {plural(len(outcome.good), 'check')} OK, "
+        f"{len(outcome.unknown):,} could not be judged"
+    )
+
+
+def _owner(owner: str, outcome: Outcome, *, is_group: bool) -> Iterator[Block]:
+    yield Heading(2, f"Queue manager {owner}" if not is_group else f"Queue-sharing group {owner}")
+    for trouble in outcome.troubles:
+        yield from _trouble(trouble)
+    if not outcome.troubles:
+        if outcome.good or outcome.brief:
+            yield Paragraph("Nothing wrong was found in what could be judged, which is listed below.")
+        else:
+            yield Paragraph("Nothing could be judged: the records tell nothing that a rule looks at.")
+    if outcome.brief:
+        yield Heading(3, "Seen, but not for long enough to count")
+        yield Items(tuple(_brief(check) for check in outcome.brief[:MOST_OBJECTS]))
+        if len(outcome.brief) > MOST_OBJECTS:
+            yield Paragraph(f"And {len(outcome.brief) - MOST_OBJECTS:,} more.")
+    if outcome.good:
+        yield Heading(3, "What is right")
+        yield Table(
+            ("rule", "what was looked for and not found", "objects", "intervals"),
+            tuple(
+                (str(rule.id), rule.title, f"{len(checks):,}", _judged(checks))
+                for rule, checks in by_rule(outcome.good)
+            ),
+            frozenset({2, 3}),
+        )
+    if outcome.unknown:
+        yield Heading(3, "What could not be judged")
+        yield Table(
+            ("rule", "title", "objects", "why"),
+            tuple(
+                (str(rule.id), rule.title, f"{len(checks):,}", reasons(checks))
+                for rule, checks in by_rule(outcome.unknown)
+            ),
+            frozenset({2}),
+        )
+
+
+def _trouble(trouble: Trouble) -> Iterator[Block]:
+    rule = trouble.rule
+    yield Heading(3, f"{health_of(trouble.severity).name} {rule.id}: {rule.title}")
+    shown = trouble.findings[:MOST_OBJECTS]
+    yield Items(tuple(_finding(finding) for finding in shown))
+    rest = trouble.findings[MOST_OBJECTS:]
+    if rest:
+        yield Paragraph(f"And {len(rest):,} more: {_names([finding.check for finding in rest])}.")
+    yield Paragraph(f"What to do: {rule.advice.strip()}")
+    if rule.caveat:
+        yield Paragraph(f"But: {rule.caveat.strip()}")
+    if terms := trouble.findings[0].worst.terms:
+        yield Paragraph(f"What held, of the first: {'; '.join(terms)}")
+    yield Paragraph("Source: " + "; ".join(f"{each.document}, {each.section}" for each in rule.sources))
+
+
+def _finding(finding: Finding) -> str:
+    check, worst = finding.check, finding.worst
+    severity = worst.severity.name
+    text = f"{severity}: {worst.summary} ({object_words(check.object)}). "
+    text += f"Worst in the interval {_interval(worst.ts, worst.interval_ms)}; {_held(check)}"
+    for other in finding.others:
+        text += f"; {other.rule.id} ({other.rule.title}) in {plural(other.held, 'interval')}"
+    return text + "."
+
+
+def _judged(checks: Iterable[Check]) -> str:
+    """Intervals in which an object was judged, and of how many, where it could not be judged in some."""
+    judged, tried = max((check.judged, check.judged + check.unknown.total()) for check in checks)
+    return f"{judged:,}" if judged == tried else f"{judged:,} of {tried:,}"
+
+
+def _brief(check: Check) -> str:
+    summary = "" if check.worst is None else check.worst.summary
+    return f"{check.rule.id} {object_words(check.object)}: {summary}; {_held(check)}."
+
+
+def _held(check: Check) -> str:
+    text = f"in {check.held:,} of {plural(check.judged, 'judged interval')}"
+    if check.held > 1:
+        text += f", from {moment(check.first)} to {moment(check.last)}"
+    return text
+
+
+def _interval(ts: int, length_ms: int | None) -> str:
+    if length_ms is None:
+        return f"that ended {moment(ts)} UTC"
+    return f"{moment(ts - length_ms)} to {moment(ts)} UTC"
+
+
+def _names(checks: Iterable[Check]) -> str:
+    names = [check.object.name or check.object.owner for check in checks]
+    return ", ".join(names[:MOST_NAMES]) + (
+        f" and {len(names) - MOST_NAMES:,} others" if len(names) > MOST_NAMES else ""
+    )
+
+
+def _quality(source: Source, judging: Judging, staging: Staging) -> Iterator[Block]:
+    yield Heading(3, "Records and gaps")
+    rows, gaps = [], []
+    for (kind, subtype), number in sorted(source.records.items()):
+        found = intervals_of(staging.spans(source.name, kind, subtype))
+        told = ("-", "-", "-")
+        if found is not None:
+            shortest, longest = duration_us(found.shortest_us), duration_us(found.longest_us)
+            length = shortest if shortest == longest else f"{shortest} to {longest}"
+            told = (f"{found.number:,}", length, f"{found.gap_count:,}")
+            for began, ended in found.gaps:
+                gaps.append(
+                    f"{kind}/{subtype}: nothing from {when(began)} to {when(ended)} UTC ({duration_us(ended - began)})"
+                )
+        rows.append((f"{kind}/{subtype}", f"{number:,}", *told))
+    yield Table(("type/subtype", "records", "intervals", "their length", "gaps"), tuple(rows), frozenset({1, 2, 4}))
+    if gaps:
+        yield Items(tuple(gaps))
+    absent = missing(source)
+    if absent:
+        yield Heading(3, "Missing records, and what to switch on")
+        lines = []
+        for each in absent:
+            rules = sorted({str(rule.id) for rule in judging.rules.rules if _waits_for(rule, each.kinds, judging)})
+            judged = f" Not judged for lack of them: {', '.join(rules)}." if rules else ""
+            lines.append(f"No records of {each.what}: {each.how}.{judged}")
+        yield Items(tuple(lines))
+
+
+def _waits_for(rule: Rule, kinds: Iterable[str], judging: Judging) -> bool:
+    """Whether records of these kinds tell all that a rule looks at."""
+    if rule.scope not in kinds or rule.kind is RuleKind.DATA_QUALITY:
+        return False
+    form = judging.rules.form(rule, ObjectName("", rule.scope))
+    if form is None:
+        return False
+    metrics = [judging.rules.kinds[kind].metric(name) for kind, name in form.when.names]
+    return all(metric is not None and (metric.smf or metric.declared or metric.computed) for metric in metrics)
+
+
+def _damage(evidence: Evidence) -> Iterator[Block]:
+    if not evidence.damaged:
+        return
+    yield Heading(2, "Damaged records")
+    for path, tally in evidence.tallies:
+        if not tally.damage:
+            continue
+        yield Paragraph(f"{path}: {plural(len(tally.damage), 'damaged record')}, lost to this report.")
+        yield Items(tuple(str(error) for error in tally.damage[:MOST_DAMAGED]))
+        if len(tally.damage) > MOST_DAMAGED:
+            yield Paragraph(f"And {len(tally.damage) - MOST_DAMAGED:,} more.")

@@ -1,0 +1,168 @@
+"""The figures of every object, gathered from samples in the order of time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from heapq import heappush, heappushpop
+from typing import Final, NamedTuple
+
+from mqvitals_agent.smf.report.sums import Sums, number
+from mqvitals_agent.view.chart import Span
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
+
+CELLS: Final = 14
+"""So many stretches of time are told apart in the course of a pool's free buffers."""
+MOST_INTERVALS: Final = 12
+"""So many intervals of pools are told one by one."""
+_STRESS_PCT: Final = 20
+"""Free buffers at or below which an interval is worth a line, as the documents have it for pools of short-lived messages."""
+BLOCK_MB: Final = 4096 / (1 << 20)
+VERBS: Final = ("open", "close", "get", "put", "put1", "inq", "set")
+
+_POOL = ("dwt", "dmc", "sos", "imw", "rio", "tpw", "wio", "getp", "getn")
+_LOG = (
+    *(
+        "ci_writes",
+        "checkpoints",
+        "suspends",
+        "wtb",
+        "pagein",
+        "thrsh",
+        "serial_writes",
+        "reads_archive",
+        "cis_offload",
+    ),
+    *("io_count_copy1", "io_count_copy2", "io_time_us_copy1", "io_time_us_copy2"),
+)
+_TASK = ("requests", "cpu_us", "elapsed_us")
+_CHANNEL = ("interval_msgs", "interval_batches", "interval_bytes", "full_batches", "put_retries")
+_APPLICATION = ("cpu_us", *(f"{verb}_{part}" for verb in VERBS for part in ("n", "et_us", "ct_us")))
+TASKS: Final = ("adapter", "dispatcher", "ssl_task", "dns_task")
+
+
+class PoolInterval(NamedTuple):
+    """A buffer pool in one interval, in an order in which the worst is the greatest; so the lowest free share and the end of the
+    interval (ms UTC) are negative.
+    """
+
+    sos: float
+    dmc: float
+    dwt: float
+    negative_free_pct: float
+    negative_ts: int
+    name: ObjectName
+
+
+class Ledger:
+    """The sums of all objects. ``span`` (ms UTC) is the time that all records cover."""
+
+    def __init__(self, span: Span) -> None:
+        self._span = span
+        self._sums: dict[str, dict[str, dict[ObjectName, Sums]]] = {}
+        self._courses: dict[ObjectName, dict[int, float]] = {}
+        self._worst: dict[str, list[PoolInterval]] = {}
+
+    def take(self, snapshot: Snapshot) -> None:
+        """Enter what records told at one moment."""
+        for reading in snapshot.readings:
+            name = reading.object
+            sums = self._sums.setdefault(name.owner, {}).setdefault(name.kind, {}).setdefault(name, Sums())
+            sums.count(reading)
+            self._enter(name, sums, reading)
+
+    def owners(self) -> tuple[str, ...]:
+        """Queue managers and groups of which something was told."""
+        return tuple(sorted(self._sums))
+
+    def of(self, owner: str, kind: str) -> Mapping[ObjectName, Sums]:
+        """The objects of a kind; numbers in their order."""
+        found = self._sums.get(owner, {}).get(kind, {})
+        return {name: found[name] for name in sorted(found, key=_order)}
+
+    def course(self, pool: ObjectName) -> list[tuple[int, float | None]]:
+        """The lowest free share of a pool in each of ``CELLS`` stretches of time, at the middle of it; None: nothing told."""
+        course, length = self._courses.get(pool, {}), self._length
+        return [(self._span.since + (2 * cell + 1) * length // (2 * CELLS), course.get(cell)) for cell in range(CELLS)]
+
+    @property
+    def _length(self) -> int:
+        return max(self._span.until - self._span.since, 1)
+
+    def worst(self, owner: str) -> list[PoolInterval]:
+        """The intervals in which buffer pools were under stress, the worst first, at most ``MOST_INTERVALS``."""
+        return sorted(self._worst.get(owner, ()), reverse=True)
+
+    def _enter(self, name: ObjectName, sums: Sums, reading: Reading) -> None:
+        values, ts = reading.values, reading.ts
+        match name.kind:
+            case "buffer_pool":
+                sums.add(values, *_POOL)
+                sums.keep(values, "total", "location")
+                sums.extremes(values, ts, "low_pct", "low")
+                self._put_course(name, reading)
+                self._put_worst(name, reading)
+            case "page_set":
+                sums.add(values, "full_count", "imm_writes", "expand_count")
+                sums.keep(values, "total_pages", "used_pct", "buffer_pool")
+                sums.extremes(values, ts, "used_pct")
+            case "log":
+                sums.add(values, *_LOG)
+                both = number(values, "ci_writes")
+                if both is not None and reading.interval_ms:
+                    sums.extremes({"mb_s": both * BLOCK_MB * 1000 / reading.interval_ms}, ts, "mb_s")
+                sums.extremes(values, ts, "write_mb_s", "io_max_us", "io_max_us_copy1", "io_max_us_copy2")
+                sums.weigh(values, "write_mb_s", reading.interval_ms)
+            case "channel_initiator":
+                sums.extremes(values, ts, "current", "active", "storage31_kb", "adapters_unused", "ssltasks_unused")
+                sums.keep(values, "current_max", "active_max")
+            case "adapter" | "dispatcher" | "ssl_task" | "dns_task":
+                sums.add(values, *_TASK)
+                sums.extremes(values, ts, "busy_pct", "longest_us")
+            case "channel":
+                sums.add(values, *_CHANNEL)
+                sums.keep(values, "batchsz", "type")
+                messages = number(values, "interval_msgs")
+                # The time of an interval without messages weighs as one: there was a round trip.
+                sums.weigh(values, "nettime_avg_us", messages or 1)
+                sums.extremes(values, ts, "nettime_min_us", "nettime_max_us")
+            case "cf_structure":
+                sums.add(values, "full_count", "redrives")
+                sums.extremes(values, ts, "avg_call_us", "peak_entries", "peak_elements")
+            case "application":
+                sums.add(values, *_APPLICATION)
+            case _:
+                pass
+
+    def _put_course(self, name: ObjectName, reading: Reading) -> None:
+        """A record speaks for all stretches that its interval touches."""
+        value = number(reading.values, "low_pct")
+        if value is None:
+            return
+        course = self._courses.setdefault(name, {})
+        ends = reading.ts - 1
+        first, last = self._cell(ends - (reading.interval_ms or 1) + 1), self._cell(ends)
+        for cell in range(first, last + 1):
+            course[cell] = min(value, course.get(cell, value))
+
+    def _put_worst(self, name: ObjectName, reading: Reading) -> None:
+        low, *counts = (number(reading.values, metric) for metric in ("low_pct", "sos", "dmc", "dwt"))
+        if low is None or (not any(counts) and low > _STRESS_PCT):
+            return
+        sos, dmc, dwt = (each or 0 for each in counts)
+        found = PoolInterval(sos, dmc, dwt, -low, -reading.ts, name)
+        worst = self._worst.setdefault(name.owner, [])
+        if len(worst) < MOST_INTERVALS:
+            heappush(worst, found)
+        else:
+            heappushpop(worst, found)
+
+    def _cell(self, ts: int) -> int:
+        return min(max((ts - self._span.since) * CELLS // self._length, 0), CELLS - 1)
+
+
+def _order(name: ObjectName) -> tuple[int, str]:
+    return (
+        (int(name.name), "")
+        if name.name.isascii() and name.name.isdigit() and len(name.name) < 10
+        else (1 << 40, name.name)
+    )

@@ -1,0 +1,124 @@
+"""What records tell, put aside on disk and given back in the order of time, so that files of any size fit into memory."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
+from typing import Final
+
+from mqvitals_agent.smf.application import DAY_MS, as_rest, processor_time
+from mqvitals_agent.smf.groups import Groups
+from mqvitals_agent.smf.record import Record
+from mqvitals_agent.smf.sample import TOP, Key, add, snapshots
+from mqvitals_agent.smf.total import Total
+from mqvitals_rules.snapshot import ObjectName, Snapshot
+
+_AT_ONCE: Final = 5_000
+"""So many totals are added up in memory before they go to disk."""
+_TABLES: Final = """
+PRAGMA journal_mode = OFF;
+PRAGMA synchronous = OFF;
+PRAGMA cache_size = -16000;
+CREATE TABLE seen (digest BLOB PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE span (owner TEXT, type INTEGER, subtype INTEGER, began INTEGER, ended INTEGER,
+    PRIMARY KEY (owner, type, subtype, began, ended)) WITHOUT ROWID;
+CREATE TABLE total (ts INTEGER, owner TEXT, kind TEXT, name TEXT, probe TEXT, data TEXT);
+CREATE TABLE used (owner TEXT, day INTEGER, name TEXT, cpu INTEGER, PRIMARY KEY (owner, day, name)) WITHOUT ROWID;
+BEGIN;
+"""
+_LARGEST: Final = (1 << 63) - 1
+
+Span = tuple[int, int]
+"""Beginning and end of an interval, microseconds since 1970 UTC."""
+
+
+class Staging:
+    """A database without a name in the temporary directory, gone when it is closed. All methods raise sqlite3.Error."""
+
+    def __init__(self) -> None:
+        self._base = sqlite3.connect("", isolation_level=None)
+        self._base.executescript(_TABLES)
+        self._waiting: dict[Key, Total] = {}
+
+    def close(self) -> None:
+        """Give the space back."""
+        self._base.close()
+
+    def is_new(self, record: Record) -> bool:
+        """Whether the record was not there before: dumps overlap, and what comes twice would count twice."""
+        # Without the descriptor word, which may differ between a record that was spanned and one that was not.
+        digest = hashlib.blake2b(memoryview(record.data)[4:], digest_size=16).digest()
+        return self._base.execute("INSERT OR IGNORE INTO seen VALUES (?)", (digest,)).rowcount == 1
+
+    def put_span(self, record: Record) -> None:
+        """Keep the interval of a record that has one."""
+        if record.start_us is not None and record.end_us is not None:
+            self._base.execute(
+                "INSERT OR IGNORE INTO span VALUES (?, ?, ?, ?, ?)",
+                (record.ssid, record.type, record.subtype, _bounded(record.start_us), _bounded(record.end_us)),
+            )
+
+    def put(self, total: Total) -> None:
+        """Keep what a record tells."""
+        add(self._waiting, total)
+        if len(self._waiting) >= _AT_ONCE:
+            self._flush()
+
+    def spans(self, owner: str, kind: int, subtype: int) -> Iterator[Span]:
+        """The intervals of a queue manager's records of a type and subtype, in the order of their beginnings."""
+        yield from self._base.execute(
+            "SELECT began, ended FROM span WHERE owner = ? AND type = ? AND subtype = ? ORDER BY began, ended",
+            (owner, kind, subtype),
+        )
+
+    def snapshots(self, groups: Groups, applications: int = TOP) -> Iterator[Snapshot]:
+        """Everything, the oldest first. What belongs to a group whose name nothing tells is left out."""
+        self._flush()
+        rows = self._base.execute("SELECT ts, owner, kind, name, probe, data FROM total ORDER BY ts, rowid")
+        day, first = -1, frozenset[tuple[str, str]]()
+        for ts, each in groupby(rows, key=itemgetter(0)):
+            if ts // DAY_MS != day:
+                day = ts // DAY_MS
+                first = self._first(day, applications)
+            folded: dict[Key, Total] = {}
+            for _, owner, kind, name, probe, data in each:
+                total = groups.placed(Total.of_data(ObjectName(owner, kind, name), probe, ts, data))
+                if total is None:
+                    continue
+                if kind == "application" and (owner, name) not in first:
+                    total = as_rest(total)
+                add(folded, total)
+            yield from snapshots(folded.values())
+
+    def _first(self, day: int, count: int) -> frozenset[tuple[str, str]]:
+        """Owner and name of the applications of a day that used most."""
+        found = self._base.execute(
+            "SELECT owner, name FROM (SELECT owner, name, row_number() OVER (PARTITION BY owner ORDER BY cpu DESC, name)"
+            " AS place FROM used WHERE day = ?) WHERE place <= ?",
+            (day, count),
+        )
+        return frozenset((owner, name) for owner, name in found)
+
+    def _flush(self) -> None:
+        totals = self._waiting.values()
+        self._base.executemany(
+            "INSERT INTO total VALUES (?, ?, ?, ?, ?, ?)",
+            ((_bounded(each.ts), *each.object, each.probe, each.data()) for each in totals),
+        )
+        self._base.executemany(
+            "INSERT INTO used VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET cpu = min(cpu + excluded.cpu, 1 << 62)",
+            (
+                (each.object.owner, each.ts // DAY_MS, each.object.name, min(processor_time(each.fields), 1 << 62))
+                for each in totals
+                if each.object.kind == "application"
+            ),
+        )
+        self._waiting.clear()
+
+
+def _bounded(number: int) -> int:
+    """What a damaged length or stamp may exceed."""
+    return max(-_LARGEST, min(number, _LARGEST))

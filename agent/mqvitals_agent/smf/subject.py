@@ -1,0 +1,298 @@
+"""What each section tells of: the kind of object, and how its fields become that kind's metrics."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mqvitals_agent.smf.formula import NONE, Fields, Told
+from mqvitals_agent.smf.layout.qcct import QCCT
+from mqvitals_agent.smf.layout.qcst import QCST
+from mqvitals_agent.smf.layout.qctadp import QCTADP
+from mqvitals_agent.smf.layout.qctdns import QCTDNS
+from mqvitals_agent.smf.layout.qctdsp import QCTDSP
+from mqvitals_agent.smf.layout.qctssl import QCTSSL
+from mqvitals_agent.smf.layout.qesd import QESD
+from mqvitals_agent.smf.layout.qest import QEST
+from mqvitals_agent.smf.layout.qis1 import QIS1
+from mqvitals_agent.smf.layout.qjst import QJST
+from mqvitals_agent.smf.layout.qpst import QPST
+from mqvitals_agent.smf.layout.qqst import QQST
+from mqvitals_agent.smf.layout.wqst import WQST
+from mqvitals_agent.smf.layout.wtas import WTAS
+from mqvitals_agent.smf.layout.wtid import WTID
+from mqvitals_agent.smf.measure import AHEAD, Measures, Special, bit, local_text, moment_text, slots
+from mqvitals_agent.smf.total import Way
+from mqvitals_rules.vocabulary.application import TYPES
+from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.states import CHANNEL_TYPE
+from mqvitals_rules.vocabulary.tables import kind
+
+_BLOCK_MB: Final = 4096 / (1 << 20)
+STAMP: Final = (1 << 64) - 1
+"""Of ``ntmx_at``, the longest network time with its stamp in the lower 64 bits: so the greatest has the right stamp."""
+
+
+def _over(key: str, parts: tuple[int, ...], *, highest: bool = False) -> Special:
+    """The sum, or the highest, of elements of an array of the log's: 0 and 1 are copy 1's, 2 and 3 copy 2's; TOD units as microseconds."""
+
+    def tell(fields: Fields, _: int | None) -> Told:
+        values = [fields.get(f"{key}.{part}") for part in parts]
+        numbers = [value for value in values if isinstance(value, int)]
+        if len(numbers) < len(values):
+            return Absence.NOT_RETURNED
+        found = max(numbers) if highest else sum(numbers)
+        return found if key in ("iocount", "ioci") else round(found / 4096)
+
+    return tell
+
+
+def _write_rate(fields: Fields, interval_us: int | None) -> Told:
+    copies = [_over("ioci", parts)(fields, None) for parts in ((0, 1), (2, 3))]
+    written = max((each for each in copies if isinstance(each, int)), default=None)
+    if written is None:
+        return Absence.NOT_RETURNED
+    return round(written * _BLOCK_MB * 1_000_000 / interval_us, 6) if interval_us else Absence.NOTHING_TO_TELL
+
+
+def _storage(fields: Fields, _: int | None) -> Told:
+    value = fields.get("stus")
+    return value * 1024 if isinstance(value, int) else Absence.NOT_RETURNED
+
+
+def _of_tasks(key: str) -> Special:
+    """What was counted over the tasks of a channel initiator; without a task of that sort there is nothing to tell."""
+    return lambda fields, _: Absence.NOTHING_TO_TELL if (value := fields.get(key)) is None else value
+
+
+def _a_request(key: str) -> Special:
+    def tell(fields: Fields, _: int | None) -> Told:
+        time, requests = fields.get(key), fields.get("adapter_requests")
+        if not isinstance(time, int) or not isinstance(requests, int) or not requests:
+            return Absence.NOTHING_TO_TELL
+        return round(time / 4096 / requests, 3)
+
+    return tell
+
+
+def _busy(key: str) -> Special:
+    def tell(fields: Fields, interval_us: int | None) -> Told:
+        time = fields.get(key)
+        if not isinstance(time, int) or not interval_us:
+            return Absence.NOTHING_TO_TELL
+        return round(100 * time / 4096 / interval_us, 6)
+
+    return tell
+
+
+def _longest_request(fields: Fields, _: int | None) -> Told:
+    time = fields.get("ssl_longest")
+    return round(time / 4096, 3) if isinstance(time, int) else Absence.NOTHING_TO_TELL
+
+
+def _longest_io_at(fields: Fields, _: int | None) -> Told:
+    longest, at = -1, 0
+    for part in range(4):
+        time, stamp = fields.get(f"iomaxio.{part}"), fields.get(f"iomaxiot.{part}")
+        if not isinstance(time, int) or not isinstance(stamp, int):
+            return Absence.NOT_RETURNED
+        longest, at = max((longest, at), (time, stamp))
+    return moment_text(at)
+
+
+def _average(key: str) -> Special:
+    def tell(fields: Fields, _: int | None) -> Told:
+        total, weight = fields.get(f"{key}_total"), fields.get(f"{key}_weight")
+        if not isinstance(total, int) or not isinstance(weight, int):
+            return Absence.NOT_RETURNED
+        return round(total / weight, 3) if weight else Absence.NOTHING_TO_TELL
+
+    return tell
+
+
+def _measured(key: str, average: str) -> Special:
+    """The shortest or longest, where there was anything to measure."""
+
+    def tell(fields: Fields, _: int | None) -> Told:
+        value = fields.get(key)
+        if not isinstance(value, int):
+            return Absence.NOT_RETURNED
+        return Absence.NOTHING_TO_TELL if value in NONE or not fields.get(f"{average}_weight") else value
+
+    return tell
+
+
+def _longest_at(fields: Fields, _: int | None) -> Told:
+    if not fields.get("ntav_weight"):
+        return Absence.NOTHING_TO_TELL
+    longest = fields.get("ntmx_at")
+    return moment_text(longest & STAMP if isinstance(longest, int) else None, fields.get(AHEAD))
+
+
+def _partner(*, of_application: bool) -> Special:
+    """QCSTRQMN: the partner's queue manager; of a server connection the end of the application's name."""
+
+    def tell(fields: Fields, _: int | None) -> Told:
+        name = fields.get("rqmn")
+        if not isinstance(name, str):
+            return Absence.NOT_RETURNED
+        return name if (fields.get("chty") == CHANNEL_TYPE["SVRCONN"]) is of_application else Absence.NOTHING_TO_TELL
+
+    return tell
+
+
+def _page_set(key: str) -> Special:
+    """-1: of a shared queue, or nothing is allocated yet."""
+
+    def tell(fields: Fields, _: int | None) -> Told:
+        value = fields.get(key)
+        if value is None:
+            return Absence.NOT_RETURNED
+        return Absence.NOTHING_TO_TELL if value == -1 else value
+
+    return tell
+
+
+def _transaction(fields: Fields, _: int | None) -> Told:
+    return transaction(fields.get("wtid.atyp"), fields.get("wtid.cori"))
+
+
+def transaction(connection: object, reference: object) -> str:
+    """The CICS transaction or IMS program in a thread cross-reference (hexadecimal digits); empty elsewhere."""
+    if not isinstance(reference, str):
+        return ""
+    data = bytes.fromhex(reference)
+    if connection == TYPES["CICS"]:
+        part = data[4:8]
+    elif connection in (TYPES["IMS"], TYPES["IMS_CONTROL"]):
+        part = data[4:12]
+    else:
+        return ""
+    found = part.decode("cp037").rstrip(" \0")
+    return found if found.isascii() and found.isprintable() else ""
+
+
+BUFFER_POOL: Final = Measures(
+    kind("buffer_pool"),
+    (("QPST", "", QPST),),
+    {"location": bit("flags", 0x80000000), "page_class": bit("flags", 0x40000000)},
+    needs=("pool", "flags"),
+)
+PAGE_SET: Final = Measures(
+    kind("page_set"), (("QIS1", "", QIS1),), {"encrypted": bit("flag", 0x40000000)}, needs=("psno", "flag")
+)
+LOG: Final = Measures(
+    kind("log"),
+    (("QJST", "", QJST),),
+    {
+        "io_count": _over("iocount", (0, 1, 2, 3)),
+        "io_count_copy1": _over("iocount", (0, 1)),
+        "io_count_copy2": _over("iocount", (2, 3)),
+        "io_time_us": _over("iototio", (0, 1, 2, 3)),
+        "io_time_us_copy1": _over("iototio", (0, 1)),
+        "io_time_us_copy2": _over("iototio", (2, 3)),
+        "io_max_us": _over("iomaxio", (0, 1, 2, 3), highest=True),
+        "io_max_us_copy1": _over("iomaxio", (0, 1), highest=True),
+        "io_max_us_copy2": _over("iomaxio", (2, 3), highest=True),
+        "io_max_ts": _longest_io_at,
+        "write_mb_s": _write_rate,
+    },
+    needs=("iocount", "iototio", "iomaxio", "iomaxiot", "ioci"),
+)
+CF_STRUCTURE: Final = Measures(kind("cf_structure"), (("QEST", "", slots(QEST)),), needs=("str",))
+SMDS: Final = Measures(kind("smds"), (("QESD", "", QESD),), needs=("str",))
+CHANNEL_INITIATOR: Final = Measures(
+    kind("channel_initiator"),
+    (("QCCT", "", QCCT),),
+    {
+        "adapters_unused": _of_tasks("adapters_unused"),
+        "adapter_requests": _of_tasks("adapter_requests"),
+        "adapter_avg_cpu_us": _a_request("adapter_cpu"),
+        "adapter_avg_elapsed_us": _a_request("adapter_elapsed"),
+        "dispatcher_busiest_pct": _busy("dispatcher_busiest"),
+        "dispatcher_idlest_pct": _busy("dispatcher_idlest"),
+        "ssltasks_unused": _of_tasks("ssltasks_unused"),
+        "ssl_longest_us": _longest_request,
+        "storage31_kb": _storage,
+    },
+    needs=("qsgn", "stus"),
+    # Many tasks make several records.
+    ways={
+        "adapters_unused": Way.SUM,
+        "adapter_requests": Way.SUM,
+        "adapter_cpu": Way.SUM,
+        "adapter_elapsed": Way.SUM,
+        "dispatcher_busiest": Way.HIGHEST,
+        "dispatcher_idlest": Way.LOWEST,
+        "ssltasks_unused": Way.SUM,
+        "ssl_longest": Way.HIGHEST,
+    },
+)
+ADAPTER: Final = Measures(kind("adapter"), (("QCT", "", QCTADP),))
+DISPATCHER: Final = Measures(kind("dispatcher"), (("QCT", "", QCTDSP),))
+SSL_TASK: Final = Measures(kind("ssl_task"), (("QCT", "", QCTSSL),))
+DNS_TASK: Final = Measures(kind("dns_task"), (("QCT", "", QCTDNS),))
+QUEUE: Final = Measures(
+    kind("queue"),
+    (("QQST", "", QQST),),
+    {
+        "uncommitted": bit("flag", 0x20000000),
+        "last_put_ts": local_text("lput"),
+        "last_get_ts": local_text("lget"),
+        "page_set": _page_set("psid"),
+        "buffer_pool": _page_set("bpid"),
+    },
+    needs=("qnam", "flag", "qsgn", "psid", "bpid", "lput", "lget"),
+    # Of a shared queue each member tells its own handles, and has its own averages of the time on it.
+    ways={"opct": Way.SUM, "ipct": Way.SUM, "mage": Way.HIGHEST, "qtst": Way.HIGHEST, "qtlt": Way.HIGHEST},
+)
+CHANNEL: Final = Measures(
+    kind("channel"),
+    (("QCST", "", QCST),),
+    {
+        "start_ts": local_text("strt"),
+        "last_msg_ts": local_text("lmst"),
+        "remote_queue_manager": _partner(of_application=False),
+        "remote_application": _partner(of_application=True),
+        "nettime_avg_us": _average("ntav"),
+        "nettime_min_us": _measured("ntmn", "ntav"),
+        "nettime_max_us": _measured("ntmx", "ntav"),
+        "nettime_max_ts": _longest_at,
+        "exittime_avg_us": _average("etav"),
+        "exittime_min_us": _measured("etmn", "etav"),
+        "exittime_max_us": _measured("etmx", "etav"),
+    },
+    needs=("chnm", "rqmn", "strt", "lmst", "ntav", "ntmn", "ntmx", "ntdt", "etav", "etmn", "etmx"),
+    # The record has the number of the CipherSpec, the commands its name.
+    omitted=frozenset({"ssl_cipher"}),
+    ways={
+        **{f"{key}_{part}": Way.SUM for key in ("ntav", "etav") for part in ("total", "weight")},
+        "cscv": Way.SUM,
+        "cpra": Way.HIGHEST,
+        "ntmx_at": Way.HIGHEST,
+    },
+)
+APPLICATION: Final = Measures(
+    kind("application"),
+    (("", "", WQST), ("WTAS", "wtas.", WTAS), ("WTID", "wtid.", WTID)),
+    {"transaction": _transaction},
+    needs=("wtid.cori", "basename", "objname"),
+)
+BY_KIND: Final = {
+    measures.kind.name: measures
+    for measures in (
+        BUFFER_POOL,
+        PAGE_SET,
+        LOG,
+        CF_STRUCTURE,
+        SMDS,
+        CHANNEL_INITIATOR,
+        ADAPTER,
+        DISPATCHER,
+        SSL_TASK,
+        DNS_TASK,
+        QUEUE,
+        CHANNEL,
+        APPLICATION,
+    )
+}
+"""All of them by the name of the kind."""

@@ -1,0 +1,316 @@
+"""What one record tells, section by section.
+
+Most objects are told whole by one section, at the end of the record's interval to the millisecond. Those that several records
+tell in parts get one sample together:
+
+* a channel, whose instances and records of one collection are added up: they all end at the same time;
+* a structure or shared queue of the group: its members' intervals end at about the same time, so the sample stands at the
+  nearest full minute, and what the members counted is added up;
+* an application, whose tasks end at any time: likewise at the nearest full minute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache, lru_cache
+from typing import Final
+
+from mqvitals_agent.poll.channel import WORST
+from mqvitals_agent.smf.formula import NONE
+from mqvitals_agent.smf.groups import Groups
+from mqvitals_agent.smf.layout.field import Layout, Shape, Value
+from mqvitals_agent.smf.measure import AHEAD, Measures, filled
+from mqvitals_agent.smf.record import Record
+from mqvitals_agent.smf.section import Section, sections
+from mqvitals_agent.smf.subject import (
+    ADAPTER,
+    APPLICATION,
+    BUFFER_POOL,
+    BY_KIND,
+    CF_STRUCTURE,
+    CHANNEL,
+    CHANNEL_INITIATOR,
+    DISPATCHER,
+    DNS_TASK,
+    LOG,
+    PAGE_SET,
+    QUEUE,
+    SMDS,
+    SSL_TASK,
+    transaction,
+)
+from mqvitals_agent.smf.total import Stamp, Total
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.application import TYPES
+
+MINUTE_MS: Final = 60_000
+_SLOTS: Final = 64
+_SLOT: Final = 64
+_SHARED: Final = 0x80000000
+_PARTIAL: Final = 0x40000000
+_RANK: Final = {status: rank for rank, status in enumerate(WORST)}
+_TASKS: Final = {"QCTADP": ADAPTER, "QCTDSP": DISPATCHER, "QCTSSL": SSL_TASK, "QCTDNS": DNS_TASK}
+_TYPE_NAMES: Final = {number: name for name, number in TYPES.items()}
+_PLACES: Final = 64
+_WHOLE: Final = 1 << 16
+
+
+class Sampler:
+    """Reads records one after another. It learns the names of groups on its way, and where a channel initiator's tasks go on."""
+
+    def __init__(self, groups: Groups) -> None:
+        self._groups = groups
+        self._places: dict[tuple[str, str, int], dict[str, int]] = {}
+
+    def totals(self, record: Record) -> Iterator[Total]:
+        """What the record tells. Things of a group whose name is to be found by ``Groups.placed`` have no owner yet."""
+        if record.end_us is None or not record.ssid:
+            return
+        if record.qsg:
+            self._groups.learn(record.ssid, record.qsg)
+        if record.type == 116 and record.subtype in (1, 2):
+            yield from _applications(record)
+        elif (record.type, record.subtype) == (115, 231):
+            yield from self._channel_initiator(record)
+        else:
+            yield from self._statistics(record)
+
+    def pass_over(self, record: Record) -> None:
+        """A record that is known already: it still tells its group's name, and how many tasks come before the next one's."""
+        if record.qsg:
+            self._groups.learn(record.ssid, record.qsg)
+        if (record.type, record.subtype) == (115, 231):
+            for _ in self.totals(record):
+                pass
+
+    def _statistics(self, record: Record) -> Iterator[Total]:
+        for section in sections(record):
+            match section.layout.name:
+                case "QPST":
+                    yield _whole(section, BUFFER_POOL, "pool")
+                case "QIS1":
+                    yield _whole(section, PAGE_SET, "psno")
+                case "QJST":
+                    yield _whole(section, LOG)
+                case "QEST":
+                    if record.qsg != "":
+                        yield from _structures(section)
+                case "QESD":
+                    if record.qsg != "" and (found := _data_set(section)) is not None:
+                        yield found
+                case "QQST":
+                    found = self._queue(section)
+                    if found is not None:
+                        yield found
+                case "QCST":
+                    found = _channel(section)
+                    if found is not None:
+                        yield found
+
+    def _queue(self, section: Section) -> Total | None:
+        fields = _fields(section, QUEUE)
+        name, flags = fields["qnam"], fields["flag"]
+        if not isinstance(name, str) or not name or not isinstance(flags, int):
+            return None
+        if flags & _PARTIAL:
+            # The depth is not told then, though the field is there.
+            fields |= dict.fromkeys(("dpth", "dphi", "dplo", "mage"))
+        record = section.record
+        if not flags & _SHARED:
+            return _total(record, QUEUE, name, fields)
+        group = fields["qsgn"]
+        if isinstance(group, str):
+            self._groups.learn(record.ssid, group)
+        # A member that tells the depth counts before one that does not.
+        return _of_group(_total(record, QUEUE, name, fields, rank=0 if flags & _PARTIAL else 1))
+
+    def _channel_initiator(self, record: Record) -> Iterator[Total]:
+        """Its tasks are named by their place; records after one that says that more follow go on counting."""
+        assert record.end_us is not None
+        key = record.sysid, record.ssid, record.end_us
+        places = self._places.setdefault(key, {})
+        fields: dict[str, Value | None] = {}
+        initiator = filled(CHANNEL_INITIATOR.wanted, {})
+        for section in sections(record):
+            if section.layout.name == "QCCT":
+                initiator = _fields(section, CHANNEL_INITIATOR)
+                group = initiator["qsgn"]
+                if isinstance(group, str):
+                    self._groups.learn(record.ssid, group)
+                continue
+            name = section.layout.name
+            measures = _TASKS[name]
+            place = places.get(name, 0)
+            places[name] = place + 1
+            task = _fields(section, measures)
+            _count_task(fields, measures, task)
+            yield _total(record, measures, str(place), task)
+        if not record.more:
+            self._places.pop(key, None)
+        elif len(self._places) > _PLACES:
+            self._places.pop(next(iter(self._places)))
+        yield replace(_total(record, CHANNEL_INITIATOR, "", initiator | fields), joint=True)
+
+
+def _count_task(found: dict[str, Value | None], measures: Measures, task: Mapping[str, Value | None]) -> None:
+    """What a channel initiator's own metrics say of all its tasks of a sort."""
+    requests, elapsed, cpu = (
+        value if isinstance(value := task.get(key), int) else 0 for key in ("reqn", "eltm", "cptm")
+    )
+    if measures is ADAPTER:
+        _plus(found, "adapters_unused", int(not requests))
+        _plus(found, "adapter_requests", requests)
+        _plus(found, "adapter_cpu", cpu)
+        _plus(found, "adapter_elapsed", elapsed)
+    elif measures is DISPATCHER:
+        before = found.get("dispatcher_busiest"), found.get("dispatcher_idlest")
+        most, least = (value if isinstance(value, int) else elapsed for value in before)
+        found["dispatcher_busiest"], found["dispatcher_idlest"] = max(most, elapsed), min(least, elapsed)
+    elif measures is SSL_TASK:
+        _plus(found, "ssltasks_unused", int(not requests))
+        longest, known = task.get("lsdu"), found.get("ssl_longest")
+        found["ssl_longest"] = max(longest if isinstance(longest, int) else 0, known if isinstance(known, int) else 0)
+
+
+def _plus(found: dict[str, Value | None], key: str, number: int) -> None:
+    known = found.get(key)
+    found[key] = number + (known if isinstance(known, int) else 0)
+
+
+def _whole(section: Section, measures: Measures, name: str = "") -> Total:
+    fields = _fields(section, measures)
+    return _total(section.record, measures, str(fields[name]) if name else "", fields)
+
+
+def _structures(section: Section) -> Iterator[Total]:
+    record, shape = section.record, _slot()
+    for slot in range(_SLOTS):
+        at = section.offset + slot * _SLOT
+        if 8 + (slot + 1) * _SLOT > record.triplets[6].length:
+            return
+        if not record.data[at + 8]:
+            continue
+        fields = filled(CF_STRUCTURE.wanted, shape.fields(record.data, at))
+        name = fields["str"]
+        if isinstance(name, str) and name:
+            yield _of_group(_total(record, CF_STRUCTURE, name, fields))
+
+
+def _data_set(section: Section) -> Total | None:
+    fields = _fields(section, SMDS)
+    name = fields["str"]
+    if not isinstance(name, str) or not name:
+        return None
+    total = _total(section.record, SMDS, f"{name}/{section.record.ssid}", fields)
+    return replace(total, group=True, object=total.object._replace(owner=""))
+
+
+def _channel(section: Section) -> Total | None:
+    fields = _fields(section, CHANNEL)
+    name, status, started = fields["chnm"], fields["chst"], fields["strt"]
+    if not isinstance(name, str) or not name:
+        return None
+    messages = fields["nmsg"]
+    weight = messages if isinstance(messages, int) and messages else 1
+    for average, lowest, highest in (("ntav", "ntmn", "ntmx"), ("etav", "etmn", "etmx")):
+        mean, least, most = fields[average], fields[lowest], fields[highest]
+        measured = isinstance(mean, int) and least not in NONE and bool(mean or most)
+        fields[f"{average}_total"] = mean * weight if measured and isinstance(mean, int) else 0
+        fields[f"{average}_weight"] = weight if measured else 0
+        if not measured:
+            fields[lowest], fields[highest] = max(NONE), 0
+        del fields[average]
+    longest, stamp = fields["ntmx"], fields.pop("ntdt")
+    fields["ntmx_at"] = (longest << 64) | stamp if isinstance(longest, int) and isinstance(stamp, int) else None
+    rank = -_RANK.get(status, 0) if isinstance(status, int) else -len(WORST)
+    total = _total(section.record, CHANNEL, name, fields, rank=rank)
+    end, _, rest = total.stamp
+    began = started if isinstance(started, int) else 0
+    return replace(total, joint=True, stamp=(end, rank, f"{began:020d} {rest}"))
+
+
+def _applications(record: Record) -> Iterator[Total]:
+    """One for each queue that a task used, under its job, or its transaction where it is CICS's."""
+    who: dict[str, Value | None] = {}
+    task: dict[str, Value | None] = {}
+    began = ended = 0
+    found: dict[str, Total] = {}
+    for section in sections(record):
+        if section.layout.name == "WTID":
+            who = _fields(section, APPLICATION)
+        elif section.layout.name == "WTAS":
+            task = _fields(section, APPLICATION)
+            stamps = section.record.data[section.offset + 664 : section.offset + 680]
+            began, ended = int.from_bytes(stamps[:8], "big"), int.from_bytes(stamps[8:], "big")
+        else:
+            fields = _fields(section, APPLICATION)
+            queue = fields["basename"] or fields["objname"]
+            name = f"{_user(who)}/{queue}"
+            known = found.get(name)
+            # What a task did beside its queues counts once for each queue that it used.
+            beside = task if known is None else dict.fromkeys(task)
+            total = _total(record, APPLICATION, name, fields | who | beside)
+            found[name] = total if known is None else known.plus(total, APPLICATION.putting_together)
+    for total in found.values():
+        spans = {("", 0): (ended - began) >> 12} if 0 < began < ended else {}
+        yield replace(total, ts=_minute(total.ts), probe="SMF 116-1", spans=spans, joint=True)
+
+
+def _user(who: Mapping[str, Value | None]) -> str:
+    kind = who.get("wtid.atyp")
+    job = str(who.get("wtid.ccn") or "")
+    named = transaction(kind, who.get("wtid.cori")) if kind == TYPES["CICS"] else ""
+    return named or job or (_TYPE_NAMES.get(kind, "") if isinstance(kind, int) else "") or "?"
+
+
+def _minute(ts: int) -> int:
+    return (ts + MINUTE_MS // 2) // MINUTE_MS * MINUTE_MS
+
+
+def _of_group(total: Total) -> Total:
+    name = total.object._replace(owner="")
+    return replace(total, object=name, group=True, ts=_minute(total.ts), joint=True)
+
+
+def _total(record: Record, measures: Measures, name: str, fields: dict[str, Value | None], *, rank: int = 0) -> Total:
+    end_us = record.end_us
+    assert end_us is not None
+    ahead = record.utc_offset_us
+    fields[AHEAD] = ahead
+    stamp: Stamp = (end_us, rank, repr([fields.get(key) for key in measures.deciding]))
+    # A name from a record may hold anything; a slash belongs to it.
+    return Total(
+        object=ObjectName(record.ssid, measures.kind.name, name),
+        group=False,
+        probe=f"SMF {record.type}-{record.subtype}",
+        ts=end_us // 1000,
+        member=record.ssid,
+        spans={} if record.interval_us is None else {(record.ssid, end_us): record.interval_us},
+        stamp=stamp,
+        fields=fields,
+    )
+
+
+def _fields(section: Section, measures: Measures) -> dict[str, Value | None]:
+    """What matters of a section; None for what this release's does not have. Of several sections, only this one's keys."""
+    shape, keys = _reduced(measures.kind.name, section.layout, section.shape)
+    values = shape.fields(section.record.data, section.offset)
+    return {key: values.get(name) for key, name in keys}
+
+
+@lru_cache(256)  # a damaged file may hold any length
+def _reduced(kind: str, layout: Layout, whole: Shape) -> tuple[Shape, tuple[tuple[str, str], ...]]:
+    """A table with nothing but the fields that matter, in the length of ``whole``, and their keys and names."""
+    measures = BY_KIND[kind]
+    beginning = next(key for _, key, each in measures.layouts if each is layout)
+    # A damaged section may be too short for even one field.
+    length = max((cell.offset + cell.field.length for cell in whole.cells), default=0)
+    shape = measures.only(layout).shape(length)
+    names = [cell.name for cell in measures.only(layout).shape(_WHOLE).cells]
+    return shape, tuple((beginning + name, name) for name in names)
+
+
+@cache
+def _slot() -> Shape:
+    return CF_STRUCTURE.only(CF_STRUCTURE.layouts[0][2]).shape(8 + _SLOT)

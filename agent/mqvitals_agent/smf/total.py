@@ -1,0 +1,120 @@
+"""What records tell of one object and interval, in a form that can be added up in any order.
+
+A channel has several instances and its collection several records; a structure has several members; an application has many
+tasks. So what is kept are the fields as they are, and each is put together as its kind demands: what was counted is added,
+the highest and the lowest are compared, and of the rest the newest record's counts. That is commutative and
+associative: whatever the order of records, the end is the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Final
+
+from mqvitals_agent.smf.layout.field import Value
+from mqvitals_rules.snapshot import ObjectName
+
+
+class Way(Enum):
+    """How two values of a field become one."""
+
+    SUM = "sum"
+    HIGHEST = "highest"
+    LOWEST = "lowest"
+    NEWEST = "newest"
+
+
+WAYS: Final[Mapping[str, Way]] = {"D": Way.SUM, "HW": Way.HIGHEST, "TS": Way.HIGHEST, "LW": Way.LOWEST}
+"""By the kind of a field; all others: the newest."""
+
+Stamp = tuple[int, int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """What is known of ``object`` in the interval that ended at ``ts`` (ms UTC).
+
+    ``spans`` are the intervals (microseconds) that were added up, by who told them and when each ended. ``stamp``: the greater,
+    the newer. ``joint``: other records may tell more of the same. ``member`` is the queue manager that told.
+    """
+
+    object: ObjectName
+    group: bool
+    probe: str
+    ts: int
+    member: str
+    spans: Mapping[tuple[str, int], int]
+    stamp: Stamp
+    fields: Mapping[str, Value | None]
+    joint: bool = False
+
+    @property
+    def key(self) -> tuple[ObjectName, str, int]:
+        """Totals with the same key belong together."""
+        return self.object, self.probe, self.ts
+
+    @property
+    def interval_us(self) -> int | None:
+        """The longest time that one teller's intervals cover together; None: unknown."""
+        covered: dict[str, int] = {}
+        for (teller, _), span in self.spans.items():
+            covered[teller] = covered.get(teller, 0) + span
+        return max(covered.values(), default=None)
+
+    def plus(self, other: Total, ways: Mapping[str, Way]) -> Total:
+        """Both together; ``ways`` by field."""
+        newer = self if self.stamp >= other.stamp else other
+        spans = dict(self.spans)
+        for key, span in other.spans.items():
+            spans[key] = max(span, spans.get(key, 0))
+        fields = {
+            key: _one(ways.get(key, Way.NEWEST), self.fields.get(key), other.fields.get(key), newer.fields.get(key))
+            for key in self.fields.keys() | other.fields.keys()
+        }
+        member = min(self.member, other.member)
+        return replace(newer, spans=spans, fields=fields, member=member, joint=self.joint or other.joint)
+
+    def of_group(self, name: str) -> Total:
+        """The same as the thing of a group."""
+        return replace(self, object=self.object._replace(owner=name))
+
+    def data(self) -> str:
+        """All but the key, as JSON."""
+        spans = sorted([teller, end, span] for (teller, end), span in self.spans.items())
+        return json.dumps(
+            {"group": self.group, "member": self.member, "spans": spans, "stamp": self.stamp, "fields": self.fields},
+            sort_keys=True,
+            separators=(",", ":"),
+        )
+
+    @classmethod
+    def of_data(cls, name: ObjectName, probe: str, ts: int, data: str) -> Total:
+        """What ``data`` gave. Raises ValueError, KeyError or TypeError for anything else."""
+        found = json.loads(data)
+        end_us, rank, rest = found["stamp"]
+        return cls(
+            name,
+            bool(found["group"]),
+            probe,
+            ts,
+            str(found["member"]),
+            {(str(teller), int(end)): int(span) for teller, end, span in found["spans"]},
+            (int(end_us), int(rank), str(rest)),
+            dict(found["fields"]),
+            joint=True,
+        )
+
+
+def _one(way: Way, one: Value | None, other: Value | None, newer: Value | None) -> Value | None:
+    if way is Way.NEWEST:
+        return newer
+    if one is None or other is None:
+        return other if one is None else one
+    if isinstance(one, str) or isinstance(other, str):
+        return max(str(one), str(other))
+    if way is Way.SUM:
+        return one + other
+    return max(one, other) if way is Way.HIGHEST else min(one, other)

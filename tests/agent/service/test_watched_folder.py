@@ -1,0 +1,259 @@
+"""The folder in which the agent finds SMF records."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, TypeVar
+
+import pytest
+
+from mqvitals_agent.service.watched_folder import LOOK_MS, WatchedFolder
+from mqvitals_agent.smf.groups import Groups
+from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.writer import Store
+from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.settings import Settings
+from mqvitals_config.smf import SmfSettings
+from mqvitals_rules.snapshot import ObjectName, Snapshot, Source
+
+_T = TypeVar("_T")
+
+POOL = ObjectName("MQ01", "buffer_pool", "3")
+LOOK = LOOK_MS + 1_000
+"""Until a look and what follows from it is over."""
+
+
+@pytest.fixture(scope="module")
+def smf() -> Any:
+    """What makes records."""
+    spec = spec_from_file_location("smf_records_by_hand", Path(__file__).parents[1] / "smf" / "conftest.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def records(smf: Any, *lows: int) -> bytes:
+    """A record for each hour from noon on, of a pool with this lowest figure."""
+    return b"".join(
+        smf.record(115, 215, {1: [smf.pool(3, low=low)]}, start_us=smf.NOON_US + hour * 3_600_000_000)
+        for hour, low in enumerate(lows)
+    )
+
+
+class Taker:
+    """A store that takes what it is given, or fails."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.fails = False
+        self.turns = 0
+
+    def take_records(self, snapshot: Snapshot) -> None:
+        if self.fails:
+            raise StoreError("the disk is full")
+        self.store.write(snapshot, SimpleNamespace(transitions=(), unknown=()))
+
+    async def in_thread(self, function: Callable[[], _T]) -> _T:
+        self.turns += 1
+        return function()
+
+
+@asynccontextmanager
+async def watching(house: Any, folder: Path, *, steady: Callable[[], float] | None = None) -> AsyncIterator[Taker]:
+    with Store.open(house.store) as store:
+        taker = Taker(store)
+        how = {} if steady is None else {"steady": steady}
+        watched = WatchedFolder(folder, taker, taker.in_thread, Groups(), house.clock, house.journal, **how)
+        task = asyncio.create_task(watched.run())
+        await house.clock.settle()
+        try:
+            yield taker
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+
+def lows(house: Any) -> list[float | None]:
+    with StoreReader.open(house.store) as reader:
+        if not reader.has(POOL):
+            return []
+        return [sample.value for sample in reader.recorded(POOL, "low", Source.SMF)]
+
+
+async def test_a_file_is_read_when_it_lies_still(house: Any, smf: Any, tmp_path: Path) -> None:
+    """Not at the first look, nor while it grows; then once, and it stays as it is."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    file = folder / "smf.dat"
+    async with watching(house, folder):
+        file.write_bytes(records(smf, 600)[:100])
+        await house.clock.advance(LOOK)
+        assert lows(house) == []
+        file.write_bytes(records(smf, 600))
+        await house.clock.advance(LOOK)
+        assert lows(house) == []
+        await house.clock.advance(LOOK)
+        assert lows(house) == [600]
+        for _ in range(3):
+            await house.clock.advance(LOOK)
+    assert file.read_bytes() == records(smf, 600)
+    assert house.log.getvalue().count("smf.read") == 1
+
+
+async def test_a_file_that_grew_is_read_again(house: Any, smf: Any, tmp_path: Path) -> None:
+    """Only what is new in it counts; and a new start knows what was read."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "smf.dat").write_bytes(records(smf, 600))
+    async with watching(house, folder):
+        await house.clock.advance(2 * LOOK)
+        (folder / "smf.dat").write_bytes(records(smf, 600, 500))
+        await house.clock.advance(2 * LOOK)
+        assert lows(house) == [600, 500]
+    assert "new records: 1, known before: 1" in house.log.getvalue()
+    house.log.truncate(0)
+    async with watching(house, folder):
+        await house.clock.advance(3 * LOOK)
+    assert "smf.read" not in house.log.getvalue()
+
+
+async def test_the_work_is_done_in_turns(house: Any, smf: Any, tmp_path: Path) -> None:
+    """A long file is read a little at a time: the thread of the store is free in between."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "smf.dat").write_bytes(records(smf, *range(100, 340)))
+    ticks = iter(range(1_000_000))
+    async with watching(house, folder, steady=lambda: next(ticks) * 0.03) as taker:
+        await house.clock.advance(2 * LOOK)
+        assert len(lows(house)) == 240
+        assert taker.turns > 100
+
+
+async def test_a_file_that_is_none_is_told_once(house: Any, smf: Any, tmp_path: Path) -> None:
+    """The next one is read nevertheless; so is the same one when it has been copied again."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.txt").write_text("not a dump\n" * 50)
+    (folder / "b.dat").write_bytes(records(smf, 600))
+    (folder / ".hidden").write_text("not even looked at\n" * 50)
+    async with watching(house, folder):
+        for _ in range(4):
+            await house.clock.advance(LOOK)
+        assert lows(house) == [600]
+        log = house.log.getvalue()
+        assert log.count("smf.failed") == 1
+        assert "a.txt" in log
+        assert ".hidden" not in log
+        (folder / "a.txt").write_bytes(records(smf, 1, 500))
+        await house.clock.advance(2 * LOOK)
+    assert lows(house) == [1, 500]
+
+
+async def test_damage_is_told(house: Any, smf: Any, tmp_path: Path) -> None:
+    """What can be read is taken."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    bad = bytearray(records(smf, 5))
+    bad[36:40] = b"\0\1\0\0"
+    (folder / "smf.dat").write_bytes(records(smf, 600) + bytes(bad) + records(smf, 600, 500))
+    async with watching(house, folder):
+        await house.clock.advance(2 * LOOK)
+    assert lows(house) == [600, 500]
+    assert "damaged records: 1, the first at offset" in house.log.getvalue()
+
+
+async def test_a_folder_that_is_not_there(house: Any, smf: Any, tmp_path: Path) -> None:
+    """It is told once, and once that it is there."""
+    folder = tmp_path / "in"
+    async with watching(house, folder):
+        for _ in range(3):
+            await house.clock.advance(LOOK)
+        assert house.log.getvalue().count("smf.folder_failed") == 1
+        folder.mkdir()
+        (folder / "smf.dat").write_bytes(records(smf, 600))
+        await house.clock.advance(2 * LOOK)
+        assert "smf.folder_recovered" in house.log.getvalue()
+        assert lows(house) == [600]
+
+
+async def test_a_store_that_fails_for_a_while(house: Any, smf: Any, tmp_path: Path) -> None:
+    """The file is tried again until it has been taken in, and told of once."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "smf.dat").write_bytes(records(smf, 600))
+    async with watching(house, folder) as taker:
+        taker.fails = True
+        await house.clock.advance(4 * LOOK)
+        assert lows(house) == []
+        assert house.log.getvalue().count("smf.store_failed") == 1
+        taker.fails = False
+        await house.clock.advance(2 * LOOK)
+    assert lows(house) == [600]
+
+
+@pytest.fixture
+def oddly_named(smf: Any, tmp_path: Path) -> Path:
+    """A folder with a file whose name is no UTF-8."""
+    folder = tmp_path / "odd"
+    folder.mkdir()
+    try:
+        Path(os.fsdecode(os.fsencode(folder) + b"/\xff\x1b.dat")).write_bytes(records(smf, 600))
+    except OSError:
+        pytest.skip("this file system knows no such names")
+    return folder
+
+
+async def test_names_that_are_no_text(house: Any, oddly_named: Path) -> None:
+    """A file may be called anything that the operating system allows."""
+    async with watching(house, oddly_named):
+        await house.clock.advance(2 * LOOK)
+    assert lows(house) == [600]
+    assert "\x1b" not in house.log.getvalue()
+
+
+async def test_the_service_watches(house: Any, smf: Any, tmp_path: Path) -> None:
+    """Records of a queue manager that is polled stand beside its polls; old ones make no alert of today."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    place = Place("mqvitals.yaml", 1, 1)
+    house.settings = Settings(smf=SmfSettings(LocatedText(str(folder), place)))
+    data = records(smf, 0).replace(smf.ebcdic("MQ01", 4), smf.ebcdic("QM01", 4))
+    async with house.running():
+        (folder / "smf.dat").write_bytes(data)
+        await house.clock.advance(4 * LOOK)
+        with StoreReader.open(house.store) as reader:
+            name = POOL._replace(owner="QM01")
+            assert [each.value for each in reader.recorded(name, "low", Source.SMF)] == [0]
+            assert reader.alerts(include_ended=True) == ()
+            owner = next(each for each in reader.owners() if each.name == "QM01")
+            assert owner.last_ts >= house.clock.now() - 2 * LOOK
+    assert "smf.read" in house.log.getvalue()
+
+
+async def test_queue_managers_known_by_records_alone_are_not_ended(house: Any, smf: Any, tmp_path: Path) -> None:
+    """The agent takes nothing away that it never watched: their pools are there after its next start."""
+    with Store.open(house.store) as store:
+        taker = Taker(store)
+        folder = tmp_path / "in"
+        folder.mkdir()
+        (folder / "smf.dat").write_bytes(records(smf, 600))
+        watched = WatchedFolder(folder, taker, taker.in_thread, Groups(), house.clock, house.journal)
+        task = asyncio.create_task(watched.run())
+        await house.clock.advance(2 * LOOK)
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+    async with house.running():
+        await house.clock.advance(3 * LOOK)
+    with StoreReader.open(house.store) as reader:
+        assert [str(row.name) for row in reader.objects("MQ01/*")] == ["MQ01/buffer_pool/3"]

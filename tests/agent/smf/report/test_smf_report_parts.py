@@ -1,0 +1,140 @@
+"""The parts of the report by themselves: the order of time on disk, gaps, which way is worse, marks of Markdown."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mqvitals_agent.smf.groups import Groups
+from mqvitals_agent.smf.reader import records
+from mqvitals_agent.smf.report.coverage import Intervals, intervals_of
+from mqvitals_agent.smf.report.evidence import read
+from mqvitals_agent.smf.report.gauge import gauge_of
+from mqvitals_agent.smf.report.markdown import escaped
+from mqvitals_agent.smf.report.staging import Staging
+from mqvitals_agent.smf.report.sums import Sums
+from mqvitals_agent.smf.sample import readings
+from mqvitals_agent.smf.tally import Tally
+from mqvitals_config.load import load_settings
+from mqvitals_rules.check import prepare
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.tables import KINDS
+
+SECOND = 1_000_000
+
+
+@pytest.mark.parametrize("applications", [200, 0])
+def test_disk_and_memory_tell_the_same(shared_data: Path, applications: int) -> None:
+    """What was put aside on disk comes back as the samples that are made in memory, also where applications are added up."""
+    path = str(shared_data / "smf" / "TESTCHL.dat")
+    with Path(path).open("rb") as stream:
+        expected = list(readings(records(stream, Tally()), applications=applications))
+    with closing(Staging()) as staging:
+        evidence = read([path], staging, Groups())
+        assert list(staging.snapshots(evidence.groups, applications)) == expected
+    assert evidence.repeated == 0
+
+
+def test_repeated_records(smf: Any, tmp_path: Path) -> None:
+    """A record is the same also when it was spanned in one of the files."""
+    data = smf.record(115, 215, {1: [smf.pool()]})
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.write_bytes(data)
+    other.write_bytes(smf.spanned(data, 100, 30))
+    with closing(Staging()) as staging:
+        evidence = read([str(one), str(other)], staging, Groups())
+        snapshots = list(staging.snapshots(evidence.groups))
+    assert (evidence.repeated, evidence.records, len(snapshots)) == (1, 2, 1)
+
+
+def test_intervals() -> None:
+    """Overlaps are no gaps, a second between intervals is none, an hour is."""
+    spans = [
+        (0, 60 * SECOND),
+        (61 * SECOND, 120 * SECOND),
+        (100 * SECOND, 110 * SECOND),
+        (3_720 * SECOND, 3_750 * SECOND),
+    ]
+    found = intervals_of(spans)
+    assert found == Intervals(4, 10 * SECOND, 60 * SECOND, ((120 * SECOND, 3_720 * SECOND),), 1)
+    assert intervals_of([]) is None
+
+
+@given(st.lists(st.tuples(st.integers(0, 10**9), st.integers(0, 10**8)), max_size=30))
+def test_gaps_are_where_nothing_is(pairs: list[tuple[int, int]]) -> None:
+    """No interval touches a gap, and there is one less than stretches that are covered."""
+    spans = sorted((began, began + length) for began, length in pairs)
+    found = intervals_of(spans)
+    if found is None:
+        assert not spans
+        return
+    assert found.number == len(spans)
+    for began, ended in found.gaps:
+        assert all(span[1] <= began or span[0] >= ended for span in spans)
+
+
+@pytest.mark.parametrize(
+    ("rule", "kind", "sign"),
+    [
+        ("BP-01", "buffer_pool", -1),
+        ("BP-03", "buffer_pool", -1),
+        ("BP-06", "buffer_pool", 1),
+        ("CHIN-01", "channel_initiator", -1),
+        ("LOG-02", "log", 1),
+        ("CHL-07", "channel", 1),
+    ],
+)
+def test_which_way_is_worse(rule: str, kind: str, sign: int) -> None:
+    """Few free buffers and few unused adapters are bad, many waits are; a chain of comparisons does not confuse it."""
+    rules = prepare(load_settings(None, {}, {}).settings).rules
+    found = rules.rule(rule)
+    assert found is not None
+    form = rules.form(found, ObjectName("MQ01", kind, "3"))
+    assert form is not None
+    gauge = gauge_of(form, KINDS)
+    assert gauge is not None
+    assert gauge.sign == sign
+
+
+def test_sums_know_nothing_from_zero() -> None:
+    """What nothing told is None, and an absent value adds nothing."""
+    sums = Sums()
+    sums.add({"dwt": Absence.NOT_RETURNED, "dmc": 0}, "dwt", "dmc", "sos")
+    assert (sums.sum("dwt"), sums.sum("dmc"), sums.sum("sos"), sums.sum("dwt", "dmc")) == (None, 0, None, 0)
+    assert sums.per_second("dmc") is None
+    assert sums.each("dmc", "dwt") is None
+    assert sums.mean("dmc") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("SYSTEM_X", "SYSTEM_X"),
+        ("_x_", "\\_x\\_"),
+        ("a|b", "a\\|b"),
+        ("http://x", "http\\://x"),
+        ("www.x", "www\\.x"),
+        ("<b>", "\\<b>"),
+        ("\\|", "\\\\\\|"),
+    ],
+)
+def test_marks(text: str, expected: str) -> None:
+    """Names keep their letters; what would be markup does not."""
+    assert escaped(text) == expected
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch, report: Callable[..., tuple[int, str]], smf: Any) -> None:
+    """A dash is standard input, and is called so."""
+    data = smf.record(115, 215, {1: [smf.pool(low=45_000, free=46_000)]})
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    code, text = report("-")
+    assert code == 0
+    assert "(standard input)" in text

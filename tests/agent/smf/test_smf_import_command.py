@@ -1,0 +1,133 @@
+"""``mqvitals smf import``."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mqvitals_agent.cli.main import main
+from mqvitals_agent.cli.smf_import import groups_of
+from mqvitals_agent.smf.groups import Groups
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.writer import Store
+from mqvitals_config.load import load_settings
+
+
+def points(capsys: pytest.CaptureFixture[str], store: Path, metric: str, name: str) -> list[Any]:
+    capsys.readouterr()
+    assert main(["trend", metric, name, "--store", str(store), "--from", "2016-01-01T00:00:00Z", "--json"]) == 0
+    found: list[Any] = json.loads(capsys.readouterr().out)["points"]
+    return found
+
+
+def test_real_records_are_seen(shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """After the import of a real file, trend and status show its pools, adapters, dispatchers and channels."""
+    store = tmp_path / "s.db"
+    assert main(["smf", "import", str(shared_data / "smf" / "TESTCHL.dat"), "--store", str(store)]) == 0
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "imported: 317 new records, 0 known before, 691 samples" in told.err
+    for metric, name, count in (
+        ("low_pct", "QML1/buffer_pool/3", 16),
+        ("busy_pct", "QML1/adapter/0", 16),
+        ("requests", "QML1/dispatcher/1", 16),
+        ("interval_msgs", "QML1/channel/ELKINSC.TEST.SVRCONN", 8),
+        ("full_count", "QSGM/cf_structure/CSQSYSAPPL", 15),
+        ("cpu_us", "QML1/application/QML1CHIN/ELKINSC.CLIENT.TEST", 9),
+    ):
+        assert len(points(capsys, store, metric, name)) == count, name
+    assert points(capsys, store, "requests", "QML1/adapter/0")[0] == ["2016-02-27T22:01:33.545Z", 28]
+    main(["status", "--store", str(store)])
+    shown = capsys.readouterr().out
+    assert "QML1" in shown
+    assert "LARGMSGS" in shown
+    with StoreReader.open(store) as reader:
+        assert (reader.meta().past, reader.meta().origin) == (True, "SMF records")
+
+
+def test_a_second_import_adds_nothing(shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also when the file is compressed, and comes with another."""
+    source, packed = shared_data / "smf" / "TESTCHL.dat", tmp_path / "again.gz"
+    packed.write_bytes(gzip.compress(source.read_bytes()))
+    store = str(tmp_path / "s.db")
+    assert main(["smf", "import", str(source), "--store", store]) == 0
+    capsys.readouterr()
+    assert main(["smf", "import", str(packed), str(source), "--store", store]) == 0
+    assert "imported: 0 new records, 634 known before, 0 samples" in capsys.readouterr().err
+
+
+def test_the_rules_judge(smf: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A pool without any free buffer makes an alert of the interval in which it was so."""
+    file, store = tmp_path / "pool.smf", tmp_path / "s.db"
+    file.write_bytes(smf.record(115, 215, {1: [smf.pool(3, low=0, free=0, at56=50, at68=9)]}))
+    assert main(["smf", "import", str(file), "--store", str(store)]) == 0
+    with StoreReader.open(store) as reader:
+        alerts = reader.alerts()
+    assert any(str(each.alert.scope) == "MQ01/buffer_pool/3" for each in alerts)
+    assert {each.alert.since for each in alerts} == {smf.NOON_US // 1000 + 1_800_000}
+    capsys.readouterr()
+
+
+def test_while_an_agent_writes(smf: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command keeps out of its way, and says where files can be put instead."""
+    file, store = tmp_path / "pool.smf", tmp_path / "s.db"
+    file.write_bytes(smf.record(115, 215, {1: [smf.pool()]}))
+    config = tmp_path / "c.yaml"
+    config.write_text("smf:\n  watch: dropped\n")
+    with Store.open(store):
+        assert main(["smf", "import", str(file), "--store", str(store)]) == 2
+        assert "set smf.watch to a folder" in capsys.readouterr().err
+        assert main(["smf", "import", str(file), "--store", str(store), "--config", str(config)]) == 2
+        told = capsys.readouterr().err
+    assert "is writing the store" in told
+    assert f"put the files into {tmp_path / 'dropped'}" in told
+
+
+def test_damage_and_files_that_cannot_be_read(smf: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Damage costs the record and exit code 1; a file that is none costs exit code 2, and the others are read."""
+    good = smf.record(115, 215, {1: [smf.pool()]})
+    bad = bytearray(smf.record(115, 215, {1: [smf.pool()]}))
+    bad[28 + 8 : 28 + 12] = b"\0\1\0\0"  # the section would lie outside
+    damaged, foreign, store = tmp_path / "d.smf", tmp_path / "f.smf", str(tmp_path / "s.db")
+    damaged.write_bytes(
+        good + bytes(bad) + smf.record(115, 215, {1: [smf.pool()]}, start_us=smf.NOON_US + 3_600_000_000)
+    )
+    foreign.write_text("this is no SMF data, whatever its name says\n" * 9)
+    assert main(["smf", "import", str(damaged), "--store", store]) == 1
+    assert "imported: 2 new records" in capsys.readouterr().err
+    assert main(["smf", "import", str(foreign), str(tmp_path / "none"), str(damaged), "--store", store]) == 2
+    told = capsys.readouterr().err
+    assert f"{foreign}: " in told
+    assert "No such file" in told
+    assert "2 known before" in told
+    assert "Traceback" not in told
+
+
+def test_without_a_store(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command says how to name one."""
+    monkeypatch.delenv("MQVITALS_STORE", raising=False)
+    assert main(["smf", "import", str(tmp_path / "x")]) == 2
+    assert "no store is named" in capsys.readouterr().err
+
+
+def test_the_configured_name_of_the_group(tmp_path: Path) -> None:
+    """It is that of its members; where none are named, of all that belong to a group; else records tell it."""
+
+    def named(text: str) -> Groups:
+        path = tmp_path / "c.yaml"
+        path.write_text(text)
+        return groups_of(load_settings(str(path), {}, {}).settings)
+
+    members = named("name: PRDQSG\nqueue_managers:\n  - name: QM01\n")
+    members.learn("QM09", "OTHR")
+    assert (members.of("QM01"), members.of("QM09"), members.of("QM07")) == ("PRDQSG", "OTHR", None)
+    assert named("name: PRDQSG\n").of("QM07") == "PRDQSG"
+    nothing = named("{}\n")
+    nothing.learn("QM01", "")
+    assert nothing.of("QM01") is None
+    nothing.learn("QM01", "QSG1")
+    assert nothing.of("QM01") == "QSG1"
