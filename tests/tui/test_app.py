@@ -429,7 +429,7 @@ async def test_only_the_screen_on_top_wants_anything(
     store = tmp_path / "live.db"
     shutil.copy(incident, store)
     with closing(sqlite3.connect(store)) as connection, connection:
-        connection.execute("UPDATE meta SET value = 'agent' WHERE key = 'mode'")
+        connection.execute("UPDATE meta SET value = 'live' WHERE key = 'mode'")
     monkeypatch.setattr(frame_screen, "TICK_S", 0.01)
     moment = [NOW]
     app = MqvitalsApp(store, judging, lambda: moment[0])
@@ -487,7 +487,7 @@ async def test_freshness_ticks(
     store = tmp_path / "live.db"
     shutil.copy(incident, store)
     with closing(sqlite3.connect(store)) as connection, connection:
-        connection.execute("UPDATE meta SET value = 'agent' WHERE key = 'mode'")
+        connection.execute("UPDATE meta SET value = 'live' WHERE key = 'mode'")
     monkeypatch.setattr(frame_screen, "TICK_S", 0.01)
     moment = [NOW]
     app = MqvitalsApp(store, judging, lambda: moment[0])

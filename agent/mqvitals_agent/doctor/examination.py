@@ -162,6 +162,8 @@ def _query(request: bytes) -> Query:
         check += f"({selection.name})"
     if selection.part == mq.MQIACF_CF_STATUS_BACKUP:
         check += " TYPE(BACKUP)"
+    if selection.part == mq.MQIACF_USAGE_SMDS:
+        check += " TYPE(SMDS)"
     return Query(check, request, selection)
 
 

@@ -13,7 +13,7 @@ from mqvitals_agent.poll import statistics
 from mqvitals_agent.poll.command import form
 from mqvitals_agent.poll.probe import Question
 from mqvitals_agent.poll.probes import PROBES
-from mqvitals_agent.poll.schedule import BACKUP, STATISTICS, USAGE, USUAL_MS
+from mqvitals_agent.poll.schedule import BACKUP, DATA_SETS, STATISTICS, USAGE, USUAL_MS
 from mqvitals_config.polling import PollingSettings, parse_filter
 from mqvitals_config.problem import LocatedText, Problem
 from mqvitals_config.suggestion import did_you_mean
@@ -27,6 +27,8 @@ OF_GROUP = frozenset({"INQUIRE_CF_STRUC", "INQUIRE_SMDS", "INQUIRE_QSG", "INQUIR
 OF_DISTRIBUTED = frozenset({"INQUIRE_Q_MGR_STATUS", STATISTICS})
 """Questions that only distributed queue managers can answer."""
 
+_OF_USAGE = frozenset({USAGE, DATA_SETS})
+
 _OPERATORS = {
     "LT": mq.MQCFOP_LESS,
     "GT": mq.MQCFOP_GREATER,
@@ -39,7 +41,8 @@ _OPERATORS = {
 }
 
 _COMMANDS = {name: number for number in PROBES if (name := command_name(number))} | {
-    BACKUP: mq.MQCMD_INQUIRE_CF_STRUC_STATUS
+    BACKUP: mq.MQCMD_INQUIRE_CF_STRUC_STATUS,
+    DATA_SETS: mq.MQCMD_INQUIRE_USAGE,
 }
 
 
@@ -77,7 +80,7 @@ def errands_of_distributed(polling: PollingSettings, statistics_queue: str = "")
         if question == STATISTICS:
             if statistics_queue:
                 found.append(Errand(question, statistics.COMMAND, statistics.ask(statistics_queue)))
-        elif question not in ONLY_ZOS | OF_GROUP:
+        elif question not in ONLY_ZOS | OF_GROUP | _OF_USAGE:
             command = _COMMANDS[question]
             found += (
                 Errand(question, command, PROBES[command].ask(replace(each, disposition=None)))
@@ -94,7 +97,7 @@ def errands(polling: PollingSettings, others: Sequence[str] = ()) -> tuple[Erran
     """
     found = []
     for question in USUAL_MS:
-        if question in OF_DISTRIBUTED or (question == USAGE and not polling.usage):
+        if question in OF_DISTRIBUTED or (question in _OF_USAGE and not polling.usage):
             continue
         command = _COMMANDS[question]
         scopes = ("",) if question in OF_GROUP else ("", *others)
@@ -115,6 +118,8 @@ def _questions(question: str, polling: PollingSettings) -> Iterator[Question]:
             where = filter_of(polling.channels.where, "channel") if question == "INQUIRE_CHANNEL_STATUS" else None
             for name in dict.fromkeys(polling.channels.names):
                 yield Question(str(name), where=where)
+        case "INQUIRE_USAGE_SMDS":
+            yield Question(part=mq.MQIACF_USAGE_SMDS)
         case "INQUIRE_CF_STRUC_STATUS_BACKUP":
             yield Question(part=mq.MQIACF_CF_STATUS_BACKUP)
         case _:

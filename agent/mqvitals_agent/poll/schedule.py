@@ -15,6 +15,8 @@ USAGE_FLOOR_MS = 60_000
 """DISPLAY USAGE makes a queue manager look at all its page sets: never more often than this against a real one."""
 
 USAGE = "INQUIRE_USAGE"
+DATA_SETS = "INQUIRE_USAGE_SMDS"
+"""The part of it about shared message data sets, which the one about page sets and pools leaves out."""
 BACKUP = "INQUIRE_CF_STRUC_STATUS_BACKUP"
 """The other half of INQUIRE_CF_STRUC_STATUS: when structures were backed up."""
 STATISTICS = "STATISTICS"
@@ -35,6 +37,7 @@ USUAL_MS: Mapping[str, int] = {
     "INQUIRE_QSG": 60_000,
     "INQUIRE_CF_STRUC_STATUS": 60_000,
     USAGE: 60_000,
+    DATA_SETS: 60_000,
     BACKUP: 300_000,
     "INQUIRE_SYSTEM": 3_600_000,
     "INQUIRE_ARCHIVE": 3_600_000,
@@ -61,7 +64,7 @@ def configured_ms(
     """
     own = (intervals or {}).get(question)
     interval = max(base_ms, USUAL_MS[question] * min(base_ms, BASE_MS) // BASE_MS) if own is None else own
-    return max(interval, usage_floor_ms) if question == USAGE else interval
+    return max(interval, usage_floor_ms) if question in (USAGE, DATA_SETS) else interval
 
 
 def is_due(moment: int, asked: int | None, interval_ms: int) -> bool:

@@ -95,10 +95,12 @@ def _joined(window: Window, damaged: Damaged, *, blocks: bool) -> Iterator[Frame
     segments = _Segments(damaged)
     block_end = -1
     while window.fill(RDW.size) >= RDW.size:
-        if blocks and window.offset >= block_end:
+        if blocks:
             window.fill(_BLOCK_HEAD)
             length = block_at(window.data, window.at)
-            if length:
+            if length and (window.offset >= block_end or _surely_block(window)):
+                if block_end > window.offset:
+                    damaged(SmfError("a block begins before the one before it ends", window.offset))
                 block_end = window.offset + length
                 window.at += BDW.size
                 continue
@@ -130,6 +132,11 @@ def _joined(window: Window, damaged: Damaged, *, blocks: bool) -> Iterator[Frame
     segments.end()
     if window.fill(1):
         damaged(SmfError("the file ends within a record descriptor word", window.offset))
+
+
+def _surely_block(window: Window) -> bool:
+    """Whether a block begins here and no record: then the length of the block before is wrong."""
+    return begins(window.data, window.at + BDW.size) and not begins(window.data, window.at)
 
 
 def _only_zeros(window: Window) -> bool:

@@ -38,7 +38,7 @@ class StoreMeta:
     @property
     def past(self) -> bool:
         """True when no agent goes on with it, so that its last time is "now"."""
-        return self.mode != LIVE
+        return self.mode in (REPLAY, RECORDS)
 
     @property
     def holds(self) -> str:

@@ -46,7 +46,7 @@ def test_a_healthy_queue_manager_works_throughout(examined: Examine) -> None:
     findings = examined(known=Surroundings(declared_zone="+01:00"))
     assert {finding.result for finding in findings} == {Result.WORKS}
     displays = [finding.check for finding in findings if finding.check.startswith("DISPLAY")]
-    assert len(displays) == len(set(displays)) == 16
+    assert len(displays) == len(set(displays)) == 17
     assert {check.split(" TYPE")[0] for check in displays} == {mqsc(form(command)) for command in ON_ZOS}
     assert one(findings, "queue manager").facts == {
         "command_level": 940,
@@ -201,7 +201,7 @@ def test_a_refused_put_asks_for_the_command_queue(examined: Examine, script: Any
     assert ("MXQUEUE", "PRDQ.SYSTEM.COMMAND.INPUT", "UPDATE") in asked_for(put)
     assert connector.asked == connector.closed == 1
     displays = [finding for finding in findings if finding.check.startswith("DISPLAY")]
-    assert len(displays) == 16
+    assert len(displays) == 17
     assert {finding.result for finding in displays} == {Result.NOT_EXAMINED}
 
 

@@ -10,7 +10,7 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.message import Filter, Message
 from mqvitals_agent.poll.errand import OF_DISTRIBUTED, errands, errands_of_distributed, filter_of, polling_problems
-from mqvitals_agent.poll.schedule import BACKUP, USUAL_MS
+from mqvitals_agent.poll.schedule import BACKUP, DATA_SETS, USUAL_MS
 from mqvitals_agent.poll.selection import of_request
 from mqvitals_config.polling import ChannelSelection, PollingSettings, QueueSelection
 from mqvitals_config.problem import LocatedText, Place
@@ -43,10 +43,17 @@ def test_backup_is_the_other_half() -> None:
     assert backup.of_group
 
 
+def test_data_sets_are_the_other_part_of_usage() -> None:
+    """Their question differs in its type, has the same form, and goes to every queue manager."""
+    (found,) = [errand for errand in errands(PollingSettings()) if errand.question == DATA_SETS]
+    assert decoded(found.request).values[mq.MQIACF_USAGE_TYPE] == mq.MQIACF_USAGE_SMDS
+    assert (found.form, found.of_group) == ("INQUIRE_USAGE", False)
+
+
 def test_usage_can_be_off() -> None:
     """Usage is not asked when the settings say so."""
     names = {errand.question for errand in errands(PollingSettings(usage=False))}
-    assert names == set(USUAL_MS) - {"INQUIRE_USAGE"} - OF_DISTRIBUTED
+    assert names == set(USUAL_MS) - {"INQUIRE_USAGE", "INQUIRE_USAGE_SMDS"} - OF_DISTRIBUTED
 
 
 def test_distributed_queue_managers_are_asked_what_they_know() -> None:

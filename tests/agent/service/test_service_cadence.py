@@ -8,12 +8,12 @@ from mqvitals_agent.store.reader import StoreReader
 
 
 async def test_cycles_keep_the_grid(house: Any) -> None:
-    """Status is asked every 30 s, usage every 60 s, definitions once in 15 minutes."""
+    """Status is asked every 30 s, usage, of both types, every 60 s, definitions once in 15 minutes."""
     async with house.running():
         await house.clock.advance(120_000)
     script = house.of("QM02")
     assert script.times("INQUIRE_Q_STATUS") == [0, 30_000, 60_000, 90_000, 120_000]
-    assert script.times("INQUIRE_USAGE") == [0, 60_000, 120_000]
+    assert script.times("INQUIRE_USAGE") == [0, 0, 60_000, 60_000, 120_000, 120_000]
     assert script.times("INQUIRE_Q") == [0]
     assert [stored.number for stored in house.stored] == [1, 2, 3, 4, 5]
     assert house.log.getvalue().count("is connected") == 3
@@ -25,7 +25,7 @@ async def test_definitions_come_first(house: Any) -> None:
     async with house.running():
         await house.clock.settle()
     names = [name for _, name in house.of("QM02").asked]
-    assert len(names) == 11
+    assert len(names) == 12
     assert names.index("INQUIRE_STG_CLASS") < names.index("INQUIRE_Q") < names.index("INQUIRE_Q_STATUS")
 
 

@@ -221,7 +221,7 @@ def test_records_alone_make_an_owner(smf: Any, tmp_path: Path) -> None:
     with StoreReader.open(path) as reader:
         (owner,) = reader.owners()
         assert (owner.name, owner.first_ts, owner.last_ts, owner.last_cycle) == ("MQ01", ends, ends + 3_600_000, 0)
-        assert reader.meta().past
+        assert not reader.meta().past
 
 
 def test_a_group_that_is_not_known_yet(smf: Any, tmp_path: Path) -> None:

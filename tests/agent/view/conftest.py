@@ -129,7 +129,7 @@ def healthy(group: Group) -> Situation:
     current.update(group.figures("QM02"))
     current.update(group.structures())
     members = (group.member("QM01"), group.member("QM02"), group.member("PRDQSG", is_group=True))
-    return Situation(NOW, True, "recording.jsonl.gz", "PRDQSG", members, current)
+    return Situation(NOW, True, "replay of recording.jsonl.gz", "PRDQSG", members, current)
 
 
 @pytest.fixture

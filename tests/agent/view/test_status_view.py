@@ -130,7 +130,7 @@ def test_json(ill: Situation) -> None:
         },
     ]
     assert [each["rule"] for each in shown["alerts"]] == ["AGENT-01", "BP-03", "CHL-16", "AGENT-03"]
-    assert status_json(status_of(replace(ill, past=False)))["source"] == "live"
+    assert status_json(status_of(replace(ill, past=False, origin="live")))["source"] == "live"
 
 
 def test_a_clock_behind_the_store(healthy: Situation) -> None:

@@ -106,6 +106,8 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
             self._cursor = row if row >= 0 else self._nearest(max(self._cursor, 0))
         if seen and self._cursor >= 0 and self.is_attached and self.size.height and (key or top):
             self._show_cursor()
+        if self.is_attached and self.size.height:
+            self._fit_scroll_bars()
         self.refresh()
         self._tell()
 
@@ -129,11 +131,21 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
             self._told = key
             self.post_message(self.Highlighted(self, key))
 
+    def _fit_scroll_bars(self) -> None:
+        """Show scroll bars where they are needed and nowhere else.
+
+        The toolkit looks at that only when a view's size changes, and then sometimes at a content that is gone: without this
+        a bar stays beside rows that all have room.
+        """
+        if self.show_vertical_scrollbar is not (self.virtual_size.height > self.container_size.height):
+            self.call_after_refresh(self._refresh_scrollbars)
+
     def on_resize(self) -> None:
         """A cursor that was in sight stays so in a smaller view."""
         before, self._page_before = self._page_before, self.page
         if 0 <= self._cursor - self.scroll_offset.y < before:
             self._show_cursor()
+        self._fit_scroll_bars()
 
     # -- painting ----------------------------------------------------------------------------------------------------
 

@@ -101,10 +101,17 @@ def test_nothing_of_mq(report: Run, file: Make, smf: Any) -> None:
 
 
 def test_a_file_that_is_not_there(
-    report: Run, file: Make, pools: Make, smf: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    report: Run,
+    file: Make,
+    pools: Make,
+    smf: Any,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Its name and why; alone there is no report, beside another one the report says what it lacks."""
-    missing = str(tmp_path / "none.smf")
+    monkeypatch.chdir(tmp_path)
+    missing = "none.smf"
     with pytest.raises(Failure):
         report(missing)
     assert "none.smf: No such file" in capsys.readouterr().err
