@@ -90,14 +90,15 @@ def test_a_refused_put(examine: Examine, qm01: Orders) -> None:
 
 
 def test_refused_commands(examine: Examine, qm01: Orders) -> None:
-    """Each the profile of its keyword, in both forms."""
+    """Each the profile of its keyword, in both forms; two types of one DISPLAY need the same one."""
     refused = {"INQUIRE_ARCHIVE": "ARCHIVE", "INQUIRE_CHANNEL_STATUS": "CHSTATUS", "INQUIRE_USAGE": "USAGE"}
     for command in refused:
         qm01.refuse_command(command)
     _, found, _ = examine()
     for keyword in refused.values():
         assert profiles(found[f"DISPLAY {keyword}"]) == [f"QM01.DISPLAY.{keyword}", f"PRDQ.DISPLAY.{keyword}"]
-    assert sum(each["result"] == "refused" for each in found.values()) == len(refused)
+    assert profiles(found["DISPLAY USAGE TYPE(SMDS)"]) == ["QM01.DISPLAY.USAGE", "PRDQ.DISPLAY.USAGE"]
+    assert sum(each["result"] == "refused" for each in found.values()) == len(refused) + 1
 
 
 def test_a_reply_queue_that_does_not_exist(examine: Examine) -> None:
