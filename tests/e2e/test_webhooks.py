@@ -494,7 +494,7 @@ def test_a_signal_ends_it_within_a_second_though_a_receiver_hangs(tmp_path: Path
         )  # a second where the machine does nothing else; nobody waits for the receiver
         assert agent.returncode == 0
         assert "notices that wait for the next run: 1 to webhook-1 (notices=1)" in log
-        run(store, "--webhook", receiver.url, "--speed", "120", "--for", "8m")
+        run(store, "--webhook", receiver.url, "--speed", "60", "--for", "10m")
         check_once(receiver.accepted(), alerts(store))
 
 
