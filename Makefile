@@ -58,8 +58,16 @@ bench: $(VENV)/peers ## benchmarks, each against a named peer
 soak: $(STAMP) ## property tests with many more examples, 200 reconnects, 100,000 damaged SMF records
 	@$(BIN)/python -m pytest -n auto --hypothesis-profile soak --timeout 3600 tests
 
-tools: ## real servers for opt-in tests
-	@echo "no test needs a real server yet"
+tools: .tools/promtool ## real programs for opt-in tests: Prometheus's promtool, built with Go
+
+# Its module replaces some of those it needs, which "go install" refuses: it is built in a copy.
+PROMETHEUS := github.com/prometheus/prometheus@v0.54.1
+.tools/promtool:
+	@command -v go >/dev/null || { echo "promtool is built with Go, and there is no go here"; exit 2; }
+	@mkdir -p .tools && rm -rf .tools/src
+	@cp -r "$$(go mod download -json $(PROMETHEUS) | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')" .tools/src
+	@chmod -R u+w .tools/src && cd .tools/src && go build -o ../promtool ./cmd/promtool
+	@rm -rf .tools/src
 
 wheel: $(STAMP) ## test the installed wheel with the sources out of the way
 	@sh .ci/wheel

@@ -27,6 +27,7 @@ ORDER = (
     Benchmark("mqi.py"),
     Benchmark("smf.py", "two minutes", ("--megabytes", "10")),
     Benchmark("pipeline.py"),
+    Benchmark("rules.py", "two minutes", ("--cycles", "10")),
     Benchmark("page_size.py"),
     Benchmark("repaint.py"),
     Benchmark("start_up.py"),

@@ -30,7 +30,7 @@ class Intake:
         older: StoreReader | None = None,
         known: Iterable[Snapshot] = (),
     ) -> None:
-        wanted = {Wanted(use.kind, use.metric, use.window_ms, max(1, use.polls)) for use in judging.rules.windows}
+        wanted = {Wanted.by(use) for use in judging.rules.windows}
         self._store = store
         self._owed = owed
         self._windows = WindowHistory(sorted(wanted), older=older)
@@ -47,6 +47,9 @@ class Intake:
             # The rules look at windows that hold the poll they judge.
             self._windows.add(snapshot)
             self._store.write(snapshot, self._engine.evaluate(snapshot), self._owed)
+            means = self._windows.take_finished_hours()
+            if means:
+                self._store.keep_means(means)
 
     def unwatch(self, snapshot: Snapshot) -> None:
         """Take in the last snapshot of a queue manager that is no longer watched: all that it had is gone. Raises StoreError."""

@@ -11,8 +11,10 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from mqvitals_config.connection import ConnectionSettings, ObjectText, connection_contradictions
+from mqvitals_config.console import ConsoleSettings, console_contradictions
 from mqvitals_config.doc import Doc
 from mqvitals_config.duration import FORM as DURATION
+from mqvitals_config.fact import FactSettings
 from mqvitals_config.file_mode import FORM as FILE_MODE
 from mqvitals_config.file_mode import FileMode, parse_file_mode
 from mqvitals_config.file_path import beside
@@ -33,20 +35,6 @@ def owner_name(text: LocatedText) -> LocatedText:
     if "/" in text:
         raise ValueError("this name cannot hold a '/', which separates the parts of an object's name")
     return text
-
-
-def positive(number: int) -> int:
-    """``number`` itself; raises ValueError when it is not above 0."""
-    if number <= 0:
-        raise ValueError("must be greater than 0")
-    return number
-
-
-def percentage(number: int) -> int:
-    """``number`` itself; raises ValueError when it is not one of 1 to 100."""
-    if not 1 <= number <= 100:
-        raise ValueError("must be from 1 to 100")
-    return number
 
 
 OwnerName = Annotated[LocatedText, Convert(owner_name)]
@@ -135,82 +123,6 @@ class RuleSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class BufferPoolFact:
-    """What buffer pools are for."""
-
-    objects: Annotated[LocatedText, Doc("A pattern of buffer pools, such as `QM01/buffer_pool/3`.")]
-    purpose: Annotated[
-        LocatedText,
-        Doc(
-            "What kind of messages they hold: system, system_shallow, system_deep, cluster_xmitq, short_lived, online,"
-            " long_lived, batch, mixed or unclassified. Undeclared, pools 0, 1 and 2 are system, system_shallow and"
-            " system_deep, and the others unclassified."
-        ),
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class QueueFact:
-    """What queues are for. At least one of the facts must be given."""
-
-    objects: Annotated[LocatedText, Doc("A pattern of queues, such as `*/queue/BATCH.*`.")]
-    role: Annotated[
-        LocatedText | None,
-        Doc("What the queue does, such as request, reply, query, update or batch.", default="not declared"),
-    ] = None
-    pair: Annotated[
-        LocatedText | None,
-        Doc("The other queue of a request and reply pair.", default="not declared"),
-    ] = None
-    lifetime: Annotated[
-        LocatedText | None,
-        Doc("How long messages are meant to stay: short or long.", default="not declared"),
-    ] = None
-    workload: Annotated[
-        LocatedText | None,
-        Doc("Who works with the queue: online or batch.", default="not declared"),
-    ] = None
-
-    def __post_init__(self) -> None:
-        if self.role is self.pair is self.lifetime is self.workload is None:
-            raise ValueError("this entry declares nothing; give role, pair, lifetime or workload")
-
-
-@dataclass(frozen=True, slots=True)
-class ChannelFact:
-    """What is known of the network under channels."""
-
-    objects: Annotated[LocatedText, Doc("A pattern of channels, such as `QM01/channel/TO.*`.")]
-    ping_us: Annotated[
-        Annotated[int, positive],
-        Doc("The usual time of a ping to the partner, in microseconds."),
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class CfStructureFact:
-    """What the coupling facility's policy says of structures."""
-
-    objects: Annotated[LocatedText, Doc("A pattern of structures, such as `PRDQSG/cf_structure/*`.")]
-    full_threshold_pct: Annotated[
-        Annotated[int, percentage],
-        Doc("FULLTHRESHOLD of the CFRM policy, in percent. Undeclared it is 80."),
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class FactSettings:
-    """What no command tells: facts that only the site knows, by pattern of objects. The last entry that fits counts."""
-
-    buffer_pools: Annotated[tuple[BufferPoolFact, ...], Doc("What buffer pools are for.")] = ()
-    queues: Annotated[tuple[QueueFact, ...], Doc("What queues are for.")] = ()
-    channels: Annotated[tuple[ChannelFact, ...], Doc("What is known of the network under channels.")] = ()
-    cf_structures: Annotated[
-        tuple[CfStructureFact, ...], Doc("What the coupling facility's policy says of structures.")
-    ] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Settings:
     """All settings of one queue-sharing group."""
 
@@ -247,6 +159,9 @@ class Settings:
     store: Annotated[StoreSettings, Doc("Where samples and alerts are kept.")] = field(default_factory=StoreSettings)
     smf: Annotated[SmfSettings, Doc("SMF records of z/OS, and how they come to the agent.")] = field(
         default_factory=SmfSettings
+    )
+    console: Annotated[ConsoleSettings, Doc("Console messages of z/OS, and where they come from.")] = field(
+        default_factory=ConsoleSettings
     )
     rules: Annotated[RuleSettings, Doc("Which rules judge, and with which thresholds.")] = field(
         default_factory=RuleSettings
@@ -286,6 +201,7 @@ def contradictions(settings: Settings) -> Iterator[Problem]:
             message = f"{statistics} is the reply queue or the command queue already"
             yield Problem(statistics.place, f"queue_managers[{index}].statistics_queue", message)
     yield from receiver_contradictions(settings.receivers)
+    yield from console_contradictions(settings.console)
     group = settings.store.group
     if group is not None and not settings.store.mode & 0o060:
         message = f"mode {settings.store.mode} shuts the group {group} out; set store.mode to 0660"

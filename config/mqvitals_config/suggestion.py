@@ -21,4 +21,6 @@ def shown(text: str, longest: int = 60) -> str:
     """``text`` in quotes for a message: control characters written as escapes, a long one cut."""
     if len(text) > longest:
         text = text[: longest - 1] + "…"
+    if text.isprintable():
+        return f"'{text}'"
     return "'" + "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text) + "'"

@@ -9,10 +9,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from dataclasses import fields as fields_of
 
+from mqvitals_config.fact import FactSettings
 from mqvitals_config.problem import ConfigError, LocatedText, Problem
-from mqvitals_config.settings import FactSettings, RuleSettings, Settings
+from mqvitals_config.settings import RuleSettings, Settings
 from mqvitals_config.suggestion import did_you_mean
 from mqvitals_rules.facts import Fact, Facts
+from mqvitals_rules.form import Form
 from mqvitals_rules.pattern import ObjectPattern
 from mqvitals_rules.rule import Parameter, Rule
 from mqvitals_rules.ruleset import RuleSet, Threshold, read_rules
@@ -22,9 +24,15 @@ from mqvitals_rules.vocabulary.tables import KINDS
 
 _FACT_KINDS: Mapping[str, str] = {
     "buffer_pools": "buffer_pool",
+    "page_sets": "page_set",
+    "logs": "log",
     "queues": "queue",
     "channels": "channel",
     "cf_structures": "cf_structure",
+    "queue_managers": "queue_manager",
+    "channel_initiators": "channel_initiator",
+    "groups": "qsg",
+    "applications": "application",
 }
 """The sections of ``facts`` and the kind of object each is about."""
 
@@ -57,8 +65,23 @@ def prepare(settings: Settings) -> Judging:
     return judging
 
 
+def readable(settings: Settings) -> Judging:
+    """What of the rules and facts can be read, for looking at what others have judged: a mistake must not keep anyone from that."""
+    compiled: dict[str, Form] = {}
+    rules, _ = read_rules(KINDS, settings.rules.files, compiled)
+    known = {str(rule.id): rule for rule in rules if str(rule.id) in compiled}
+    thresholds, wrong = thresholds_of(settings.rules, known)
+    if wrong:
+        # One whose pattern cannot be read would count for every object.
+        thresholds = ()
+    facts, _ = facts_of(settings.facts)
+    disabled = frozenset(map(str, settings.rules.disabled))
+    return Judging(RuleSet(tuple(known.values()), KINDS, thresholds, disabled, compiled), Facts(KINDS, facts))
+
+
 def _prepare(settings: Settings) -> tuple[Judging | None, list[Problem]]:
-    rules, problems = read_rules(KINDS, settings.rules.files)
+    compiled: dict[str, Form] = {}
+    rules, problems = read_rules(KINDS, settings.rules.files, compiled)
     # A rule that cannot be read must not make its own thresholds look misspelt too.
     thresholds, found = thresholds_of(settings.rules, {str(rule.id): rule for rule in rules}, complete=not problems)
     problems += found
@@ -68,7 +91,7 @@ def _prepare(settings: Settings) -> tuple[Judging | None, list[Problem]]:
         return None, problems
     disabled = frozenset(map(str, settings.rules.disabled))
     try:
-        ruleset = RuleSet(rules, KINDS, thresholds, disabled)
+        ruleset = RuleSet(rules, KINDS, thresholds, disabled, compiled)
     except ConfigError as error:
         return None, [*error.problems]
     return Judging(ruleset, Facts(KINDS, facts)), []
@@ -149,11 +172,16 @@ def facts_of(settings: FactSettings) -> tuple[list[Fact], list[Problem]]:
     return facts, problems
 
 
-def _declared(entry: object) -> Iterator[tuple[str, LocatedText | int]]:
+def fact_section(kind: str) -> str | None:
+    """The section of ``facts`` that is about objects of a kind; None when nothing is declared of them."""
+    return next((section for section, about in _FACT_KINDS.items() if about == kind), None)
+
+
+def _declared(entry: object) -> Iterator[tuple[str, str | float]]:
     for item in fields_of(entry):  # type: ignore[arg-type]
         value = getattr(entry, item.name)
         if item.name != "objects" and value is not None:
-            yield item.name, value
+            yield item.name, " ".join(value) if isinstance(value, tuple) else value
 
 
 def declared_value(kind: Kind, name: str, word: str | float) -> Value:

@@ -7,19 +7,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple
 
 from mqvitals_rules.facts import Facts
 from mqvitals_rules.finding import severity_of
 from mqvitals_rules.form import Form
-from mqvitals_rules.lifecycle.alert import Alert, AlertState, Transition, Why
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Transition, Why
+from mqvitals_rules.lifecycle.incident import explained
 from mqvitals_rules.lifecycle.step import Policy, Verdict, begin, end, step
+from mqvitals_rules.rule import RuleKind
 from mqvitals_rules.ruleset import RuleSet
 from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, fresh_until
 from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.watch import REVIEW_MS, Watch
 from mqvitals_rules.windows import Windows
 from mqvitals_rules.world import ObjectState, World
 
@@ -34,55 +37,11 @@ class UnknownCount(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What a snapshot changed about the alerts, and all that is unknown about its owner now."""
+    """What a snapshot changed about the alerts, and what is unknown about its owner now: to operational rules, and to those that only advise."""
 
     transitions: tuple[Transition, ...]
     unknown: tuple[UnknownCount, ...]
-
-
-class _Watch:
-    """What the engine keeps of an object between its polls."""
-
-    __slots__ = ("_for_turn", "alerts", "by_polls", "by_records", "forms", "fresh_until", "judged", "told", "unknown")
-
-    def __init__(self, forms: tuple[Form, ...], alerts: dict[str, Alert]) -> None:
-        self.forms = forms
-        self.alerts = alerts
-        self.unknown: dict[str, tuple[Absence | None, Absence]] = {}
-        """Rule id -> the first absence met, and the one that makes the verdict unknown."""
-        self.judged = -1
-        self.told: dict[str, int] = {}
-        """Rule id -> the end of the last record by which it was judged."""
-        self._for_turn = (-1, -1)
-        self.by_polls = forms
-        self.by_records: tuple[Form, ...] = ()
-        self.fresh_until = 0
-
-    def sort(self, state: ObjectState) -> None:
-        """Which rules wait for polls, and which for records: those with a record's value and none that polls tell.
-
-        Of an object that was never polled all do: else nothing would say of which metrics even its records tell nothing.
-        """
-        turn = (state.turn, len(state.stamps))
-        if turn == self._for_turn:
-            return
-        self._for_turn = turn
-        told, polled = state.from_records, state.stamps.keys() - state.from_records
-        self.by_records = tuple(
-            form
-            for form in self.forms
-            if not state.stamps or (not form.own.isdisjoint(told) and form.own.isdisjoint(polled))
-        )
-        recorded = {form.id for form in self.by_records}
-        self.by_polls = tuple(form for form in self.forms if form.id not in recorded)
-        self.fresh_until = min((state.told_until(form.own) for form in self.by_records), default=0)
-
-    def due(self, state: ObjectState, now: int) -> tuple[Form, ...]:
-        """The rules that a poll judges: also those that wait for records whose time has run out."""
-        self.sort(state)
-        if not self.by_records or now <= self.fresh_until:
-            return self.by_polls
-        return self.by_polls + tuple(form for form in self.by_records if state.told_until(form.own) < now)
+    unknown_advice: tuple[UnknownCount, ...] = ()
 
 
 class Engine:
@@ -90,21 +49,39 @@ class Engine:
 
     ``alerts`` restores what was open when another engine stopped. An alert whose rule is no longer in force ends with the first snapshot of
     its owner.
+
+    ``review_ms``: so often an object is judged by rules that nobody must act on at once (0: at every poll); sooner after its first poll, when
+    much about it is not known yet.
     """
 
-    def __init__(self, rules: RuleSet, facts: Facts, windows: Windows, *, alerts: Iterable[Alert] = ()) -> None:
+    def __init__(
+        self,
+        rules: RuleSet,
+        facts: Facts,
+        windows: Windows,
+        *,
+        alerts: Iterable[Alert] = (),
+        review_ms: int = REVIEW_MS,
+    ) -> None:
         self._rules = rules
+        self._review_ms = review_ms
         self.world = World(rules.kinds, facts)
         self._scene = Scene(rules.kinds, self.world, windows)
         self._open: dict[ObjectName, dict[str, Alert]] = {}
         self._removed: list[Alert] = []
         self._unknown: dict[str, Counter[tuple[str, Absence]]] = {}
+        self._causes = rules.causes
+        self._listens = any(form.when.messages for form in rules.compiled.values())
+        self._advice = frozenset(str(rule.id) for rule in rules.rules if rule.kind is not RuleKind.OPERATIONAL)
+        self._firing: dict[str, dict[AlertKey, Alert]] = {}
         for alert in alerts:
             rule = rules.rule(alert.key.rule)
             if rule is None or rule.scope != alert.scope.kind or rules.form(rule, alert.scope) is None:
                 self._removed.append(alert)
             else:
                 self._open.setdefault(alert.scope, {})[alert.key.rule] = alert
+                if alert.state is AlertState.FIRING:
+                    self._firing.setdefault(alert.scope.owner, {})[alert.key] = alert
 
     @property
     def open_alerts(self) -> tuple[Alert, ...]:
@@ -130,6 +107,8 @@ class Engine:
             if reading.gone:
                 changes += self._gone(reading.object, now, gone)
         records = self.world.learn_polls(snapshot)
+        if self._listens:
+            self._scene.hush(snapshot.owner, now)
         counts = self._unknown.setdefault(snapshot.owner, Counter())
         if records:
             self._take_records(records, now, counts, changes)
@@ -140,8 +119,42 @@ class Engine:
             state = state_of(reading.object)
             if state is not None:
                 self._judge(state, now, counts, changes)
-        unknown = tuple(UnknownCount(rule, reason, count) for (rule, reason), count in counts.items() if count)
-        return Evaluation(tuple(changes), tuple(sorted(unknown, key=lambda each: (each.rule, each.reason.value))))
+        self._explain(snapshot.owner, now, changes)
+        unknown = sorted(
+            (UnknownCount(rule, reason, count) for (rule, reason), count in counts.items() if count),
+            key=lambda each: (each.rule, each.reason.value),
+        )
+        return Evaluation(
+            tuple(changes),
+            tuple(each for each in unknown if each.rule not in self._advice),
+            tuple(each for each in unknown if each.rule in self._advice),
+        )
+
+    def _explain(self, owner: str, now: int, changes: list[Transition]) -> None:
+        """Note for the owner's firing alerts which of them explains which."""
+        firing = self._firing.setdefault(owner, {})
+        for change in changes:
+            if change.after.state is AlertState.FIRING:
+                firing[change.after.key] = change.after
+            else:
+                firing.pop(change.after.key, None)
+        if not self._causes or all(
+            alert.cause is None and alert.key.rule not in self._causes for alert in firing.values()
+        ):
+            return
+        causes = explained(firing.values(), self._causes, self.world.touches)
+        changed = {change.after.key: index for index, change in enumerate(changes)}
+        for key, before in list(firing.items()):
+            cause = causes.get(key)
+            if cause == before.cause:
+                continue
+            after = firing[key] = replace(before, cause=cause, updated=max(before.updated, now))
+            self._open[after.scope][key.rule] = after
+            if key in changed:
+                # Its last change of this snapshot says so at once.
+                changes[changed[key]] = replace(changes[changed[key]], after=after)
+            else:
+                changes.append(Transition(after, before, after.why))
 
     def _take_records(
         self, records: list[Reading], now: int, counts: Counter[tuple[str, Absence]], changes: list[Transition]
@@ -169,10 +182,12 @@ class Engine:
             watch.told.update((form.id, ts) for form in forms)
             self._judge(state, ts, counts, changes, forms)
 
-    def _watch(self, state: ObjectState) -> _Watch:
+    def _watch(self, state: ObjectState) -> Watch:
         watch = state.extra
-        if not isinstance(watch, _Watch):
-            watch = state.extra = _Watch(self._rules.forms(state.name), self._open.setdefault(state.name, {}))
+        if not isinstance(watch, Watch):
+            watch = state.extra = Watch(
+                state.name, self._rules.forms(state.name), self._open.setdefault(state.name, {})
+            )
         return watch
 
     def _judge(
@@ -185,26 +200,33 @@ class Engine:
     ) -> None:
         """Judge an object by ``forms``; by default, as of a poll, by all that polls judge."""
         watch = state.extra
-        if not isinstance(watch, _Watch):
+        if not isinstance(watch, Watch):
             watch = self._watch(state)
         by_records = forms is not None
         if forms is None:
             if watch.judged == now:
                 return  # an object counts one poll a cycle, whoever asked for it twice
             watch.judged = now
-            forms = watch.due(state, now) if state.recorded else watch.forms
+            forms = watch.due(state, now, self._review_ms)
         scene = self._scene
         scene.enter(state, now)
-        alerts, unknown, values = watch.alerts, watch.unknown, state.values
+        alerts, unknown, value_of = watch.alerts, watch.unknown, state.values.get
+        # Runs for every rule of every object: what changes nothing must cost next to nothing.
         for form in forms:
             scene.absence = None
-            holds = form.when.truth(scene, values)
-            if holds is False and not alerts and not unknown:
+            try:
+                holds = form.when.judge(scene, value_of)
+            except ArithmeticError:
+                holds = form.when.truth(scene, state.values)
+            if holds is None:
+                before = unknown.get(form.id)
+                if before is None or before[0] is not scene.absence:
+                    self._note_unknown(form, unknown, counts)
+            elif unknown and form.id in unknown:
+                counts[form.id, unknown.pop(form.id)[1]] -= 1
+            if not holds and not alerts:
                 continue
-            rule = form.id
-            if holds is None or unknown:
-                self._note_unknown(form, watch, counts, holds=holds)
-            alert = alerts.get(rule)
+            alert = alerts.get(form.id)
             if alert is None:
                 if holds:
                     policy = form.record_policy if by_records else form.policy
@@ -214,21 +236,15 @@ class Engine:
                 self._step(form, policy, alert, state, now, alerts, changes, holds=holds)
 
     def _note_unknown(
-        self, form: Form, watch: _Watch, counts: Counter[tuple[str, Absence]], *, holds: bool | None
+        self, form: Form, unknown: dict[str, tuple[Absence | None, Absence]], counts: Counter[tuple[str, Absence]]
     ) -> None:
         """Keep count of what is unknown, and of the reason; that is sought anew only when the first absence met is another."""
-        before = watch.unknown.get(form.id)
-        if holds is not None:
-            if before is not None:
-                counts[form.id, watch.unknown.pop(form.id)[1]] -= 1
-            return
         met = self._scene.absence
+        before = unknown.get(form.id)
         if before is not None:
-            if before[0] is met:
-                return
             counts[form.id, before[1]] -= 1
         reason = self._reason(form, met)
-        watch.unknown[form.id] = (met, reason)
+        unknown[form.id] = (met, reason)
         counts[form.id, reason] += 1
 
     def _reason(self, form: Form, met: Absence | None) -> Absence:
@@ -286,7 +302,7 @@ class Engine:
 
     def _gone(self, name: ObjectName, now: int, why: Why) -> list[Transition]:
         state = self.world.state(name)
-        if state is not None and isinstance(state.extra, _Watch):
+        if state is not None and isinstance(state.extra, Watch):
             counts = self._unknown.setdefault(name.owner, Counter())
             for rule, (_, reason) in state.extra.unknown.items():
                 counts[rule, reason] -= 1

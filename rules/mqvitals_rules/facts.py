@@ -13,6 +13,14 @@ POOL_PURPOSES: Mapping[str, str] = {"0": "system", "1": "system_shallow", "2": "
 """What the first buffer pools are for unless declared otherwise, by their number."""
 
 
+ACTIVE = ("active_volumes_copy1", "active_volumes_copy2")
+OTHERS = ("archive_volumes", "page_set_volumes")
+VOLUMES = (*ACTIVE, *OTHERS)
+"""Facts about a log that name volumes."""
+SHARED_VOLUMES = "shared_volumes"
+"""What is worked out from them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fact:
     """One declared metric of the objects that a pattern selects. A state's value is its number."""
@@ -46,4 +54,20 @@ class Facts:
             defaults = {**defaults, "purpose": self._purposes[name.name]}
         if not facts:
             return defaults  # shared by all objects of the kind: there may be very many
-        return defaults | {fact.metric: fact.value for fact in facts if fact.objects.matches(name)}
+        found = defaults | {fact.metric: fact.value for fact in facts if fact.objects.matches(name)}
+        shared = shared_volumes(found) if name.kind == "log" else None
+        return found if shared is None else found | {SHARED_VOLUMES: shared}
+
+
+def shared_volumes(log: Mapping[str, Value]) -> str | None:
+    """The volumes of active logs on which something else of ``OTHERS`` is too, in order; None where too little is declared to tell.
+
+    ``log`` holds volumes as texts, blanks between them.
+    """
+    volumes = {metric: frozenset(str(log[metric]).upper().split()) for metric in VOLUMES if metric in log}
+    active = [volumes[metric] for metric in ACTIVE if metric in volumes]
+    if not active or len(volumes) < 2:
+        return None
+    others = [volumes[metric] for metric in OTHERS if metric in volumes]
+    both = active[0] & active[1] if len(active) > 1 else frozenset[str]()
+    return " ".join(sorted(both | (frozenset().union(*active) & frozenset().union(*others))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from mqvitals_rules.declaration import Declaration, declaration
 from mqvitals_rules.expression import Explanation, Missing
 from mqvitals_rules.form import Form
 from mqvitals_rules.lifecycle.alert import Severity
@@ -21,6 +22,7 @@ class Finding:
 
     ``when`` and ``clear`` explain the conditions (``clear`` None: the alert clears when ``when`` does not hold). ``severity`` is what an
     alert would have, None when that is unknown. ``remedies`` are sentences: what would turn an unknown verdict into one.
+    ``declarations`` are the facts that would: of an unknown verdict those that it misses, else those whose comparisons are left out.
     """
 
     name: ObjectName
@@ -30,6 +32,7 @@ class Finding:
     summary: str
     mqsc: str
     remedies: tuple[str, ...]
+    declarations: tuple[Declaration, ...] = ()
 
 
 def find(
@@ -39,6 +42,11 @@ def find(
     scene = Scene(kinds, world, windows)
     scene.enter(state, now)
     when = form.when.explain(scene)
+    facts = when.missing if when.truth is None else ()
+    undeclared = [name for name, absence in facts if absence is Absence.NOT_DECLARED]
+    if when.truth is not None:
+        undeclared = [name for name, value in when.values.items() if value is Absence.NOT_DECLARED]
+    declarations = (declaration(state.name, name, kinds, world) for name in dict.fromkeys(undeclared))
     return Finding(
         name=state.name,
         when=when,
@@ -47,6 +55,7 @@ def find(
         summary=form.summary.fill(state.name, scene.value),
         mqsc=form.command(state.name, scene),
         remedies=tuple(dict.fromkeys(_remedies(when.missing, kinds[form.rule.scope], kinds))),
+        declarations=tuple(each for each in declarations if each is not None),
     )
 
 
@@ -79,6 +88,8 @@ def _remedy(name: str, metric: Metric | None, absence: Absence) -> str:
             return f"{name} stands in statistics messages; name their queue as statistics_queue of the queue manager"
         case Absence.NOT_DECLARED:
             return f"{name} is a fact of the site; declare it under facts in the configuration"
+        case Absence.NEEDS_CONSOLE:
+            return f"{name} takes the console of the queue manager; name its file under console.follow in the configuration"
         case Absence.NOT_COLLECTED:
             return f"{name} needs monitoring to be on: MONQ for queues, MONCHL for channels"
         case Absence.NOT_ASKED:
@@ -91,5 +102,9 @@ def _remedy(name: str, metric: Metric | None, absence: Absence) -> str:
             return f"{name} has too short a history for this rule; it fills by itself"
         case Absence.NO_ANSWER | Absence.UNREACHABLE | Absence.STALE:
             return f"{name}: {absence.value}; the next complete answer tells it{command}"
+        case Absence.NOTHING_TO_TELL:
+            return f"{name}: there is nothing to tell of it now, such as no time of a last message{command}"
+        case Absence.NOT_RETURNED:
+            return f"{name} is not in the answer{command}: this level of MQ, or this sort of object, does not tell it"
         case _:
             return f"{name}: {absence.value}"

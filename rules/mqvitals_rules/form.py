@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from mqvitals_config.problem import ConfigError, LocatedText, Problem
 from mqvitals_rules.expression import Context, Expression, ExpressionError, compile_expression
 from mqvitals_rules.lifecycle.alert import AlertKey, Severity
 from mqvitals_rules.lifecycle.step import Identity, Policy
-from mqvitals_rules.rule import Rule
+from mqvitals_rules.members import has_members
+from mqvitals_rules.rule import Rule, RuleKind
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.template import Template, compile_template
 from mqvitals_rules.vocabulary.metric import Kind
@@ -37,6 +38,11 @@ class Form:
     """True when every part of the condition must hold, so that whatever is absent makes it unknown."""
     own: frozenset[str] = frozenset()
     """The metrics of the object itself that its condition, or the one that clears it, looks at, but for declared ones."""
+
+    @property
+    def leisurely(self) -> bool:
+        """True for what need not be judged at every poll: everything but what somebody should act on."""
+        return self.rule.kind is not RuleKind.OPERATIONAL
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
@@ -78,6 +84,7 @@ def compile_rule(rule: Rule, kinds: Mapping[str, Kind], values: Mapping[str, flo
             return None
         for name in sorted({kind for kind, _ in compiled.names if not relates(scope, kinds[kind])}):
             problems.append(Problem(text.at(0), "", f"a {scope.name} has no one {name} that belongs to it"))
+        problems.extend(_lost_members(compiled, scope, kinds))
         return compiled
 
     when = expression(rule.when)
@@ -103,9 +110,13 @@ def compile_rule(rule: Rule, kinds: Mapping[str, Kind], values: Mapping[str, flo
         when=when,
         clear=clear,
         severity_if=tuple((compiled, severity) for compiled, severity in cases if compiled is not None),
-        policy=Policy(rule.hold.polls, rule.hold.duration_ms, rule.clear.polls),
+        policy=Policy(rule.hold.polls, rule.hold.duration_ms, rule.clear.polls, rule.hold.of, rule.clear.duration_ms),
         record_policy=Policy(
-            rule.hold.records or rule.hold.polls, rule.hold.duration_ms, rule.clear.records or rule.clear.polls
+            rule.hold.records or rule.hold.polls,
+            rule.hold.duration_ms,
+            rule.clear.records or rule.clear.polls,
+            rule.hold.of if rule.hold.records is None else None,
+            rule.clear.duration_ms,
         ),
         summary=summary,
         mqsc=mqsc,
@@ -115,6 +126,16 @@ def compile_rule(rule: Rule, kinds: Mapping[str, Kind], values: Mapping[str, flo
     )
 
 
+def _lost_members(compiled: Expression, scope: Kind, kinds: Mapping[str, Kind]) -> Iterator[Problem]:
+    """What is asked of members that the object cannot have, or that have no such thing themselves."""
+    for use in compiled.members:
+        member, place = kinds[use.kind], compiled.source.at(use.start)
+        if not has_members(scope, member):
+            yield Problem(place, "", f"a {scope.name} has no members of kind {member.name}")
+        for name in sorted({kind for kind, _ in use.names if not relates(member, kinds[kind])}):
+            yield Problem(place, "", f"a {member.name} has no one {name} that belongs to it")
+
+
 def _own(scope: Kind, *conditions: Expression | None) -> frozenset[str]:
     names = {name for each in conditions if each is not None for kind, name in each.names if kind == scope.name}
     return frozenset(metric.name for metric in scope.metrics if metric.name in names and not metric.declared)
@@ -122,5 +143,9 @@ def _own(scope: Kind, *conditions: Expression | None) -> frozenset[str]:
 
 def _is_plain(when: Expression, kinds: Mapping[str, Kind]) -> bool:
     metrics = [kinds[kind].metric(name) for kind, name in when.names]
-    optional = any(metric is not None and metric.declared and metric.default is None for metric in metrics)
+    if when.members or when.messages or when.pairs or when.shares:
+        return False
+    optional = any(
+        metric is not None and metric.declared and metric.default is None and not metric.needed for metric in metrics
+    )
     return not optional and len(when.windows) <= 1 and not re.search(r"\b(or|not)\b", when.source)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections.abc import Mapping, Sequence
 
+from mqvitals_rules.baseline import usual
 from mqvitals_rules.preference import covering, newest
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence
-from mqvitals_rules.windows import Point
+from mqvitals_rules.windows import Message, Point
 
 _Points = dict[str, list[Point]]
 
@@ -18,6 +19,7 @@ class MemoryHistory:
 
     def __init__(self) -> None:
         self._points: dict[ObjectName, dict[Source, _Points]] = {}
+        self._messages: dict[str, list[Message]] = {}
 
     def add(self, snapshot: Snapshot) -> None:
         """Take in a snapshot: one point for each metric of each object.
@@ -51,6 +53,30 @@ class MemoryHistory:
     def last(self, object_name: ObjectName, metric: str, count: int) -> Sequence[Point]:
         """The newest ``count`` polls, or records, oldest first."""
         return newest(self._told(object_name, metric))[1][-count:] if count > 0 else []
+
+    def baseline(self, object_name: ObjectName, metric: str, now: int, counter: bool) -> float | None:  # noqa: FBT001
+        """What the metric usually is at this weekday and hour: of polls, or of records, whichever tell more of these hours."""
+        return usual(lambda begin, end: self._hour(object_name, metric, begin, end), now, counter=counter)
+
+    def _hour(self, name: ObjectName, metric: str, begin: int, end: int) -> Sequence[Point]:
+        told = {
+            source: [point for point in points if begin < point.ts <= end]
+            for source, points in self._told(name, metric).items()
+        }
+        return covering(told, begin)[1]
+
+    def add_message(self, owner: str, message: Message) -> None:
+        """Take in a console message, in whatever order they come. From the first one on the owner's console is followed."""
+        insort(self._messages.setdefault(owner, []), message, key=lambda each: each.ts)
+
+    def follow(self, owner: str) -> None:
+        """From now on the owner's console is followed, though there is no message yet."""
+        self._messages.setdefault(owner, [])
+
+    def messages(self, owner: str, ids: frozenset[str], since: int) -> Sequence[Message] | None:
+        """The messages of an owner with one of ``ids`` and ts > ``since``, oldest first; None: its console is not followed."""
+        told = self._messages.get(owner)
+        return None if told is None else [each for each in told if each.id in ids and each.ts > since]
 
     def _told(self, name: ObjectName, metric: str) -> Mapping[Source, Sequence[Point]]:
         return {source: metrics.get(metric, []) for source, metrics in self._points.get(name, {}).items()}

@@ -6,6 +6,7 @@ Its shape is ``PackFile``; what the texts mean (expressions, templates) is check
 from __future__ import annotations
 
 import keyword
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
@@ -34,8 +35,23 @@ from mqvitals_rules.rule import (
 from mqvitals_rules.vocabulary.metric import Kind
 
 MOST_POLLS = 1000
+CLEAR_POLLS = 3
+"""Good polls that end an operational alert; what is judged every few minutes ends at once."""
+MOST_OF = 60
+"""The longest run of polls of which some must hold: one bit each is kept with the alert."""
+
+_TIER = re.compile("[PSMDA](?:[>+|][PSMDA])*")
 
 Duration = Annotated[int, Convert(parse_duration, expected=FORM)]
+
+
+def _tier(text: str) -> str:
+    if text and not _TIER.fullmatch(text):
+        raise ValueError(f"a tier is one of P, S, M, D and A, or several with >, + or | between, as P>S; not {text!r}")
+    return str(text)
+
+
+Tier = Annotated[str, Convert(_tier)]
 
 
 def _check_polls(polls: int | None) -> None:
@@ -55,30 +71,36 @@ class ParameterEntry:
 
 @dataclass(frozen=True, slots=True)
 class HoldEntry:
-    """``hold: {polls: 2}``, ``hold: {polls: 2, records: 1}`` or ``hold: {for: 5m}``."""
+    """``hold: {polls: 2}``, ``hold: {polls: 3, of: 5}``, ``hold: {polls: 2, records: 1}`` or ``hold: {for: 5m}``."""
 
     polls: int | None = None
     duration: Duration | None = field(default=None, metadata={"key": "for"})
     records: int | None = None
+    of: int | None = None
 
     def __post_init__(self) -> None:
         if (self.polls is None) is (self.duration is None):
             raise ValueError("a hold is either polls or for")
         if self.records is not None and self.polls is None:
             raise ValueError("records is only for a hold that counts polls")
+        if self.of is not None and (self.polls is None or not self.polls <= self.of <= MOST_OF):
+            raise ValueError(f"a hold of polls: n, of: m needs n of m polls, and m at most {MOST_OF}")
         _check_polls(self.polls)
         _check_polls(self.records)
 
 
 @dataclass(frozen=True, slots=True)
 class ClearEntry:
-    """``clear: {when: free_pct > 25, polls: 3}``; without ``when`` the rule's own condition must be false."""
+    """``clear: {when: free_pct > 25, polls: 3}`` or ``clear: {for: 10m}``; without ``when`` the rule's own condition must be false."""
 
     when: LocatedText | None = None
-    polls: int = 3
+    polls: int | None = None
     records: int | None = None
+    duration: Duration | None = field(default=None, metadata={"key": "for"})
 
     def __post_init__(self) -> None:
+        if self.duration is not None and (self.polls is not None or self.records is not None):
+            raise ValueError("a clear is either polls or for")
         _check_polls(self.polls)
         _check_polls(self.records)
 
@@ -131,6 +153,8 @@ class RuleEntry:
     needs: tuple[str, ...] = ()
     mqsc: LocatedText | None = None
     mqsc_if: tuple[MqscEntry, ...] = ()
+    tier: Tier = ""
+    caused_by: tuple[LocatedText, ...] = ()
 
     def __post_init__(self) -> None:
         if self.mqsc_if and self.mqsc is None:
@@ -166,6 +190,7 @@ def decode_pack(path: str, text: str, kinds: Mapping[str, Kind]) -> tuple[tuple[
 
 def _rule(entry: RuleEntry, topic: str) -> Rule:
     sources = entry.source if isinstance(entry.source, tuple) else (entry.source,)
+    polls = entry.clear.polls or (CLEAR_POLLS if entry.kind is RuleKind.OPERATIONAL else 1)
     return Rule(
         id=entry.id,
         topic=topic,
@@ -175,8 +200,8 @@ def _rule(entry: RuleEntry, topic: str) -> Rule:
         about=str(entry.about or entry.scope),
         family=Family(entry.family, entry.rank) if entry.family else None,
         when=entry.when,
-        clear=Clear(entry.clear.when, entry.clear.polls, entry.clear.records),
-        hold=Hold(entry.hold.polls or 1, entry.hold.duration, entry.hold.records),
+        clear=Clear(entry.clear.when, polls, entry.clear.records, entry.clear.duration),
+        hold=Hold(entry.hold.polls or 1, entry.hold.duration, entry.hold.records, entry.hold.of),
         severity=entry.severity,
         severity_if=tuple(SeverityCase(case.when, case.severity) for case in entry.severity_if),
         parameters={
@@ -190,6 +215,8 @@ def _rule(entry: RuleEntry, topic: str) -> Rule:
         needs=entry.needs,
         mqsc=entry.mqsc,
         mqsc_if=tuple(MqscCase(case.when, case.mqsc) for case in entry.mqsc_if),
+        tier=entry.tier,
+        caused_by=entry.caused_by,
     )
 
 

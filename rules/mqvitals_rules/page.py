@@ -36,22 +36,39 @@ Where a number's origin is *document*, it stands in the cited document; *default
 
 _TOPICS = {
     "agent": "Availability and the agent itself",
+    "applications": "Applications",
     "buffer_pools": "Buffer pools",
     "channel_initiator": "Channel initiator",
     "channels": "Channels",
+    "configuration": "Configuration of the queue manager",
     "coupling_facility": "Coupling facility",
+    "data_quality": "Quality of the data",
     "logs": "Logs",
+    "message_security": "Message security",
     "page_sets": "Page sets",
+    "queue_sharing_group": "Queue-sharing group",
     "queues": "Queues",
 }
+
+TIERS = {
+    "P": "answers to commands",
+    "S": "SMF records",
+    "M": "console messages",
+    "D": "facts that the site declares",
+    "A": "the agent itself",
+}
+"""What the letters of a rule's tier stand for; between them ``>`` is better with, ``+`` and, ``|`` or."""
 
 
 def page(rules: Iterable[Rule]) -> str:
     """The whole page, ending with a line's end; rules by topic, in the order of their files."""
+    rules = tuple(rules)
     by_topic: dict[str, list[Rule]] = {}
     for rule in rules:
         by_topic.setdefault(rule.topic, []).append(rule)
-    lines = [_INTRODUCTION]
+    lines = [_INTRODUCTION, f"There are {len(rules)} rules. By where their figures come from:", ""]
+    lines += [f"- `{letter}`: {meaning}" for letter, meaning in TIERS.items()]
+    lines += ["", "`P>S` is better with the second, `P+D` needs both, `P|S` either.", ""]
     for topic, members in by_topic.items():
         lines += [f"## {_TOPICS.get(topic, topic)}", ""]
         for rule in members:
@@ -77,17 +94,21 @@ def commands(rule: Rule) -> tuple[tuple[str, str], ...]:
 
 
 def hold(rule: Rule) -> str:
-    """``2 polls``, ``2 polls or 1 record``, ``5m``, ``at once``."""
+    """``2 polls``, ``3 of 5 polls``, ``2 polls or 1 record``, ``5m``, ``at once``."""
     if rule.hold.duration_ms is not None:
         return format_duration(rule.hold.duration_ms)
     if rule.hold.polls == (rule.hold.records or 1) == 1:
         return "at once"
+    if rule.hold.of is not None:
+        return f"{rule.hold.polls} of {counted(rule.hold.of, rule.hold.records)}"
     return counted(rule.hold.polls, rule.hold.records)
 
 
 def clears(rule: Rule) -> str:
-    """``used_pct < clear_pct, on 3 polls``, ``..., on 3 polls or 2 records``."""
+    """``used_pct < clear_pct, on 3 polls``, ``..., on 3 polls or 2 records``, ``..., for 10m``."""
     condition = "the condition does not hold" if rule.clear.when is None else one_line(rule.clear.when)
+    if rule.clear.duration_ms is not None:
+        return f"{condition}, for {format_duration(rule.clear.duration_ms)}"
     return f"{condition}, on {counted(rule.clear.polls, rule.clear.records)}"
 
 
@@ -102,7 +123,8 @@ def _section(rule: Rule) -> Iterator[str]:
     yield ""
     about = f", about its {rule.about}" if rule.about != rule.scope else ""
     family = f", family {rule.family.name}" if rule.family else ""
-    yield f"{rule.kind.value.capitalize().replace('_', ' ')}; judges each {rule.scope}{about}{family}."
+    tier = f", tier `{rule.tier}`" if rule.tier else ""
+    yield f"{rule.kind.value.capitalize().replace('_', ' ')}; judges each {rule.scope}{about}{family}{tier}."
     yield ""
     yield "```"
     yield one_line(rule.when)
@@ -112,6 +134,7 @@ def _section(rule: Rule) -> Iterator[str]:
         "Severity": severities(rule),
         "Hold": hold(rule),
         "Clears": clears(rule),
+        "Explained by": ", ".join(rule.caused_by),
         "Needs": ", ".join(rule.needs),
         "Advice": one_line(rule.advice),
         "Caveat": one_line(rule.caveat),

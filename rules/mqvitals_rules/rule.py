@@ -41,24 +41,28 @@ class Parameter:
 class Hold:
     """How long the condition must hold before the alert fires: a number of polls, or a duration in ms.
 
+    ``of``: on ``polls`` of the last so many polls; None: in a row.
     ``records``: the number where records are counted instead of polls; None: the same.
     """
 
     polls: int = 1
     duration_ms: int | None = None
     records: int | None = None
+    of: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Clear:
     """When the alert ends: after ``polls`` polls on which ``when`` held; without ``when``: on which the rule's own condition did not.
 
+    ``duration_ms``: when that has been so for so long, instead of a number of polls.
     ``records``: the number where records are counted instead of polls; None: the same.
     """
 
     when: LocatedText | None = None
     polls: int = 3
     records: int | None = None
+    duration_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,9 @@ class Rule:
     ``when``, the clear condition and the conditions of the severity and MQSC cases are sources of expressions.
     ``summary`` and ``mqsc`` are templates: ``{metric}``, ``{kind.metric}``, ``{parameter}``, ``{name}``, ``{owner}``; in ``mqsc`` the two
     names are quoted where MQ would fold them.
-    ``needs`` names the answers and records it judges from.
+    ``needs`` names the answers and records it judges from. ``tier`` says what kind of source that is: P for PCF answers, S for SMF records,
+    M for console messages, D for declared facts, A for the agent itself, with ``>`` (better with), ``+`` (and) or ``|`` (or) between.
+    ``caused_by`` names the rules whose alert, about the same thing or one it depends on, explains this one's.
     """
 
     id: LocatedText
@@ -124,3 +130,5 @@ class Rule:
     needs: tuple[str, ...]
     mqsc: LocatedText | None
     mqsc_if: tuple[MqscCase, ...] = ()
+    tier: str = ""
+    caused_by: tuple[LocatedText, ...] = ()

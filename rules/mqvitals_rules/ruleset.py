@@ -8,6 +8,7 @@ from importlib.resources import files
 
 from mqvitals_config.problem import ConfigError, LocatedText, Problem
 from mqvitals_config.source import UnreadableError, read
+from mqvitals_config.suggestion import did_you_mean
 from mqvitals_rules.expression import WindowUse
 from mqvitals_rules.form import Form, compile_rule
 from mqvitals_rules.pack import decode_pack
@@ -35,6 +36,8 @@ class RuleSet:
     kinds: Mapping[str, Kind]
     thresholds: tuple[Threshold, ...] = ()
     disabled: frozenset[str] = frozenset()
+    compiled: Mapping[str, Form] = field(default_factory=dict, repr=False, compare=False)
+    """Rule id -> its form with the shipped thresholds, where it has been made already."""
     _forms: dict[tuple[str, tuple[tuple[str, float], ...]], Form] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -42,6 +45,7 @@ class RuleSet:
     _by_scope: dict[str, tuple[Rule, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        self._forms.update(((name, ()), form) for name, form in self.compiled.items())
         problems: list[Problem] = []
         for rule in self.rules:
             try:
@@ -89,6 +93,11 @@ class RuleSet:
         return {str(rule.id): rule.family.rank for rule in self.rules if rule.family}
 
     @property
+    def causes(self) -> Mapping[str, frozenset[str]]:
+        """Rule id -> the rules whose alerts explain its own."""
+        return {str(rule.id): frozenset(map(str, rule.caused_by)) for rule in self.rules if rule.caused_by}
+
+    @property
     def windows(self) -> frozenset[WindowUse]:
         """Every look into the past that the rules take, so that the history they need is kept."""
         return frozenset(
@@ -129,10 +138,13 @@ def load_rules(kinds: Mapping[str, Kind], extra_files: Sequence[str] = ()) -> tu
     return rules
 
 
-def read_rules(kinds: Mapping[str, Kind], extra_files: Sequence[str] = ()) -> tuple[tuple[Rule, ...], list[Problem]]:
+def read_rules(
+    kinds: Mapping[str, Kind], extra_files: Sequence[str] = (), compiled: dict[str, Form] | None = None
+) -> tuple[tuple[Rule, ...], list[Problem]]:
     """The shipped rules and those of further files, and every problem: unreadable files, shape, names, expressions, ids that occur twice.
 
-    A file that cannot be read is a problem of the place that names it, where the path knows its place.
+    A file that cannot be read is a problem of the place that names it, where the path knows its place. ``compiled`` takes the rules' forms, by
+    rule id: to compile takes longer than anything else.
     """
     problems: list[Problem] = []
     packs = list(shipped_packs())
@@ -146,12 +158,16 @@ def read_rules(kinds: Mapping[str, Kind], extra_files: Sequence[str] = ()) -> tu
                 problems.extend(error.problems)
         except ConfigError as error:
             problems.extend(error.problems)
-    rules, found = decode_packs(packs, kinds)
-    return rules, problems + found
+    rules, found = decode_packs(packs, kinds, compiled)
+    problems += found
+    # A rule that cannot be read must not make those that name it look misspelt too.
+    return rules, problems or unknown_causes(rules)
 
 
-def decode_packs(packs: Iterable[tuple[str, str]], kinds: Mapping[str, Kind]) -> tuple[tuple[Rule, ...], list[Problem]]:
-    """The rules of several files, (path, text) each, and everything that is wrong with them."""
+def decode_packs(
+    packs: Iterable[tuple[str, str]], kinds: Mapping[str, Kind], compiled: dict[str, Form] | None = None
+) -> tuple[tuple[Rule, ...], list[Problem]]:
+    """The rules of several files, (path, text) each, and everything that is wrong with them; ``compiled`` as for ``read_rules``."""
     rules: list[Rule] = []
     problems: list[Problem] = []
     seen: dict[str, Rule] = {}
@@ -165,10 +181,24 @@ def decode_packs(packs: Iterable[tuple[str, str]], kinds: Mapping[str, Kind]) ->
                 continue
             rules.append(rule)
             try:
-                compile_rule(rule, kinds)
+                form = compile_rule(rule, kinds)
             except ConfigError as error:
                 problems.extend(error.problems)
+            else:
+                if compiled is not None:
+                    compiled[form.id] = form
     return tuple(rules), problems
+
+
+def unknown_causes(rules: Sequence[Rule]) -> list[Problem]:
+    """The rules that others name as causes and that there are not."""
+    ids = [str(rule.id) for rule in rules]
+    return [
+        Problem(cause.place, "caused_by", f"there is no rule {str(cause)!r}{did_you_mean(cause, ids)}")
+        for rule in rules
+        for cause in rule.caused_by
+        if cause not in ids
+    ]
 
 
 def doubts(rules: Iterable[Rule], kinds: Mapping[str, Kind]) -> list[Problem]:

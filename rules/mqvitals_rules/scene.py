@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from typing import Any
 
+from mqvitals_rules.expression.context import Context
+from mqvitals_rules.expression.member import enough
+from mqvitals_rules.expression.windows import delta
+from mqvitals_rules.members import Group, MemberIndex
+from mqvitals_rules.message_index import MessageIndex
+from mqvitals_rules.present import Present
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, Reported
-from mqvitals_rules.windows import Point, Windows
+from mqvitals_rules.windows import Message, Point, Windows
 from mqvitals_rules.world import ObjectState, World
 
 
@@ -26,19 +33,52 @@ class Scene:
     """The expression language's context. One serves many objects: ``enter`` moves it to the next.
 
     ``absence`` is the reason of the first value that was looked up in vain since it was last set to None: after an unknown verdict, why.
+    ``of`` is the scene of the judged object, for one that goes through its members. ``silent`` may be set to an owner without a console that is
+    followed, to spare thousands of objects the question.
     """
 
-    __slots__ = ("_kind", "_related", "_state", "_untold", "_values", "_windows", "_world", "absence", "now")
+    __slots__ = (
+        "_beside",
+        "_index",
+        "_kind",
+        "_kinds",
+        "_member",
+        "_messages",
+        "_related",
+        "_state",
+        "_untold",
+        "_values",
+        "_windows",
+        "_world",
+        "absence",
+        "now",
+        "silent",
+        "this",
+    )
 
-    def __init__(self, kinds: Mapping[str, Kind], world: World, windows: Windows) -> None:
+    def __init__(self, kinds: Mapping[str, Kind], world: World, windows: Windows, *, of: Scene | None = None) -> None:
+        self._kinds = kinds
         self._world = world
         self._windows = windows
-        self._untold = {(kind.name, metric.name): untold(metric) for kind in kinds.values() for metric in kind.metrics}
+        if of is None:
+            self._untold = {
+                (kind.name, metric.name): untold(metric) for kind in kinds.values() for metric in kind.metrics
+            }
+            self._index = MemberIndex(kinds, world)
+            self._messages = MessageIndex(kinds, world, windows)
+        else:
+            self._untold = of._untold
+            self._index = of._index
+            self._messages = of._messages
+        self.this: Scene = self if of is None else of
+        self._member: Scene | None = None
+        self._beside: Scene | None = None
         self._state: ObjectState | None = None
         self._values: dict[str, Reported] = {}
         self._kind = ""
         self._related: dict[str, ObjectState | None] = {}
         self.now = 0
+        self.silent = ""
         self.absence: Absence | None = None
 
     def enter(self, state: ObjectState, now: int) -> None:
@@ -51,6 +91,63 @@ class Scene:
         self._values = state.values
         if self._related:
             self._related = {}
+
+    @property
+    def name(self) -> str:
+        """The last part of the object's name."""
+        return self._entered().name.name
+
+    @property
+    def pair(self) -> Context:
+        """The other queue of the declared pair."""
+        state = self._entered()
+        other = self._world.pair(state)
+        if other is None:
+            absence = Absence.NOT_ASKED if isinstance(state.values.get("pair"), str) else Absence.NOT_DECLARED
+            self._note(absence)
+            return Present(lambda *_: absence, self.now)
+        if self._beside is None:
+            self._beside = self._another()
+        self._beside.enter(other, self.now)
+        return self._beside
+
+    def members(self, kind: str) -> Company:
+        """The objects of ``kind`` that belong to the object."""
+        group = self._index.of(self._entered(), kind, self.now)
+        self._note(group.absence)
+        return Company(group, self)
+
+    def total(self, kind: str, metric: str, window_ms: int) -> float | None:
+        """The sum of a metric, or of its increases over a window, over all objects of the kind and owner.
+
+        None when fewer than four of five are known.
+        """
+        state = self._state if kind == self._kind else self._other(kind)
+        if state is None:
+            return None
+        group = self._index.alike(state.name, self.now)
+        key = metric, window_ms
+        if key not in group.notes:
+            group.notes[key] = self._summed(group, kind, metric, window_ms)
+        found: float | None = group.notes[key]
+        return found
+
+    def baseline(self, kind: str, metric: str, *, counter: bool) -> float | None:
+        """What a metric (of a ``counter`` its rate a second) usually is at this weekday and hour."""
+        state = self._state if kind == self._kind else self._other(kind)
+        return None if state is None else self._windows.baseline(state.name, metric, self.now, counter)
+
+    def hush(self, owner: str, now: int) -> None:
+        """Note until the next call whether the owner's objects can be told of by a console."""
+        self.silent = "" if self._messages.followed(owner, now) else owner
+
+    def messages(self, ids: frozenset[str], since_ms: int) -> Sequence[Message] | None:
+        """The console messages up to now that name the object; of a single kind, all of its owner. Of the group, all members' messages."""
+        name = self._entered().name
+        found = None if name.owner == self.silent else self._messages.about(name, ids, since_ms, self.now)
+        if found is None:
+            self._note(Absence.NEEDS_CONSOLE)
+        return found
 
     def value(self, kind: str, metric: str) -> Reported:
         """The latest value of a metric of the object, or of the one object of another kind that belongs to it."""
@@ -96,31 +193,72 @@ class Scene:
 
     def _other(self, kind: str) -> ObjectState | None:
         if kind not in self._related:
-            assert self._state is not None, "a scene looks at nothing before enter()"
-            state = self._world.related(self._state, kind)
+            state = self._world.related(self._entered(), kind)
             if state is not None and self.now > state.deadline:
                 state.expire(self.now)
             self._related[kind] = state
         return self._related[kind]
 
+    def through(self, group: Group) -> Iterator[tuple[Scene, Mapping[str, Reported]]]:
+        """Go through members: one scene, which enters one after another."""
+        if self._member is None:
+            self._member = self._another()
+        return self._through(group, self._member)
 
-class Present:
-    """The expression language's context where there is no past: an object's values as ``lookup`` tells them."""
+    def _through(self, group: Group, scene: Scene) -> Iterator[tuple[Scene, Mapping[str, Reported]]]:
+        scene.absence = None
+        now = self.now
+        try:
+            for state in group.states:
+                scene.enter(state, now)
+                yield scene, state.values
+        finally:
+            if group.absence is None:
+                group.absence = scene.absence
+            self._note(scene.absence)
 
-    __slots__ = ("_lookup", "now")
+    def _summed(self, group: Group, kind: str, metric: str, window_ms: int) -> float | None:
+        found = []
+        # A scene of its own: this may be asked for while others go through members.
+        for scene, _ in self._through(group, self._another()):
+            if window_ms:
+                value: Reported | None = delta(scene.points(kind, metric, self.now - window_ms))
+            else:
+                value = scene.value(kind, metric)
+            if isinstance(value, int | float):
+                found.append(value)
+        return sum(found) if enough(len(found), len(group.states)) else None
 
-    def __init__(self, lookup: Callable[[str, str], Reported], now: int) -> None:
-        self._lookup = lookup
-        self.now = now
+    def _another(self) -> Scene:
+        return Scene(self._kinds, self._world, self._windows, of=self)
 
-    def value(self, kind: str, metric: str) -> Reported:
-        """What ``lookup`` tells."""
-        return self._lookup(kind, metric)
+    def _entered(self) -> ObjectState:
+        assert self._state is not None, "a scene looks at nothing before enter()"
+        return self._state
 
-    def points(self, kind: str, metric: str, since_ms: int) -> Sequence[Point]:  # noqa: ARG002
-        """None."""
-        return ()
+    def _note(self, absence: Absence | None) -> None:
+        if self.absence is None:
+            self.absence = absence
 
-    def last(self, kind: str, metric: str, n: int) -> Sequence[Point]:  # noqa: ARG002
-        """None."""
-        return ()
+
+class Company:
+    """The members of an object, gone through by its scene."""
+
+    __slots__ = ("_group", "_scene")
+
+    def __init__(self, group: Group, scene: Scene) -> None:
+        self._group = group
+        self._scene = scene
+
+    @property
+    def notes(self) -> MutableMapping[object, Any]:
+        """What was worked out about them, kept as long as nothing about them can have changed."""
+        return self._group.notes
+
+    @property
+    def doubt(self) -> Absence | None:
+        """Why it is not known who they are."""
+        return self._group.doubt
+
+    def __iter__(self) -> Iterator[tuple[Scene, Mapping[str, Reported]]]:
+        return self._scene.through(self._group)

@@ -2,7 +2,7 @@
 
 A word is one poll, or several: ``4`` a value; ``RUNNING`` a state's name; ``60+5x10`` the value 60 and ten more, each 5 greater (``-`` likewise); ``4x3`` the value
 4 and three more times the same; ``_`` a poll without an answer; any reason of absence by its name: ``stale``, ``needs_smf``, ``not_collected``. The last three
-can be repeated too: ``_x2``.
+can be repeated too: ``_x2``. A blank text is written ``''``.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import re
 from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType, Reported
 
 MOST_POLLS = 10_000
+
+_BLANK = "''"
 
 _NUMBER = r"-?\d{1,18}(?:\.\d{1,18})?"
 _STEPS = re.compile(rf"(?P<first>{_NUMBER})(?P<step>[+-]\d{{1,18}}(?:\.\d{{1,18}})?)?x(?P<times>\d{{1,5}})")
@@ -56,7 +58,7 @@ def _single(word: str, metric: Metric) -> Reported | None:
     if word.upper() in Absence.__members__ and word == word.lower():
         return Absence[word.upper()]
     if metric.type is MetricType.TEXT:
-        return word
+        return "" if word == _BLANK else word
     return _number(word) if re.fullmatch(_NUMBER, word) else None
 
 

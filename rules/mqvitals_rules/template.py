@@ -111,6 +111,12 @@ def compile_template(
                     )
                 )
     parts.append(str(text[end:]))
+    # Blanks of the same length in the place of the fields leave the braces that belong to none.
+    rest = _FIELD.sub(lambda match: " " * len(match[0]), text)
+    problems += [
+        Problem(text.at(match.start()), "", f"a {match[0]} alone: write {{metric}}, with both braces")
+        for match in re.finditer("[{}]", rest)
+    ]
     return Template(tuple(part for part in parts if part), mqsc=mqsc), problems
 
 

@@ -28,6 +28,10 @@ from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.state import Group, Member, PageSet, Pool
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
+from mqvitals_agent.view.paint import Painter
+from mqvitals_agent.view.screen import screen
+from mqvitals_agent.view.situation import read_situation
+from mqvitals_agent.view.status import status_of
 from mqvitals_config.problem import ConfigError
 from mqvitals_config.receiver import receiver_of
 
@@ -96,9 +100,9 @@ class Script:
         assert self.reread is not None
         return self.reread
 
-    async def live(self, interval: str = "10s") -> int:
+    async def live(self, interval: str = "10s", config: str | None = None) -> int:
         """Run to the end; returns the exit code."""
-        settings = in_force(interval)
+        settings = read_in_force(config, {"interval": interval})
         claim(self.path, settings.settings, self.simulation)
         journal = Journal(self.log, self.simulation.clock)
         self.run = Run(
@@ -125,13 +129,14 @@ class Script:
 
 
 def told_by(path: Path) -> list[tuple[object, ...]]:
-    """Rule, object and the moments of the alerts in a store."""
+    """Rule, object and the moments of the operational alerts in a store."""
     import sqlite3
 
     connection = sqlite3.connect(path)
     try:
         return connection.execute(
-            "SELECT rule, owner, kind, name, state, started, ended FROM alert ORDER BY 1, 2, 4"
+            "SELECT rule, owner, kind, name, state, started, ended FROM alert WHERE kind_of_rule = 'operational'"
+            " ORDER BY 1, 2, 4"
         ).fetchall()
     finally:
         connection.close()
@@ -239,6 +244,47 @@ async def test_rules_are_read_again(tmp_path: Path) -> None:
     assert told[0][0] == "config.problem"
     assert f"{rules}:1:" in told[0][1]
     assert any("own.yaml" in text for event, text in told[2:] if event == "config.problem")
+
+
+async def test_changed_files_are_read_without_a_signal(tmp_path: Path) -> None:
+    """A rule file that changes is read when it stays as it is; a mistake is told once, and shown until it is mended."""
+    settings, rules = tmp_path / "x.yaml", tmp_path / "own.yaml"
+    rules.write_text("rules: []\n")
+    settings.write_text("rules: {files: [own.yaml]}\n")
+    script = Script(tmp_path / "x.db", 100, None)
+    script.again = lambda: read_in_force(str(settings), {"interval": "10s"})  # type: ignore[method-assign]
+    task = asyncio.create_task(script.live("10s", str(settings)))
+    await script.until("QM02 is connected", task)
+    rules.write_text("rules: [{id: OWN-01}]\n")
+    await script.until("agent.reload_refused", task)
+    async with asyncio.timeout(10):
+        while not (refused := shown(script.path)[0]):  # noqa: ASYNC110 - the thread of the store writes it
+            await asyncio.sleep(0.01)
+    assert f"{rules}:1:9: rules[0]" in refused
+    assert "more)" in refused
+    assert (
+        f"The settings and rules from before are in force, for those of now cannot be used: {rules}"
+        in shown(script.path)[1]
+    )
+    # Ten more looks: nothing has changed, so nothing is said.
+    await script.simulation.clock.sleep(50_000)
+    assert script.log.getvalue().count("agent.reload") == 1
+    rules.write_text("rules: []  # mended\n")
+    await script.until("agent.reloaded", task)
+    async with asyncio.timeout(10):
+        while shown(script.path)[0]:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    assert "from before are in force" not in shown(script.path)[1]
+    assert script.run is not None
+    script.run.stop("enough")
+    assert await asyncio.wait_for(task, 2) == 0
+
+
+def shown(path: Path) -> tuple[str, str]:
+    """What the store says was refused, and the status screen, on one line."""
+    with StoreReader.open(path) as reader:
+        view = status_of(read_situation(reader, BEGIN))
+        return reader.meta().refused, " ".join(" ".join(screen(view, 200, Painter())).split())
 
 
 @pytest.mark.parametrize("path", ["other.db", "no/such/folder/x.db"])

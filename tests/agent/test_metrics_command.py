@@ -52,7 +52,7 @@ def test_one_kind(capsys: pytest.CaptureFixture[str]) -> None:
     [
         ("channel.xbatch", {"channel.xbatchsz_short", "channel.xbatchsz_long"}),
         ("XBATCHSZ", {"channel.xbatchsz_short", "channel.xbatchsz_long"}),
-        ("MQIA_CURRENT_Q_DEPTH", {"queue.depth"}),
+        ("MQIA_CURRENT_Q_DEPTH", {"queue.depth", "queue.index_entries"}),
         ("mqiach_network_time_indicator", {"channel.nettime_us_short", "channel.nettime_us_long"}),
         ("QPSTDWT", {"buffer_pool.dwt"}),
         ("QESTMSTC", {"cf_structure.avg_call_us"}),

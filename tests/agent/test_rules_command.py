@@ -9,10 +9,12 @@ import pytest
 
 from mqvitals_agent.cli.main import main
 from mqvitals_agent.store.writer import Store
+from mqvitals_config.load import load_settings
 from mqvitals_config.settings import Settings
 from mqvitals_rules.check import prepare
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.history import MemoryHistory
+from mqvitals_rules.ruleset import load_rules
 from mqvitals_rules.snapshot import ObjectName, Outcome, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -29,6 +31,15 @@ rules:
     advice: Look at it.
     caveat: None.
     source: {document: Our own handbook, section: Buffer pools}
+"""
+
+
+TESTS = """\
+tests:
+  - name: It is as it should be
+    interval: 10s
+    series: {QM01/buffer_pool/3: {free_pct: 50}}
+    expect: [{at: 0s, not_firing: [MY-01]}]
 """
 
 
@@ -136,10 +147,24 @@ def flat(text: str) -> str:
 
 def test_check_without_a_problem(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """The shipped rules have none, a good file has none: a sentence, exit code 0."""
-    assert said(capsys, "check") == "the shipped rules: no problems found (44 rules in all)\n"
+    shipped = len(load_rules(KINDS))
+    assert said(capsys, "check") == f"the shipped rules: no problems found ({shipped} rules in all)\n"
     file = tmp_path / "ours.yaml"
     file.write_text(RULES, "utf-8")
-    assert said(capsys, "check", str(file)) == "1 file: no problems found (45 rules in all)\n"
+    (tmp_path / "ours.test.yaml").write_text(TESTS, "utf-8")
+    assert said(capsys, "check", str(file)) == f"1 file: no problems found ({shipped + 1} rules in all)\n"
+
+
+def test_check_warns_of_a_parameter_that_nothing_uses(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A threshold that no condition and no text names is warned of; the exit code stays 0."""
+    file = tmp_path / "ours.yaml"
+    (tmp_path / "ours.test.yaml").write_text(TESTS, "utf-8")
+    parameter = "    parameters: {limit: {value: 30, origin: default, meaning: so low}}\n"
+    file.write_text(RULES + parameter, "utf-8")
+    assert f"{file}:2:9: warning: MY-01 never uses its parameter limit\n" in said(capsys, "check", str(file))
+    for used in (RULES.replace("< 30", "< limit"), RULES.replace(": {free_pct}", " is below {limit}")):
+        file.write_text(used + parameter, "utf-8")
+        assert "warning" not in said(capsys, "check", str(file))
 
 
 def test_check_tells_line_column_and_spot(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -176,26 +201,75 @@ def test_check_of_an_idle_comparison(capsys: pytest.CaptureFixture[str], tmp_pat
     assert "this can never hold" in said(capsys, "check", str(file), code=1)
 
 
+@pytest.mark.parametrize(
+    ("tests", "words"),
+    [
+        (None, "ours.yaml:2:9: warning: MY-01 has no test"),
+        (TESTS.replace("MY-01", "BP-01"), "ours.yaml:2:9: warning: MY-01 has no test"),
+        ("tests: 5\n", "ours.test.yaml: warning: these tests cannot be played; 'mqvitals rules test' says why"),
+    ],
+)
+def test_check_warns_of_a_rule_without_test(
+    tests: str | None, words: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """No test names it: a warning, which is no problem."""
+    file = tmp_path / "ours.yaml"
+    file.write_text(RULES, "utf-8")
+    if tests is not None:
+        (tmp_path / "ours.test.yaml").write_text(tests, "utf-8")
+    out = said(capsys, "check", str(file))
+    assert words in out
+    assert out.endswith("rules in all), 1 warning\n")
+
+
+@pytest.mark.parametrize(
+    ("threshold", "words"),
+    [
+        ("rule: BP-01, parameter: stress_pct, value: 30, objects: QM09/buffer_pool/3", "belong to QM01, QM02, PRDQSG"),
+        ("rule: LOG-03, parameter: {parameter}, value: {value}, objects: QM01/log/3", "a log has no name of its own"),
+        ("rule: BP-01, parameter: stress_pct, value: 31", ":7:14 says another value for the same"),
+        ("rule: BP-01, parameter: stress_pct, value: 31, objects: QM0?/buffer_pool/3", ""),
+    ],
+)
+def test_check_warns_of_a_threshold_without_effect(
+    threshold: str, words: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Where it is certain that no object is like that, or that a later one counts instead."""
+    log = next(rule for rule in load_rules(KINDS) if rule.scope == "log" and rule.parameters)
+    (parameter, *_) = log.parameters.values()
+    threshold = threshold.replace("LOG-03", str(log.id)).format(parameter=parameter.name, value=parameter.value)
+    config = tmp_path / "mqvitals.yaml"
+    later = "" if "QM0" in threshold else "    - {rule: BP-01, parameter: stress_pct, value: 32}\n"
+    config.write_text(
+        "name: PRDQSG\nqueue_managers: [{name: QM01}, {name: QM02}]\nrules:\n  disabled: []\n  thresholds:\n"
+        f"    - {{{threshold}}}\n{later}",
+        "utf-8",
+    )
+    out = said(capsys, "check", "--config", str(config))
+    assert words in out
+    assert (f"{config}:" in out) is bool(words)
+
+
 def test_check_with_a_configuration(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Without files, the configuration's thresholds and rule files are checked."""
     config = tmp_path / "mqvitals.yaml"
-    config.write_text("rules:\n  disabled: [BP-3]\n", "utf-8")
-    assert "there is no rule 'BP-3'; did you mean 'BP-03'?" in said(capsys, "check", "--config", str(config), code=1)
+    config.write_text("rules:\n  disabled: [BP_03]\n", "utf-8")
+    assert "there is no rule 'BP_03'; did you mean 'BP-03'?" in said(capsys, "check", "--config", str(config), code=1)
     config.write_text("rules:\n  disabled: [BP-01\n", "utf-8")
     assert "the settings cannot be used" in said(capsys, "check", "--config", str(config), code=2)
 
 
+def listed(text: str) -> list[str]:
+    """The ids of the table's rules."""
+    return [line.split()[0] for line in text.partition("\n\n")[0].splitlines()[1:]]
+
+
 def test_list(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """One line a rule, in the order of the files; filters; what is switched off says so."""
+    """One line a rule, in the order of the files; what is switched off says so."""
     lines = said(capsys, "list").splitlines()
-    assert len(lines) == 45
-    assert lines[0].split() == ["Rule", "Severity", "Kind", "Judges", "Title"]
-    assert [line.split()[0] for line in said(capsys, "list", "--topic", "queues").splitlines()[1:]] == ["Q-02", "Q-03"]
-    assert [line.split()[0] for line in said(capsys, "list", "--kind", "review").splitlines()[1:]] == [
-        "CHIN-10",
-        "CF-01",
-    ]
-    assert "no rule of kind revue" in said(capsys, "list", "--kind", "revue", code=2)
+    assert lines[0].split() == ["Rule", "Severity", "Tier", "Kind", "Judges", "Title"]
+    rules = listed("\n".join(lines))
+    assert len(rules) == len(set(rules)) == len(load_rules(KINDS))
     config = tmp_path / "mqvitals.yaml"
     config.write_text("rules:\n  disabled: [BP-01]\n", "utf-8")
     assert said(capsys, "list", "--topic", "buffer_pools", "--config", str(config)).splitlines()[1].split()[:2] == [
@@ -204,10 +278,54 @@ def test_list(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("option", "word", "there", "not_there"),
+    [
+        ("--topic", "queues", "Q-02", "BP-01"),
+        ("--kind", "review", "CF-01", "BP-01"),
+        ("--kind", "buffer_pool", "BP-01", "Q-02"),
+        ("--document", "tuning AND", "BP-01", "AGENT-01"),
+        ("--tier", "M", "MY-01", "PS-01"),
+    ],
+)
+def test_list_of_some(
+    option: str, word: str, there: str, not_there: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Each filter lets through what it names, and nothing else."""
+    config = tmp_path / "mqvitals.yaml"
+    (tmp_path / "ours.yaml").write_text(RULES.replace("    title", "    tier: M+D\n    title"), "utf-8")
+    config.write_text("rules:\n  files: [ours.yaml]\n", "utf-8")
+    for word_of_tier in ("M", "D", "M+D") if option == "--tier" else (word,):
+        rules = listed(said(capsys, "list", option, word_of_tier, "--config", str(config)))
+        assert there in rules
+        assert not_there not in rules
+
+
+def test_list_of_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """A filter that lets nothing through is told what there is."""
+    assert "no rule of kind revue and document cookery" in said(
+        capsys, "list", "--kind", "revue", "--document", "cookery", code=2
+    )
+
+
+def test_list_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    """The numbers by kind, tier, document and topic: below the table, alone, and for programs."""
+    found = json.loads(said(capsys, "list", "--counts", "--json"))
+    rules = load_rules(KINDS)
+    assert found["rules"] == sum(found["kind"].values()) == sum(found["tier"].values()) == len(rules)
+    assert found["topic"]["buffer_pools"] == sum(rule.topic == "buffer_pools" for rule in rules)
+    title = next(iter(found["document"]))
+    assert found["document"][title] == sum(any(each.document == title for each in rule.sources) for rule in rules)
+    alone = said(capsys, "list", "--counts")
+    assert alone.splitlines()[0] == f"{len(rules)} rules"
+    assert f"buffer_pools {found['topic']['buffer_pools']}" in " ".join(alone.split())
+    assert said(capsys, "list").endswith(alone)
+
+
 def test_list_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
     """The JSON list holds what a program needs of each rule."""
     rows = json.loads(said(capsys, "list", "--json", "--topic", "page_sets"))
-    assert [row["id"] for row in rows] == ["PS-01", "PS-02"]
+    assert [row["id"] for row in rows][:2] == ["PS-01", "PS-02"]
     assert rows[0]["severity_if"] == [{"when": "used_pct >= critical_pct", "severity": "critical"}]
     assert {parameter["name"]: parameter["origin"] for parameter in rows[0]["parameters"]} == {
         "used_limit_pct": "document",
@@ -235,7 +353,9 @@ def test_explain_a_rule(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> N
 
 def test_explain_no_rule(capsys: pytest.CaptureFixture[str]) -> None:
     """A misspelt id is answered with what was probably meant."""
-    assert said(capsys, "explain", "BP-3", code=2) == "mqvitals: there is no rule 'BP-3'\nhint: did you mean 'BP-03'?\n"
+    assert (
+        said(capsys, "explain", "BP_03", code=2) == "mqvitals: there is no rule 'BP_03'\nhint: did you mean 'BP-03'?\n"
+    )
 
 
 def test_explain_a_verdict(capsys: pytest.CaptureFixture[str], store: Path) -> None:
@@ -272,6 +392,26 @@ def test_explain_tells_of_an_alert_that_waits_or_is_none(capsys: pytest.CaptureF
     assert "Alert pending since 2027-01-15T08:01:00.000Z; fires when the condition has held for 2 polls" in out
     out = flat(said(capsys, "explain", "BP-03", "QM01/buffer_pool/3", "--store", str(store)))
     assert "Alert firing since 2027-01-15T08:00:00.000Z; ends when the clear condition has held on 3 polls" in out
+
+
+def test_explain_an_alert_that_another_brought_about(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Which one that is, and for how long the condition must be over."""
+    second = RULES.removeprefix("rules:\n").replace("MY-01", "MY-02") + "    caused_by: [MY-01]\n    clear: {for: 2m}\n"
+    (tmp_path / "ours.yaml").write_text(RULES + second, "utf-8")
+    config = tmp_path / "mqvitals.yaml"
+    config.write_text("store: {path: store.db}\nrules: {files: [ours.yaml]}\n", "utf-8")
+    judging = prepare(load_settings(str(config), {}, {}).settings)
+    engine = Engine(judging.rules, judging.facts, MemoryHistory())
+    pool = ObjectName("QM01", "buffer_pool", "3")
+    reading = Reading(pool, KINDS["buffer_pool"].poll, 1_800_000_000_000, {"free_pct": 20})
+    with Store.open(tmp_path / "store.db", replay=True, source="made up", group="PRDQSG") as writer:
+        snapshot = Snapshot("QM01", False, 1, reading.ts, (reading,))
+        writer.write(snapshot, engine.evaluate(snapshot))
+    out = flat(said(capsys, "explain", "MY-02", str(pool), "--config", str(config)))
+    assert (
+        "firing since 2027-01-15T08:00:00.000Z, brought about by MY-01 QM01/buffer_pool/3;"
+        " ends when the condition has not held for 2m"
+    ) in out
 
 
 def test_explain_commands_for_the_queue(capsys: pytest.CaptureFixture[str], store: Path) -> None:
@@ -381,3 +521,86 @@ def test_list_tells_overrides(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         {"value": 70, "objects": "QM01/page_set/4", "place": f"{config}:3:14"}
     ]
     assert parameters["BP-03", "clear_pct"]["overrides"] == []
+
+
+FACT_RULE = """\
+rules:
+  - id: MY-02
+    title: Batches have their queue
+    tier: P+D
+    kind: review
+    scope: queue
+    when: workload == batch
+    severity: info
+    summary: "{name}"
+    advice: Look at it.
+    caveat: None.
+    source: {document: Our own handbook, section: Queues}
+  - id: MY-03
+    title: A pool and its purpose
+    kind: review
+    scope: queue
+    when: depth > 1000 and (workload == batch or depth > 5000)
+    severity: info
+    summary: "{name}"
+    advice: Look at it.
+    caveat: None.
+    source: {document: Our own handbook, section: Queues}
+"""
+
+
+@pytest.fixture
+def with_facts(tmp_path: Path) -> list[str]:
+    """The option that names a configuration with rules about facts."""
+    (tmp_path / "ours.yaml").write_text(FACT_RULE, "utf-8")
+    config = tmp_path / "mqvitals.yaml"
+    config.write_text("rules:\n  files: [ours.yaml]\n", "utf-8")
+    return ["--config", str(config)]
+
+
+def test_explain_the_fact_that_would_turn_an_unknown_into_a_verdict(
+    capsys: pytest.CaptureFixture[str], store: Path, with_facts: list[str], tmp_path: Path
+) -> None:
+    """As lines to be put into the configuration; once they are there, there is a verdict."""
+    explain = ("explain", "MY-02", "QM01/queue/ORDERS", "--store", str(store), *with_facts)
+    out = said(capsys, *explain)
+    assert "Verdict   unknown" in out
+    lines = out.splitlines()
+    place = next(number for number, line in enumerate(lines) if line.startswith("Declare"))
+    block = [line[10:] for line in lines[place : place + 4]]
+    assert block[:2] == ["facts:", "  queues:"]
+    assert block[2].startswith("    # workload: ")
+    assert block[2].endswith(": online, batch")
+    assert block[3] == '    - {objects: "QM01/queue/ORDERS", workload: ...}'
+    config = tmp_path / "mqvitals.yaml"
+    config.write_text(config.read_text() + "\n".join(block).replace("...", "batch") + "\n", "utf-8")
+    out = said(capsys, *explain)
+    assert "Verdict   true" in out
+    assert "Declare" not in out
+
+
+def test_explain_a_fact_that_would_say_more(
+    capsys: pytest.CaptureFixture[str], store: Path, with_facts: list[str]
+) -> None:
+    """Where there is a verdict without it."""
+    out = said(capsys, "explain", "MY-03", "QM01/queue/ORDERS", "--store", str(store), *with_facts)
+    assert "Verdict   false" in out
+    assert "Optional  facts:" in out
+
+
+def test_explain_what_can_be_declared(capsys: pytest.CaptureFixture[str], with_facts: list[str]) -> None:
+    """Of a rule alone: its tier in words, and the facts that it looks at."""
+    out = said(capsys, "explain", "MY-02", *with_facts)
+    assert "tier P+D: answers to commands and facts that the site declares" in flat(out)
+    assert "Facts     facts:" in out
+    assert '- {objects: "*/queue/*", workload: ...}' in out
+    assert "Facts" not in said(capsys, "explain", "PS-01")
+
+
+def test_explain_tells_the_history(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    """The rule's alerts about the object that are over."""
+    out = flat(said(capsys, "explain", "AGENT-03", "QM01/agent/INQUIRE_LOG", "--store", str(store)))
+    assert (
+        "History 2027-01-15T08:00:00.000Z to 2027-01-15T08:00:40.000Z, warning; ended: the clear condition held" in out
+    )
+    assert "History" not in said(capsys, "explain", "BP-03", "QM01/buffer_pool/3", "--store", str(store))

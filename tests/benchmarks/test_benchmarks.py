@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
-HELPERS = {"run.py", "terminal.py", "figures.py"}
+BY_HAND = {"by_hand.py", "by_hand_queues.py", "by_hand_channels.py", "by_hand_pools.py", "by_hand_system.py"}
+HELPERS = {"run.py", "terminal.py", "figures.py", "group.py", "answers.py", *BY_HAND}
 
 
 @pytest.fixture(autouse=True)

@@ -200,6 +200,20 @@ def test_no_agent_where_none_is_wanted(store: Path, living: str, screens: list[s
         top.run(arguments(store, "--scenario", "quiet", "--no-agent"))
 
 
+def test_a_mistake_in_the_rules_keeps_nobody_from_looking(
+    store: Path, living: str, screens: list[str], tmp_path: Path
+) -> None:
+    """Who only watches sees the store; an agent of its own could not begin, and says why."""
+    (tmp_path / "ours.yaml").write_text("rules:\n  - {id: MY-01}\n", "utf-8")
+    Path(living).write_text(LIVING + "rules: {files: [ours.yaml]}\n", "utf-8")
+    assert top.run(arguments(store, "--config", living, "--no-agent")) == 0
+    with Store.open(store):
+        assert top.run(arguments(store, "--config", living)) == 0
+    assert screens == ["screen", "screen"]
+    with pytest.raises(Failure, match=r"ours.yaml:2:5: rules\[0\].title: this key is missing"):
+        top.run(arguments(store, "--config", living))
+
+
 def test_a_configuration_without_connections(store: Path, tmp_path: Path, living: str, screens: list[str]) -> None:
     """It shows the store that is there."""
     Path(living).write_text("name: PRDQSG\nqueue_managers: [{name: QM01}]\n", "utf-8")

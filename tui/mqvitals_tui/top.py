@@ -58,12 +58,12 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.cli.rule_argument import judging_of
     from mqvitals_agent.store.error import StoreError
     from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_rules.check import readable
 
     loaded = settings_of(arguments)
     settings = loaded.settings
     if arguments.no_agent and arguments.scenario is not None:
         raise Failure("--scenario needs an agent, and --no-agent forbids one", hint="leave one of them out")
-    judging = judging_of(settings)
     leads = arguments.scenario is None and not arguments.no_agent and leads_somewhere(settings)
     if not settings.store.path:
         if not leads:
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
                 "no store is named, and an agent that has receivers to tell needs one that stays",
                 hint="name one with --store FILE, MQVITALS_STORE, or store.path",
             )
-        return _with_agent(None, loaded, arguments, judging)
+        return _with_agent(None, loaded, arguments, judging_of(settings))
     path = Path(settings.store.path)
     writer = None
     if arguments.scenario is not None:
@@ -85,9 +85,9 @@ def run(arguments: argparse.Namespace) -> int:
             )
         writer = writer_of(path)
         if writer is None:
-            return _with_agent(path, loaded, arguments, judging)
+            return _with_agent(path, loaded, arguments, judging_of(settings))
     elif leads and writer_of(path) is None and may_write(path):
-        return _with_agent(path, loaded, arguments, judging)
+        return _with_agent(path, loaded, arguments, judging_of(settings))
     if not path.exists():
         raise Failure(
             f"there is no store {path}, and queue managers cannot be asked without an agent",
@@ -103,7 +103,8 @@ def run(arguments: argparse.Namespace) -> int:
             "the full-screen interface needs a terminal",
             hint=f"'mqvitals status --store {path}' shows the same as text",
         )
-    code = _show(path, judging, now_ms, arguments)
+    # An agent of ours could not begin with a mistake in the rules; who only looks sees what there is.
+    code = _show(path, readable(settings), now_ms, arguments)
     if writer is not None:
         sys.stderr.write(
             f"mqvitals: this showed the agent that was writing the store already (process {writer});"

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Asks the queue managers of a group how they are, on the interval's grid, judges the answers by the rules, keeps samples and alerts in the store and
-tells receivers of alerts. It runs until SIGTERM (exit code 0) or Ctrl-C (130), or for the time that --for gives; SIGHUP reads settings and rules again.
+tells receivers of alerts. It runs until SIGTERM (exit code 0) or Ctrl-C (130), or for the time that --for gives; SIGHUP reads settings and rules again,
+as does a change of the configuration file or of a rule file that it names.
 The log goes to standard error, one line for each event. Which queue managers there are, and how they are reached, the configuration says;
 with --scenario they are simulated.
 """

@@ -24,6 +24,12 @@ class InForce:
     judging: Judging
     path: str | None
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that they stand in."""
+        own = () if self.path is None else (self.path,)
+        return (*own, *map(str, self.settings.rules.files))
+
 
 def read_in_force(config: str | None, flags: Mapping[str, object], webhooks: Sequence[str] = ()) -> InForce:
     """Read settings and rules; ``webhooks`` are addresses of further receivers.
@@ -61,7 +67,7 @@ def in_force_at_start(config: str | None, flags: Mapping[str, object], webhooks:
     except ConfigError as error:
         raise Failure(
             f"the settings cannot be used:\n{explained(error.problems)}",
-            hint="'mqvitals config check' lists these; docs/configuration.md has every key",
+            hint="'mqvitals config check FILE' lists these; docs/configuration.md has every key",
         ) from error
 
 

@@ -65,7 +65,7 @@ def settings_in_force(path: str | None, flags: Mapping[str, object]) -> Loaded:
     except ConfigError as error:
         raise Failure(
             f"the settings cannot be used:\n{explained(error.problems)}",
-            hint="'mqvitals config check' lists these; docs/configuration.md has every key",
+            hint="'mqvitals config check FILE' lists these; docs/configuration.md has every key",
         ) from error
 
 

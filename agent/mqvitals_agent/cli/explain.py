@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.cli.failure import ExitCode, Failure
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 _LABEL = 10
 
 _EXAMPLES = 3
+
+_MOST_ALERTS = 10
+"""So many alerts that are over are told."""
 
 _OTHER_FACTS = (
     "Judged with the built-in facts and thresholds; whatever filled this store may have used others: add --config"
@@ -47,6 +50,7 @@ def explain(arguments: argparse.Namespace) -> int:
 
 
 def _object(text: str, rule: Rule) -> ObjectName:
+    from mqvitals_config.suggestion import did_you_mean
     from mqvitals_rules.vocabulary.tables import KINDS
 
     try:
@@ -54,7 +58,8 @@ def _object(text: str, rule: Rule) -> ObjectName:
     except ValueError as error:
         raise Failure(str(error)) from error
     if name.kind not in KINDS:
-        raise Failure(f"there is no kind of object {name.kind!r}", hint=f"the kinds are {', '.join(KINDS)}")
+        meant = did_you_mean(name.kind, KINDS).removeprefix("; ")
+        raise Failure(f"there is no kind of object {name.kind!r}", hint=meant or f"the kinds are {', '.join(KINDS)}")
     if name.kind not in (rule.scope, rule.about):
         raise Failure(f"{rule.id} judges objects of kind {rule.scope}, and {name} is a {name.kind}")
     return name
@@ -69,16 +74,37 @@ def _rule(rule: Rule, settings: Settings) -> Iterator[str]:
     family = f", family {rule.family.name}" if rule.family else ""
     about = f"; the alert is about its {rule.about}" if rule.about != rule.scope else ""
     off = "; switched off in the configuration" if rule.id in settings.rules.disabled else ""
-    yield from _line("Kind", f"{rule.kind.value}; judges each {rule.scope}{about}{family}{off}")
+    tier = f"; tier {rule.tier}: {_tier(rule.tier)}" if rule.tier else ""
+    yield from _line("Kind", f"{rule.kind.value}; judges each {rule.scope}{about}{family}{tier}{off}")
     yield from _line("When", one_line(rule.when))
     yield from _line("Hold", hold(rule))
     yield from _line("Clears", clears(rule))
     yield from _line("Severity", severities(rule))
     yield from _parameters(rule, settings)
+    yield from _line("Caused by", ", ".join(rule.caused_by))
     yield from _line("Needs", ", ".join(rule.needs))
+    yield from _facts(rule)
     yield from _counsel(rule)
     for number, (mqsc, when) in enumerate(commands(rule)):
         yield from _line("Next" if number == 0 else "", f"{mqsc}  when {one_line(when)}" if when else mqsc)
+
+
+def _tier(tier: str) -> str:
+    """``P>S`` in words."""
+    from mqvitals_rules.page import TIERS
+
+    joints = {">": ", better with ", "+": " and ", "|": " or "}
+    return "".join(joints.get(char) or TIERS.get(char, char) for char in tier)
+
+
+def _facts(rule: Rule) -> Iterator[str]:
+    """What can be declared for the rule."""
+    from mqvitals_rules.declaration import usable, yaml_lines
+    from mqvitals_rules.form import compile_rule
+    from mqvitals_rules.vocabulary.tables import KINDS
+
+    names = {name for expression in compile_rule(rule, KINDS).expressions for name in expression.names}
+    yield from _as_written("Facts", yaml_lines(usable(names, KINDS)))
 
 
 def _counsel(rule: Rule) -> Iterator[str]:
@@ -127,8 +153,9 @@ def _verdicts(arguments: argparse.Namespace, name: ObjectName, rule: Rule, judgi
             for number, scope in enumerate(scopes):
                 if number:
                     yield ""
-                alert = next((each for each in reversed(alerts) if each.scope == scope), None)
-                yield from _verdict(reader, scope, rule, judging, alert)
+                own = [each for each in reversed(alerts) if each.scope == scope]
+                yield from _verdict(reader, scope, rule, judging, own[0] if own else None)
+                yield from _history(own)
         except StoreError as error:
             raise Failure(error.message, hint=error.hint) from error
     if len(scopes) > 1:
@@ -157,6 +184,7 @@ def _never_about(reader: StoreReader, name: ObjectName, rule: Rule) -> Failure:
 def _verdict(reader: StoreReader, name: ObjectName, rule: Rule, judging: Judging, alert: Alert | None) -> Iterator[str]:
     """What the rule says of one object that it judges; ``alert`` is the newest about it."""
     from mqvitals_agent.view.verdict import judge
+    from mqvitals_rules.declaration import yaml_lines
     from mqvitals_rules.moment import iso
 
     form = judging.rules.form(rule, name)
@@ -177,6 +205,7 @@ def _verdict(reader: StoreReader, name: ObjectName, rule: Rule, judging: Judging
     yield from _terms(found)
     for number, remedy in enumerate(found.remedies):
         yield from _line("Missing" if number == 0 else "", remedy)
+    yield from _as_written("Declare" if found.when.truth is None else "Optional", yaml_lines(found.declarations))
     if found.clear is not None:
         yield from _line("Clears", f"{found.clear.filled}: {_VERDICTS[found.clear.truth]}")
     yield from _line("With", ", ".join(f"{key} = {value:g}" for key, value in form.values.items()))
@@ -185,6 +214,7 @@ def _verdict(reader: StoreReader, name: ObjectName, rule: Rule, judging: Judging
 
 def _alert(rule: Rule, alert: Alert | None) -> str:
     """``firing since TIME; ends when ...``: where the newest alert is in its life."""
+    from mqvitals_config.duration import format_duration
     from mqvitals_rules.moment import iso
     from mqvitals_rules.page import counted, hold
 
@@ -195,10 +225,27 @@ def _alert(rule: Rule, alert: Alert | None) -> str:
         return f"none; the last one was firing from {iso(fired)} to {iso(alert.ended)}"
     if alert.started is None:
         return f"pending since {iso(alert.since)}; fires when the condition has held for {hold(rule)}"
-    good = f" ({alert.good_polls} so far)" if alert.good_polls else ""
+    under = f", brought about by {alert.cause.rule} {safe(str(alert.cause.object))}" if alert.cause else ""
+    good = f" ({alert.good_polls} so far)" if alert.good_polls and rule.clear.duration_ms is None else ""
     ends = "the condition has not held" if rule.clear.when is None else "the clear condition has held"
-    polls = counted(rule.clear.polls, rule.clear.records)
-    return f"firing since {iso(alert.started)}; ends when {ends} on {polls}{good}"
+    polls = f"on {counted(rule.clear.polls, rule.clear.records)}"
+    if rule.clear.duration_ms is not None:
+        polls = f"for {format_duration(rule.clear.duration_ms)}"
+    return f"firing since {iso(alert.started)}{under}; ends when {ends} {polls}{good}"
+
+
+def _history(alerts: Sequence[Alert]) -> Iterator[str]:
+    """The rule's alerts about one object that are over, the newest first."""
+    from mqvitals_rules.moment import iso
+
+    ended = [alert for alert in alerts if alert.ended is not None and alert.started is not None]
+    for number, alert in enumerate(ended[:_MOST_ALERTS]):
+        assert alert.started is not None
+        assert alert.ended is not None
+        words = f"{iso(alert.started)} to {iso(alert.ended)}, {alert.worst.name.lower()}; ended: {alert.why.value}"
+        yield from _line("History" if number == 0 else "", words)
+    if len(ended) > _MOST_ALERTS:
+        yield from _line("", f"and {len(ended) - _MOST_ALERTS} before")
 
 
 def _terms(found: Finding) -> Iterator[str]:
@@ -207,6 +254,12 @@ def _terms(found: Finding) -> Iterator[str]:
     for number, term in enumerate(found.when.terms):
         word = "left out, not declared" if term.left_out else _VERDICTS[term.truth]
         yield from _line("Terms" if number == 0 else "", f"{term.filled}: {word}")
+
+
+def _as_written(label: str, lines: Iterable[str]) -> Iterator[str]:
+    """Lines to be copied: they are not broken."""
+    for number, text in enumerate(lines):
+        yield f"{label if number == 0 else '':<{_LABEL}}{safe(text)}"
 
 
 def _line(label: str, text: str) -> list[str]:

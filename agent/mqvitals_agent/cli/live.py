@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from mqvitals_agent import __version__
 from mqvitals_agent.cli.agent_settings import InForce, told
 from mqvitals_agent.cli.failure import ExitCode, Failure
 from mqvitals_agent.cli.record import Recorder
+from mqvitals_agent.cli.settings_watch import SettingsWatch
 from mqvitals_agent.cli.smf_writing import write_smf
 from mqvitals_agent.cli.watched import Watched
 from mqvitals_agent.clock import SystemClock
@@ -98,6 +99,9 @@ class Run:
         self._outbox: StoreOutbox | None = None
         self._leave_by: float | None = None
         self._mistake: BaseException | None = None
+        self._rereading = asyncio.Lock()
+        self._refused = ""
+        self._files = SettingsWatch(watched.clock, self._reload)
 
     async def live(self) -> int:
         """Work until a signal comes or the time is over; returns the exit code. Says itself what kept it from working."""
@@ -125,6 +129,9 @@ class Run:
         self._work = asyncio.create_task(self._service.run(), name="service")
         if self._for_ms is not None:
             self._start(self._end_after(self._for_ms))
+        if self._reread is not None and (files := self._in_force.files):
+            self._files.watch(files)
+            self._start(self._files.run())
         if watched.smf is not None:
             self._start(write_smf(watched.smf, watched.clock, self._journal))
         with self._signals(), back_afterwards():
@@ -249,6 +256,7 @@ class Run:
         if self._cycles == 1:
             # All objects are known now. Another halt, but a short one as long as there is little else to look at.
             out_of_the_way()
+            self._start(self._show_refused())
         self._exchanges += stored.exchanges
         self._snapshots += stored.snapshots
         self._firing = stored.firing
@@ -281,6 +289,22 @@ class Run:
         if self._reread is None:
             self._journal.say("agent.reload_refused", "a recording keeps its settings to the end", level="warning")
             return
+        async with self._rereading:
+            # Before they are read: what changes while they are is then seen.
+            self._files.watch(self._in_force.files)
+            self._refused, places = await self._read_again()
+            self._files.watch_too((*self._in_force.files, *places))
+            await self._show_refused()
+
+    async def _show_refused(self) -> None:
+        """Let those who look into the store see what is wrong with the settings."""
+        refused = self._refused
+        with suppress(StoreError, WorkerEndedError):
+            await self._worker.call(lambda: self._service.store.note_refused(refused))
+
+    async def _read_again(self) -> tuple[str, tuple[str, ...]]:
+        """Go on by the settings and rules of now; returns what is wrong with them and the files that it is in."""
+        assert self._reread is not None
         try:
             in_force = named(await asyncio.to_thread(self._reread), self._watched.site)
             roll_of = self._watched.roll_of
@@ -288,7 +312,7 @@ class Run:
         except Failure as error:
             text = f"{error}: the settings from before stay in force"
             self._journal.say("agent.reload_refused", text, level="error")
-            return
+            return str(error), ()
         except ConfigError as error:
             for problem in error.problems:
                 place = problem.place
@@ -301,9 +325,9 @@ class Run:
                 level="error",
                 problems=len(error.problems),
             )
-            return
+            return _in_short(error), tuple(problem.place.path for problem in error.problems)
         if self._reason:
-            return
+            return "", ()
         self._service.reload(in_force.settings, in_force.judging, roll.connectors, roll.others)
         self._in_force = in_force
         self._watched = replace(self._watched, roll=roll)
@@ -317,6 +341,7 @@ class Run:
             interval_ms=in_force.settings.polling.interval,
             receivers=len(in_force.settings.receivers),
         )
+        return "", ()
 
     def _in_words(self) -> str:
         settings = self._in_force.settings
@@ -356,6 +381,12 @@ class Run:
     def _fail(self, error: BaseException) -> None:
         self._journal.say("agent.failed", str(error), level="error")
         self._reason, self._code = "it could not go on", int(ExitCode.FAILED)
+
+
+def _in_short(error: ConfigError) -> str:
+    """The first problem with its place, and how many more there are."""
+    first, *others = error.problems
+    return f"{first} (and {len(others)} more)" if others else str(first)
 
 
 def named(in_force: InForce, site: str) -> InForce:

@@ -32,7 +32,7 @@ def rules_of(settings: Settings) -> tuple[Rule, ...]:
         return load_rules(KINDS, settings.rules.files)
     except ConfigError as error:
         raise Failure(
-            f"the rules cannot be used:\n{explained(error.problems)}", hint="'mqvitals rules check' lists these"
+            f"the rules cannot be used:\n{explained(error.problems)}", hint="'mqvitals rules check FILE' lists these"
         ) from error
 
 
@@ -45,7 +45,8 @@ def judging_of(settings: Settings) -> Judging:
         return prepare(settings)
     except ConfigError as error:
         raise Failure(
-            f"the settings cannot be used:\n{explained(error.problems)}", hint="'mqvitals config check' lists these"
+            f"the settings cannot be used:\n{explained(error.problems)}",
+            hint="'mqvitals config check FILE' lists these",
         ) from error
 
 

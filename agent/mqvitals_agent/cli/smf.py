@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from datetime import datetime
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -83,7 +84,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--from", dest="begin", metavar="TIME", help="only intervals that ended from then on, as 2026-03-01T12:00:00Z"
     )
     dump.add_argument("--to", dest="end", metavar="TIME", help="only intervals that ended until then")
-    dump.add_argument("--summary", action="store_true", help="only count what is there")
+    dump.add_argument(
+        "--summary", action="store_true", help="only count what is there, and what the options above select of it"
+    )
     dump.add_argument("--csv", metavar="DIR", help="write CSV files into this folder, over those that are there")
     for action in _ACTIONS:
         sub = actions.add_parser(action.name, help=action.help)
@@ -106,12 +109,18 @@ def _dump(arguments: argparse.Namespace) -> int:
     if arguments.summary and arguments.csv is not None:
         raise Failure("--summary writes nothing, and --csv says where to write", hint="give one of them")
     wanted = _sections(arguments.section)
-    selection = Selection(arguments.queue_manager, _moment("--from", arguments.begin), _moment("--to", arguments.end))
+    begin, end = _moment("--from", arguments.begin), _moment("--to", arguments.end)
+    if begin is not None and end is not None and begin > end:
+        raise Failure(f"--from {arguments.begin} is after --to {arguments.end}", hint="exchange them")
+    selection = Selection(arguments.queue_manager, begin, end)
+    narrowed = bool(wanted or arguments.queue_manager) or begin is not None or end is not None
     code = ExitCode.DONE
     with _csv(arguments.csv) as files:
         for name in arguments.files:
             tally, trouble = Tally(), list[str]()
             found = _read(name, selection, tally, trouble)
+            if narrowed:
+                found = _selected(found, wanted, tally)
             if arguments.summary:
                 for _ in found:
                     pass
@@ -148,11 +157,26 @@ def _moment(option: str, told: str | None) -> int | None:
     if told is None:
         return None
     try:
-        return parse(told) * 1000
+        # To the microsecond, as lines tell "start" and "end".
+        return parse(told) * 1000 + datetime.fromisoformat(told).microsecond % 1000
     except ValueError as error:
         raise Failure(
             f"{option} {told!r} is no moment: {error}", hint="write it as 2026-11-20T12:00:00Z or with +01:00"
         ) from error
+
+
+def _selected(found: Iterator[Record], wanted: frozenset[str], tally: Tally) -> Iterator[Record]:
+    """The same records; ``tally`` counts them, and those of their sections that are wanted."""
+    from mqvitals_agent.smf.section import tables
+
+    number = parts = 0
+    tally.selected = 0, 0
+    for record in found:
+        told = sum(triplet.instances for layout, triplet in tables(record) if not wanted or layout.name in wanted)
+        number += bool(told) or not wanted
+        parts += told
+        tally.selected = number, parts
+        yield record
 
 
 def _read(name: str, selection: Selection, tally: Tally, trouble: list[str]) -> Iterator[Record]:

@@ -69,7 +69,7 @@ def _remedy(reader: StoreReader, alert: Alert, arguments: argparse.Namespace) ->
     from mqvitals_agent.view.remedy import Remedy
     from mqvitals_config.problem import ConfigError
     from mqvitals_rules.form import compile_rule
-    from mqvitals_rules.scene import Present
+    from mqvitals_rules.present import Present
     from mqvitals_rules.snapshot import ObjectName
     from mqvitals_rules.vocabulary.metric import Absence
     from mqvitals_rules.vocabulary.tables import KINDS
@@ -87,4 +87,4 @@ def _remedy(reader: StoreReader, alert: Alert, arguments: argparse.Namespace) ->
         told = reader.current_by_kind(name.owner, kind, (metric,)).get(name, {}).get(metric)
         return Absence.NOT_ASKED if told is None else told.value
 
-    return Remedy(rule.advice, form.command(alert.scope, Present(lookup, alert.updated)))
+    return Remedy(rule.advice, form.command(alert.scope, Present(lookup, alert.updated, alert.scope.name)))

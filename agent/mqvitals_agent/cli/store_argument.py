@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.cli.failure import ExitCode, Failure
@@ -52,6 +53,17 @@ def open_store(arguments: argparse.Namespace, code: int = ExitCode.FAILED) -> St
         return StoreReader.open(path)
     except StoreError as error:
         raise Failure(error.message, hint=error.hint, code=code) from error
+
+
+def check_owners(reader: StoreReader, names: Sequence[str]) -> None:
+    """Raises Failure for a name of a queue manager, or of the group, that the store does not know, and StoreError."""
+    from mqvitals_config.suggestion import did_you_mean
+
+    known = [owner.name for owner in reader.owners() if not owner.unwatched]
+    for name in names:
+        if name not in known:
+            meant = did_you_mean(name, known).removeprefix("; ")
+            raise Failure(f"the store knows no queue manager {name!r}", hint=meant or f"it knows {', '.join(known)}")
 
 
 def now_ms() -> int:

@@ -13,8 +13,8 @@ from mqvitals_agent.store.notice_row import OwedNotice, Told
 from mqvitals_config.receiver import Receiver
 from mqvitals_rules.lifecycle.alert import Alert, Transition
 from mqvitals_rules.lifecycle.family import overshadowed
+from mqvitals_rules.present import Present
 from mqvitals_rules.ruleset import RuleSet
-from mqvitals_rules.scene import Present
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Reported
 
@@ -102,14 +102,14 @@ class Owing:
     def decided(self, changes: Sequence[tuple[int, Transition]]) -> list[Candidate]:
         """Every candidate that ``changes`` bring up, with the reason why it is told or is not. Raises StoreError.
 
-        An alert of which nobody was told while a worse one of its family covered it comes up when that one ends or
-        becomes milder.
+        An alert of which nobody was told while another one stood for it, a worse one of its family or what explains it, comes up when
+        that one ends or becomes milder.
         """
         firing = self._ledger.firing_alerts()
         alerts = {number: transition.after for number, transition in changes}
-        families = {(alert.family, alert.scope) for alert in alerts.values() if alert.family}
+        owners = {alert.scope.owner for alert in alerts.values()}
         for stored in firing:
-            if (stored.alert.family, stored.alert.scope) in families:
+            if stored.alert.scope.owner in owners:
                 alerts.setdefault(stored.id, stored.alert)
         now = max(transition.after.updated for _, transition in changes)
         candidates = [Candidate(number, alert) for number, alert in alerts.items()]
@@ -142,5 +142,5 @@ class Owing:
             rule.advice,
             source.document if source else "",
             source.section if source else "",
-            form.command(alert.scope, Present(lookup, alert.updated)) if form else "",
+            form.command(alert.scope, Present(lookup, alert.updated, alert.scope.name)) if form else "",
         )

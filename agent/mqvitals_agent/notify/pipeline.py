@@ -14,8 +14,8 @@ from mqvitals_agent.store.notice_row import Told
 from mqvitals_config.receiver import Receiver
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey
 
-REVIEW = "review"
-"""The ``kind_of_rule`` of advice on the configuration."""
+OPERATIONAL = "operational"
+"""The ``kind_of_rule`` of what somebody should act on; everything else is advice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,9 @@ def fired(now: int, candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def operational(now: int, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Leaves out advice on the configuration: nobody is called for it."""
+    """Leaves out advice, of whatever kind: nobody is called for it."""
     del now
-    return _left_out(candidates, lambda each: each.alert.kind_of_rule == REVIEW, Reason.REVIEW)
+    return _left_out(candidates, lambda each: each.alert.kind_of_rule != OPERATIONAL, Reason.ADVICE)
 
 
 def family(covered: Mapping[AlertKey, AlertKey]) -> Stage:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, string
+from mqvitals_agent.poll import alteration
 from mqvitals_agent.poll.columns import Columns
 from mqvitals_agent.poll.probe import GROUP, Answer, Part, Probe, Question, Rows, ask, part, wanted
 from mqvitals_agent.poll.selection import Selection
 from mqvitals_agent.poll.share import percent
 from mqvitals_rules.vocabulary.cf_structure import KIND
+from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.qsg import KIND as QSG
 
 _ALL = [metric.name for metric in KIND.metrics if metric.command == "INQUIRE_CF_STRUC_STATUS"]
@@ -64,6 +66,9 @@ def read_status(answer: Answer, rows: Rows) -> None:
         local = columns.read_times(values, metrics)
         if which is SUMMARY:
             metrics["entries_pct"] = percent(metrics["entries_used"], metrics["entries_max"])
+        else:
+            date = values.get(mq.MQCACF_BACKUP_DATE)
+            metrics["backup_made"] = int(bool(date)) if type(date) is str else Absence.NOT_RETURNED
         rows.put(which, GROUP, name, answer.row(metrics, local))
 
 
@@ -75,6 +80,7 @@ def read_definition(answer: Answer, rows: Rows) -> None:
         if not name or type(name) is not str:
             continue
         count += 1
+        alteration.note(rows, KIND.name, name, answer.queue_manager, item.values)
         metrics = _DEFINITION.read(item.values)
         local = _DEFINITION.read_times(item.values, metrics)
         rows.put(DEFINITION, GROUP, name, answer.row(metrics, local))

@@ -7,9 +7,11 @@ A channel is one object, whatever its restarts and instances. Of several current
 * ``indoubt``, ``stop_requested``: the greatest, for one in trouble is enough;
 * ``conversations``, ``current_msgs``: the sum; ``short_left``, ``long_left``: the least;
 * other gauges, the short-term and long-term averages among them: the greatest, which is the worst;
-* times: the newest; ``instances``: how many there are.
+* times: the newest; ``instances`` and ``tls_instances``: how many there are;
+* the starts: see ``start``.
 
-A value that only some instances tell is taken from those.
+A value that only some instances tell is taken from those. An inactive channel has no figures, but for those that are made to be added up
+over channels: these are 0.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from collections.abc import Mapping, Sequence
 
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, string
-from mqvitals_agent.poll.columns import Columns, Local
+from mqvitals_agent.poll import start
+from mqvitals_agent.poll.columns import Columns, Local, Values
 from mqvitals_agent.poll.columns import Row as Metrics
 from mqvitals_agent.poll.probe import Answer, InstanceRow, Part, Probe, Question, Rows, ask, part, wanted
 from mqvitals_agent.poll.selection import Selection
@@ -40,7 +43,8 @@ _DEFINITION = {
     distributed: Columns(KIND, "INQUIRE_CHANNEL", platform="distributed" if distributed else "zos")
     for distributed in (False, True)
 }
-COUNTERS = _COLUMNS[False].counters
+_COMPUTED = frozenset(metric.name for metric in KIND.metrics if metric.computed)
+COUNTERS = tuple(name for name in _COLUMNS[False].counters if name not in _COMPUTED)
 
 _KEY = (
     mq.MQCA_Q_MGR_NAME,
@@ -51,6 +55,14 @@ _KEY = (
     mq.MQCACH_CHANNEL_START_TIME,
 )
 """What tells instances of one name apart; a restart makes another one."""
+
+_EXITS = (
+    mq.MQCACH_SEC_EXIT_NAME,
+    mq.MQCACH_MSG_EXIT_NAME,
+    mq.MQCACH_SEND_EXIT_NAME,
+    mq.MQCACH_RCV_EXIT_NAME,
+    mq.MQCACH_MR_EXIT_NAME,
+)
 
 _RANK = {status: rank for rank, status in enumerate(WORST)}
 _UNRANKED = _RANK[mq.MQCHS_RUNNING] - 0.5
@@ -132,7 +144,17 @@ def read_definition(answer: Answer, rows: Rows) -> None:
             continue
         types[name] = kind if type(kind) is int else 0
         metrics = columns.read(values)
+        metrics["exits"] = _exits(values)
         rows.put(DEFINITION, answer.queue_manager, name, answer.row(metrics, columns.read_times(values, metrics)))
+
+
+def _exits(values: Values) -> Reported:
+    """How many exits a definition names. Of one kind there is a name or a list of names; which kinds there are depends on the type."""
+    told = [values[number] for number in _EXITS if number in values]
+    if not told:
+        return Absence.NOT_RETURNED
+    names = [name for each in told for name in (each if type(each) is tuple else (each,))]
+    return sum(type(name) is str and bool(name.strip()) for name in names)
 
 
 def totals(instances: Sequence[InstanceRow]) -> dict[tuple[str, ...], Metrics]:
@@ -159,10 +181,12 @@ def together(instances: Sequence[InstanceRow]) -> tuple[Metrics, Sequence[Local]
         (only,) = instances
         values = only.values
         values["instances"] = 1
+        values["tls_instances"] = start.tls_instances(instances)
         return values, only.local
     ordered = sorted(instances, key=_rank)
     values = {name: _one(name, [instance.values[name] for instance in ordered]) for name in ordered[0].values}
     values["instances"] = len(instances)
+    values["tls_instances"] = start.tls_instances(instances)
     local = []
     for times in _COLUMNS[False].times:
         told = [(seen, instance) for instance in ordered for seen in instance.local if seen.age == times.age]
@@ -191,11 +215,17 @@ def _one(name: str, told: Sequence[Reported]) -> Reported:
     return min(numbers) if name in _LEAST else max(numbers)
 
 
+def traffic(values: Mapping[str, Reported]) -> Metrics:
+    """What follows from the increases of a channel with a status: bytes both ways, and batches where there are any."""
+    batches = 0 if values["type"] == mq.MQCHT_SVRCONN else values["batches"]
+    return {"carried_bytes": _added(values["bytes_sent"], values["bytes_rcvd"]), "batch_ends": batches}
+
+
 def inactive(kind: int | None) -> Mapping[str, Reported]:
     """The metrics of a channel without a current instance; ``kind`` is its type, where a definition has told it."""
     values: dict[str, Reported] = dict.fromkeys(STATUS.metrics, Absence.INACTIVE)
     values["status"] = mq.MQCHS_INACTIVE
-    values["instances"] = 0
+    values.update(dict.fromkeys(("instances", "tls_instances", "carried_bytes", "batch_ends"), 0))
     if kind:
         values["type"] = kind
     return values
@@ -226,6 +256,7 @@ DEFINITION_PROBE = Probe(
         mq.MQCACH_CHANNEL_NAME,
         mq.MQIACH_CHANNEL_TYPE,
         mq.MQIA_QSG_DISP,
+        *_EXITS,
         columns=[c.wanted for c in _DEFINITION.values()],
     ),
     mq.MQCACH_CHANNEL_NAME,

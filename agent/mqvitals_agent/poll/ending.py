@@ -8,11 +8,13 @@ from datetime import tzinfo
 
 from mqvitals_agent.connection.connection import Calls
 from mqvitals_agent.poll import channel, log, queue, statistics, usage
+from mqvitals_agent.poll.alteration import CHANGES, Alterations
 from mqvitals_agent.poll.command import NO_INTERVAL, mqsc
 from mqvitals_agent.poll.counter import SATURATED_AT, Counters
 from mqvitals_agent.poll.cycle import Cycle, verdict
 from mqvitals_agent.poll.probe import GROUP, Part, Row
 from mqvitals_agent.poll.queue_manager import ATTRIBUTES
+from mqvitals_agent.poll.start import Starts
 from mqvitals_agent.poll.zone import Clock
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.agent import KIND as AGENT
@@ -79,10 +81,13 @@ class Ending:
         self._undefined: dict[str, set[str]] = {}
         self._undefined_unless_told: dict[str, set[str]] = {}
         self._pools: dict[str, dict[int, int]] = {}
+        self._starts = Starts()
+        self._alterations = Alterations()
         self._counters = {
             channel.STATUS: Counters(channel.COUNTERS, saturated_at=SATURATED_AT),
             usage.PAGE_SET: Counters(("expand_count",)),
             log.LOG: Counters(("written_bytes",)),
+            ATTRIBUTES: Counters(("qsg_joined",)),
         }
 
     def meet(self, queue_manager: str) -> None:
@@ -192,6 +197,18 @@ class Ending:
             clash = self._site_name in self.owners
             self._group_name = (rows.group if clash or not self._site_name else self._site_name) or _NAMELESS_GROUP
         self._learn_channels(cycle)
+        self._count_alterations(cycle)
+
+    def _count_alterations(self, cycle: Cycle) -> None:
+        """How many of the group's definitions were changed lately, as often as its queues' definitions are asked for."""
+        self._alterations.note(cycle.rows.altered)
+        asked = cycle.asked.get((queue.DEFINITION, GROUP), [])
+        if not self._group_name or all(each.absence is not None for each in asked):
+            return
+        now = cycle.first.get(GROUP, cycle.began or 0)
+        count = self._alterations.count(now, lambda member, local: self._clock(member).utc(local))
+        row = Row({"altered_1d": count}, whole=True, own=True, at=now, now=now, member="")
+        cycle.rows.told.setdefault(CHANGES, {})[GROUP] = {"": row}
 
     def _learn_channels(self, cycle: Cycle) -> None:
         """A channel that a whole answer about definitions no longer holds is defined no more."""
@@ -324,6 +341,7 @@ class Ending:
 
     def _channel(self, known: Known, row: Row, instances: list[Instance]) -> None:
         found = row.instances or []
+        starts = self._starts.count(known.object, found)
         increases, each = self._counters[channel.STATUS].increases(known.object, channel.totals(found))
         if len(found) > 1:
             seen: dict[str, int] = {}
@@ -336,6 +354,8 @@ class Ending:
                 instances.append(Instance(known.object, f"{key} #{seen[key]}" if seen[key] > 1 else key, values))
         row.values, row.local = channel.together(found)
         row.values.update(increases)
+        row.values.update(starts)
+        row.values.update(channel.traffic(row.values))
 
     def _missing(self, owner: str, cycle: Cycle, ts: int) -> Iterator[Reading]:
         """Readings of known objects that no message of the cycle told of."""
@@ -395,9 +415,12 @@ class Ending:
             counters.increases(before.object, {})
             before.at = ts
             kind = self._channel_types.get(owner, {}).get(name)
-            return Reading(before.object, part.probe, ts, channel.inactive(kind), interval, part.poll)
+            values = {**channel.inactive(kind), **self._starts.count(before.object, ())}
+            return Reading(before.object, part.probe, ts, values, interval, part.poll)
         if counters is not None:
             counters.forget(before.object)
+        if part is channel.STATUS:
+            self._starts.forget(before.object)
         undefined.discard(name)
         del known[name]
         return Reading(before.object, part.probe, ts, {}, interval, gone=True)

@@ -125,6 +125,8 @@ class Rows:
     """By queue manager: that it does not run on z/OS."""
     channel_types: dict[str, dict[str, int]] = field(default_factory=dict)
     """By queue manager: the channels it defines and their types."""
+    altered: dict[tuple[str, str], tuple[str, int]] = field(default_factory=dict)
+    """By sort and name: when a definition of the group was last altered, in the local time of the queue manager that told."""
     group: str = ""
     """The queue-sharing group's own name."""
     newest: dict[str, tuple[int, int, int]] = field(default_factory=dict)

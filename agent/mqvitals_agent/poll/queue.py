@@ -11,9 +11,11 @@ from collections.abc import Callable, Mapping
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, string
 from mqvitals_agent.pcf.message import Parameter
+from mqvitals_agent.poll import alteration
 from mqvitals_agent.poll.columns import Columns
-from mqvitals_agent.poll.probe import Answer, Part, Probe, Question, Row, Rows, ask, part, wanted
+from mqvitals_agent.poll.probe import Answer, Part, Probe, Question, Row, Rows, Values, ask, part, wanted
 from mqvitals_agent.poll.selection import Selection
+from mqvitals_rules.message_pages import message_pages
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.queue import KIND
 
@@ -101,6 +103,8 @@ def read_definition(answer: Answer, rows: Rows) -> None:
         values = item.values
         name = values.get(mq.MQCA_Q_NAME)
         disposition = values.get(mq.MQIA_QSG_DISP)
+        if name and type(name) is str and disposition in (mq.MQQSGD_SHARED, mq.MQQSGD_GROUP):
+            alteration.note(rows, KIND.name, name, answer.queue_manager, values)
         if (
             not name
             or type(name) is not str
@@ -110,14 +114,27 @@ def read_definition(answer: Answer, rows: Rows) -> None:
             continue
         metrics = columns.read(values)
         row = answer.row(metrics, columns.read_times(values, metrics))
+        longest = metrics["max_msg_length"]
+        if not answer.distributed:
+            metrics["max_msg_pages"] = message_pages(longest) if type(longest) is int else longest
         number = values.get(mq.MQIA_PAGESET_ID)
         metrics["page_set"] = number if type(number) is int else Absence.NOT_ASKED
         metrics["buffer_pool"] = Absence.NOT_ASKED
+        if not answer.distributed:
+            metrics["index_entries"] = _indexed(values)
         if disposition == mq.MQQSGD_SHARED:
-            metrics["page_set"] = metrics["buffer_pool"] = Absence.NOTHING_TO_TELL
+            metrics["page_set"] = metrics["buffer_pool"] = metrics["index_entries"] = Absence.NOTHING_TO_TELL
             rows.put_shared(DEFINITION, name, row)
         else:
             rows.put(DEFINITION, answer.queue_manager, name, row)
+
+
+def _indexed(values: Values) -> Reported:
+    """The messages in the index of a private queue: all of an indexed one's."""
+    index, depth = values.get(mq.MQIA_INDEX_TYPE), values.get(mq.MQIA_CURRENT_Q_DEPTH)
+    if type(index) is not int or type(depth) is not int:
+        return Absence.NOT_RETURNED
+    return 0 if index == mq.MQIT_NONE else depth
 
 
 def read_storage_classes(answer: Answer, rows: Rows) -> None:
@@ -188,6 +205,7 @@ DEFINITION_PROBE = Probe(
         mq.MQIA_QSG_DISP,
         mq.MQIA_Q_TYPE,
         mq.MQIA_PAGESET_ID,
+        mq.MQIA_CURRENT_Q_DEPTH,
         columns=[c.wanted for c in _DEFINITION.values()],
     ),
     mq.MQCA_Q_NAME,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integers
-from mqvitals_agent.poll.columns import Columns
+from mqvitals_agent.poll.columns import Columns, Row
 from mqvitals_agent.poll.probe import Answer, Probe, Question, Rows, ask, part, wanted
 from mqvitals_rules.vocabulary import channel_initiator, queue_manager
+from mqvitals_rules.vocabulary.metric import Absence
 
 ATTRIBUTES = part(queue_manager.KIND, "INQUIRE_Q_MGR")
 STATUS = part(queue_manager.KIND, "INQUIRE_Q_MGR_STATUS")
@@ -46,7 +47,13 @@ def read(answer: Answer, rows: Rows) -> None:
         rows.group = group
     columns = _ATTRIBUTES[distributed]
     metrics = columns.read(values)
-    rows.put(ATTRIBUTES, answer.queue_manager, "", answer.row(metrics, columns.read_times(values, metrics)))
+    totals: Row | None = None
+    if not distributed:
+        metrics["qsg_joined"] = Absence.FIRST_READING
+        name = metrics["qsg_name"]
+        totals = {"qsg_joined": int(bool(name.strip())) if type(name) is str else name}
+    local = columns.read_times(values, metrics)
+    rows.put(ATTRIBUTES, answer.queue_manager, "", answer.row(metrics, local, totals=totals))
     if not distributed:
         rows.put(CONFIGURED, answer.queue_manager, "", answer.row(_CONFIGURED.read(values)))
 

@@ -13,6 +13,7 @@ from mqvitals_agent.clock import Clock
 from mqvitals_agent.connection.connection import Connector
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.connection.header import Header
+from mqvitals_agent.console.watch import ConsoleWatch
 from mqvitals_agent.journal import Journal
 from mqvitals_agent.poll.errand import Errand
 from mqvitals_agent.poll.schedule import USAGE_FLOOR_MS
@@ -154,10 +155,13 @@ class Service:
                     self._roster.start(tasks)
                     inquiries = tasks.create_task(self._inquiries.run(), name="questions")
                     folder = self._watch_folder(tasks)
+                    consoles = self._follow_consoles(tasks)
                     await self._cycles(tasks)
                     inquiries.cancel()
                     if folder is not None:
                         folder.cancel()
+                    if consoles is not None:
+                        consoles.cancel()
                     self._roster.end()
             finally:
                 await self._finish()
@@ -173,6 +177,18 @@ class Service:
         groups = Groups(dict.fromkeys(members, str(settings.name)) if settings.name else {})
         folder = WatchedFolder(Path(settings.smf.watch), self._keeper, self._work, groups, self._clock, self._journal)
         return tasks.create_task(folder.run(), name="SMF records")
+
+    def _follow_consoles(self, tasks: asyncio.TaskGroup) -> asyncio.Task[None] | None:
+        """Begin to follow files of console lines where the settings say so."""
+        if not self._settings.console.follow:
+            return None
+        consoles = ConsoleWatch(self._settings, self._members, self._in_store, self._clock, self._journal)
+        return tasks.create_task(consoles.run(), name="consoles")
+
+    def _members(self) -> frozenset[str]:
+        """The queue managers that are watched now, and those that the settings name."""
+        named = (str(each.name) for each in self._settings.queue_managers)
+        return frozenset((*(each.queue_manager for each in self._connectors), *self._others, *named))
 
     async def _cycles(self, tasks: asyncio.TaskGroup) -> None:
         while not self._stopping:
@@ -232,6 +248,7 @@ class Service:
             ("name", before.name, settings.name),
             ("store", before.store, settings.store),
             ("smf", before.smf, settings.smf),
+            ("console", before.console, settings.console),
         )
         changed = [key for key, old, new in pairs if old != new]
         if changed:
@@ -240,7 +257,7 @@ class Service:
                 f"{' and '.join(changed)}: what has changed there takes effect at the next start",
                 level="warning",
             )
-        return replace(settings, name=before.name, store=before.store, smf=before.smf)
+        return replace(settings, name=before.name, store=before.store, smf=before.smf, console=before.console)
 
     async def _hand_over(self, tasks: asyncio.TaskGroup) -> None:
         """Give the cycle's exchanges to the worker. It may be one cycle behind; then this waits."""

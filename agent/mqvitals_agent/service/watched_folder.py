@@ -183,16 +183,16 @@ class WatchedFolder:
 
     def _tell(self, reading: _Reading) -> None:
         assert reading.intake is not None
-        taken, damage, name = reading.intake.taken, reading.tally.damage, reading.file.name
+        taken, tally, name = reading.intake.taken, reading.tally, reading.file.name
         text = f"{name}: new records: {taken.new:,}, known before: {taken.known:,}, samples: {taken.readings:,}"
         self._journal.say("smf.read", text, file=name, records=taken.new, known=taken.known, samples=taken.readings)
-        if damage:
+        if tally.damage:
             self._journal.say(
                 "smf.damaged",
-                f"{name}: damaged records: {len(damage):,}, the first at {damage[0]}; 'mqvitals smf dump --summary' lists them",
+                f"{name}: damaged records: {tally.lost:,}, the first at {tally.damage[0]}; 'mqvitals smf dump --summary' lists them",
                 level="warning",
                 file=name,
-                damaged=len(damage),
+                damaged=tally.lost,
             )
         for queue_manager in sorted(taken.left_out):
             self._journal.changed(

@@ -41,13 +41,22 @@ def frames(stream: BinaryIO, damaged: Damaged) -> Iterator[Frame]:
     """The records of a stream, of any type, in their order. Raises SmfError when it is no SMF data, and OSError."""
     window = Window(stream)
     window.fill(LOOK)
-    match framing_of(window.data[:LOOK]):
+    try:
+        framing = framing_of(window.data[:LOOK])
+    except SmfError:
+        if window.damage is not None:
+            raise window.damage from None
+        raise
+    match framing:
         case Framing.BARE:
             yield from _bare(window, damaged)
         case Framing.RDW:
             yield from _joined(window, damaged, blocks=False)
         case Framing.BDW:
             yield from _joined(window, damaged, blocks=True)
+    if window.damage is not None:
+        # What was read until there has been given.
+        damaged(window.damage)
 
 
 class _Segments:
@@ -93,10 +102,11 @@ def _frame(offset: int, data: bytes) -> Frame:
 def _joined(window: Window, damaged: Damaged, *, blocks: bool) -> Iterator[Frame]:
     """Records with descriptor words, in blocks or not; segments are joined."""
     segments = _Segments(damaged)
-    block_end = -1
+    block_end = 0
     while window.fill(RDW.size) >= RDW.size:
+        no_block = False
         if blocks:
-            window.fill(_BLOCK_HEAD)
+            ahead = window.fill(_BLOCK_HEAD)
             length = block_at(window.data, window.at)
             if length and (window.offset >= block_end or _surely_block(window)):
                 if block_end > window.offset:
@@ -104,8 +114,10 @@ def _joined(window: Window, damaged: Damaged, *, blocks: bool) -> Iterator[Frame
                 block_end = window.offset + length
                 window.at += BDW.size
                 continue
+            # Where a block must begin, what looks like a record is one whose contents are damaged.
+            no_block = window.offset == block_end and ahead >= _BLOCK_HEAD and not begins(window.data, window.at)
         length, segment, zero = RDW.unpack_from(window.data, window.at)
-        if zero or segment > _MIDDLE or length <= RDW.size:
+        if no_block or zero or segment > _MIDDLE or length <= RDW.size:
             segments.end()
             if _only_zeros(window):
                 return
@@ -115,7 +127,12 @@ def _joined(window: Window, damaged: Damaged, *, blocks: bool) -> Iterator[Frame
                 return
             block_end = -1
             continue
-        if (ahead := window.fill(length)) < length:
+        ahead = window.fill(length)
+        if segment == _WHOLE and (end := _true_end(window, min(ahead, length))):
+            damaged(SmfError(f"the record's length is {length}, and its sections end at {end}", window.offset))
+            length = end
+            ahead = window.fill(length)
+        if ahead < length:
             text = f"the file ends within this record: {length - ahead} of its {length} bytes are missing"
             damaged(SmfError(text, window.offset))
             segments.end()
@@ -132,6 +149,14 @@ def _joined(window: Window, damaged: Damaged, *, blocks: bool) -> Iterator[Frame
     segments.end()
     if window.fill(1):
         damaged(SmfError("the file ends within a record descriptor word", window.offset))
+
+
+def _true_end(window: Window, length: int) -> int:
+    """Where the record ends by its sections, if another one surely begins there and its length says otherwise; else 0."""
+    end = bare_length(window.data, window.at + RDW.size) + RDW.size
+    if end in (RDW.size, length) or (end > length and begins(window.data, window.at + length)):
+        return 0
+    return end if window.fill(end + _WORD_LENGTH) > end and begins(window.data, window.at + end) else 0
 
 
 def _surely_block(window: Window) -> bool:

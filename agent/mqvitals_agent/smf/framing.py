@@ -45,7 +45,7 @@ def framing_of(head: bytes) -> Framing:
     if not head:
         raise SmfError("the file is empty")
     # Blocks first: a block's word looks like the word of a record, not the other way round.
-    if _filled(head):
+    if _blocks(head):
         return Framing.BDW
     if _chain(head, 0):
         return Framing.RDW
@@ -86,17 +86,34 @@ def block_at(data: bytes, at: int) -> int:
     return length
 
 
-def _filled(data: bytes) -> bool:
-    """Whether a block lies at the beginning, and records fill it to its end."""
-    end = block_at(data, 0)
-    at = BDW.size
+def _blocks(data: bytes) -> bool:
+    """Whether blocks lie at the beginning: the first holds a record that surely is SMF's, or records fill one of the first ones.
+
+    One alone may be damaged, and what follows would be taken for records of other types.
+    """
+    at = 0
+    for _ in range(_CHAIN):
+        if not plausible(data, at) and not block_at(data, at):
+            return False
+        if begins(data, at):
+            return False
+        if block_at(data, at) and (begins(data, at + BDW.size) or _filled(data, at)):
+            return True
+        at += block_at(data, at) or int(RDW.unpack_from(data, at)[0])
+    return False
+
+
+def _filled(data: bytes, begin: int) -> bool:
+    """Whether a block lies at ``begin``, and records fill it to its end."""
+    end = begin + block_at(data, begin)
+    at = begin + BDW.size
     while at < end:
         if at >= len(data):
-            return end > 0
+            return end > begin
         if not plausible(data, at):
             return False
         at += int(RDW.unpack_from(data, at)[0])
-    return end > 0 and at == end
+    return end > begin and at == end
 
 
 def _chain(data: bytes, at: int) -> bool:

@@ -8,7 +8,7 @@ from typing import BinaryIO
 from mqvitals_agent.smf.error import SmfError
 from mqvitals_agent.smf.frame import frames
 from mqvitals_agent.smf.record import ACCOUNTING, STATISTICS, Record, parse
-from mqvitals_agent.smf.section import SECTIONS
+from mqvitals_agent.smf.section import SECTIONS, tables
 from mqvitals_agent.smf.tally import Tally
 
 
@@ -29,13 +29,11 @@ def records(stream: BinaryIO, tally: Tally) -> Iterator[Record]:
                 continue
             key = record.type, record.subtype
             tally.records[key] += 1
-            tables = SECTIONS.get(key)
-            if tables is None:
+            if key not in SECTIONS:
                 tally.unknown[key] += 1
                 continue
-            for number, layout in tables.items():
-                if number < len(record.triplets) and (count := record.triplets[number].instances):
-                    tally.sections[layout.name] += count
+            for layout, triplet in tables(record):
+                tally.sections[layout.name] += triplet.instances
             yield record
     except SmfError as error:
         if error.offset is None:

@@ -178,14 +178,22 @@ def _triplet(data: bytes, index: int, at: int) -> Triplet:
 def _triplets(data: bytes, number: int, at: int) -> tuple[Triplet, ...]:
     """As many as the record says, and those behind them for which there is room.
 
-    At V8 the channel initiator's records have a sixth one, of the DNS task, which their number leaves out.
+    At V8 the channel initiator's records have a sixth one, of the DNS task, which their number leaves out. It may hold garbage when no
+    name was resolved: such a place counts as empty.
     """
     found = [_triplet(data, index, at) for index in range(number)]
     lowest = min((each.offset for each in found if each.offset), default=0)
     slots = (lowest - _FIRST) // _TRIPLET.size
     if number < slots <= _MOST:
-        found += [_triplet(data, index, at) for index in range(number, slots)]
+        found += [_uncounted(data, index, at) for index in range(number, slots)]
     return tuple(found)
+
+
+def _uncounted(data: bytes, index: int, at: int) -> Triplet:
+    try:
+        return _triplet(data, index, at)
+    except SmfError:
+        return Triplet(0, 0, 0)
 
 
 def _extension(data: bytes, first: Triplet) -> tuple[str | None, int]:

@@ -30,7 +30,7 @@ from mqvitals_agent.smf.layout.qtst import QTST
 from mqvitals_agent.smf.layout.wqst import WQST
 from mqvitals_agent.smf.layout.wtas import WTAS
 from mqvitals_agent.smf.layout.wtid import WTID
-from mqvitals_agent.smf.record import Record
+from mqvitals_agent.smf.record import Record, Triplet
 
 SECTIONS: Final[Mapping[tuple[int, int], Mapping[int, Layout]]] = {
     (115, 1): {9: QSST, 11: QJST},
@@ -73,14 +73,19 @@ class Section(NamedTuple):
         return self.shape.fields(self.record.data, self.offset)
 
 
-def sections(record: Record) -> Iterator[Section]:
-    """The sections of a record in the order of its triplets, those of tables we know."""
+def tables(record: Record) -> Iterator[tuple[Layout, Triplet]]:
+    """The tables of a record that we know, in the order of its triplets, and where their sections lie."""
     for number, layout in SECTIONS.get((record.type, record.subtype), {}).items():
         if number >= len(record.triplets):
             continue
-        offset, length, instances = record.triplets[number]
-        if not instances or (layout is QCTDNS and length != _DNS_LENGTH):
-            continue
+        triplet = record.triplets[number]
+        if triplet.instances and (layout is not QCTDNS or triplet.length == _DNS_LENGTH):
+            yield layout, triplet
+
+
+def sections(record: Record) -> Iterator[Section]:
+    """The sections of a record in the order of its triplets, those of tables we know."""
+    for layout, (offset, length, instances) in tables(record):
         shape = _shape(layout, length)
         for index in range(instances):
             yield Section(record, layout, shape, index, offset + index * length)

@@ -16,14 +16,16 @@ from mqvitals_agent.smf.error import SmfError
 STDIN: Final = "-"
 _GZIP: Final = b"\x1f\x8b"
 _ZIP: Final = b"PK\x03\x04"
+_PIECE: Final = 1 << 17
 
 
 class _Unpacked(io.RawIOBase):
-    """What a gzip stream holds; its damage is SmfError with the offset to which it could be read."""
+    """What a gzip stream holds; its damage is SmfError with the offset to which it could be read, told behind all of that."""
 
     def __init__(self, packed: BinaryIO) -> None:
         self._stream = gzip.GzipFile(fileobj=packed)
         self._offset = 0
+        self._damage: SmfError | None = None
 
     def readable(self) -> bool:
         """It is."""
@@ -31,14 +33,23 @@ class _Unpacked(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         """As a file's. Raises SmfError."""
-        try:
-            data = self._stream.read(size)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise SmfError(
-                f"what follows cannot be decompressed ({error}): copy the file again", self._offset
-            ) from error
-        self._offset += len(data)
-        return data
+        pieces: list[bytes] = []
+        missing = size if size >= 0 else sys.maxsize
+        while missing and self._damage is None:
+            try:
+                piece = self._stream.read1(min(missing, _PIECE))
+            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+                reason = f"what follows cannot be decompressed ({error}): copy the file again"
+                self._damage = SmfError(reason, self._offset)
+                break
+            if not piece:
+                break
+            pieces.append(piece)
+            self._offset += len(piece)
+            missing -= len(piece)
+        if not pieces and self._damage is not None:
+            raise self._damage
+        return b"".join(pieces)
 
 
 @contextmanager

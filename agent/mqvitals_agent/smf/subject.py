@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from mqvitals_agent.smf.formula import NONE, Fields, Told
+from mqvitals_agent.smf.layout.q5st import Q5ST
 from mqvitals_agent.smf.layout.qcct import QCCT
 from mqvitals_agent.smf.layout.qcst import QCST
 from mqvitals_agent.smf.layout.qctadp import QCTADP
@@ -22,12 +23,15 @@ from mqvitals_agent.smf.layout.wtas import WTAS
 from mqvitals_agent.smf.layout.wtid import WTID
 from mqvitals_agent.smf.measure import AHEAD, Measures, Special, bit, local_text, moment_text, slots
 from mqvitals_agent.smf.total import Way
+from mqvitals_rules.message_pages import message_pages
 from mqvitals_rules.vocabulary.application import TYPES
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.states import CHANNEL_TYPE
 from mqvitals_rules.vocabulary.tables import kind
 
 _BLOCK_MB: Final = 4096 / (1 << 20)
+_DB2: Final = ("read", "list", "updt")
+"""The requests of Q5ST that openings of shared queues and the status of shared channels make."""
 STAMP: Final = (1 << 64) - 1
 """Of ``ntmx_at``, the longest network time with its stamp in the lower 64 bits: so the greatest has the right stamp."""
 
@@ -99,6 +103,15 @@ def _longest_io_at(fields: Fields, _: int | None) -> Told:
     return moment_text(at)
 
 
+def _longest_db2(fields: Fields, _: int | None) -> Told:
+    """The longest request; where there was none there is nothing to tell."""
+    values = [(fields.get(f"{each}cnt"), fields.get(f"{each}tmxw")) for each in _DB2]
+    if any(value is None for pair in values for value in pair):
+        return Absence.NOT_RETURNED
+    times = [time for requests, time in values if requests and isinstance(time, int)]
+    return round(max(times) / 4096, 3) if times else Absence.NOTHING_TO_TELL
+
+
 def _average(key: str) -> Special:
     def tell(fields: Fields, _: int | None) -> Told:
         total, weight = fields.get(f"{key}_total"), fields.get(f"{key}_weight")
@@ -152,6 +165,35 @@ def _page_set(key: str) -> Special:
     return tell
 
 
+def _average_length(fields: Fields) -> tuple[int, float] | None:
+    """The messages put in an interval, and their average length in bytes; None: a section without these fields."""
+    puts, length = (
+        [value for key in keys if isinstance(value := fields.get(key), int)]
+        for keys in (("puts", "put1"), ("putb", "pt1b"))
+    )
+    if len(puts) < 2 or len(length) < 2:
+        return None
+    return sum(puts), sum(length) / (sum(puts) or 1)
+
+
+def _pages_of_average(fields: Fields, _: int | None) -> Told:
+    found = _average_length(fields)
+    if found is None:
+        return Absence.NOT_RETURNED
+    return message_pages(found[1]) if found[0] else Absence.NOTHING_TO_TELL
+
+
+def _pages_put(fields: Fields, interval_us: int | None) -> Told:
+    found = _average_length(fields)
+    if found is None:
+        return Absence.NOT_RETURNED
+    return (
+        round(found[0] * message_pages(found[1]) * 1_000_000 / interval_us, 6)
+        if interval_us
+        else Absence.NOTHING_TO_TELL
+    )
+
+
 def _transaction(fields: Fields, _: int | None) -> Told:
     return transaction(fields.get("wtid.atyp"), fields.get("wtid.cori"))
 
@@ -198,6 +240,12 @@ LOG: Final = Measures(
     },
     needs=("iocount", "iototio", "iomaxio", "iomaxiot", "ioci"),
 )
+QUEUE_MANAGER: Final = Measures(
+    kind("queue_manager"),
+    (("Q5ST", "", Q5ST),),
+    {"db2_max_us": _longest_db2},
+    needs=tuple(f"{each}{part}" for each in _DB2 for part in ("cnt", "tmxw")),
+)
 CF_STRUCTURE: Final = Measures(kind("cf_structure"), (("QEST", "", slots(QEST)),), needs=("str",))
 SMDS: Final = Measures(kind("smds"), (("QESD", "", QESD),), needs=("str",))
 CHANNEL_INITIATOR: Final = Measures(
@@ -240,8 +288,10 @@ QUEUE: Final = Measures(
         "last_get_ts": local_text("lget"),
         "page_set": _page_set("psid"),
         "buffer_pool": _page_set("bpid"),
+        "put_page_rate": _pages_put,
+        "avg_msg_pages": _pages_of_average,
     },
-    needs=("qnam", "flag", "qsgn", "psid", "bpid", "lput", "lget"),
+    needs=("qnam", "flag", "qsgn", "psid", "bpid", "lput", "lget", "puts", "put1", "putb", "pt1b"),
     # Of a shared queue each member tells its own handles, and has its own averages of the time on it.
     ways={"opct": Way.SUM, "ipct": Way.SUM, "mage": Way.HIGHEST, "qtst": Way.HIGHEST, "qtlt": Way.HIGHEST},
 )
@@ -280,6 +330,7 @@ APPLICATION: Final = Measures(
 BY_KIND: Final = {
     measures.kind.name: measures
     for measures in (
+        QUEUE_MANAGER,
         BUFFER_POOL,
         PAGE_SET,
         LOG,

@@ -36,13 +36,14 @@ from mqvitals_agent.smf.subject import (
     LOG,
     PAGE_SET,
     QUEUE,
+    QUEUE_MANAGER,
     SMDS,
     SSL_TASK,
     transaction,
 )
 from mqvitals_agent.smf.total import Stamp, Total
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_rules.vocabulary.application import TYPES
+from mqvitals_rules.vocabulary.application import MADE, QUEUE_TYPES, TYPES
 
 MINUTE_MS: Final = 60_000
 _SLOTS: Final = 64
@@ -52,6 +53,7 @@ _PARTIAL: Final = 0x40000000
 _RANK: Final = {status: rank for rank, status in enumerate(WORST)}
 _TASKS: Final = {"QCTADP": ADAPTER, "QCTDSP": DISPATCHER, "QCTSSL": SSL_TASK, "QCTDNS": DNS_TASK}
 _TYPE_NAMES: Final = {number: name for name, number in TYPES.items()}
+_MODEL: Final = QUEUE_TYPES["MODEL"]
 _PLACES: Final = 64
 _WHOLE: Final = 1 << 16
 
@@ -93,6 +95,8 @@ class Sampler:
                     yield _whole(section, PAGE_SET, "psno")
                 case "QJST":
                     yield _whole(section, LOG)
+                case "Q5ST":
+                    yield _whole(section, QUEUE_MANAGER)
                 case "QEST":
                     if record.qsg != "":
                         yield from _structures(section)
@@ -245,8 +249,7 @@ def _applications(record: Record) -> Iterator[Total]:
             began, ended = int.from_bytes(stamps[:8], "big"), int.from_bytes(stamps[8:], "big")
         else:
             fields = _fields(section, APPLICATION)
-            queue = fields["basename"] or fields["objname"]
-            name = f"{_user(who)}/{queue}"
+            name = f"{_user(who)}/{_queue(fields)}"
             known = found.get(name)
             # What a task did beside its queues counts once for each queue that it used.
             beside = task if known is None else dict.fromkeys(task)
@@ -262,6 +265,16 @@ def _user(who: Mapping[str, Value | None]) -> str:
     job = str(who.get("wtid.ccn") or "")
     named = transaction(kind, who.get("wtid.cori")) if kind == TYPES["CICS"] else ""
     return named or job or (_TYPE_NAMES.get(kind, "") if isinstance(kind, int) else "") or "?"
+
+
+def _queue(fields: Mapping[str, Value | None]) -> Value | None:
+    """The queue that a name led to; the model of one that was made when it was opened.
+
+    Each of those has a name of its own: told one by one, none would say what they come to.
+    """
+    opened, found = fields["objname"], fields["basename"]
+    made = fields["qtype"] == _MODEL or (found != opened and str(found or "").startswith(MADE))
+    return opened if made and opened else found or opened
 
 
 def _minute(ts: int) -> int:

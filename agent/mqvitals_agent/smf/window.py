@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from typing import BinaryIO, Final
 
+from mqvitals_agent.smf.error import SmfError
+
 CHUNK: Final = 1 << 20
 
 
 class Window:
-    """``data`` from ``at`` on is what comes next; ``data[0]`` lies at ``base`` in the stream. What is before ``keep`` may go."""
+    """``data`` from ``at`` on is what comes next; ``data[0]`` lies at ``base`` in the stream. What is before ``keep`` may go.
+
+    ``damage``: why the stream ended where it did, when it could not be read on.
+    """
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self._ended = False
+        self.damage: SmfError | None = None
         self.data = b""
         self.base = 0
         self.at = 0
@@ -30,7 +36,10 @@ class Window:
             return ahead
         pieces = [self.data[self.keep :]]
         while ahead < wanted:
-            piece = self._stream.read(max(CHUNK, wanted - ahead))
+            try:
+                piece = self._stream.read(max(CHUNK, wanted - ahead))
+            except SmfError as error:
+                self.damage, piece = error, b""
             if not piece:
                 self._ended = True
                 break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from mqvitals_rules.snapshot import ObjectName
 _COLUMNS = (
     *("rule", "owner", "kind", "name", "instance", "scope_owner", "scope_kind", "scope_name", "kind_of_rule", "family"),
     *("state", "severity", "worst", "since", "updated", "started", "ended", "why", "summary"),
-    *("true_polls", "good_polls", "unknown_polls"),
+    *("true_polls", "good_polls", "unknown_polls", "recent_polls", "good_since", "cause"),
 )
 _SELECT = f"SELECT id, {', '.join(_COLUMNS)} FROM alert"  # noqa: S608
 _INSERT = f"INSERT INTO alert(id, {', '.join(_COLUMNS)}) VALUES(?{', ?' * len(_COLUMNS)})"
@@ -129,6 +130,9 @@ def _row(alert: Alert) -> tuple[Any, ...]:
         alert.true_polls,
         alert.good_polls,
         alert.unknown_polls,
+        alert.recent_polls,
+        alert.good_since,
+        None if alert.cause is None else json.dumps([alert.cause.rule, *alert.cause.object, alert.cause.instance]),
     )
 
 
@@ -155,4 +159,12 @@ def _alert(row: tuple[Any, ...]) -> Alert:
         true_polls=integer(named["true_polls"]),
         good_polls=integer(named["good_polls"]),
         unknown_polls=integer(named["unknown_polls"]),
+        recent_polls=integer(named["recent_polls"]),
+        good_since=moment_or_none(named["good_since"]),
+        cause=None if named["cause"] is None else _key(text(named["cause"])),
     )
+
+
+def _key(written: str) -> AlertKey:
+    rule, owner, kind, name, instance = map(text, json.loads(written))
+    return AlertKey(rule, ObjectName(owner, kind, name), instance)

@@ -114,6 +114,45 @@ def structure_6(db: Database) -> None:
         db.execute(statement)
 
 
+@migrations()
+def structure_7(db: Database) -> None:
+    """On which of its last polls a pending alert's condition held, since when a firing one's has been over, and what explains it."""
+    for statement in (
+        "ALTER TABLE alert ADD COLUMN recent_polls INTEGER NOT NULL DEFAULT 1",
+        "ALTER TABLE alert ADD COLUMN good_since INTEGER",
+        "ALTER TABLE alert ADD COLUMN cause TEXT",
+    ):
+        db.execute(statement)
+
+
+@migrations()
+def structure_8(db: Database) -> None:
+    """Console messages, and the files that they come from."""
+    for statement in (
+        """CREATE TABLE message(id INTEGER PRIMARY KEY, owner TEXT NOT NULL, code TEXT NOT NULL, kind TEXT NOT NULL,
+            name TEXT NOT NULL, bucket INTEGER NOT NULL, variant INTEGER NOT NULL, ts INTEGER NOT NULL,
+            last_ts INTEGER NOT NULL, count INTEGER NOT NULL, system TEXT NOT NULL, job TEXT NOT NULL, text TEXT NOT NULL,
+            UNIQUE(owner, code, kind, name, bucket, variant)) STRICT""",
+        "CREATE INDEX message_last ON message(last_ts)",
+        "CREATE INDEX message_code ON message(owner, code, last_ts)",
+        "CREATE INDEX message_object ON message(kind, name, last_ts) WHERE kind <> ''",
+        """CREATE TABLE console_file(path TEXT PRIMARY KEY, offset INTEGER NOT NULL, inode TEXT NOT NULL,
+            mark TEXT NOT NULL, state TEXT NOT NULL, problem TEXT NOT NULL, ts INTEGER NOT NULL) STRICT, WITHOUT ROWID""",
+        """CREATE TABLE console_owner(path TEXT NOT NULL, owner TEXT NOT NULL, PRIMARY KEY(path, owner)
+            ) STRICT, WITHOUT ROWID""",
+    ):
+        db.execute(statement)
+
+
+@migrations()
+def structure_9(db: Database) -> None:
+    """Means of whole hours, of the metrics whose baseline rules ask for."""
+    db.execute(
+        """CREATE TABLE hour_mean(hour INTEGER NOT NULL, kind TEXT NOT NULL, metric TEXT NOT NULL, object_id INTEGER NOT NULL,
+            mean REAL NOT NULL, weight INTEGER NOT NULL, PRIMARY KEY(hour, kind, metric, object_id)) STRICT, WITHOUT ROWID"""
+    )
+
+
 def migrate(path: Path, *, application_id: int, structure: int, page_size: int) -> None:
     """Bring the file at ``path`` (empty, or a store of an older structure) to ``structure``. Raises sqlite3.Error.
 

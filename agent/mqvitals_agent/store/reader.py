@@ -17,18 +17,20 @@ from mqvitals_agent.store.cell import integer, integer_or_none, moment, moment_o
 from mqvitals_agent.store.current_query import CurrentQuery
 from mqvitals_agent.store.error import UNDECODABLE, StoreError, UnknownNameError, explained
 from mqvitals_agent.store.history_query import FIRST, LAST, HistoryQuery, Poll, Sample
+from mqvitals_agent.store.hour_mean import read_means
+from mqvitals_agent.store.message_row import StoredMessage, read_failing, read_followed, read_messages
 from mqvitals_agent.store.notice_row import StoredNotice, read_notices
 from mqvitals_agent.store.receiver_row import ReceiverRow, read_receivers
 from mqvitals_agent.store.result import LIVE, CurrentValue, ObjectRow, Owner, Series, StoreMeta, UnknownRow
-from mqvitals_agent.store.schema import columns_of, open_reader, read_meta
+from mqvitals_agent.store.schema import REFUSED, columns_of, open_reader, read_meta
 from mqvitals_agent.store.table import tables_of
 from mqvitals_rules.preference import covering, newest
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric
 from mqvitals_rules.vocabulary.tables import KINDS
 
-REVIEW = "review"
-"""The ``kind_of_rule`` of advice on the configuration; every other kind is operational."""
+OPERATIONAL = "operational"
+"""The ``kind_of_rule`` of what somebody should act on; every other kind is advice."""
 
 _STEPS = 20_000
 """SQLite instructions between two looks at the clock: about a millisecond."""
@@ -87,6 +89,7 @@ class StoreReader:
             group=facts.get("group", ""),
             created=facts.get("created", ""),
             version=facts.get("version", ""),
+            refused=facts.get(REFUSED, ""),
         )
 
     def owners(self) -> tuple[Owner, ...]:
@@ -215,6 +218,14 @@ class StoreReader:
             found[source] = self.recorded(name, metric, source, first=first, last=last, newest=newest_of)
         return covering(found, first - 1) if newest_of is None else newest(found)
 
+    def hour_means(
+        self, kind: str, metric: str, hours: Sequence[int], name: ObjectName | None = None
+    ) -> dict[ObjectName, list[float]]:
+        """The means of the hours that began at ``hours`` (ms UTC), of all objects of a kind or of one. Raises UnknownNameError."""
+        self._metric(kind, metric)
+        with self._query() as connection:
+            return read_means(connection, kind, metric, hours, name)
+
     def snapshot_times(self, owner: str, newest: int) -> list[int]:
         """When the ``newest`` snapshots of an owner were taken, oldest first."""
         with self._query() as connection:
@@ -305,12 +316,12 @@ class StoreReader:
     ) -> tuple[StoredAlert, ...]:
         """The firing alerts, in the order they arose; also those that ended after firing, or wait for their hold.
 
-        ``review``: True only advice on the configuration, False only operational alerts, None both.
+        ``review``: True only advice, False only operational alerts, None both.
         """
         states = ["firing", *(["resolved"] if include_ended else []), *(["pending"] if include_pending else [])]
         with self._query() as connection:
             found = tuple(read_alerts(connection, f"state IN ({', '.join('?' * len(states))})", tuple(states)))
-        return tuple(each for each in found if review is None or (each.alert.kind_of_rule == REVIEW) is review)
+        return tuple(each for each in found if review is None or (each.alert.kind_of_rule != OPERATIONAL) is review)
 
     def transitions(self, number: int) -> tuple[StoredTransition, ...]:
         """How an alert came to be what it is, oldest first."""
@@ -340,6 +351,37 @@ class StoreReader:
         """Whom the agent tells of alerts, by name, and how that goes."""
         with self._query() as connection:
             return read_receivers(connection)
+
+    def consoles_followed(self) -> frozenset[str]:
+        """The queue managers whose console messages come, as far as the files that are followed have told of them."""
+        with self._query() as connection:
+            return read_followed(connection)
+
+    def consoles_failing(self) -> tuple[tuple[str, str], ...]:
+        """The files of console messages that cannot be followed, by path, and why."""
+        with self._query() as connection:
+            return read_failing(connection)
+
+    def messages(
+        self,
+        *,
+        owners: Sequence[str] | None = None,
+        codes: Collection[str] | None = None,
+        since: int = -1,
+        until: int | None = None,
+        about: tuple[str, str] | None = None,
+        limit: int | None = None,
+    ) -> tuple[StoredMessage, ...]:
+        """Console messages with ``since`` < last time and first time <= ``until``, oldest first; the newest ``limit`` of them.
+
+        ``about`` is kind and name of an object that they name.
+        """
+        with self._query() as connection:
+            return tuple(
+                read_messages(
+                    connection, owners=owners, codes=codes, since=since, until=until, about=about, limit=limit
+                )
+            )
 
     def unknown_counts(self) -> tuple[UnknownRow, ...]:
         """How many objects each rule could not judge in each owner's last snapshot, and for want of what."""

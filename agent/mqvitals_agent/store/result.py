@@ -26,7 +26,8 @@ class StoreMeta:
 
     ``mode`` is who filled it: a running agent (``live``), a recording (``replay``), or an import of SMF records alone
     (``records``). ``source`` names the recording or the configuration, ``group`` the queue-sharing group, ``created`` is ISO 8601 (may
-    be empty), ``version`` the mqvitals that wrote last.
+    be empty), ``version`` the mqvitals that wrote last. ``refused`` is what is wrong with settings or rules that the agent was to go on by;
+    while it is not empty those from before are in force.
     """
 
     mode: str
@@ -34,6 +35,7 @@ class StoreMeta:
     group: str
     created: str
     version: str
+    refused: str = ""
 
     @property
     def past(self) -> bool:

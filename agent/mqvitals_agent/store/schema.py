@@ -15,7 +15,7 @@ from mqvitals_agent.store.table import KindTables
 APPLICATION_ID = 0x6D717674
 """``mqvt``: in the header of every store, so that tools and we ourselves know the file."""
 
-STRUCTURE = 6
+STRUCTURE = 9
 """The version of the tables that are not made from the vocabulary; counts up with each migration."""
 
 PAGE_SIZE = 16384
@@ -230,6 +230,10 @@ def _connect(path: Path, mode: str, *, immutable: bool = False, any_thread: bool
     return connection
 
 
+REFUSED = "refused"
+"""The store's own fact of what is wrong with settings that the agent did not take over."""
+
+
 def read_meta(connection: sqlite3.Connection) -> Mapping[str, str]:
-    """The store's own facts: mode, source, group, created, version. Raises sqlite3.Error."""
+    """The store's own facts: mode, source, group, created, version, and what was refused. Raises sqlite3.Error."""
     return {text(key): text(value) for key, value in connection.execute("SELECT key, value FROM meta")}

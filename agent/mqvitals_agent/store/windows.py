@@ -9,20 +9,23 @@ from math import nan
 from typing import NamedTuple
 
 from mqvitals_agent.store.history_query import Sample
+from mqvitals_agent.store.hour_mean import HourMean
+from mqvitals_agent.store.message_window import MessageWindow
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.record_track import BEGINNING, RecordTrack
+from mqvitals_agent.store.usual import UsualHours
+from mqvitals_rules.expression import WindowUse
+from mqvitals_rules.polls import Polls
 from mqvitals_rules.preference import covering, newest
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Kind, MetricType, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
-from mqvitals_rules.windows import Point
+from mqvitals_rules.windows import Message, Point
 
 _NONE = -1
 """An interval that is not known."""
 
 _BEGINNING = BEGINNING
-_UNKNOWN = 1 << 61
-"""A gap longer than this reaches back to the beginning: there was no poll before."""
 
 
 _RECENT_MS = 3_600_000
@@ -33,18 +36,27 @@ _POLL = Source.POLL
 
 
 class Wanted(NamedTuple):
-    """A metric that rules look back on: how long (``span_ms``) and how many ``polls``, whichever is more."""
+    """A metric that rules look back on: how long (``span_ms``) and how many ``polls``, whichever is more.
+
+    ``baseline``: they ask what it usually is.
+    """
+
+    @classmethod
+    def by(cls, use: WindowUse) -> Wanted:
+        """What a rule's look into the past needs."""
+        return cls(use.kind, use.metric, use.window_ms, max(1, use.polls), use.function == "baseline")
 
     kind: str
     metric: str
     span_ms: int = 0
     polls: int = 1
+    baseline: bool = False
 
 
 class _Plan:
     """What to keep of the objects of one kind."""
 
-    __slots__ = ("counters", "index", "metrics", "polls", "span_ms")
+    __slots__ = ("counters", "index", "metrics", "polls", "span_ms", "usual")
 
     def __init__(self, kind: Kind, wanted: Sequence[Wanted]) -> None:
         self.metrics = tuple(dict.fromkeys(each.metric for each in wanted))
@@ -55,6 +67,9 @@ class _Plan:
         for metric in self.metrics:
             if types[metric] is MetricType.TEXT:
                 raise ValueError(f"{kind.name}.{metric} is a text: only numbers and states have a history")
+        self.usual = tuple(
+            (self.index[metric], metric) for metric in sorted({each.metric for each in wanted if each.baseline})
+        )
         self.counters = frozenset(metric for metric in self.metrics if types[metric] is MetricType.COUNTER)
 
 
@@ -111,6 +126,9 @@ class WindowHistory:
             by_kind.setdefault(each.kind, []).append(each)
         self._plans = {kind: _Plan(kinds[kind], each) for kind, each in by_kind.items()}
         self._older = older
+        counters = {(kind, metric) for kind, plan in self._plans.items() for metric in plan.counters}
+        self._usual = UsualHours(frozenset(counters), older)
+        self._messages = MessageWindow(older)
         self._tracks: dict[ObjectName, _Track] = {}
         self._recorded: dict[ObjectName, dict[Source, RecordTrack]] = {}
         self._ended: list[ObjectName] = []
@@ -125,6 +143,7 @@ class WindowHistory:
             self._tracks.pop(ended, None)
             for recorded in self._recorded.get(ended, {}).values():
                 recorded.clear()
+        self._messages.renew()
         ts = snapshot.ts
         polled: dict[ObjectName, Reading] = {}
         beside: dict[ObjectName, list[Reading]] = {}
@@ -153,6 +172,8 @@ class WindowHistory:
                 _fill(values, plan, beside[name])
             interval = reading.interval_ms
             track.append(ts, _NONE if interval is None else interval, values)
+            if plan.usual:
+                self._note_usual(plan, name, ts, interval, values)
             self._trim(track, plan, ts)
             if reading.gone:
                 self._ended.append(name)
@@ -173,6 +194,22 @@ class WindowHistory:
             if points:
                 told[source] = points
         return covering({_POLL: polls, **told}, since)[1] if told else polls
+
+    def baseline(self, object_name: ObjectName, metric: str, now: int, counter: bool) -> float | None:  # noqa: ARG002, FBT001
+        """What the metric usually is at this weekday and hour. Raises StoreError when the weeks before cannot be read."""
+        return self._usual.baseline(object_name, metric, now)
+
+    def take_finished_hours(self) -> list[HourMean]:
+        """The means of hours that are over, each once, for the store to keep."""
+        return self._usual.take_finished()
+
+    def _note_usual(
+        self, plan: _Plan, name: ObjectName, ts: int, interval_ms: int | None, values: Sequence[float]
+    ) -> None:
+        for place, metric in plan.usual:
+            value = values[place]
+            if value == value:
+                self._usual.note(name, metric, ts, interval_ms, value)
 
     def _polls(self, object_name: ObjectName, metric: str, since: int) -> Sequence[Point]:
         plan = self._plans[object_name.kind]
@@ -197,6 +234,10 @@ class WindowHistory:
             if points:
                 told[source] = points
         return newest({_POLL: polls, **told})[1] if told else polls
+
+    def messages(self, owner: str, ids: frozenset[str], since: int) -> Sequence[Message] | None:
+        """The console messages of an owner as ``MessageWindow``; None: no console of it is followed. Raises StoreError."""
+        return self._messages.messages(owner, ids, since)
 
     def _records(
         self, name: ObjectName, metric: str, source: Source, track: RecordTrack, since: int
@@ -224,7 +265,10 @@ class WindowHistory:
         track = tracks.get(record.source)
         if track is None:
             track = tracks[record.source] = RecordTrack(len(plan.metrics))
-        track.put(record.ts, record.interval_ms, [_number(value) for value in map(record.values.get, plan.metrics)])
+        values = [_number(value) for value in map(record.values.get, plan.metrics)]
+        track.put(record.ts, record.interval_ms, values)
+        if plan.usual:
+            self._note_usual(plan, record.object, record.ts, record.interval_ms, values)
         track.trim(now, plan.span_ms, plan.polls)
 
     def _last_polls(self, object_name: ObjectName, metric: str, count: int) -> Sequence[Point]:
@@ -341,14 +385,6 @@ def _fill(values: list[float], plan: _Plan, readings: Iterable[Reading]) -> None
                 values[place] = value
 
 
-def _points(track: _Track, column: int, start: int, *, counter: bool) -> list[Point]:
-    times = track.ts[start:]
-    if counter:
-        gaps: Sequence[int] = track.intervals[start:]
-    else:
-        first = track.ts[start - 1] if start else track.before
-        gaps = [ts - before for ts, before in zip(times, (first, *times), strict=False)]
-    return [
-        Point(ts, value if value == value else None, gap if 0 <= gap < _UNKNOWN else None)
-        for ts, value, gap in zip(times, track.columns[column][start:], gaps, strict=True)
-    ]
+def _points(track: _Track, column: int, start: int, *, counter: bool) -> Polls:
+    before = track.ts[start - 1] if start else track.before
+    return Polls(track.ts[start:], track.columns[column][start:], track.intervals[start:] if counter else None, before)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from operator import itemgetter
 from pathlib import Path
@@ -18,7 +18,18 @@ from mqvitals_agent.store.current import CurrentState
 from mqvitals_agent.store.current_query import CurrentQuery
 from mqvitals_agent.store.error import UNDECODABLE, StoreError, explained
 from mqvitals_agent.store.history import HistoryRows
+from mqvitals_agent.store.hour_mean import HourMean, write_means
 from mqvitals_agent.store.lock import WriterLock
+from mqvitals_agent.store.message_row import (
+    ConsoleRow,
+    StoredMessage,
+    delete_old,
+    read_console,
+    read_owners_of,
+    write_console,
+    write_followed,
+    write_messages,
+)
 from mqvitals_agent.store.notice_row import (
     NoticeOutcome,
     Owed,
@@ -36,7 +47,7 @@ from mqvitals_agent.store.ownership import give_to_group
 from mqvitals_agent.store.receiver_row import Adoption, Introduced, adopt_receivers, count_owed
 from mqvitals_agent.store.request import Wish, forget_old, read_wishes, write_answers
 from mqvitals_agent.store.result import HOLDS, LIVE, RECORDS, REPLAY
-from mqvitals_agent.store.schema import PAGE_SIZE, columns_of, open_writer, read_meta
+from mqvitals_agent.store.schema import PAGE_SIZE, REFUSED, columns_of, open_writer, read_meta
 from mqvitals_agent.store.smf_row import (
     FileRow,
     Part,
@@ -284,6 +295,38 @@ class Store:
         with self._explaining("writing"), self._transaction():
             write_file(self._connection, file, ts)
 
+    def follow_consoles(self, paths: Collection[str], before: int) -> None:
+        """These files of console lines are followed from now on, no others; messages before ``before`` (ms UTC) go.
+
+        Raises StoreError.
+        """
+        with self._explaining("writing"), self._transaction():
+            write_followed(self._connection, paths, before)
+
+    def console(self, path: str) -> tuple[ConsoleRow | None, frozenset[str]]:
+        """How far a file of console lines was read, and the queue managers of which it has told. Raises StoreError."""
+        with self._explaining("reading"):
+            return read_console(self._connection, path), read_owners_of(self._connection, path)
+
+    def keep_messages(self, row: ConsoleRow, messages: Iterable[StoredMessage], owners: Iterable[str]) -> None:
+        """A file of console lines was read so far, with these messages in it and of these queue managers: all or nothing.
+
+        Raises StoreError.
+        """
+        with self._explaining("writing"), self._transaction():
+            write_messages(self._connection, messages)
+            write_console(self._connection, row, owners)
+
+    def forget_messages(self, before: int) -> None:
+        """Console messages that came last before ``before``, ms UTC, go. Raises StoreError."""
+        with self._explaining("writing"), self._transaction():
+            delete_old(self._connection, before)
+
+    def keep_means(self, means: Iterable[HourMean]) -> None:
+        """Keep the means of hours that are over, of objects that are stored; very old ones go. Raises StoreError."""
+        with self._explaining("writing"), self._transaction():
+            write_means(self._connection, means, self._objects)
+
     def known_records(self, identities: Iterable[bytes]) -> frozenset[bytes]:
         """Those of these SMF records that were read before. Raises StoreError."""
         with self._explaining("reading"):
@@ -340,6 +383,14 @@ class Store:
                 self._connection.execute("DELETE FROM object WHERE id = ?", (number,))
         if nothing_left:
             del self._objects[name]
+
+    def note_refused(self, text: str) -> None:
+        """Keep what is wrong with the settings or rules that the agent was to go on by, for those who look; empty: nothing is."""
+        with self._explaining("writing"), self._transaction():
+            if text:
+                self._connection.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (REFUSED, text))
+            else:
+                self._connection.execute("DELETE FROM meta WHERE key = ?", (REFUSED,))
 
     def progress(self) -> dict[str, Progress]:
         """The last snapshot stored of every owner, so that an interrupted replay can go on. Raises StoreError."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from mqvitals_agent.view.console import failing_words
 from mqvitals_agent.view.figure import age, number, size
 from mqvitals_agent.view.severity import WIDEST, Health, worst
+from mqvitals_agent.view.situation import refused_words
 from mqvitals_agent.view.table import Item, Line, Span, Tone, line, tone_of
 from mqvitals_agent.view.text import cells, fit, safe, wrap
 from mqvitals_agent.view.unknown import without_answer
@@ -53,11 +55,26 @@ def agent_lines(frame: Frame, width: int) -> tuple[Line, ...]:
     wrong = [each for each in frame.receivers if _health(each) in {Health.WARNING, Health.INFO}]
     fine = [each for each in frame.receivers if each not in wrong]
     return (
+        *_settings(frame, width),
+        *(shown for path, why in frame.consoles for shown in _warned(failing_words(path, why), width)),
         *(shown for each in wrong for shown in receiver_lines(each, frame.now, width, stale=stale)),
         *lines,
         *(shown for each in fine for shown in receiver_lines(each, frame.now, width, stale=stale)),
         *(line(each, Tone.FAINT) for each in wrap(without_answer(frame.status.unknown), width) if each),
     )
+
+
+def _settings(frame: Frame, width: int) -> Iterator[Line]:
+    words = refused_words(frame.situation)
+    if words:
+        yield from _warned(words, width)
+
+
+def _warned(words: str, width: int) -> Iterator[Line]:
+    head = f"{fit(str(Health.WARNING), WIDEST)}  "
+    first, *rest = wrap(words, width, first=head, rest=" " * (WIDEST + 2))
+    yield Line((Span(first[:WIDEST], tone_of(Health.WARNING)), Span(first[WIDEST:], Tone.PLAIN)))
+    yield from (line(each, Tone.PLAIN) for each in rest)
 
 
 def receiver_lines(receiver: ReceiverRow, now: int, width: int, *, stale: bool = False) -> tuple[Line, ...]:

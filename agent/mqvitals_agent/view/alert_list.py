@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.view.alerts import WIDE, entries, shown_severity, worst_first
+from mqvitals_agent.view.alerts import WIDE, entries, in_chains, shown_severity
 from mqvitals_agent.view.figure import number
 from mqvitals_agent.view.heading import heading
 from mqvitals_agent.view.paint import Painter
@@ -26,9 +26,9 @@ __all__ = ["alert_lines", "matching_alerts"]
 def alert_lines(frame: Frame, width: int, text: str = "") -> tuple[Line, ...]:
     """The alerts that match ``text``, in ``width`` cells; a line's key is the object that the alert's rule looks at."""
     found = matching_alerts(frame.alerts, text)
-    advice = [alert for alert in found if alert.kind_of_rule == RuleKind.REVIEW.value]
-    others = [alert for alert in found if alert.kind_of_rule != RuleKind.REVIEW.value]
-    opened = worst_first(alert for alert in others if alert.ended is None)
+    advice = [alert for alert in found if alert.kind_of_rule != RuleKind.OPERATIONAL.value]
+    others = [alert for alert in found if alert.kind_of_rule == RuleKind.OPERATIONAL.value]
+    opened = in_chains([alert for alert in others if alert.ended is None], frame.covered)
     ended = [alert for alert in others if alert.ended is not None]
     lines = [heading(f"Open: {number(len(opened))}", width), *_rows(frame, opened, width)]
     if not opened:
@@ -39,7 +39,7 @@ def alert_lines(frame: Frame, width: int, text: str = "") -> tuple[Line, ...]:
     if ended:
         lines += [heading(f"Ended: {number(len(ended))}, the newest first", width), *_rows(frame, ended, width)]
     if advice:
-        lines += [heading(f"Advice on the configuration: {number(len(advice))}", width), *_rows(frame, advice, width)]
+        lines += [heading(f"Advice: {number(len(advice))}", width), *_rows(frame, advice, width)]
     return tuple(lines)
 
 

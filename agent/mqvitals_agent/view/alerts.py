@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -24,6 +25,21 @@ def worst_first(alerts: Iterable[Alert]) -> list[Alert]:
     return sorted(
         alerts, key=lambda alert: (alert.ended is not None, -shown_severity(alert), -begin_of(alert), alert.key)
     )
+
+
+def in_chains(alerts: Iterable[Alert], covered: Mapping[AlertKey, AlertKey]) -> list[Alert]:
+    """Worst first, and behind each open alert those that it stands for (``covered``: alert -> what stands for it)."""
+    listed = worst_first(alerts)
+    keys = {alert.key for alert in listed if alert.ended is None}
+    under: dict[AlertKey, list[Alert]] = {}
+    heads = []
+    for alert in listed:
+        stands = covered.get(alert.key) if alert.ended is None else None
+        if stands in keys and stands != alert.key:
+            under.setdefault(stands, []).append(alert)
+        else:
+            heads.append(alert)
+    return [each for alert in heads for each in (alert, *(under.get(alert.key, ()) if alert.ended is None else ()))]
 
 
 def at_least(alerts: Iterable[Alert], severity: Severity) -> list[Alert]:
@@ -72,17 +88,23 @@ def entries(
 ) -> list[list[str]]:
     """Each alert as lines: how bad, for how long, since when, which rule, on what; beside or below it its summary.
 
-    ``covered`` says which firing alerts another one of their family stands for, ``silent`` of which owners only the
+    ``covered`` says which firing alerts another one stands for (a worse one of their family, or what brought them about), ``silent`` of which owners only the
     last known state is shown, and as of when (ms UTC). With ``one_line`` a summary is cut to one line.
     """
-    silent = silent or {}
+    silent, covered = silent or {}, covered or {}
+    # Milder stages of the same trouble need not be counted.
+    stages = {alert.key for alert in alerts if alert.cause is None}
+    brought: dict[AlertKey, list[str]] = {}
+    for key, stands in covered.items():
+        if key not in stages:
+            brought.setdefault(stands, []).append(key.rule)
     told = [
         _Entry(
             health_of(shown_severity(alert)),
             lasted(alert, silent.get(alert.key.object.owner, now)),
             _when(alert, now),
             safe(alert.key.rule),
-            " ".join((object_words(alert.key.object), *_notes(alert, covered or {}, silent))),
+            " ".join((object_words(alert.key.object), *_notes(alert, covered, brought.get(alert.key, ()), silent))),
             safe(short_summary(alert)),
             alert.ended is None,
         )
@@ -169,7 +191,8 @@ def listing(
     """The lines of ``mqvitals alerts list``; ``covered`` as for ``entries``."""
     if not alerts:
         return [painter.line(f"{Health.OK}  no alerts", Health.OK)]
-    return [line for lines in entries(worst_first(alerts), now, width, painter, covered=covered) for line in lines]
+    listed = in_chains(alerts, covered or {})
+    return [line for lines in entries(listed, now, width, painter, covered=covered) for line in lines]
 
 
 ENDS = {
@@ -203,7 +226,9 @@ def _when(alert: Alert, now: int) -> str:
     return f"{begin} - {since(alert.ended, now)} {ENDS.get(alert.why, 'ended')}"
 
 
-def _notes(alert: Alert, covered: Mapping[AlertKey, AlertKey], silent: Collection[str]) -> list[str]:
+def _notes(
+    alert: Alert, covered: Mapping[AlertKey, AlertKey], brought: Sequence[str], silent: Collection[str]
+) -> list[str]:
     """What else to know, in brackets: nothing, or one word of a line."""
     if alert.ended is not None:
         return []
@@ -211,7 +236,13 @@ def _notes(alert: Alert, covered: Mapping[AlertKey, AlertKey], silent: Collectio
     if alert.worst > alert.severity:
         notes.append(f"was {alert.worst.name.lower()}")
     if alert.key in covered:
-        notes.append(f"covered by {safe(covered[alert.key].rule)}")
+        stands = covered[alert.key]
+        notes.append(
+            f"covered by {safe(stands.rule)}" if alert.cause is None else f"brought about by {safe(stands.rule)}"
+        )
+    elif brought:
+        words = [f"{safe(rule)} x {count}" if count > 1 else safe(rule) for rule, count in Counter(brought).items()]
+        notes.append(f"brought about {', '.join(words)}")
     if alert.key.object.owner in silent:
         notes.append("last known")
     return [f"({note})" for note in notes]

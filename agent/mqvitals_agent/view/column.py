@@ -29,6 +29,7 @@ _SHORT = {
     Absence.STALE: "stale",
     Absence.NEEDS_SMF: "needs SMF",
     Absence.NEEDS_STATISTICS: "needs stats",
+    Absence.NEEDS_CONSOLE: "no console",
     Absence.NOT_DECLARED: "undeclared",
     Absence.NOT_LIVE: "not live",
     Absence.TIME_ZONE_UNKNOWN: "time zone?",

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.view.alerts import lasted, short_summary, since, told_summary
+from mqvitals_agent.view.console import console_lines
 from mqvitals_agent.view.figure import age, figure, moment, number, short_age
 from mqvitals_agent.view.heading import heading
+from mqvitals_agent.view.incident import incident_lines
 from mqvitals_agent.view.interval import interval_lines
 from mqvitals_agent.view.judgement import rule_lines
 from mqvitals_agent.view.record_words import needs_words, on_zos
@@ -27,6 +29,7 @@ from mqvitals_rules.vocabulary.tables import KINDS
 
 if TYPE_CHECKING:
     from mqvitals_agent.view.frame import Frame
+    from mqvitals_agent.view.status import StatusView
 
 _INDENT = "  "
 _WIDE = 100
@@ -43,11 +46,12 @@ def detail_lines(frame: Frame, width: int) -> tuple[Line, ...]:
     if not detail.known:
         return tuple(_unknown(detail, width))
     return (
-        *_state(detail, frame.now, width),
+        *_state(detail, frame.status, frame.now, width),
         *interval_lines(detail.name.kind, detail.values or {}, frame.now, width),
         *_below(detail, frame.now, width),
         *_next(detail, width),
         *_tasks(detail, frame.now, width),
+        *console_lines(detail.console, detail.name.kind, frame.now, width, zos=on_zos(detail.values or {})),
         *_related(detail, frame.now, width),
         *rule_lines(detail.rules, frame.now, width),
         *_figures(detail, frame.now, width),
@@ -63,7 +67,7 @@ def _unknown(detail: Detail, width: int) -> Iterator[Line]:
         yield Line((Span(f"{_INDENT}did you mean "), Span(safe(near), Tone.STRONG)), near)
 
 
-def _state(detail: Detail, now: int, width: int) -> Iterator[Line]:
+def _state(detail: Detail, status: StatusView, now: int, width: int) -> Iterator[Line]:
     name = detail.name
     words = object_words(name) if name.kind != "queue_manager" else f"queue manager {safe(name.owner)}"
     if name.kind in ("queue", "channel", "cf_structure"):
@@ -84,6 +88,7 @@ def _state(detail: Detail, now: int, width: int) -> Iterator[Line]:
         health = health_of(alert.severity)
         head = f"{health.glyph} {safe(alert.key.rule)}  "
         yield from _wrapped(safe(told_summary(alert)), width, tone_of(health), first=head, rest=" " * cells(head))
+        yield from incident_lines(alert, status, cells(head), width)
 
 
 def _below(detail: Detail, now: int, width: int) -> Iterator[Line]:

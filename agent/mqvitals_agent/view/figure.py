@@ -13,8 +13,8 @@ _BYTES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 # The vocabulary's units of time and of size, in the smallest.
 _TIME_IN_US = {"us": 1.0, "ms": 1e3, "s": 1e6, "minutes": 6e7, "days": 8.64e10}
-_SIZE_IN_BYTES = {"bytes": 1.0, "KB": 1024.0, "MB": 1024.0**2}
-_WORDS = {"messages": "msgs", "per_s": "/s", "count": "", "number": ""}
+_SIZE_IN_BYTES = {"bytes": 1.0, "KB": 1024.0, "MB": 1024.0**2, "GB": 1024.0**3}
+_WORDS = {"messages": "msgs", "messages/s": "msgs/s", "per_s": "/s", "count": "", "number": ""}
 
 
 def figure(value: Reported, metric: Metric) -> str:

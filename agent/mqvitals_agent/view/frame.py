@@ -64,7 +64,7 @@ class Frame:
     """What a screen shows. ``now`` is ms UTC (of a replay its last snapshot), ``read_at`` the clock when it was read.
 
     Every frame has the status, for the header. Only those of their screens have ``items`` (worst first), ``tasks`` (of the
-    channel initiators), ``receivers``, ``detail``,
+    channel initiators), ``receivers``, ``consoles`` (files that cannot be followed, and why), ``detail``,
     ``pulse`` (the overview's figures over time), ``remedy`` (of the worst alert; ``further``: of the next two) and ``alerts``: open and ended ones, advice included, with those in
     ``covered`` that another alert of their family stands for.
     """
@@ -78,6 +78,7 @@ class Frame:
     items: tuple[Item, ...] = ()
     tasks: tuple[Item, ...] = ()
     receivers: tuple[ReceiverRow, ...] = ()
+    consoles: tuple[tuple[str, str], ...] = ()
     detail: Detail | None = None
     alerts: tuple[Alert, ...] = ()
     covered: Mapping[AlertKey, AlertKey] = field(default_factory=dict)
@@ -113,7 +114,8 @@ def read_frame(reader: StoreReader, clock_ms: int, want: Want, rules: Judging) -
             return replace(frame, items=with_tasks(items, tasks), tasks=tasks)
         return replace(frame, items=items)
     if want.screen == AGENT:
-        return replace(frame, items=read_items(reader, status, "agent"), receivers=reader.receivers())
+        items = read_items(reader, status, "agent")
+        return replace(frame, items=items, receivers=reader.receivers(), consoles=reader.consoles_failing())
     if want.screen == DETAIL and want.name is not None:
         return replace(
             frame, detail=read_detail(reader, status, rules, want.name, metric=want.metric, span_ms=want.span_ms)

@@ -6,6 +6,7 @@ from mqvitals_agent.view.alerts import since
 from mqvitals_agent.view.figure import age, clock, day, moment, number
 from mqvitals_agent.view.paint import Painter
 from mqvitals_agent.view.severity import Health, health_of
+from mqvitals_agent.view.situation import refused_words
 from mqvitals_agent.view.status import StatusView, counts
 from mqvitals_agent.view.text import cells, safe, wrap
 from mqvitals_agent.view.unknown import troubling, without_answer
@@ -82,7 +83,7 @@ def _notes(view: StatusView, width: int) -> list[str]:
     members = [*view.queue_managers, *([view.group] if view.group else [])]
     stale = [member for member in members if member.stale]
     if not stale:
-        return []
+        return _refused(view, width)
     if len(stale) == len(members):
         youngest = min(member.age_ms for member in stale)
         return wrap(
@@ -92,6 +93,12 @@ def _notes(view: StatusView, width: int) -> list[str]:
         )
     names = ", ".join(f"{safe(member.name)} for {age(member.age_ms)}" for member in stale)
     return wrap(f"Stale: nothing new from {names}; how they are now is unknown", width, rest="  ")
+
+
+def _refused(view: StatusView, width: int) -> list[str]:
+    """Who changed settings or rules and finds no effect."""
+    text = refused_words(view.situation)
+    return wrap(text, width, rest="  ") if text else []
 
 
 def _unknown(view: StatusView, width: int, painter: Painter) -> list[str]:

@@ -97,7 +97,7 @@ def kinds_of(kind: str) -> tuple[str, ...]:
 def read_items(reader: StoreReader, status: StatusView, kind: str) -> tuple[Item, ...]:
     """The objects of a list, worst first, then by name. Raises StoreError."""
     situation = status.situation
-    by_object = health_by_object(status.alerts)
+    by_object = health_by_object(status.firing)
     stale = {
         member.name
         for member in (*status.queue_managers, *([status.group] if status.group else []))

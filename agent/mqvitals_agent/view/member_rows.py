@@ -117,7 +117,7 @@ def _row(frame: Frame, each: MemberView, member: Member, past: int) -> dict[int,
     texts = {
         _POOL: cell.least_free(current, seen_as, now) + " " * max(AGE - cells(pool_age), 0),
         _PAGE_SET: cell.fullest(current, seen_as, now, aged=not both),
-        _CHANNELS: cell.channels(current, seen_as, now, frame.status.alerts),
+        _CHANNELS: cell.channels(current, seen_as, now, frame.status.firing),
         _TASKS: cell.tasks(current, seen_as, now),
         _LOGS: cell.full_logs(current, seen_as, now),
     }
@@ -151,7 +151,7 @@ def _tone(view: StatusView, owner: str, kind: str, text: str, *, silent: bool) -
         return Tone.ABSENT
     if silent:
         return Tone.STALE
-    about = (alert for alert in view.alerts if (alert.scope.owner, alert.scope.kind) == (owner, kind))
+    about = (alert for alert in view.firing if (alert.scope.owner, alert.scope.kind) == (owner, kind))
     health = worst(health_of(alert.severity) for alert in about)
     return tone_of(health) if health >= Health.WARNING else Tone.PLAIN
 

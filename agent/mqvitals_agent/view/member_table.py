@@ -66,7 +66,7 @@ def key_figures(view: StatusView, member: Member) -> tuple[str, ...]:
     return (
         cell.least_free(current, member, now),
         cell.fullest(current, member, now),
-        cell.channels(current, member, now, view.alerts),
+        cell.channels(current, member, now, view.firing),
         cell.tasks(current, member, now),
         cell.full_logs(current, member, now),
     )

@@ -65,7 +65,17 @@ def _alerts(view: StatusView, remedies: Sequence[Remedy], width: int) -> list[Li
             lines.append(row)
         else:
             lines += _advised(alert, row, remedies[place], width)
+        lines += _brought_about(view, alert, width)
     return [*lines, *_advice(view)]
+
+
+def _brought_about(view: StatusView, alert: Alert, width: int) -> list[Line]:
+    """What else is firing because of an alert, on one line; the alerts screen has it in full."""
+    brought = [each for each in view.firing if view.explained.get(each.key) == alert.key]
+    if not brought:
+        return []
+    words = [f"{safe(each.key.rule)} {object_words(each.key.object)}" for each in brought]
+    return [line(cut(f"{' ' * (WIDEST + 2)}brought about: {', '.join(words)}", width), Tone.FAINT)]
 
 
 def _advised(alert: Alert, row: Line, remedy: Remedy, width: int) -> list[Line]:
@@ -91,11 +101,7 @@ def _advice(view: StatusView) -> list[Line]:
     if not view.advice:
         return []
     plural = "piece" if view.advice == 1 else "pieces"
-    return [
-        line(
-            f"{Health.INFO.glyph} {number(view.advice)} {plural} of advice on the configuration: see Alerts", Tone.FAINT
-        )
-    ]
+    return [line(f"{Health.INFO.glyph} {number(view.advice)} {plural} of advice: see Alerts", Tone.FAINT)]
 
 
 def alert_rows(alerts: Sequence[Alert], now: int, width: int, silent: Mapping[str, int] | None = None) -> list[Line]:

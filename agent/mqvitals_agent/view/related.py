@@ -114,7 +114,7 @@ class _Reads:
         self._reader = reader
         self._status = status
         self._name = name
-        self._health = health_by_object(status.alerts)
+        self._health = health_by_object(status.firing)
         members = (*status.queue_managers, *((status.group,) if status.group else ()))
         self._stale = {member.name for member in members if member.stale}
         self._owners = [member.name for member in members]

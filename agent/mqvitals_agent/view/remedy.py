@@ -11,7 +11,7 @@ from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.view.paint import Painter
 from mqvitals_agent.view.text import cells, safe, wrap
 from mqvitals_rules.lifecycle.alert import Alert
-from mqvitals_rules.scene import Present
+from mqvitals_rules.present import Present
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
@@ -63,7 +63,7 @@ def read_remedy(reader: StoreReader, alert: Alert, rules: RuleSet) -> Remedy:
         told = known[name].get(metric)
         return Absence.NOT_ASKED if told is None else told.value
 
-    return Remedy(form.rule.advice, form.command(alert.scope, Present(lookup, alert.updated)))
+    return Remedy(form.rule.advice, form.command(alert.scope, Present(lookup, alert.updated, alert.scope.name)))
 
 
 def what_next(alert: Alert, width: int, painter: Painter, remedy: Remedy, options: str) -> list[str]:

@@ -72,7 +72,9 @@ def _alerts(view: StatusView, layout: Layout, width: int, painter: Painter, opti
             # The heading has said so of everything: it is shown as of then.
             silent, now = {}, max(silent.values(), default=now)
         shown = view.alerts[: layout.alerts]
-        for entry in entries(shown, now, width, painter, silent=silent, one_line=layout.one_line):
+        for entry in entries(
+            shown, now, width, painter, covered=view.explained, silent=silent, one_line=layout.one_line
+        ):
             lines += entry
         if len(view.alerts) > len(shown):
             lines += _more(f"and {number(len(view.alerts) - len(shown))} more:", "", width, options)

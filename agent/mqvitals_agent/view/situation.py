@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from mqvitals_agent.store.result import RECORDS_ALONE, CurrentValue, UnknownRow
 from mqvitals_agent.view.figure import age
+from mqvitals_agent.view.text import safe
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.snapshot import ObjectName
 
@@ -54,7 +55,8 @@ class Member:
 class Situation:
     """Everything the status is made of, as of ``now`` (ms UTC; where nobody goes on with the store its last snapshot).
 
-    ``alerts`` are those firing, advice on the configuration included.
+    ``alerts`` are those firing, advice on the configuration included. ``refused`` is what is wrong with settings or rules that the agent
+    did not take over.
     """
 
     now: int
@@ -65,6 +67,7 @@ class Situation:
     current: Current = field(default_factory=dict)
     alerts: tuple[Alert, ...] = ()
     unknown: tuple[UnknownRow, ...] = ()
+    refused: str = ""
 
 
 def read_situation(reader: StoreReader, clock: int, figures: Mapping[str, tuple[str, ...]] = FIGURES) -> Situation:
@@ -91,6 +94,16 @@ def read_situation(reader: StoreReader, clock: int, figures: Mapping[str, tuple[
         current=current,
         alerts=tuple(stored.alert for stored in reader.alerts()),
         unknown=reader.unknown_counts(),
+        refused=meta.refused,
+    )
+
+
+def refused_words(situation: Situation) -> str:
+    """What is said of settings and rules that the agent did not take over; empty when there are none."""
+    if not situation.refused or situation.past:
+        return ""
+    return (
+        f"The settings and rules from before are in force, for those of now cannot be used: {safe(situation.refused)}"
     )
 
 

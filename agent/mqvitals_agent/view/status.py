@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from mqvitals_agent.view.alerts import as_json, worst_first
 from mqvitals_agent.view.severity import Exit, Health, exit_of, health_of, worst
 from mqvitals_agent.view.situation import Member, Situation
-from mqvitals_rules.lifecycle.alert import Alert, Severity
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Severity
 from mqvitals_rules.lifecycle.family import overshadowed
 from mqvitals_rules.moment import iso
 from mqvitals_rules.rule import RuleKind
@@ -42,7 +42,8 @@ class MemberView:
 class StatusView:
     """The status of the whole group; ``alerts`` are the operational ones, worst first; ``advice`` counts the others.
 
-    Of alerts of one family about one object only the worst is among them.
+    Of alerts of one family about one object only the worst is among them, and none that another one explains. ``explained`` says which one
+    explains those, which are among ``firing``: an object is not well because its trouble has a cause elsewhere.
     """
 
     situation: Situation
@@ -52,6 +53,8 @@ class StatusView:
     alerts: tuple[Alert, ...]
     advice: int
     unknown: tuple[tuple[Absence, int], ...]
+    explained: Mapping[AlertKey, AlertKey] = field(default_factory=dict)
+    firing: tuple[Alert, ...] = ()
 
     @property
     def exit(self) -> Exit:
@@ -61,10 +64,14 @@ class StatusView:
 
 def status_of(situation: Situation, ranks: Mapping[str, int] | None = None) -> StatusView:
     """Judge a situation. ``ranks`` are those of rules in their families, by rule id."""
-    everything = [alert for alert in situation.alerts if alert.kind_of_rule != RuleKind.REVIEW.value]
+    everything = [alert for alert in situation.alerts if alert.kind_of_rule == RuleKind.OPERATIONAL.value]
     covered = overshadowed(everything, ranks or {})
+    explained = {
+        alert.key: covered[alert.key] for alert in everything if alert.cause is not None and alert.key in covered
+    }
     operational = [alert for alert in everything if alert.key not in covered]
-    members = [_member(member, situation, operational) for member in situation.members]
+    firing = [alert for alert in everything if alert.key not in covered or alert.key in explained]
+    members = [_member(member, situation, operational, firing) for member in situation.members]
     queue_managers = tuple(member for member in members if not member.is_group)
     unknown: Counter[Absence] = Counter()
     for row in situation.unknown:
@@ -81,6 +88,8 @@ def status_of(situation: Situation, ranks: Mapping[str, int] | None = None) -> S
         alerts=tuple(worst_first(operational)),
         advice=len(situation.alerts) - len(everything),
         unknown=tuple(sorted(unknown.items(), key=lambda item: (-item[1], item[0].value))),
+        explained=explained,
+        firing=tuple(worst_first(firing)),
     )
 
 
@@ -102,7 +111,7 @@ def counts(alerts: Iterable[Alert]) -> tuple[tuple[Severity, int], ...]:
 
 
 def status_json(view: StatusView) -> dict[str, Any]:
-    """The object of ``mqvitals status --json``."""
+    """The object of ``mqvitals status --json``. ``refused`` is in it while settings or rules cannot be used."""
     situation = view.situation
     return {
         "at": iso(situation.now),
@@ -119,16 +128,18 @@ def status_json(view: StatusView) -> dict[str, Any]:
             }
             for member in view.queue_managers
         ],
-        "alerts": [as_json(alert) for alert in view.alerts],
+        "alerts": [as_json(alert) for alert in view.firing],
+        **({"refused": situation.refused} if situation.refused else {}),
     }
 
 
-def _member(member: Member, situation: Situation, operational: Sequence[Alert]) -> MemberView:
+def _member(member: Member, situation: Situation, operational: Sequence[Alert], firing: Sequence[Alert]) -> MemberView:
     own = [alert for alert in operational if alert.key.object.owner == member.name]
     age_ms = max(situation.now - member.last_ts, 0)
     stale = age_ms > STALE_INTERVALS * member.interval_ms
     reachable = None if member.is_group else _reachable(member.name, situation)
-    health = worst(health_of(alert.severity) for alert in own)
+    # What another owner's trouble brought about counts here, though it is told there.
+    health = worst(health_of(alert.severity) for alert in firing if alert.key.object.owner == member.name)
     if stale:
         # Its alerts are of the past; how it is now cannot be told.
         health = Health.UNKNOWN

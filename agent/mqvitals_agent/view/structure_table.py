@@ -77,7 +77,7 @@ def _structure_health(view: StatusView, group: Member, name: ObjectName, values:
     told = values.get("entries_pct")
     fresh = told is not None and told.ts is not None and group.last_ts - told.ts <= STALE_INTERVALS * group.interval_ms
     known = fresh and told is not None and not isinstance(told.value, Absence)
-    return max(health_of_object(name, view.alerts), Health.OK if known else Health.UNKNOWN)
+    return max(health_of_object(name, view.firing), Health.OK if known else Health.UNKNOWN)
 
 
 def _share(values: cell.Values) -> float:

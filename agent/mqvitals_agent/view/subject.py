@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.view.chart import Span
+from mqvitals_agent.view.console import Console, read_console
 from mqvitals_agent.view.listing import health_by_object, health_of_item
 from mqvitals_agent.view.related import Related, read_related
 from mqvitals_agent.view.remedy import TREND, Remedy, read_remedy
@@ -28,6 +29,9 @@ from mqvitals_rules.vocabulary.tables import metric as metric_of
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_rules.check import Judging
+
+_TOLD_BESIDE = 5
+"""Alerts, the worst, beside which the console's messages of that time are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ class Detail:
     ``known`` is false when the store holds no such object; ``near`` are then names that look like it. ``gone`` (ms UTC)
     says since when it no longer exists. ``since`` is when it became as bad as it is. ``chartable`` are the metrics that
     a chart can show, ``below`` the open alerts of what belongs to it, worst first; ``lead`` the worst of all with what to do,
-    when it is one of those; ``until`` when something last came, where that is long ago; ``tasks`` those of a channel initiator. ``trend`` is the chosen one over time (None: it has none).
+    when it is one of those; ``until`` when something last came, where that is long ago; ``tasks`` those of a channel initiator, ``console`` the messages about it. ``trend`` is the chosen one over time (None: it has none).
     """
 
     name: ObjectName
@@ -78,6 +82,7 @@ class Detail:
     related: tuple[Related, ...] = ()
     tasks: tuple[Item, ...] = ()
     mqsc: str = ""
+    console: Console = field(default_factory=Console)
     chartable: tuple[str, ...] = ()
     metric: str = ""
     trend: TrendView | None = None
@@ -99,10 +104,10 @@ def read_detail(
         for stored in reader.alerts(include_ended=True, include_pending=True)
         if name in (stored.alert.scope, stored.alert.key.object)
     ]
-    firing = tuple(alert for alert in status.alerts if name in (alert.scope, alert.key.object))
+    firing = tuple(alert for alert in status.firing if name in (alert.scope, alert.key.object))
     health = health_of_item(name, values, health_by_object(firing), stale=stale)
     related = read_related(reader, status, name, values)
-    below = tuple(alert for alert in status.alerts if alert not in firing and _belongs(alert, name, related))
+    below = tuple(alert for alert in status.firing if alert not in firing and _belongs(alert, name, related))
     if name.kind in ("queue_manager", "qsg"):
         # As its line on the overview says it.
         members = (*status.queue_managers, *_group(status))
@@ -110,7 +115,7 @@ def read_detail(
         health = Health.UNKNOWN if stale else health
     tasks = read_tasks(reader, status, [name.owner]) if name.kind == "channel_initiator" else ()
     health = with_tasks([Item(name, health, values)], tasks)[0].health
-    all_of_it = [alert for alert in status.alerts if alert in firing or alert in below]
+    all_of_it = [alert for alert in status.firing if alert in firing or alert in below]
     lead = (
         (all_of_it[0], read_remedy(reader, all_of_it[0], rules.rules)) if all_of_it and all_of_it[0] in below else None
     )
@@ -137,6 +142,7 @@ def read_detail(
         related=related,
         tasks=tasks,
         mqsc=lead[1].mqsc if lead is not None and lead[1].mqsc else _mqsc(looked),
+        console=read_console(reader, name, (*firing, *below)[:_TOLD_BESIDE], situation.now),
         chartable=chartable,
         metric=shown,
         trend=_trend(reader, name, shown, values, Span(situation.now - span_ms, situation.now)) if shown else None,
@@ -208,6 +214,7 @@ _NEVER_TOLD = frozenset(
     {
         Absence.NEEDS_SMF,
         Absence.NEEDS_STATISTICS,
+        Absence.NEEDS_CONSOLE,
         Absence.NOT_RETURNED,
         Absence.NOT_ON_ZOS,
         Absence.NOT_ON_DISTRIBUTED,

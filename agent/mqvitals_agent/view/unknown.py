@@ -12,6 +12,8 @@ Counts = Sequence[tuple[Absence, int]]
 _NEEDS = {
     Absence.NEEDS_SMF: ("needs SMF records", "need SMF records"),
     Absence.NEEDS_STATISTICS: ("needs statistics messages", "need statistics messages"),
+    Absence.NEEDS_CONSOLE: ("needs console messages", "need console messages"),
+    Absence.WINDOW: ("needs more history", "need more history"),
     Absence.NOT_DECLARED: ("needs a declaration", "need declarations"),
     Absence.NOT_LIVE: ("is about living connections", "are about living connections"),
     Absence.NOT_ON_ZOS: ("is not for z/OS", "are not for z/OS"),

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from mqvitals_agent.store.message_window import MessageWindow
+from mqvitals_agent.view.stored_world import learn, load_kind
+from mqvitals_rules.baseline import hours, middle
 from mqvitals_rules.finding import Finding, find
 from mqvitals_rules.form import Form
-from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
-from mqvitals_rules.vocabulary.metric import MetricType, Reported
+from mqvitals_rules.snapshot import ObjectName, Source
+from mqvitals_rules.vocabulary.metric import MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
 from mqvitals_rules.vocabulary.tables import metric as metric_of
-from mqvitals_rules.windows import Point
+from mqvitals_rules.windows import Message, Point
 from mqvitals_rules.world import RELATIONS, Declared, World
 
 if TYPE_CHECKING:
@@ -39,8 +42,10 @@ def judge(reader: StoreReader, forms: Iterable[Form], facts: Declared, name: Obj
     state = world.state(name)
     assert state is not None, "an object of the store has a state"
     now = owners[name.owner].last_ts
-    past = _StoredPast(reader, now)
+    past = StoredPast(reader, now)
     loaded = {name.kind}
+    forms = tuple(forms)
+    _load_company(reader, world, name, forms, owners, group)
     findings = []
     for form in forms:
         kinds = {kind for expression in form.expressions for kind, _ in expression.names} | form.summary.kinds
@@ -53,22 +58,36 @@ def judge(reader: StoreReader, forms: Iterable[Form], facts: Declared, name: Obj
 
 def _load(reader: StoreReader, world: World, name: ObjectName, group: str) -> None:
     """Tell the world what the store holds of an object. Raises UnknownNameError for one that the store does not know."""
-    poll = KINDS[name.kind].poll
-    values = {}
-    recorded: dict[tuple[str, Source, int | None, int], dict[str, Reported]] = {}
-    for metric, current in reader.current(name).items():
-        if current.source is not Source.POLL and current.ts is not None:
-            about = current.probe, current.source, current.interval_ms, current.ts
-            recorded.setdefault(about, {})[metric] = current.value
-            continue
-        # What a poll asked for in vain is absent to a rule, however well the last value is remembered.
-        silent = current.unanswered is not None and current.probe == poll
-        values[metric] = current.unanswered if silent and current.unanswered is not None else current.value
-    records = [
-        Reading(name, probe, ts, told, interval, poll=False, source=source)
-        for (probe, source, interval, ts), told in recorded.items()
-    ]
-    world.learn(Snapshot(name.owner, name.owner == group, 0, 0, (Reading(name, poll, 0, values), *records)))
+    learn(world, name, group, reader.current(name))
+
+
+def _load_company(
+    reader: StoreReader, world: World, name: ObjectName, forms: Iterable[Form], owners: Iterable[str], group: str
+) -> None:
+    """Tell the world of all objects among which may be members of ``name``, or its pair, as far as the rules ask about them."""
+    whose = owners if KINDS[name.kind].of_group else dict.fromkeys((name.owner, group))
+    company = _company(forms)
+    for owner in whose:
+        for kind, metrics in company.items():
+            if owner:
+                load_kind(reader, world, owner, kind, group, metrics)
+
+
+def _company(forms: Iterable[Form]) -> dict[str, set[str]]:
+    """Of which kinds rules may ask many objects - members, what belongs to these, the other queue of a pair - and which of their metrics."""
+    found: dict[str, set[str]] = {}
+    for form in forms:
+        for expression in form.expressions:
+            for use in expression.members:
+                found.setdefault(use.kind, set())
+                for kind, metric in use.names:
+                    found.setdefault(kind, set()).add(metric)
+            for metric in expression.pairs:
+                found.setdefault("queue", set()).add(metric)
+    for holder, metric in RELATIONS.values():
+        if holder in found:
+            found[holder].add(metric)
+    return found
 
 
 def _load_related(reader: StoreReader, world: World, name: ObjectName, kind: str, group: str) -> None:
@@ -86,11 +105,12 @@ def _load_related(reader: StoreReader, world: World, name: ObjectName, kind: str
                 return
 
 
-class _StoredPast:
+class StoredPast:
     """The past of a store, metric by metric as it is asked for."""
 
     def __init__(self, reader: StoreReader, now: int) -> None:
         self._reader = reader
+        self._messages = MessageWindow(reader)
         self._now = now
 
     def points(self, object_name: ObjectName, metric: str, since: int) -> Sequence[Point]:
@@ -102,6 +122,15 @@ class _StoredPast:
     def last(self, object_name: ObjectName, metric: str, count: int) -> Sequence[Point]:
         """The newest ``count`` polls, oldest first."""
         return self._told(object_name, metric, newest_of=count)
+
+    def baseline(self, object_name: ObjectName, metric: str, now: int, counter: bool) -> float | None:  # noqa: ARG002, FBT001
+        """What the metric usually is at this weekday and hour."""
+        means = self._reader.hour_means(object_name.kind, metric, hours(now), object_name)
+        return middle(means.get(object_name, ()))
+
+    def messages(self, owner: str, ids: frozenset[str], since: int) -> Sequence[Message] | None:
+        """The console messages of an owner with ts > ``since``, oldest first; None: no console of it is followed."""
+        return self._messages.messages(owner, ids, since)
 
     def _told(self, name: ObjectName, metric: str, **selection: int) -> list[Point]:
         counter = metric_of(name.kind, metric).type is MetricType.COUNTER

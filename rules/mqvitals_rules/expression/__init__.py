@@ -5,7 +5,7 @@ from mqvitals_rules.expression.error import ExpressionError
 from mqvitals_rules.expression.explanation import Explanation, TermVerdict
 from mqvitals_rules.expression.expression import Calculation, Expression, compile_expression, compile_value
 from mqvitals_rules.expression.function import WindowUse
-from mqvitals_rules.expression.judge import Missing
+from mqvitals_rules.expression.outcome import Missing
 
 __all__ = [
     "Calculation",

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping
 
 from mqvitals_config.suggestion import did_you_mean, shown
+from mqvitals_rules.expression.call import CallChecker
 from mqvitals_rules.expression.error import RefusedError
 from mqvitals_rules.expression.node import (
     All,
@@ -19,14 +20,14 @@ from mqvitals_rules.expression.node import (
     Not,
     Operand,
 )
-from mqvitals_rules.expression.operand import OperandChecker, every
+from mqvitals_rules.expression.operand import every
 from mqvitals_rules.expression.type import Type, described, type_of, value_names, values_of
 
 _ORDER: Mapping[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 _EQUALITY: Mapping[type[ast.cmpop], str] = {ast.Eq: "==", ast.NotEq: "!="}
 
 
-class ConditionChecker(OperandChecker):
+class ConditionChecker(CallChecker):
     """Checks one expression that must be true or false. Its methods raise RefusedError."""
 
     __slots__ = ()
@@ -41,10 +42,10 @@ class ConditionChecker(OperandChecker):
                 return Not(*self.span(node), self.condition(node.operand))
             case ast.Compare():
                 return self._comparisons(node)
-            case ast.Call(func=ast.Name(id="present")):
-                return self.present(node)
-            case ast.Call(func=ast.Name(id="rising")):
-                return self.rising(node)
+            case ast.Call():
+                found = self.condition_call(node)
+                if found is not None:
+                    return found
         operand = self.operand(node)
         values = values_of(operand)
         remedy = f"compare it with one of its values: {value_names(values)}" if values else "compare it with something"

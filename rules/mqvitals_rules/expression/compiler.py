@@ -17,23 +17,32 @@ from typing import NamedTuple
 
 from mqvitals_rules.expression.context import Context
 from mqvitals_rules.expression.function import EXTREMES, WINDOW_FUNCTIONS, rising
+from mqvitals_rules.expression.member import any_member, tally
+from mqvitals_rules.expression.message import elapsed, seen
 from mqvitals_rules.expression.node import (
     Absolute,
+    Affix,
     All,
     Any,
+    AnyMember,
     Arithmetic,
     Comparison,
     Condition,
     Constant,
+    Elapsed,
     Extreme,
     Membership,
     MetricValue,
+    NameText,
     Negation,
     Not,
     Operand,
     Present,
     Rising,
+    Seen,
+    Tally,
     Window,
+    limit_metrics,
     read_now,
 )
 from mqvitals_rules.expression.type import Type, type_of
@@ -66,6 +75,18 @@ def compile_condition(root: Condition) -> Judge:
     writer = _Writer()
     code = writer.condition(root, frozenset())
     text = f"(None if (t := {code.text}) is L else t)" if code.leaves else code.text
+    return _function(text, writer)
+
+
+def compile_operand(root: Operand) -> Callable[..., Whatever]:
+    """The function that works out a number: None where it is unknown."""
+    writer = _Writer()
+    tests = _Tests(frozenset())
+    value = writer.settled(root, tests)
+    return _function(f"({value} if {' and '.join(tests.parts)} else None)" if tests.parts else value, writer)
+
+
+def _function(text: str, writer: _Writer) -> Judge:
     module = compile(f"def judge(c, v):\n return {text}\n", "<rule>", "exec")
     body = next(constant for constant in module.co_consts if isinstance(constant, CodeType))
     return FunctionType(body, writer.table, "judge")
@@ -86,9 +107,13 @@ class _Writer:
             "least": EXTREMES["min"],
             "greatest": EXTREMES["max"],
             "rising": rising,
+            "any_member": any_member,
+            "tally": tally,
+            "seen": seen,
+            "elapsed": elapsed,
         }
         self._constants: dict[tuple[type, object], str] = {}
-        self._metrics: dict[tuple[str, str], str] = {}
+        self._metrics: dict[tuple[str, str, str], str] = {}
         self._locals = 0
 
     def condition(self, node: Condition, read: _Read) -> _Code:
@@ -102,14 +127,21 @@ class _Writer:
                 kept = f" or {local} is L" if code.leaves else ""
                 return code._replace(text=f"({local} if ({local} := {code.text}) is None{kept} else not {local})")
             case Present():
-                asked = f"c.value({self._address(node.metric)}).__class__ in P"
+                asked = f"{_whose(node.metric)}.value({self._address(node.metric)}).__class__ in P"
                 if node.metric.own:
                     asked = f"v({self._constant(node.metric.metric.name)}).__class__ in P or {asked}"
                 return _Code(f"({asked})", leaves=False, read=read)
             case Rising():
-                text = f"rising(c, {self._address(node.metric)}, {self._constant(node.rises)})"
+                text = f"rising({_whose(node.metric)}, {self._address(node.metric)}, {self._constant(node.rises)})"
                 return _Code(text, leaves=False, read=read)
-            case Comparison() | Membership():
+            case AnyMember():
+                body = self._held(compile_condition(node.body))
+                text = f"any_member(c, {self._constant(node.kind)}, {body}, {self._constant(node.alike)})"
+                return _Code(text, leaves=False, read=read)
+            case Seen():
+                text = f"seen(c, {self._constant(node.message)}, {self._constant(node.window_ms)})"
+                return _Code(text, leaves=False, read=read)
+            case Comparison() | Membership() | Affix():
                 return self._term(node, read)
 
     def _joined(self, node: All | Any, read: _Read) -> _Code:
@@ -131,7 +163,7 @@ class _Writer:
         text = f"({decides} if {' or '.join(steps)} else None if {unknown} else {otherwise})"
         return _Code(text, left, after)
 
-    def _term(self, node: Comparison | Membership, read: _Read) -> _Code:
+    def _term(self, node: Comparison | Membership | Affix, read: _Read) -> _Code:
         optional = list({self._metric(each): each for each in read_now(node) if each.optional}.values())
         undeclared = []
         after = read
@@ -142,10 +174,12 @@ class _Writer:
                 after = read
         tests = _Tests(read)
         if isinstance(node, Comparison):
-            value = f"{self._settled(node.left, tests)} {node.operator} {self._settled(node.right, tests)}"
+            value = f"{self.settled(node.left, tests)} {node.operator} {self.settled(node.right, tests)}"
+        elif isinstance(node, Affix):
+            value = f"{self.settled(node.text, tests)}.{node.function}({self.settled(node.affix, tests)})"
         else:
             operator = "not in" if node.negated else "in"
-            value = f"{self._settled(node.operand, tests)} {operator} {self._constant(node.members)}"
+            value = f"{self.settled(node.operand, tests)} {operator} {self._constant(node.members)}"
         text = f"({value} if {' and '.join(tests.parts)} else None)" if tests.parts else f"({value})"
         if undeclared:
             text = f"(L if {' or '.join(undeclared)} else {text})"
@@ -155,7 +189,7 @@ class _Writer:
 
     # Operands
 
-    def _settled(self, node: Operand, tests: _Tests) -> str:
+    def settled(self, node: Operand, tests: _Tests) -> str:
         """The code of an operand that is known to be a number, state or text once ``tests`` hold."""
         text = self._operand(node, tests)
         if not _may_be_nan(node):
@@ -170,13 +204,15 @@ class _Writer:
                 return self._constant(node.value)
             case MetricValue():
                 return self._present(node, tests)
+            case NameText():
+                return f"{_context(node.of)}.name"
             case Negation():
                 return f"(-{self._operand(node.operand, tests)})"
             case Absolute():
                 return f"absolute({self._operand(node.operand, tests)})"
             case Extreme():
                 function = "least" if node.function == "min" else "greatest"
-                return f"{function}({', '.join(self._settled(each, tests) for each in node.operands)})"
+                return f"{function}({', '.join(self.settled(each, tests) for each in node.operands)})"
             case Arithmetic():
                 left = self._operand(node.left, tests)
                 right = self._operand(node.right, tests)
@@ -186,13 +222,30 @@ class _Writer:
                     right = local
                 return f"({left} {node.operator} {right})"
             case Window():
-                limit = "" if node.limit is None else f", {self._settled(node.limit, tests)}"
-                function = f"look_{node.function}"
-                self.table[function] = WINDOW_FUNCTIONS[node.function].look
-                local = self._local()
-                call = f"{function}(c, {self._address(node.metric)}, {self._constant(node.window_ms)}{limit})"
-                tests.parts.append(f"({local} := {call}) is not None")
-                return local
+                return self._looked_back(node, tests)
+            case Tally():
+                counts = node.function == "count"
+                body = self._held(compile_condition(node.body) if counts else compile_operand(node.body))  # type: ignore[arg-type]
+                kind, function, alike = map(self._constant, (node.kind, node.function, node.alike))
+                return self._found(f"tally(c, {kind}, {body}, {function}, {alike})", tests)
+            case Elapsed():
+                first, second, window = map(self._constant, (node.first, node.second, node.window_ms))
+                return self._found(f"elapsed(c, {first}, {second}, {window})", tests)
+
+    def _looked_back(self, node: Window, tests: _Tests) -> str:
+        limit = ""
+        if node.limit is not None:
+            parts = "".join(f"({_whose(each)}, {self._address(each)}), " for each in limit_metrics(node.limit))
+            limit = f", {self.settled(node.limit, tests)}, ({parts})"
+        look = self._held(WINDOW_FUNCTIONS[node.function].look(node.metric.metric.type))
+        address = f"{_whose(node.metric)}, {self._address(node.metric)}"
+        return self._found(f"{look}({address}, {self._constant(node.window_ms)}{limit})", tests)
+
+    def _found(self, call: str, tests: _Tests) -> str:
+        """The local that holds what a call comes to, once it is known that this is no None."""
+        local = self._local()
+        tests.parts.append(f"({local} := {call}) is not None")
+        return local
 
     def _present(self, metric: MetricValue, tests: _Tests) -> str:
         local = self._metric(metric)
@@ -202,7 +255,7 @@ class _Writer:
         if local in tests.read:
             part = f"{local}.__class__ in {classes}"
         else:
-            part = f"({local} := c.value({self._address(metric)})).__class__ in {classes}"
+            part = f"({local} := {_whose(metric)}.value({self._address(metric)})).__class__ in {classes}"
             if metric.own:
                 part = f"(({local} := v({self._constant(metric.metric.name)})).__class__ in {classes} or {part})"
         if not tests.parts:
@@ -216,7 +269,7 @@ class _Writer:
         local = self._metric(metric)
         if local in read:
             return local
-        return f"({local} := c.value({self._address(metric)}))"
+        return f"({local} := {_whose(metric)}.value({self._address(metric)}))"
 
     # Names in the written code
 
@@ -224,11 +277,17 @@ class _Writer:
         return f"{self._constant(metric.kind)}, {self._constant(metric.metric.name)}"
 
     def _metric(self, metric: MetricValue) -> str:
-        return self._metrics.setdefault((metric.kind, metric.metric.name), f"m{len(self._metrics)}")
+        return self._metrics.setdefault((metric.of, metric.kind, metric.metric.name), f"m{len(self._metrics)}")
 
     def _local(self) -> str:
         self._locals += 1
         return f"t{self._locals}"
+
+    def _held(self, function: Callable[..., Whatever]) -> str:
+        """The name of a function that the code calls."""
+        name = f"f{len(self.table)}"
+        self.table[name] = function
+        return name
 
     def _constant(self, value: object) -> str:
         name = self._constants.setdefault((type(value), value), f"k{len(self._constants)}")
@@ -255,3 +314,12 @@ def _may_be_nan(node: Operand) -> bool:
         case Negation() | Absolute():
             return _may_be_nan(node.operand)
     return False
+
+
+def _context(of: str) -> str:
+    return f"c.{of}" if of else "c"
+
+
+def _whose(metric: MetricValue) -> str:
+    """The code of the context that a metric is asked of."""
+    return _context(metric.of)

@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from mqvitals_config.problem import LocatedText, Problem
 from mqvitals_rules.expression.check import ConditionChecker
-from mqvitals_rules.expression.compiler import compile_condition
+from mqvitals_rules.expression.compiler import Judge, compile_condition
 from mqvitals_rules.expression.context import Context
 from mqvitals_rules.expression.doubt import doubts
 from mqvitals_rules.expression.error import ExpressionError, RefusedError, located, problems
 from mqvitals_rules.expression.explanation import Explanation, explain, filled
 from mqvitals_rules.expression.function import WindowUse
-from mqvitals_rules.expression.judge import CarefulJudge, UnknownError
+from mqvitals_rules.expression.judge import CarefulJudge
 from mqvitals_rules.expression.name import Names
-from mqvitals_rules.expression.node import Condition, MetricValue, Node, Operand, Rising, Window, walk
+from mqvitals_rules.expression.node import (
+    PAIR,
+    THIS,
+    All,
+    Any,
+    AnyMember,
+    Condition,
+    Elapsed,
+    MetricValue,
+    Node,
+    Not,
+    Operand,
+    Rising,
+    Seen,
+    Tally,
+    Window,
+    limit_metrics,
+    walk,
+    walk_outside,
+)
+from mqvitals_rules.expression.outcome import UnknownError
 from mqvitals_rules.expression.syntax import parse
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported
 
@@ -23,23 +44,53 @@ _NOTHING: Mapping[str, Reported] = MappingProxyType({})
 _NO_PARAMETERS: Mapping[str, float] = MappingProxyType({})
 
 
+@dataclass(frozen=True, slots=True)
+class MemberUse:
+    """What an expression asks of the members of a kind: the (kind, metric) of each of them, and where in the text."""
+
+    kind: str
+    names: frozenset[tuple[str, str]]
+    start: int
+
+
 class Expression:
     """A condition that was checked and compiled. Make it with ``compile_expression``.
 
-    ``source`` is its text. ``names`` are the (kind, metric) it mentions, ``windows`` its looks into the past.
+    ``source`` is its text. ``names`` are the (kind, metric) it mentions of the object and what belongs to it, ``windows`` its looks into
+    the past, ``members`` what it asks of members, ``messages`` the ids of console messages, ``pairs`` the metrics of the object's pair, ``shares``
+    the kinds of which it takes the sum over all objects. ``judge`` is the compiled condition, for who judges thousands of objects: as ``truth`` with
+    the ``get`` of its values, but that it raises ArithmeticError where a calculation overflows; ``truth`` then tells what that means.
     """
 
-    __slots__ = ("_judge", "_root", "names", "source", "windows")
+    __slots__ = ("_root", "judge", "members", "messages", "names", "pairs", "shares", "source", "windows")
 
     def __init__(self, source: LocatedText, root: Condition) -> None:
         self.source = source
         self._root = root
-        self._judge = compile_condition(root)
+        self.judge: Judge = self._judged_first
         self.names = names_of(root)
+        self.pairs = pairs_of(root)
+        self.members = members_of(root)
+        self.messages = messages_of(root)
+        self.shares = shares_of(root)
         self.windows = windows_of(root)
 
     def __repr__(self) -> str:
-        return f"Expression({str(self.source)!r})"
+        return f"Expression({self.text!r})"
+
+    @property
+    def text(self) -> str:
+        """What it stands for in ``source``: all of it, unless it is one of the ``parts`` of another."""
+        return self.source[self._root.start : self._root.end]
+
+    def parts(self) -> tuple[Expression, ...]:
+        """Itself, and every operand of its ``and`` and ``or``, also of those within: each can be judged by itself."""
+        match self._root:
+            case All(operands=operands) | Any(operands=operands):
+                return (self, *(part for operand in operands for part in Expression(self.source, operand).parts()))
+            case Not(operand=operand):
+                return (self, *Expression(self.source, operand).parts()[1:])
+        return (self,)
 
     def truth(self, context: Context, values: Mapping[str, Reported] = _NOTHING) -> bool | None:
         """True, False, or None for unknown.
@@ -48,9 +99,14 @@ class Expression:
         A metric that is absent there, or not there at all, is asked of the context.
         """
         try:
-            return self._judge(context, values.get)
+            return self.judge(context, values.get)
         except ArithmeticError:  # an overflow somewhere: only a careful look tells whether it matters
             return CarefulJudge(self.source, context).condition(self._root).truth
+
+    def _judged_first(self, context: Context, value_of: Callable[[str], Reported | None]) -> bool | None:
+        """Compile, and judge: to compile takes longer than all the rest of loading, and most programs judge few rules or none."""
+        self.judge = compile_condition(self._root)
+        return self.judge(context, value_of)
 
     def explain(self, context: Context) -> Explanation:
         """The truth again, with every term's values and, for an unknown verdict, what is missing."""
@@ -105,7 +161,7 @@ def compile_expression(
     try:
         syntax = parse(source)
         root = ConditionChecker(syntax, Names(scope, kinds, parameters)).condition(syntax.body)
-        if not names_of(root):
+        if not (names_of(root) or pairs_of(root) or members_of(root) or messages_of(root)):
             raise RefusedError.at(0, "the condition looks at no metric")
     except RefusedError as refused:
         raise ExpressionError(problems(source, refused.mistakes)) from None
@@ -129,8 +185,52 @@ def compile_value(
 
 
 def names_of(root: Node) -> frozenset[tuple[str, str]]:
-    """The (kind, metric) of every metric in a tree."""
-    return frozenset((node.kind, node.metric.name) for node in walk(root) if isinstance(node, MetricValue))
+    """The (kind, metric) of every metric in a tree, but for those of members and of a pair."""
+    return frozenset(
+        (node.kind, node.metric.name)
+        for node in walk_outside(root)
+        if isinstance(node, MetricValue) and node.of != PAIR
+    )
+
+
+def pairs_of(root: Node) -> frozenset[str]:
+    """The metrics that a tree asks of the object's pair."""
+    return frozenset(
+        node.metric.name for node in walk_outside(root) if isinstance(node, MetricValue) and node.of == PAIR
+    )
+
+
+def members_of(root: Node) -> tuple[MemberUse, ...]:
+    """What a tree asks of members, in the order of the text."""
+    return tuple(
+        MemberUse(
+            node.kind,
+            frozenset(
+                (each.kind, each.metric.name)
+                for each in walk(node.body)
+                if isinstance(each, MetricValue) and each.of != THIS
+            ),
+            node.start,
+        )
+        for node in walk(root)
+        if isinstance(node, AnyMember | Tally)
+    )
+
+
+def messages_of(root: Node) -> frozenset[str]:
+    """The ids of the console messages that a tree looks for."""
+    found: set[str] = set()
+    for node in walk(root):
+        if isinstance(node, Seen):
+            found.add(node.message)
+        elif isinstance(node, Elapsed):
+            found.update((node.first, node.second))
+    return frozenset(found)
+
+
+def shares_of(root: Node) -> frozenset[str]:
+    """The kinds of which a tree takes the sum over all objects."""
+    return frozenset(node.metric.kind for node in walk(root) if isinstance(node, Window) and node.function == "share")
 
 
 def windows_of(root: Node) -> tuple[WindowUse, ...]:
@@ -138,8 +238,10 @@ def windows_of(root: Node) -> tuple[WindowUse, ...]:
     found: dict[WindowUse, None] = {}
     for node in walk(root):
         if isinstance(node, Window):
-            metric = node.metric
-            found[WindowUse(node.function, metric.kind, metric.metric.name, node.window_ms, 0)] = None
+            limits = () if node.limit is None else limit_metrics(node.limit)
+            looks_back = node.window_ms or node.function == "baseline"
+            for metric in (node.metric, *limits) if looks_back else ():
+                found[WindowUse(node.function, metric.kind, metric.metric.name, node.window_ms, 0)] = None
         elif isinstance(node, Rising):
             metric = node.metric
             found[WindowUse("rising", metric.kind, metric.metric.name, 0, node.rises + 1)] = None

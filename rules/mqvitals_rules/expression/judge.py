@@ -6,33 +6,45 @@ It also stands in for the compiled function when a calculation overflows.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any as Whatever
-from typing import NamedTuple, cast
+from typing import cast
 
 from mqvitals_rules.expression.compiler import NUMBERS, PRESENT, TEXTS
-from mqvitals_rules.expression.context import Context
+from mqvitals_rules.expression.context import Company, Context
 from mqvitals_rules.expression.function import EXTREMES, WINDOW_FUNCTIONS, rising
+from mqvitals_rules.expression.member import TALLIES, enough, some
+from mqvitals_rules.expression.message import elapsed, seen
 from mqvitals_rules.expression.node import (
+    PAIR,
+    THIS,
     Absolute,
+    Affix,
     All,
     Any,
+    AnyMember,
     Arithmetic,
     Comparison,
     Condition,
     Constant,
+    Elapsed,
     Extreme,
     Membership,
     MetricValue,
+    NameText,
     Negation,
     Not,
     Operand,
     Present,
     Rising,
+    Seen,
+    Tally,
     Term,
     Window,
+    limit_metrics,
     read_now,
 )
+from mqvitals_rules.expression.outcome import MemberOutcome, Missing, Outcome, UnknownError, joined, missing_of
 from mqvitals_rules.expression.type import Type, type_of
 from mqvitals_rules.vocabulary.metric import Absence, Value
 
@@ -50,45 +62,23 @@ _OPERATORS: Mapping[str, Callable[[Whatever, Whatever], Whatever]] = {
 }
 
 
-class Missing(NamedTuple):
-    """A metric, or a calculation, that has no value, and why."""
-
-    name: str
-    absence: Absence
-
-
-class Outcome(NamedTuple):
-    """What a condition comes to. ``missing`` is what makes it unknown; ``left_out``: all of it is about undeclared facts."""
-
-    truth: bool | None
-    missing: tuple[Missing, ...] = ()
-    left_out: bool = False
-
-
-class UnknownError(Exception):
-    """An operand has no value."""
-
-    def __init__(self, missing: Iterable[Missing]) -> None:
-        super().__init__()
-        self.missing = tuple(missing)
-
-
 class CarefulJudge:
-    """Evaluates nodes of one expression on one context."""
+    """Evaluates nodes of one expression on one context; ``kind``: of the member that the context is, where it is one."""
 
-    __slots__ = ("_context", "_text")
+    __slots__ = ("_context", "_kind", "_text")
 
-    def __init__(self, text: str, context: Context) -> None:
+    def __init__(self, text: str, context: Context, kind: str = "") -> None:
         self._text = text
         self._context = context
+        self._kind = kind
 
     def condition(self, node: Condition) -> Outcome:
         """What a condition comes to, every part of it looked at."""
         match node:
             case All():
-                return _joined([self.condition(each) for each in node.operands], decides=False)
+                return joined([self.condition(each) for each in node.operands], decides=False)
             case Any():
-                return _joined([self.condition(each) for each in node.operands], decides=True)
+                return joined([self.condition(each) for each in node.operands], decides=True)
             case Not():
                 found = self.condition(node.operand)
                 return found._replace(truth=None if found.truth is None else not found.truth)
@@ -101,6 +91,12 @@ class CarefulJudge:
                 return node.value
             case MetricValue():
                 return self._present(node)
+            case NameText():
+                return self._of(node.of).name
+            case Tally():
+                return self._tallied(node)
+            case Elapsed():
+                return self._elapsed(node)
             case Window():
                 return self._looked_back(node)
             case Negation():
@@ -119,23 +115,87 @@ class CarefulJudge:
                     return Outcome(self._reported(node.metric).__class__ in PRESENT)
                 case Rising():
                     metric = node.metric
-                    truth = rising(self._context, metric.kind, metric.metric.name, node.rises)
+                    truth = rising(self._of(metric.of), metric.kind, metric.metric.name, node.rises)
                     return Outcome(truth, self._past_missing(metric) if truth is None else ())
+                case AnyMember():
+                    return self._any(node)
+                case Seen():
+                    truth = seen(self._context, node.message, node.window_ms)
+                    return Outcome(truth, self._no_console(node) if truth is None else ())
             undeclared = self._undeclared(node)
             if undeclared:
                 return Outcome(None, undeclared, left_out=True)
             if isinstance(node, Membership):
                 return Outcome((self.operand(node.operand) in node.members) is not node.negated)
+            if isinstance(node, Affix):
+                text, affix = self._all((node.text, node.affix))
+                return Outcome(text.startswith(affix) if node.function == "startswith" else text.endswith(affix))
             left, right = self._all((node.left, node.right))
             return Outcome(_OPERATORS[node.operator](left, right))
         except UnknownError as unknown:
             return Outcome(None, unknown.missing)
 
-    def _undeclared(self, node: Comparison | Membership) -> tuple[Missing, ...]:
+    def members(self, node: AnyMember | Tally) -> tuple[MemberOutcome, ...]:
+        """What each member comes to. Raises UnknownError when it is not known who they are."""
+        company = self._context.members(node.kind)
+        if company.doubt is not None:
+            raise UnknownError((Missing(node.kind, company.doubt),))
+        if not node.alike:
+            return tuple(self._of_members(node, company))
+        notes = company.notes
+        if node not in notes:
+            notes[node] = tuple(self._of_members(node, company))
+        found: tuple[MemberOutcome, ...] = notes[node]
+        return found
+
+    def _of_members(self, node: AnyMember | Tally, company: Company) -> Iterator[MemberOutcome]:
+        for member, _ in company:
+            judge = CarefulJudge(self._text, member, node.kind)
+            if isinstance(node, AnyMember) or node.function == "count":
+                outcome = judge.condition(cast("Condition", node.body))
+                yield MemberOutcome(member.name, outcome.truth, outcome.missing)
+            else:
+                try:
+                    yield MemberOutcome(member.name, judge.operand(cast("Operand", node.body)))
+                except UnknownError as unknown:
+                    yield MemberOutcome(member.name, None, unknown.missing)
+
+    def _any(self, node: AnyMember) -> Outcome:
+        found = self.members(node)
+        truth = some(cast("bool | None", each.found) for each in found)
+        return Outcome(truth, missing_of(found) if truth is None else ())
+
+    def _tallied(self, node: Tally) -> float:
+        found = self.members(node)
+        known = [each.found for each in found if each.found is not None]
+        if not enough(len(known), len(found)):
+            raise UnknownError(missing_of(found))
+        try:
+            value = TALLIES[node.function](known)
+        except ArithmeticError:
+            value = None
+        if value is None:
+            raise UnknownError(self._nothing(node))
+        return value
+
+    def _elapsed(self, node: Elapsed) -> float:
+        took = elapsed(self._context, node.first, node.second, node.window_ms)
+        if took is None:
+            followed = self._context.messages(frozenset((node.first,)), self._context.now - node.window_ms) is not None
+            raise UnknownError(self._nothing(node) if followed else self._no_console(node))
+        return took
+
+    def _no_console(self, node: Seen | Elapsed) -> tuple[Missing]:
+        return (Missing(self._text[node.start : node.end], Absence.NEEDS_CONSOLE),)
+
+    def _nothing(self, node: Operand) -> tuple[Missing]:
+        return (Missing(self._text[node.start : node.end], Absence.NOTHING_TO_TELL),)
+
+    def _undeclared(self, node: Comparison | Membership | Affix) -> tuple[Missing, ...]:
         facts = {each.name: each for each in read_now(node) if each.optional}
         return tuple(
-            Missing(name, Absence.NOT_DECLARED)
-            for name, fact in facts.items()
+            self._missing(fact, Absence.NOT_DECLARED)
+            for fact in facts.values()
             if self._reported(fact) is Absence.NOT_DECLARED
         )
 
@@ -164,22 +224,24 @@ class CarefulJudge:
         except ArithmeticError:
             value = float("nan")
         if value != value:
-            raise UnknownError((Missing(self._text[node.start : node.end], Absence.NOTHING_TO_TELL),))
+            raise UnknownError(self._nothing(node))
         return value
 
     def _present(self, node: MetricValue) -> Value:
         value = self._reported(node)
         if value.__class__ not in (TEXTS if type_of(node) is Type.TEXT else NUMBERS):
-            raise UnknownError((Missing(node.name, _reason(value)),))
+            raise UnknownError((self._missing(node, _reason(value)),))
         return cast("Value", value)
 
     def _looked_back(self, node: Window) -> float:
-        limit = () if node.limit is None else (self._number(node.limit),)
+        limit: tuple[Whatever, ...] = ()
+        if node.limit is not None:
+            parts = [(self._of(each.of), each.kind, each.metric.name) for each in limit_metrics(node.limit)]
+            limit = (self._number(node.limit), parts)
         metric = node.metric
+        look = WINDOW_FUNCTIONS[node.function].look(metric.metric.type)
         try:
-            value = WINDOW_FUNCTIONS[node.function].look(
-                self._context, metric.kind, metric.metric.name, node.window_ms, *limit
-            )
+            value = look(self._of(metric.of), metric.kind, metric.metric.name, node.window_ms, *limit)
         except ArithmeticError:
             value = None
         if value is None:
@@ -189,27 +251,25 @@ class CarefulJudge:
     def _past_missing(self, metric: MetricValue) -> tuple[Missing]:
         """Why a look into the past failed: the metric has no value now either, or its history is too short."""
         now = self._reported(metric)
-        return (Missing(metric.name, Absence.WINDOW if now.__class__ in NUMBERS else _reason(now)),)
+        return (self._missing(metric, Absence.WINDOW if now.__class__ in NUMBERS else _reason(now)),)
 
     def _reported(self, metric: MetricValue) -> object:
-        return self._context.value(metric.kind, metric.metric.name)
+        return self._of(metric.of).value(metric.kind, metric.metric.name)
+
+    def _of(self, of: str) -> Context:
+        """The context that a metric or name is asked of."""
+        return self._context.this if of == THIS else self._context.pair if of == PAIR else self._context
+
+    def _missing(self, metric: MetricValue, absence: Absence) -> Missing:
+        """A metric that is missing, called as the judged object sees it. Of a pair that nobody declared, the pair is."""
+        own, name = metric.own, metric.name
+        if metric.of == THIS:
+            name = metric.metric.name
+        elif metric.of == PAIR and absence is Absence.NOT_DECLARED and not metric.metric.declared:
+            own, name = True, PAIR
+        return Missing(f"{self._kind}.{name}" if self._kind and own else name, absence)
 
 
 def _reason(value: object) -> Absence:
     # A context that holds something else than a value of the metric's type has no value.
     return value if isinstance(value, Absence) else Absence.NOT_ASKED
-
-
-def _joined(outcomes: Sequence[Outcome], *, decides: bool) -> Outcome:
-    """``and`` (False decides) or ``or`` (True decides) of outcomes."""
-    asked = [outcome for outcome in outcomes if not outcome.left_out]
-    if not asked:
-        return Outcome(None, _merged(outcomes), left_out=True)
-    if any(outcome.truth is decides for outcome in asked):
-        return Outcome(decides)
-    unknown = [outcome for outcome in asked if outcome.truth is None]
-    return Outcome(None, _merged(unknown)) if unknown else Outcome(not decides)
-
-
-def _merged(outcomes: Iterable[Outcome]) -> tuple[Missing, ...]:
-    return tuple(dict.fromkeys(missing for outcome in outcomes for missing in outcome.missing))

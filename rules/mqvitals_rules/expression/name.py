@@ -6,27 +6,42 @@ from collections.abc import Mapping
 
 from mqvitals_config.suggestion import did_you_mean
 from mqvitals_rules.expression.error import RefusedError
-from mqvitals_rules.expression.node import Constant, MetricValue
+from mqvitals_rules.expression.node import PAIR, THIS, Constant, MetricValue, NameText
 from mqvitals_rules.expression.syntax import LARGEST_NUMBER
 from mqvitals_rules.vocabulary.metric import Kind, MetricType
 
+NAME = "name"
+"""What the object's own name is called, unless its kind has a metric of that name."""
+
 
 class Names:
-    """The names that one expression may use."""
+    """The names that one expression, or what it says of members, may use.
 
-    __slots__ = ("_kinds", "_metrics", "_parameters", "scope")
+    ``outer`` are the names of the judged object where the scope is a kind of members.
+    """
 
-    def __init__(self, scope: Kind, kinds: Mapping[str, Kind], parameters: Mapping[str, float]) -> None:
+    __slots__ = ("_kinds", "_metrics", "_parameters", "outer", "scope")
+
+    def __init__(
+        self, scope: Kind, kinds: Mapping[str, Kind], parameters: Mapping[str, float], outer: Names | None = None
+    ) -> None:
         self.scope = scope
+        self.outer = outer
         self._kinds = {**kinds, scope.name: scope}
         self._parameters = parameters
         self._metrics = {metric.name: metric for metric in scope.metrics}
 
-    def find(self, name: str, start: int, end: int) -> MetricValue | Constant | None:
-        """The metric of the scope or the parameter called ``name``; None when there is neither."""
+    def inside(self, kind_name: str, start: int) -> Names:
+        """The names for members of a kind. Raises RefusedError when there is no such kind."""
+        return Names(self._kind(kind_name, start), self._kinds, self._parameters, outer=self)
+
+    def find(self, name: str, start: int, end: int) -> MetricValue | NameText | Constant | None:
+        """The metric of the scope, its name, or the parameter called ``name``; None when there is neither."""
         metric = self._metrics.get(name)
         if metric is not None:
             return MetricValue(start, end, self.scope.name, metric, own=True)
+        if name == NAME:
+            return NameText(start, end)
         value = self._parameters.get(name)
         if value is None:
             return None
@@ -34,23 +49,35 @@ class Names:
             raise RefusedError.at(start, f"the parameter {name} is no number up to 1e18")
         return Constant(start, end, value, parameter=True)
 
-    def resolve(self, name: str, start: int, end: int) -> MetricValue | Constant:
+    def resolve(self, name: str, start: int, end: int) -> MetricValue | NameText | Constant:
         """The metric or parameter called ``name``. Raises RefusedError with what may have been meant."""
         found = self.find(name, start, end)
         if found is None:
             raise RefusedError.at(start, self._unknown(name))
         return found
 
-    def related(self, kind_name: str, metric_name: str, start: int, end: int) -> MetricValue:
-        """The metric of another kind. Raises RefusedError with what may have been meant."""
-        kind = self._kinds.get(kind_name)
-        if kind is None:
-            message = f"there is no kind of object {kind_name!r}{did_you_mean(kind_name, self._kinds)}"
-            raise RefusedError.at(start, message)
+    def related(self, whose: str, metric_name: str, start: int, end: int) -> MetricValue | NameText:
+        """The metric of another kind, of ``this`` or of the ``pair``. Raises RefusedError with what may have been meant."""
+        if whose == THIS:
+            if self.outer is None:
+                raise RefusedError.at(
+                    start, f"{THIS} stands inside any, count, sum, most or least; write {metric_name}"
+                )
+            if metric_name == NAME and NAME not in self.outer._metrics:
+                return NameText(start, end, THIS)
+            kind = self.outer.scope
+        elif whose == PAIR:
+            if PAIR not in self._metrics:
+                raise RefusedError.at(start, f"a {self.scope.name} has no {PAIR}; a queue can have one")
+            kind = self.scope
+        else:
+            kind = self._kind(whose, start)
         metric = kind.metric(metric_name)
         if metric is None:
             close = did_you_mean(metric_name, [each.name for each in kind.metrics])
             raise RefusedError.at(start, f"{kind.name} has no metric {metric_name!r}{close}")
+        if whose in (THIS, PAIR):
+            return MetricValue(start, end, kind.name, metric, own=False, of=whose)
         return MetricValue(start, end, kind.name, metric, own=kind.name == self.scope.name)
 
     def members(self, name: str, operand: MetricValue, start: int) -> frozenset[float | str]:
@@ -68,7 +95,15 @@ class Names:
             raise RefusedError.at(start, f"{name} is a set of values of {metric_name}, not of {operand.name}")
         return frozenset(operand.metric.values[value] for value in value_names)
 
+    def _kind(self, name: str, start: int) -> Kind:
+        kind = self._kinds.get(name)
+        if kind is None:
+            raise RefusedError.at(start, f"there is no kind of object {name!r}{did_you_mean(name, self._kinds)}")
+        return kind
+
     def _unknown(self, name: str) -> str:
+        if self.outer is not None and self.outer.scope.metric(name) is not None:
+            return f"{self.scope.name} has no metric {name!r}; did you mean '{THIS}.{name}'?"
         for metric in self.scope.metrics:
             if metric.type is MetricType.STATE and name in metric.values:
                 return f"{name} is a value of {metric.name} and stands beside it; write {metric.name} == {name}"

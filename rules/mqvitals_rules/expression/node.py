@@ -10,6 +10,12 @@ from dataclasses import dataclass
 
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 
+THIS = "this"
+"""Inside a function of members: the object that the rule judges."""
+
+PAIR = "pair"
+"""The other queue of a declared pair."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Constant:
@@ -24,28 +30,45 @@ class Constant:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MetricValue:
-    """The latest value of a metric. ``own``: of the object itself, not of a related one. ``name`` is as written."""
+    """The latest value of a metric. ``own``: of the object itself, not of a related one. ``name`` is as written.
+
+    ``of`` is THIS or PAIR for a metric of that object.
+    """
 
     start: int
     end: int
     kind: str
     metric: Metric
     own: bool
+    of: str = ""
 
     @property
     def name(self) -> str:
         """``metric``, or ``kind.metric`` for another kind's."""
-        return self.metric.name if self.own else f"{self.kind}.{self.metric.name}"
+        return self.metric.name if self.own else f"{self.of or self.kind}.{self.metric.name}"
 
     @property
     def optional(self) -> bool:
-        """True for a fact that need not be declared and has no default."""
-        return self.metric.declared and self.metric.default is None
+        """True for a fact that need not be declared and has no default, so that a comparison with it is left out.
+
+        Of a pair nothing is left out: a rule that speaks of it is about it.
+        """
+        metric = self.metric
+        return metric.declared and metric.default is None and not metric.needed and self.of != PAIR
 
     @property
     def values(self) -> Mapping[str, int] | None:
         """The names of a state's values; None for numbers and texts."""
         return self.metric.values if self.metric.type is MetricType.STATE else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NameText:
+    """The object's own name: the last part of it. ``of`` is THIS for that object's."""
+
+    start: int
+    end: int
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,6 +124,29 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Tally:
+    """``count``, ``sum``, ``most`` or ``least`` over members. ``alike``: it is the same for all objects with the same members."""
+
+    start: int
+    end: int
+    function: str
+    kind: str
+    body: Condition | Operand
+    alike: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Elapsed:
+    """``elapsed("CSQR003I", "CSQR006I", "1d")``: seconds between two console messages."""
+
+    start: int
+    end: int
+    first: str
+    second: str
+    window_ms: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
     """``left operator right`` with ``== != < <= > >=``. A chain becomes several of them."""
 
@@ -142,6 +188,38 @@ class Rising:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Affix:
+    """``startswith(text, affix)`` or ``endswith``."""
+
+    start: int
+    end: int
+    function: str
+    text: Operand
+    affix: Operand
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnyMember:
+    """``any(kind, condition)``. ``alike``: it is the same for all objects with the same members."""
+
+    start: int
+    end: int
+    kind: str
+    body: Condition
+    alike: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """``seen("CSQP020E", "10m")``: there was such a console message."""
+
+    start: int
+    end: int
+    message: str
+    window_ms: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Not:
     """``not x``."""
 
@@ -168,8 +246,8 @@ class Any:
     operands: tuple[Condition, ...]
 
 
-Operand = Constant | MetricValue | Negation | Absolute | Arithmetic | Extreme | Window
-Term = Comparison | Membership | Present | Rising
+Operand = Constant | MetricValue | NameText | Negation | Absolute | Arithmetic | Extreme | Window | Tally | Elapsed
+Term = Comparison | Membership | Present | Rising | Affix | AnyMember | Seen
 Condition = Term | Not | All | Any
 Node = Operand | Condition
 
@@ -177,18 +255,22 @@ Node = Operand | Condition
 def children(node: Node) -> tuple[Node, ...]:
     """The nodes directly below, in the order of the text."""
     match node:
-        case Constant() | MetricValue():
+        case Constant() | MetricValue() | NameText() | Elapsed() | Seen():
             return ()
         case Negation() | Absolute() | Not() | Membership():
             return (node.operand,)
         case Arithmetic() | Comparison():
             return (node.left, node.right)
+        case Affix():
+            return (node.text, node.affix)
         case Extreme() | All() | Any():
             return node.operands
         case Window():
             return (node.metric,) if node.limit is None else (node.metric, node.limit)
         case Present() | Rising():
             return (node.metric,)
+        case AnyMember() | Tally():
+            return (node.body,)
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -198,16 +280,36 @@ def walk(node: Node) -> Iterator[Node]:
         yield from walk(child)
 
 
+def walk_outside(node: Node) -> Iterator[Node]:
+    """The node and everything below it but for what is about members; of that what is about the judged object."""
+    yield node
+    for child in children(node):
+        if isinstance(node, AnyMember | Tally):
+            yield from (each for each in walk(child) if isinstance(each, MetricValue) and each.of == THIS)
+        else:
+            yield from walk_outside(child)
+
+
 def read_now(term: Node) -> Iterator[MetricValue]:
-    """The metrics whose latest value a term or operand reads: not those it only asks about or looks back on."""
+    """The metrics whose latest value a term or operand reads: not those it only asks about, looks back on, or asks members for."""
     match term:
         case MetricValue():
             yield term
         case Window():
             if term.limit is not None:
                 yield from read_now(term.limit)
-        case Present() | Rising():
+        case Present() | Rising() | AnyMember() | Tally():
             return
         case _:
             for child in children(term):
                 yield from read_now(child)
+
+
+def limit_metrics(limit: Operand) -> tuple[MetricValue, ...]:
+    """The metrics of a limit whose past tells when it changed: the gauges and states that are not declared, each once."""
+    metrics = {
+        each.name: each
+        for each in read_now(limit)
+        if not each.metric.declared and each.metric.type in (MetricType.GAUGE, MetricType.STATE)
+    }
+    return tuple(metrics.values())

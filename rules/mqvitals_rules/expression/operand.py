@@ -1,4 +1,4 @@
-"""From syntax to numbers, states and texts: literals, names, arithmetic and calls. Nothing else is let through."""
+"""From syntax to numbers, states and texts: literals, names and arithmetic. Nothing else is let through."""
 
 from __future__ import annotations
 
@@ -6,35 +6,12 @@ import ast
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
-from mqvitals_config.duration import parse_duration
-from mqvitals_config.suggestion import did_you_mean, shown
+from mqvitals_config.suggestion import shown
 from mqvitals_rules.expression.error import Mistake, RefusedError
-from mqvitals_rules.expression.function import (
-    EXTREMES,
-    FUNCTIONS,
-    LONGEST_WINDOW_MS,
-    MOST_RISES,
-    SHORTEST_WINDOW_MS,
-    USUAL_WINDOW,
-    WINDOW_FUNCTIONS,
-    WindowFunction,
-)
 from mqvitals_rules.expression.name import Names
-from mqvitals_rules.expression.node import (
-    Absolute,
-    Arithmetic,
-    Constant,
-    Extreme,
-    MetricValue,
-    Negation,
-    Operand,
-    Present,
-    Rising,
-    Window,
-)
+from mqvitals_rules.expression.node import Arithmetic, Condition, Constant, Negation, Operand
 from mqvitals_rules.expression.syntax import LARGEST_NUMBER, Syntax
 from mqvitals_rules.expression.type import Type, described, type_of
-from mqvitals_rules.vocabulary.metric import MetricType
 
 _ARITHMETIC: Mapping[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 
@@ -74,7 +51,7 @@ def every(check: Callable[[Source], Result], sources: Iterable[Source]) -> tuple
 
 
 class OperandChecker:
-    """Checks the operands of one expression. Its methods raise RefusedError."""
+    """Checks the operands of one expression, but for calls. Its methods raise RefusedError."""
 
     __slots__ = ("names", "syntax")
 
@@ -111,27 +88,25 @@ class OperandChecker:
             case ast.BinOp() | ast.UnaryOp(op=ast.UAdd() | ast.Invert()):
                 raise self.refused(node, "of the arithmetic operators there are + - * / only")
             case ast.Call():
-                return self._call(node)
+                return self.call(node)
             case ast.BoolOp() | ast.Compare() | ast.UnaryOp():
                 raise self.refused(node, "expected a number, not a condition")
         raise self.refused(node, f"{_FORMS.get(type(node), 'this')} is not part of the rule language")
 
-    def present(self, node: ast.Call) -> Present:
-        """``present(metric)``."""
-        metric, _ = self._metric_first(node, "present(metric)", 1)
-        return Present(*self.span(node), metric)
+    def text(self, node: ast.expr) -> Operand:
+        """A node that must be a text."""
+        operand = self.operand(node)
+        if type_of(operand) is not Type.TEXT:
+            raise self.refused(node, f"expected a text, not {described(operand)}")
+        return operand
 
-    def rising(self, node: ast.Call) -> Rising:
-        """``rising(gauge, n)``."""
-        usage = f"rising(gauge, n) with n from 1 to {MOST_RISES}"
-        metric, rises = self._metric_first(node, usage, 2)
-        if metric.metric.type is not MetricType.GAUGE:
-            raise _wrong_type("rising", MetricType.GAUGE, metric)
-        _check_past(metric)
-        value = rises.value if isinstance(rises, ast.Constant) else None
-        if type(value) is not int or not 1 <= value <= MOST_RISES:
-            raise self.refused(rises, f"expected {usage}, written out")
-        return Rising(*self.span(node), metric, value)
+    def condition(self, node: ast.expr) -> Condition:
+        """A node that must be true or false."""
+        raise NotImplementedError
+
+    def call(self, node: ast.Call) -> Operand:
+        """A call that must be a number."""
+        raise NotImplementedError
 
     def span(self, node: ast.expr) -> tuple[int, int]:
         """The characters that a node stands for."""
@@ -157,83 +132,3 @@ class OperandChecker:
         start, end = self.span(node)
         if end - start != len(node.id) or not self.syntax.text(node).isascii():
             raise self.refused(node, "a name has letters a to z, digits and _ only")
-
-    def _call(self, node: ast.Call) -> Operand:
-        if not isinstance(node.func, ast.Name):
-            raise self.refused(node, "the only functions are those of the rule language")
-        name = node.func.id
-        if name in ("present", "rising"):
-            raise self.refused(node, f"expected a number, and {name}(...) is a condition")
-        if name not in FUNCTIONS:
-            known = did_you_mean(name, FUNCTIONS) or f"; there are {', '.join(FUNCTIONS)}"
-            raise self.refused(node, f"there is no function {shown(name)}{known}")
-        self._check_arguments(node)
-        if name == "abs":
-            if len(node.args) != 1:
-                raise self.refused(node, "abs takes one number: abs(x)")
-            return Absolute(*self.span(node), self.number(node.args[0]))
-        if name in EXTREMES and len(node.args) > 1 and not _is_text(node.args[1]):
-            return Extreme(*self.span(node), name, every(self.number, node.args))
-        return self._window(node, WINDOW_FUNCTIONS[name])
-
-    def _window(self, node: ast.Call, function: WindowFunction) -> Window:
-        most = 3 if function.takes_limit else 2
-        if not most - 1 <= len(node.args) <= most:
-            raise self.refused(node, f"expected {function.usage}")
-        metric = self._metric(node.args[0], function.usage)
-        type_ = metric.metric.type
-        switch = function.on_switches and type_ is MetricType.STATE and set(metric.metric.values.values()) == {0, 1}
-        if type_ is not function.type and not switch:
-            raise _wrong_type(function.name, function.type, metric)
-        _check_past(metric)
-        limit = self.number(node.args[1]) if function.takes_limit else None
-        window_ms = self._duration(node.args[-1], function) if len(node.args) == most else parse_duration(USUAL_WINDOW)
-        return Window(*self.span(node), function.name, metric, window_ms, limit, metric.values if switch else None)
-
-    def _duration(self, node: ast.expr, function: WindowFunction) -> int:
-        text = node.value if isinstance(node, ast.Constant) else None
-        if not isinstance(text, str):
-            raise self.refused(node, f"expected a window written out, as in {function.usage}")
-        try:
-            window_ms = parse_duration(text)
-        except ValueError as error:
-            raise self.refused(node, f"{shown(text)} is no window: {error}") from None
-        if not SHORTEST_WINDOW_MS <= window_ms <= LONGEST_WINDOW_MS:
-            raise self.refused(node, "a window is 1s to 366d long")
-        return window_ms
-
-    def _metric_first(self, node: ast.Call, usage: str, count: int) -> tuple[MetricValue, ast.expr]:
-        """The metric that is a call's first of ``count`` arguments, and the last argument."""
-        self._check_arguments(node)
-        if len(node.args) != count:
-            raise self.refused(node, f"expected {usage}")
-        return self._metric(node.args[0], usage), node.args[-1]
-
-    def _metric(self, node: ast.expr, usage: str) -> MetricValue:
-        operand = self.operand(node) if isinstance(node, ast.Name | ast.Attribute) else None
-        if not isinstance(operand, MetricValue):
-            raise self.refused(node, f"expected the name of a metric: {usage}")
-        return operand
-
-    def _check_arguments(self, node: ast.Call) -> None:
-        if node.keywords:
-            raise self.refused(node, "arguments have no names here")
-        for argument in node.args:
-            if isinstance(argument, ast.Starred):
-                raise self.refused(argument, "'*' is not part of the rule language")
-
-
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
-def _wrong_type(function: str, wanted: MetricType, metric: MetricValue) -> RefusedError:
-    message = f"{function} needs a {wanted.value}, and {metric.name} is a {metric.metric.type.value}"
-    if metric.metric.type is MetricType.COUNTER:
-        message += f'; rate and delta look back on it: rate({metric.name}, "5m")'
-    return RefusedError.at(metric.start, message)
-
-
-def _check_past(metric: MetricValue) -> None:
-    if metric.metric.declared:
-        raise RefusedError.at(metric.start, f"{metric.name} is declared in the configuration and has no history")

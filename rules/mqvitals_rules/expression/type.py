@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import Enum
 
 from mqvitals_config.suggestion import shown
-from mqvitals_rules.expression.node import Constant, MetricValue, Operand, Window
+from mqvitals_rules.expression.node import Constant, MetricValue, NameText, Operand, Window
 from mqvitals_rules.vocabulary.metric import MetricType
 
 _MOST_NAMED = 12
@@ -25,7 +25,7 @@ def type_of(operand: Operand) -> Type:
     if values_of(operand) is not None:
         return Type.STATE
     match operand:
-        case Constant(value=str()):
+        case Constant(value=str()) | NameText():
             return Type.TEXT
         case MetricValue() if operand.metric.type is MetricType.TEXT:
             return Type.TEXT
@@ -43,6 +43,8 @@ def described(operand: Operand) -> str:
         case MetricValue():
             kind = type_of(operand)
             return f"the {operand.metric.type.value if kind is Type.NUMBER else kind.value} {operand.name}"
+        case NameText():
+            return "the text name"
         case Window(values=values) if values is not None:
             return f"the state {operand.metric.name}"
         case Constant(value=str(text)):

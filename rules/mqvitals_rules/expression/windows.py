@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 from math import inf
+from operator import mul
 
+from mqvitals_rules.polls import Polls
 from mqvitals_rules.windows import Point
 
 LEAST_COVERAGE = 0.8
@@ -20,6 +22,11 @@ LEAST_POINTS = 5
 
 def rate(points: Sequence[Point]) -> float | None:
     """Increase a second: the increases over the time in which they arose. Increases of unknown duration do not count."""
+    if points.__class__ is Polls and points.intervals and min(points.intervals) >= 0:
+        total = sum(points.values)
+        if total == total:
+            duration_ms = sum(points.intervals)
+            return _number(total * 1000 / duration_ms) if duration_ms > 0 else None
     increase: float = 0
     duration_ms = 0
     for point in points:
@@ -31,6 +38,10 @@ def rate(points: Sequence[Point]) -> float | None:
 
 def delta(points: Sequence[Point]) -> float | None:
     """The sum of the increases; None when there is none at all."""
+    if points.__class__ is Polls and points.values:
+        total = sum(points.values)
+        if total == total:
+            return total
     increases = [point.value for point in points if point.value is not None]
     return _number(sum(increases)) if increases else None
 
@@ -39,6 +50,34 @@ def average(points: Sequence[Point], since: int, window_ms: int) -> float | None
     """The mean of the values of a window that began at ``since``; None when it is not covered."""
     values = _covering(points, since, window_ms)
     return _number(sum(values) / len(values)) if values else None
+
+
+def median(points: Sequence[Point], since: int, window_ms: int) -> float | None:
+    """The middle one of the values of a window that began at ``since``; None when it is not covered."""
+    values = _covering(points, since, window_ms)
+    return middle(values) if values else None
+
+
+def middle(values: Sequence[float]) -> float | None:
+    """The middle one of some values in their order; of an even number of values the mean of the two in the middle."""
+    ordered = sorted(values)
+    half = len(ordered) // 2
+    return ordered[half] if len(ordered) % 2 else _number((ordered[half - 1] + ordered[half]) / 2)
+
+
+def last_change(points: Sequence[Point]) -> int:
+    """When a value was first what it is now; 0 when all values are the same, or there is none."""
+    if points.__class__ is Polls and len(set(points.known)) < 2:
+        return 0
+    changed = 0
+    before: float | None = None
+    for point in points:
+        if point.value is None:
+            continue
+        if before is not None and point.value != before:
+            changed = point.ts
+        before = point.value
+    return changed
 
 
 def least(points: Sequence[Point], since: int, window_ms: int) -> float | None:
@@ -59,16 +98,24 @@ def eta(points: Sequence[Point], limit: float, now: int) -> float | None:
     Infinite when the line is flat or leads away from it. 0 when the line crossed the limit since the first of the
     values. None with fewer than ``LEAST_POINTS`` values.
     """
-    seen = [((point.ts - now) / 1000, point.value) for point in points if point.value is not None]
-    count = len(seen)
+    times: Sequence[int]
+    values: Sequence[float]
+    if points.__class__ is Polls and points.whole:
+        times, values = points.ts, points.values
+    else:
+        times = [point.ts for point in points if point.value is not None]
+        values = [point.value for point in points if point.value is not None]
+    count = len(values)
     if count < LEAST_POINTS:
         return None
+    seconds = [(ts - now) / 1000 for ts in times]
     # Measured from the middle of times and values: the sums stay small, and a constant series has exactly no slope.
-    middle = sum(second for second, _ in seen) / count
-    base = seen[0][1]
-    mean = sum(value - base for _, value in seen) / count
-    spread = sum((second - middle) ** 2 for second, _ in seen)
-    slope = sum((second - middle) * (value - base - mean) for second, value in seen)
+    middle = sum(seconds) / count
+    base = values[0]
+    mean = sum([value - base for value in values]) / count
+    aside = [second - middle for second in seconds]
+    spread: float = sum(map(mul, aside, aside))
+    slope: float = sum(map(mul, aside, [value - base - mean for value in values]))
     if spread <= 0 or slope != slope:
         return None
     slope /= spread
@@ -80,7 +127,7 @@ def eta(points: Sequence[Point], limit: float, now: int) -> float | None:
         return None
     if crossing >= 0:
         return crossing
-    return 0.0 if crossing >= seen[0][0] else inf
+    return 0.0 if crossing >= seconds[0] else inf
 
 
 def rising(points: Sequence[Point], rises: int) -> bool | None:
@@ -94,7 +141,13 @@ def rising(points: Sequence[Point], rises: int) -> bool | None:
     return True if len(values) > rises else None
 
 
-def _covering(points: Sequence[Point], since: int, window_ms: int) -> list[float]:
+def _covering(points: Sequence[Point], since: int, window_ms: int) -> Sequence[float]:
+    if points.__class__ is Polls and points.intervals is None:
+        known = points.known
+        if not known:
+            return []
+        if len(known) == len(points):
+            return known if points.covered_ms(since) >= LEAST_COVERAGE * window_ms else []
     values = []
     covered = 0
     for point in points:

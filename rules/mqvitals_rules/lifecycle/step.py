@@ -16,12 +16,15 @@ UNKNOWN_POLLS = 3
 class Policy:
     """How long a condition must hold before the alert fires, and how many good polls end it.
 
-    ``hold_ms`` set: the condition must have held since at least so many ms; else on ``hold_polls`` polls in a row.
+    ``hold_ms`` set: the condition must have held since at least so many ms; else on ``hold_polls`` polls in a row, or of the last ``hold_of``.
+    ``clear_ms`` set: the good polls must go back at least so many ms, however many they are. An unknown poll counts for neither side.
     """
 
     hold_polls: int = 1
     hold_ms: int | None = None
     clear_polls: int = 3
+    hold_of: int | None = None
+    clear_ms: int | None = None
 
 
 class Verdict(NamedTuple):
@@ -93,12 +96,18 @@ def _held(alert: Alert, policy: Policy, now: int) -> bool:
     return alert.true_polls >= policy.hold_polls
 
 
+def _cleared(alert: Alert, policy: Policy, now: int) -> bool:
+    if policy.clear_ms is not None:
+        return alert.good_since is not None and now - alert.good_since >= policy.clear_ms
+    return alert.good_polls >= policy.clear_polls
+
+
 def _fire(alert: Alert, now: int) -> Alert:
     return replace(alert, state=AlertState.FIRING, started=now, updated=now, why=Why.HELD)
 
 
 def _ended(alert: Alert, why: Why, now: int) -> Alert:
-    return replace(alert, state=AlertState.RESOLVED, ended=now, updated=now, why=why)
+    return replace(alert, state=AlertState.RESOLVED, ended=now, updated=now, why=why, cause=None)
 
 
 def _unknown(alert: Alert, now: int) -> Alert:
@@ -107,12 +116,20 @@ def _unknown(alert: Alert, now: int) -> Alert:
 
 
 def _pending(alert: Alert, policy: Policy, verdict: Verdict, now: int) -> Alert:
+    recent = alert.recent_polls << 1 | bool(verdict.holds)
+    if policy.hold_of is not None:
+        recent &= (1 << policy.hold_of) - 1
+    else:
+        recent &= 1
     if not verdict.holds:
-        return _ended(replace(alert, true_polls=0, unknown_polls=0), Why.CONDITION_BROKE, now)
+        if not recent:
+            return _ended(replace(alert, true_polls=0, unknown_polls=0, recent_polls=0), Why.CONDITION_BROKE, now)
+        return replace(alert, true_polls=recent.bit_count(), unknown_polls=0, recent_polls=recent, updated=now)
     severity = alert.severity if verdict.severity is None else verdict.severity
     after = replace(
         alert,
-        true_polls=alert.true_polls + 1,
+        true_polls=alert.true_polls + 1 if policy.hold_of is None else recent.bit_count(),
+        recent_polls=recent,
         unknown_polls=0,
         severity=severity,
         worst=severity,  # the worst while firing: what it was while it waited does not count
@@ -125,14 +142,16 @@ def _pending(alert: Alert, policy: Policy, verdict: Verdict, now: int) -> Alert:
 def _firing(alert: Alert, policy: Policy, verdict: Verdict, now: int) -> Alert:
     if not verdict.holds and verdict.clear:
         good = alert.good_polls + 1
-        after = replace(alert, good_polls=good, unknown_polls=0, updated=now)
-        return _ended(after, Why.CLEARED, now) if good >= policy.clear_polls else after
+        since = now if alert.good_since is None else alert.good_since
+        after = replace(alert, good_polls=good, good_since=since, unknown_polls=0, updated=now)
+        return _ended(after, Why.CLEARED, now) if _cleared(after, policy, now) else after
     severity = alert.severity if verdict.severity is None else verdict.severity
     # A clear condition that cannot be judged is unknown: it takes nothing back of the good polls before it.
     unclear = not verdict.holds and verdict.clear is None
     return replace(
         alert,
         good_polls=alert.good_polls if unclear else 0,
+        good_since=alert.good_since if unclear else None,
         unknown_polls=0,
         severity=severity,
         worst=max(alert.worst, severity),

@@ -62,5 +62,7 @@ KIND = Kind(
         "SHORT": ("purpose", ("system", "system_shallow", "cluster_xmitq", "short_lived", "online", "mixed",
         "unclassified")),
         "LONG": ("purpose", ("system_deep", "long_lived", "batch")),
+        # Pools for queues of applications.
+        "APPLICATION": ("purpose", ("short_lived", "online", "long_lived", "batch", "mixed", "unclassified")),
     },
 )

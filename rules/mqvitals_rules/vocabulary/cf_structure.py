@@ -31,6 +31,8 @@ _SUMMARY = answer(
 
 _BACKUP = answer(
     "INQUIRE_CF_STRUC_STATUS",
+    state("backup_made", NO_YES, "there is a backup to recover from",
+          computed="NO where the answer leaves the backup's date blank"),
     text("backup_ts", "when the last backup was made, local time of the queue manager",
          pcf="MQCACF_BACKUP_DATE MQCACF_BACKUP_TIME", mqsc="BKUPDATE BKUPTIME", computed="date and time as reported"),
     gauge("backup_age_s", "s", "how long ago the last backup was made; all log since then is read to recover",
@@ -101,6 +103,15 @@ _INTERVAL = records(
 _DECLARED = (
     gauge("full_threshold_pct", "pct", "FULLTHRESHOLD of the structure in the CFRM policy", platform="zos",
           declared=True, default=80),
+    gauge("policy_initsize_kb", "KB", "INITSIZE of the structure in the CFRM policy", platform="zos", declared=True),
+    gauge("policy_size_kb", "KB", "SIZE of the structure in the CFRM policy: how large it may become", platform="zos",
+          declared=True),
+    state("auto_alter", NO_YES, "ALLOWAUTOALT of the structure in the CFRM policy: the system may alter it", platform="zos",
+          declared=True),
+    gauge("elements_max", "count", "list elements there are, as D XCF,STR tells; no answer of MQ does", platform="zos",
+          declared=True),
+    gauge("recovery_target_s", "s", "how long a recovery of the structure may take", platform="zos",
+          declared=True, needed=True),
 )
 
 KIND = Kind(

@@ -31,6 +31,9 @@ _STATE = answer(
           pcf="MQIACH_CHANNEL_TYPE", smf="QCSTCHTY", mqsc="CHLTYPE"),
     gauge("instances", "count", "instances with a current status",
           computed="the number of current instances of this name in the answer"),
+    gauge("tls_instances", "count", "instances with a current status that TLS protects",
+          pcf="MQCACH_SSL_CIPHER_SPEC",
+          computed="the number of current instances with a CipherSpec or a TLS version"),
     state("indoubt", NO_YES, "a batch waits for the partner's confirmation; for a moment this is normal",
           pcf="MQIACH_INDOUBT_STATUS", mqsc="INDOUBT"),
     state("stop_requested", NO_YES, "someone has asked the channel to stop",
@@ -69,6 +72,23 @@ _COUNTERS = answer(
             pcf="MQIACH_BUFFERS_RCVD", smf="QCSTBFRC", mqsc="BUFSRCVD"),
     counter("ssl_key_resets", "count", "times the TLS key was renewed",
             pcf="MQIACH_SSL_KEY_RESETS", mqsc="SSLRKEYS"),
+    counter("carried_bytes", "bytes", "bytes sent and received together; none while the channel is inactive",
+            pcf="MQIACH_BYTES_SENT", smf="QCSTBYST+QCSTBYRC", mqsc="BYTSSENT BYTSRCVD",
+            computed="the sum of bytes_sent and bytes_rcvd"),
+    counter("batch_ends", "count",
+            "batches completed, each with a wait for the partner; a server connection has none, nor an inactive channel",
+            pcf="MQIACH_BATCHES", smf="QCSTBATC", mqsc="BATCHES",
+            computed="batches, where the channel has batches"),
+    counter("starts", "count", "instances that started; one that started and ended between two polls is not seen",
+            pcf="MQCACH_CHANNEL_START_TIME", mqsc="CHSTATI",
+            computed="the number of instances that the poll before did not show"),
+    counter("tls_starts", "count", "instances that started and that TLS protects",
+            pcf="MQCACH_CHANNEL_START_TIME", mqsc="CHSTATI",
+            computed="the number of instances with a CipherSpec or a TLS version that the poll before did not show"),
+    counter("broken_starts", "count",
+            "restarts of a channel that had broken off: it retried, was in doubt, or had messages under way before",
+            pcf="MQCACH_CHANNEL_START_TIME", mqsc="CHSTATI",
+            computed="1 when an instance took the place of one that did not end by itself"),
 )
 
 _INDICATORS = answer(
@@ -254,6 +274,8 @@ _DEFINITION = answer(
           pcf="MQIA_STATISTICS_CHANNEL", mqsc="STATCHL"),
     state("usedlq", {"NO": 1, "YES": 2}, "whether messages that cannot be put go to the dead-letter queue",
           pcf="MQIA_USE_DEAD_LETTER_Q", mqsc="USEDLQ"),
+    gauge("exits", "count", "exits that the definition names: of security, messages, sending, receiving, and of retries",
+          pcf="MQCACH_MSG_EXIT_NAME", mqsc="SCYEXIT MSGEXIT SENDEXIT RCVEXIT MREXIT", computed="the number of names that are not blank"),
     text("alteration_ts", "when the definition was last changed, local time of the queue manager",
          pcf="MQCA_ALTERATION_DATE MQCA_ALTERATION_TIME", mqsc="ALTDATE ALTTIME", computed="date and time as reported"),
 )
@@ -294,6 +316,13 @@ _ACCOUNTING = records(
 
 _DECLARED = (
     gauge("ping_us", "us", "usual time of a ping to the partner; the network time is compared with it", declared=True),
+    gauge("peak_msgs_per_s", "per_s", "most messages a second that the channel must carry", declared=True, needed=True),
+    state("partner_ams", NO_YES, "the other end's channel adds or removes AMS protection",
+          platform="zos", declared=True, needed=True),
+    gauge("xqtime_before_us", "us", "usual time on the transmission queue before the partner's channel did so",
+          platform="zos", declared=True),
+    gauge("msg_expiry_s", "s", "shortest expiry that senders give to messages for this channel",
+          platform="zos", declared=True, needed=True),
 )
 
 KIND = Kind(

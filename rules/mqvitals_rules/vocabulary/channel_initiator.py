@@ -94,10 +94,18 @@ _INTERVAL = records(
     gauge("storage31_kb", "KB", "storage in use below the 2 GB bar", smf="QCCTSTUS"),
 )
 
+_DECLARED = (
+    gauge("extended_private_kb", "KB", "private storage above the 16 MB line that its address space can get",
+          platform="zos", declared=True, needed=True),
+    gauge("tls_msg_kb", "KB", "longest message that travels over its TLS channels", platform="zos", declared=True),
+    gauge("persistent_pct", "pct", "share of persistent messages in those that its channels carry",
+          platform="zos", declared=True),
+)
+
 KIND = Kind(
     name="channel_initiator",
     meaning="the channel initiator of a queue manager",
     poll="INQUIRE_CHANNEL_INIT",
-    metrics=(*_NOW, *_CONFIGURED, *_INTERVAL),
+    metrics=(*_NOW, *_CONFIGURED, *_INTERVAL, *_DECLARED),
     single=True,
 )

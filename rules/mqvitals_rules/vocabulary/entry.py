@@ -42,6 +42,7 @@ class Source(TypedDict, total=False):
     computed: str
     declared: bool
     default: Value | None
+    needed: bool
 
 
 def gauge(name: str, unit: str, meaning: str, **source: Unpack[Source]) -> Metric:

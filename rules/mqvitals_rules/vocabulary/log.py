@@ -164,12 +164,29 @@ _INTERVAL = records(
     counter("comp_before", "bytes", "log records before compression", smf="QJSTCMPUNCMP"),
     counter("comp_after", "bytes", "log records after compression", smf="QJSTCMPCOMP"),
     gauge("write_mb_s", "MB/s", "what was written to one log copy a second", smf="QJSTCIWR"),
+    gauge("record_interval_us", "us", "length of the interval of the newest record", smf="QWHSDURN"),
+)
+
+_DECLARED = (
+    gauge("capacity_mb_s", "MB/s", "what the devices of one log copy can take",
+          platform="zos", declared=True, needed=True),
+    gauge("stripes", "count", "volumes over which VSAM stripes an active log; 1: not striped",
+          platform="zos", declared=True, needed=True),
+    gauge("data_set_mb", "MB", "size of the largest active log data set", platform="zos", declared=True),
+    state("new_logs", {"unformatted": 0, "preformatted": 1}, "how active logs are made before they are added",
+          platform="zos", declared=True, default=0),
+    text("active_volumes_copy1", "volumes of the active logs, copy 1", platform="zos", declared=True, needed=True),
+    text("active_volumes_copy2", "volumes of the active logs, copy 2", platform="zos", declared=True, needed=True),
+    text("archive_volumes", "disk volumes of the archive logs", platform="zos", declared=True, needed=True),
+    text("page_set_volumes", "volumes of busy page sets", platform="zos", declared=True, needed=True),
+    text("shared_volumes", "volumes of active logs that archive logs, the other copy or busy page sets are on as well",
+         platform="zos", declared=True, needed=True),
 )
 
 KIND = Kind(
     name="log",
     meaning="the log of a queue manager",
     poll="INQUIRE_LOG",
-    metrics=(*_STATUS, *_PARAMETERS, *_SYSTEM, *_ARCHIVE, *_POSITIONS, *_INTERVAL),
+    metrics=(*_STATUS, *_PARAMETERS, *_SYSTEM, *_ARCHIVE, *_POSITIONS, *_INTERVAL, *_DECLARED),
     single=True,
 )

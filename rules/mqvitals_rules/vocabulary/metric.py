@@ -30,6 +30,7 @@ class Absence(Enum):
     STALE = "stale"
     NEEDS_SMF = "needs SMF"
     NEEDS_STATISTICS = "needs statistics messages"  # the same of a distributed queue manager
+    NEEDS_CONSOLE = "needs console messages"  # no console of the queue manager is followed
     NOT_LIVE = "not a living connection"  # a recording does not tell what befell the agent itself
     NOT_DECLARED = "not declared"  # a fact that only the configuration can tell
     TIME_ZONE_UNKNOWN = "time zone unknown"
@@ -58,7 +59,8 @@ class Metric:
     which distributed queue managers tell the same: ``[0]`` and ``[1]`` are the non-persistent and the persistent half of a pair,
     without either both are added. What only such a message tells needs statistics messages. ``computed`` says in words how the product derives it: a
     probe has code of its own for it, and ``pcf`` then names what it starts from. ``declared`` is true when it comes
-    from the configuration, with ``default`` when undeclared (a state's number; None: absent as "not declared").
+    from the configuration, with ``default`` when undeclared (a state's number; None: absent as "not declared"). ``needed``: a comparison
+    with it is unknown until it is declared; with other facts that have no default it is left out.
     """
 
     name: str
@@ -77,6 +79,7 @@ class Metric:
     computed: str = ""
     declared: bool = False
     default: Value | None = None
+    needed: bool = False
 
     @property
     def in_history(self) -> bool:

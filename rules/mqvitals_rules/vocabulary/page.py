@@ -59,6 +59,7 @@ _REASONS: Mapping[Absence, str] = {
     Absence.STALE: "the newest value is too old to be believed",
     Absence.NEEDS_SMF: "no command tells it; it stands in [SMF records](smf.md), and none have been read",
     Absence.NEEDS_STATISTICS: "it stands in statistics messages of distributed queue managers, and none have been read",
+    Absence.NEEDS_CONSOLE: "it stands in [console messages](console.md), and none of its queue manager are followed",
     Absence.NOT_DECLARED: "only the configuration can tell it, and does not",
     Absence.NOT_LIVE: "it is about the agent's own calls of MQ, which a recording does not tell",
     Absence.TIME_ZONE_UNKNOWN: "ages need the queue manager's time zone, which is neither configured nor found out yet",

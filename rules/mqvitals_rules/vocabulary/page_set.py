@@ -42,9 +42,13 @@ _INTERVAL = records(
     counter("reads", "count", "read I/Os", smf="QIS1GETN"),
 )
 
+_DECLARED = (
+    gauge("limit_gb", "GB", "how large its data set can become", platform="zos", declared=True, needed=True),
+)
+
 KIND = Kind(
     name="page_set",
     meaning="a page set of a queue manager, named by its number",
     poll="INQUIRE_USAGE",
-    metrics=(*_NOW, *_INTERVAL),
+    metrics=(*_NOW, *_INTERVAL, *_DECLARED),
 )

@@ -30,11 +30,24 @@ _STRUCTURES = answer(
           computed="the number of structures in the answer"),
 )
 
+_CHANGES = (
+    gauge("altered_1d", "count",
+          "definitions of shared queues, group queues and structures last changed within 24 hours",
+          command="INQUIRE_Q", platform="zos", computed="from date and time of the alterations and the time zones"),
+)
+
+_DECLARED = (
+    gauge("cf_busy_pct", "pct", "how busy the busiest coupling facility of the group is, as RMF reports it", platform="zos",
+          declared=True, needed=True),
+    gauge("cfcc_level", "number", "lowest level of coupling facility code", platform="zos", declared=True, needed=True),
+    gauge("sysplex_structures", "count", "structures of all sorts in the sysplex", platform="zos", declared=True),
+)
+
 KIND = Kind(
     name="qsg",
     meaning="the queue-sharing group",
     poll="INQUIRE_QSG",
-    metrics=(*_MEMBERS, *_STRUCTURES),
+    metrics=(*_MEMBERS, *_STRUCTURES, *_CHANGES, *_DECLARED),
     single=True,
     of_group=True,
 )

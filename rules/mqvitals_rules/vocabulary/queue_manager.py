@@ -33,6 +33,8 @@ _IDENTITY = answer(
           pcf="MQIA_CODED_CHAR_SET_ID", mqsc="CCSID"),
     text("qsg_name", "queue-sharing group it belongs to; blank: none",
          pcf="MQCA_QSG_NAME", mqsc="QSGNAME", platform="zos"),
+    counter("qsg_joined", "count", "times it was seen to have joined a queue-sharing group",
+            pcf="MQCA_QSG_NAME", computed="qsg_name was blank and is not any more", platform="zos"),
     text("command_queue", "queue that takes commands",
          pcf="MQCA_COMMAND_INPUT_Q_NAME", mqsc="COMMANDQ"),
     text("dead_letter_queue", "queue for messages that cannot be delivered; blank: none",
@@ -223,10 +225,48 @@ _SYSTEM = answer(
          pcf="MQIACF_SYSP_ROUTING_CODE", mqsc="ROUTCDE"),
 )
 
+_DB2 = records(
+    gauge("db2_read_avg_us", "us", "time of a read request to Db2 as the requester saw it, average of the interval",
+          smf="Q5STREADTCUW/Q5STREADCNT"),
+    gauge("db2_list_avg_us", "us", "time of a list request to Db2 as the requester saw it, average of the interval",
+          smf="Q5STLISTTCUW/Q5STLISTCNT"),
+    gauge("db2_update_avg_us", "us", "time of an update request to Db2 as the requester saw it, average of the interval",
+          smf="Q5STUPDTTCUW/Q5STUPDTCNT"),
+    gauge("db2_max_us", "us", "longest read, list or update request to Db2 of the interval as the requester saw it",
+          smf="Q5STREADTMXW"),
+    gauge("db2_queue_max", "count", "most requests that waited for a Db2 task in the interval", smf="Q5STDHIGMAX"),
+    counter("db2_blob_requests", "count", "large messages put to Db2 and got from it",
+            smf="Q5STLMSINS+Q5STLMSSEL"),
+)
+
+_DECLARED = (
+    gauge("processors", "count", "processors of its LPAR", declared=True, needed=True),
+    gauge("cpu_busy_pct", "pct", "how busy the processors of its LPAR are at peak", declared=True, needed=True),
+    gauge("crypto_busy_pct", "pct", "how busy its cryptographic processors are at peak", declared=True),
+    state("crypto_hardware", NO_YES, "TLS has cryptographic hardware to use",
+          platform="zos", declared=True, needed=True),
+    state("crl_checking", NO_YES, "its channels have certificates checked for revocation",
+          platform="zos", declared=True),
+    state("tcp_dynamic_buffers", NO_YES, "TCP may size the buffers of its channels itself",
+          platform="zos", declared=True),
+    state("chinit_ams", NO_YES, "its channel initiator's user is set up for message protection",
+          platform="zos", declared=True, needed=True),
+    gauge("shared_queues", "count", "shared queues of its group", platform="zos", declared=True, needed=True),
+    state("smf_read", NO_YES, "its SMF statistics are to arrive here", platform="zos", declared=True,
+          default=NO_YES["NO"]),
+    gauge("memlimit_mb", "MB", "MEMLIMIT of its address space", declared=True, needed=True),
+    gauge("storage_budget_mb", "MB", "auxiliary storage that its 64-bit storage may take", declared=True, needed=True),
+    gauge("security_users", "count", "users it knows within a security timeout", declared=True, needed=True),
+    gauge("security_resources", "count", "queues and other resources that each of them uses", declared=True, needed=True),
+    gauge("maxshortmsgs", "number", "TUNE MAXSHORTMSGS in its CSQINP2; 0 packs several short messages into a page",
+          platform="zos", declared=True, needed=True),
+    gauge("planned_indexed_msgs", "messages", "messages that its indexed queues are to hold together", declared=True, needed=True),
+)
+
 KIND = Kind(
     name="queue_manager",
     meaning="a queue manager as a whole",
     poll="CONNECTION",
-    metrics=(*_CONNECTION, *_IDENTITY, *_ATTRIBUTES, *_EVENTS, *_START, *_STATUS, *_SYSTEM, *_MQI),
+    metrics=(*_CONNECTION, *_IDENTITY, *_ATTRIBUTES, *_EVENTS, *_START, *_STATUS, *_SYSTEM, *_MQI, *_DB2, *_DECLARED),
     single=True,
 )

@@ -252,6 +252,7 @@ def pool() -> Callable[..., Alert]:
         started: int | None = None,
         name: ObjectName = POOL,
         instance: str = "",
+        cause: AlertKey | None = None,
     ) -> Alert:
         return Alert(
             AlertKey(rule, name, instance),
@@ -265,6 +266,7 @@ def pool() -> Callable[..., Alert]:
             START,
             summary,
             started,
+            cause=cause,
         )
 
     return make

@@ -96,6 +96,24 @@ def test_one_that_was_told_before_it_was_covered_is_ended_too(site: Any, pool: P
     ]
 
 
+def test_what_another_alert_brings_about_is_told_when_it_stays_alone(site: Any, pool: Pool, webhook: Webhook) -> None:
+    """One incident is one call; what is left of it when its cause is over is a new one."""
+    site.receivers = [webhook()]
+    cause = pool("LOG-08", family="")
+    effect = pool("BP-03", cause=cause.key)
+    site.change(cause, effect)
+    assert [each[:2] for each in notices(site)] == [("LOG-08", "firing")]
+    site.change(pool("LOG-08", state=RESOLVED, family=""), pool("BP-03"))
+    assert [each[:2] for each in notices(site)] == [("LOG-08", "firing"), ("LOG-08", "resolved"), ("BP-03", "firing")]
+
+
+def test_a_milder_cause_keeps_nobody_asleep(site: Any, pool: Pool, webhook: Webhook) -> None:
+    site.receivers = [webhook()]
+    cause = pool("LOG-08", severity=WARNING, family="")
+    site.change(cause, pool("BP-03", cause=cause.key))
+    assert {each[:2] for each in notices(site)} == {("LOG-08", "firing"), ("BP-03", "firing")}
+
+
 def test_the_reasons_can_be_asked(site: Any, pool: Pool, webhook: Webhook) -> None:
     """Every candidate comes back with one, told or not."""
     site.receivers = [webhook()]

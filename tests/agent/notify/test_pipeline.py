@@ -50,10 +50,10 @@ def test_what_never_fired_is_left_out(pool: Pool) -> None:
 
 
 def test_advice_is_left_out(pool: Pool) -> None:
-    """Rules of kind review notify nobody; all others may."""
+    """Only operational rules call anybody."""
     kinds = ("review", "operational", "application", "data_quality")
     reasons = [each.reason for each in operational(NOW, [Candidate(1, pool(kind_of_rule=kind)) for kind in kinds])]
-    assert reasons == [Reason.REVIEW, Reason.OPEN, Reason.OPEN, Reason.OPEN]
+    assert reasons == [Reason.ADVICE, Reason.OPEN, Reason.ADVICE, Reason.ADVICE]
 
 
 def test_a_covered_alert_is_left_out_while_it_fires(pool: Pool) -> None:
@@ -68,7 +68,7 @@ def test_a_covered_alert_is_left_out_while_it_fires(pool: Pool) -> None:
 def test_one_candidate_for_each_receiver(pool: Pool, webhook: Webhook) -> None:
     """What is left out stays one, and what is open becomes as many as there are receivers."""
     ops, chat = webhook(name="ops"), webhook(name="chat")
-    found = receivers([ops, chat])(NOW, [Candidate(1, pool()), Candidate(2, pool(), reason=Reason.REVIEW)])
+    found = receivers([ops, chat])(NOW, [Candidate(1, pool()), Candidate(2, pool(), reason=Reason.ADVICE)])
     assert [(each.number, each.receiver) for each in found] == [(1, ops), (1, chat), (2, None)]
 
 

@@ -229,6 +229,14 @@ def test_templates_and_other_types_are_no_queues(talk: Talk) -> None:
     assert not any(reading.poll for reading in readings)
 
 
+def test_definition_tells_the_pages_of_the_longest_message(talk: Talk) -> None:
+    """One up to 3635 bytes; what is not told has none."""
+    talk.ask(DEFINITION, [definition("A") | {mq.MQIA_MAX_MSG_LENGTH: 3636}, definition("B")])
+    told = talk.end()
+    assert told.value("QM01/queue/A", "max_msg_pages") == 2
+    assert told.value("QM01/queue/B", "max_msg_pages") is Absence.NOT_RETURNED
+
+
 def test_definition_finds_page_set_and_buffer_pool(talk: Talk) -> None:
     """Storage class to page set, page set to buffer pool; a shared queue has neither."""
     talk.ask(

@@ -184,6 +184,15 @@ def test_queue_manager_attributes(talk: Talk) -> None:
     assert (reading.probe, reading.poll, reading.values["chiadaps"]) == ("INQUIRE_Q_MGR", False, 8)
 
 
+def test_joining_a_group_is_counted(talk: Talk) -> None:
+    """One poll tells no group and the next tells one; leaving it counts for nothing."""
+    found = []
+    for name in ("", "", "QSG1", "QSG1", "", "QSG1"):
+        talk.ask(mq.MQCMD_INQUIRE_Q_MGR, [{mq.MQIA_PLATFORM: 1, mq.MQCA_QSG_NAME: name}])
+        found.append(talk.end().reading("QM01/queue_manager", "INQUIRE_Q_MGR").values["qsg_joined"])
+    assert found == [Absence.FIRST_READING, 0, 1, 0, Absence.RESET, 1]
+
+
 def test_system_and_archive_parameters(talk: Talk) -> None:
     """What was set since start goes before what was there; lists of numbers and texts become texts."""
     talk.ask(

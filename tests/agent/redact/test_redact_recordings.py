@@ -44,14 +44,17 @@ def redacted(path: Path, to: Path) -> Redactor:
 
 
 def alerts(path: Path, store: Path) -> list[tuple[Any, ...]]:
-    """Every alert that a replay gives: what it is of, severity, state, times and polls."""
+    """Every operational alert that a replay gives: what it is of, severity, state, times and polls.
+
+    When advice is given depends on names: it is spread over the objects by them.
+    """
     assert main(["replay", str(path), "--speed", "max", "--store", str(store)]) == 0
     columns = (
         "rule, kind, instance, state, severity, worst, since, updated, started, ended, true_polls, good_polls, "
         "unknown_polls, owner, name"
     )
     with sqlite3.connect(store) as database:
-        return database.execute(f"SELECT {columns} FROM alert").fetchall()
+        return database.execute(f"SELECT {columns} FROM alert WHERE kind_of_rule = 'operational'").fetchall()
 
 
 def texts_of(parameters: tuple[Parameter, ...]) -> Iterator[str]:

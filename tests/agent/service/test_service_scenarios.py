@@ -33,7 +33,7 @@ EXPECTED: dict[str, set[tuple[str, str]]] = {
 
 
 async def alerts_of(house: Any, name: str, seed: int, minutes: int) -> list[tuple[str, str, str]]:
-    """Rule, object and state of a scenario's alerts a minute after its first ``minutes``, in which they began."""
+    """Rule, object and state of a scenario's operational alerts a minute after its first ``minutes``, in which they began."""
     before = house.clock.now() + minutes * MINUTE_MS
     world = World(load_scenario(name), house.clock.now(), seed=seed)
     house.scripts = connectors(world, house.clock, seed=seed)
@@ -44,7 +44,9 @@ async def alerts_of(house: Any, name: str, seed: int, minutes: int) -> list[tupl
     store = sqlite3.connect(house.store)
     try:
         found = store.execute(
-            "SELECT rule, owner, kind, name, state FROM alert WHERE state != 'pending' AND started < ?", (before,)
+            "SELECT rule, owner, kind, name, state FROM alert WHERE state != 'pending' AND started < ?"
+            " AND kind_of_rule = 'operational'",
+            (before,),
         ).fetchall()
     finally:
         store.close()

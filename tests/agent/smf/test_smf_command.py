@@ -72,6 +72,39 @@ def test_filters(day: Path, capsys: pytest.CaptureFixture[str], options: list[st
     assert [each["section"] for each in dumped(capsys)] == sections
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--queue-manager", "MQ01"], "selected: 4 records of MQ, 4 sections"),
+        (["--queue-manager", "MQ02"], "selected: 0 records of MQ, 0 sections"),
+        (["--section", "QPST"], "selected: 2 records of MQ, 2 sections"),
+        (["--to", "2026-03-01T13:00:00Z", "--section", "QPST"], "selected: 1 record of MQ, 1 section"),
+    ],
+)
+def test_summary_of_what_is_selected(
+    day: Path, capsys: pytest.CaptureFixture[str], options: list[str], told: str
+) -> None:
+    """The file's records are counted, and those of them that were asked for; without a choice there is no such line."""
+    assert main(["smf", "dump", str(day), "--summary", *options]) == 0
+    found = capsys.readouterr()
+    assert found.out == ""
+    assert "4 records of MQ, 4 sections" in found.err
+    assert found.err.splitlines()[-1] == told
+    assert main(["smf", "dump", str(day), "--summary"]) == 0
+    assert "selected" not in capsys.readouterr().err
+
+
+def test_a_moment_that_a_line_tells(smf: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The end of a line as --from and --to gives that line: both are included, to the microsecond."""
+    path = tmp_path / "one.smf"
+    path.write_bytes(smf.record(115, 215, {1: [smf.pool(3)]}, length_us=1_799_999_911))
+    assert main(["smf", "dump", str(path)]) == 0
+    (line,) = dumped(capsys)
+    assert line["end"].endswith(".999911Z")
+    assert main(["smf", "dump", str(path), "--from", line["end"], "--to", line["end"]]) == 0
+    assert dumped(capsys) == [line]
+
+
 def test_csv_prints_nothing(day: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The files are there, complete, and standard output is empty; two inputs end up in the same files."""
     folder = tmp_path / "out"
@@ -140,6 +173,10 @@ def test_a_reader_that_goes_away(shared_data: Path) -> None:
         (["--section", "QPTS"], "--section QPTS: there is no such section\nhint: did you mean "),
         (["--from", "noon"], "--from 'noon' is no moment"),
         (["--to", "2026-03-01T12:00:00"], "names no offset from UTC"),
+        (
+            ["--from", "2026-03-02T12:00:00Z", "--to", "2026-03-01T12:00:00Z"],
+            "--from 2026-03-02T12:00:00Z is after --to 2026-03-01T12:00:00Z",
+        ),
         (["--summary", "--csv", "x"], "--summary writes nothing, and --csv says where to write"),
     ],
 )

@@ -14,7 +14,7 @@ from mqvitals_agent.smf.frame import frames
 from mqvitals_agent.smf.framing import Framing, framing_of
 from mqvitals_agent.smf.reader import records
 from mqvitals_agent.smf.source import open_smf
-from mqvitals_agent.smf.tally import Tally
+from mqvitals_agent.smf.tally import KEPT, Tally
 
 
 def read(data: bytes) -> tuple[list[int], Tally]:
@@ -78,6 +78,38 @@ def test_compressed(smf: Any, four: list[bytes], tmp_path: Path) -> None:
         some = len(list(records(stream, tally)))
     assert some < 2000
     assert "cannot be decompressed" in str(tally.damage[-1])
+
+
+@pytest.mark.parametrize("kind", ["rdw", "bare"])
+def test_compressed_and_cut(smf: Any, tmp_path: Path, kind: str) -> None:
+    """All that can be decompressed is read, in a small file too; where nothing can, that is what is said."""
+    whole = [smf.record(115, 215, {1: [smf.pool(number)]}, sequence=number) for number in range(200)]
+    data = b"".join(each if kind == "rdw" else each[4:] for each in whole)
+    packed = gzip.compress(data, 0)  # stored as it is, so that the cut is where it seems
+    path = tmp_path / "smf.dat"
+    path.write_bytes(packed[: len(packed) * 3 // 4])
+    tally = Tally()
+    with open_smf(path) as stream:
+        found = [each.sequence[1] for each in records(stream, tally)]
+    assert found == list(range(len(found)))
+    assert 145 <= len(found) <= 150
+    assert [error.reason.split(":")[0] for error in tally.damage][-1].startswith("what follows cannot be decompressed")
+    path.write_bytes(packed[:12])
+    tally = Tally()
+    with open_smf(path) as stream:
+        assert not list(records(stream, tally))
+    assert [error.offset for error in tally.damage] == [0]
+    assert "cannot be decompressed" in str(tally.damage[0])
+
+
+def test_much_damage_is_counted(four: list[bytes]) -> None:
+    """The first are told one by one; of the rest there is a number, so that memory does not grow with the file."""
+    wrong = bytearray(four[1])
+    wrong[10:14] = b"\xaa\xbb\xcc\xdd"  # its date is none
+    found, tally = read(four[0] + bytes(wrong) * (KEPT + 5) + four[2])
+    assert (found, tally.lost, len(tally.damage)) == ([1, 3], KEPT + 5, KEPT)
+    assert f"damaged: {KEPT + 5:,}" in tally.lines()
+    assert tally.lines()[-1] == "  and 5 more"
 
 
 def test_a_zip_archive_is_refused(tmp_path: Path) -> None:
@@ -163,6 +195,22 @@ def test_zeros_behind_the_last_record_are_no_damage(four: list[bytes]) -> None:
     """They fill up a block."""
     found, tally = read(b"".join(four) + bytes(5000))
     assert (found, tally.damage) == ([1, 2, 3, 4], [])
+
+
+@pytest.mark.parametrize("foreign", [False, True])
+def test_a_first_block_that_is_damaged(smf: Any, four: list[bytes], foreign: bool) -> None:
+    """A wrong length within it does not make the blocks records of other types: it costs what it touches, and is told."""
+    other = b"\0\x40\0\0\x5e\x1e" + bytes(58)
+    first = other * 3 if foreign else four[0] + four[1] + four[2]
+    size = len(other) if foreign else len(four[0])
+    data = bytearray(smf.blocks(first, four[3] + four[0], four[1] + four[2], four[3]))
+    for place in (4 + size, 6, 7, 8):
+        spoilt = bytearray(data)
+        spoilt[place] ^= 0x10
+        assert framing_of(bytes(spoilt)) is Framing.BDW, place
+        found, tally = read(bytes(spoilt))
+        assert found[-5:] == [4, 1, 2, 3, 4], place
+        assert tally.damage or place == 8
 
 
 def test_segments_that_are_missing(smf: Any, four: list[bytes]) -> None:

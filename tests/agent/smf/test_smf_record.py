@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import pytest
@@ -9,8 +10,10 @@ import pytest
 from mqvitals_agent.smf.error import SmfError
 from mqvitals_agent.smf.layout.qjst import QJST
 from mqvitals_agent.smf.layout.qpst import QPST
+from mqvitals_agent.smf.reader import records
 from mqvitals_agent.smf.record import parse
 from mqvitals_agent.smf.section import LAYOUTS, sections
+from mqvitals_agent.smf.tally import Tally
 
 
 @pytest.mark.parametrize(("kind", "subtype"), [(115, 215), (115, 231), (116, 10)])
@@ -48,6 +51,19 @@ def test_dns_task_that_the_count_leaves_out(smf: Any) -> None:
     assert dns.fields()["reqn"] == 17
     short = smf.record(115, 231, {1: [smf.section(48)], 5: [smf.section(40)]})
     assert "QCTDNS" not in {each.layout.name for each in sections(parse(short))}
+
+
+@pytest.mark.parametrize("garbage", [b"\xff" * 8, b"\0\0\0\x50\0\x28\0\2", b"\0\0\0\0\0\0\0\1"])
+def test_garbage_in_place_of_the_dns_task(smf: Any, garbage: bytes) -> None:
+    """At V8 the place that the count leaves out may hold anything: the rest of the record is read, and nothing counted for it."""
+    data = bytearray(smf.record(115, 231, {1: [smf.section(48)], 3: [smf.section(32)] * 2}, number=6))
+    data[len(data) - 52 + 6] = 5
+    data[28 + 5 * 8 : 28 + 6 * 8] = garbage
+    tally = Tally()
+    (found,) = records(io.BytesIO(bytes(data)), tally)
+    assert [each.layout.name for each in sections(found)] == ["QCCT", "QCTADP", "QCTADP"]
+    assert tally.sections == {"QCCT": 1, "QCTADP": 2}
+    assert not tally.damage
 
 
 def test_several_instances(smf: Any) -> None:

@@ -53,6 +53,40 @@ def test_pools_of_an_old_release(smf: Any) -> None:
     assert (reading.object.name, reading.probe) == ("1", "SMF 115-2")
 
 
+def test_requests_to_db2(smf: Any) -> None:
+    """Averages of the requester's times, the longest of all of them, and what waited."""
+    section = smf.section(
+        672,
+        {
+            24: (4, 3), 44: (4, 2), 48: (4, 4), 52: (4, 1), 136: (8, 3_000 * US), 144: (8, 2_500 * US), 168: (8, 4_000 * US),
+            176: (8, 1_500 * US), 200: (8, 700 * US), 208: (8, 700 * US), 488: (4, 5), 492: (4, 6),
+        },
+    )  # fmt: skip
+    found = values(told(smf.record(115, 2, {5: [section]}, number=9)), "queue_manager")
+    assert dict(found) == {
+        "db2_read_avg_us": 1_000.0,
+        "db2_list_avg_us": 1_500.0,
+        "db2_update_avg_us": 700.0,
+        "db2_max_us": 2_500.0,
+        "db2_queue_max": 3,
+        "db2_blob_requests": 11,
+    }
+
+
+def test_no_request_to_db2(smf: Any) -> None:
+    """Without a request there is no time to tell; an older, shorter section does not return what it lacks."""
+    found = values(told(smf.record(115, 2, {5: [smf.section(672)]}, number=9)), "queue_manager")
+    assert {name for name, value in found.items() if value is Absence.NOTHING_TO_TELL} == {
+        "db2_read_avg_us",
+        "db2_list_avg_us",
+        "db2_update_avg_us",
+        "db2_max_us",
+    }
+    assert (found["db2_queue_max"], found["db2_blob_requests"]) == (0, 0)
+    short = values(told(smf.record(115, 2, {5: [smf.section(100)]}, number=9)), "queue_manager")
+    assert short["db2_max_us"] is Absence.NOT_RETURNED
+
+
 def test_intervals_shorter_than_a_millisecond(smf: Any) -> None:
     """An interval is at least 1 ms long."""
     (reading,) = told(smf.record(115, 215, {1: [smf.pool()]}, length_us=400))
@@ -301,6 +335,17 @@ def test_queues_private_and_shared(smf: Any) -> None:
     assert found[1].values["page_set"] is Absence.NOTHING_TO_TELL
 
 
+def test_pages_of_messages(smf: Any) -> None:
+    """Of the average length: one page up to 3635 bytes; without puts there is no length, and no pages were taken."""
+    long = queue(smf, "Q1", at128=(8, 900), at136=(8, 900), at176=(8, 900 * 4000), at184=(8, 900 * 4000))
+    short = queue(smf, "Q2", at128=(8, 1800), at176=(8, 1800 * 3635), at216=(8, 10), at224=(8, 5))
+    idle = queue(smf, "Q3")
+    found = told(smf.record(115, 216, {1: [long, short, idle]}))
+    told_of = {each.object.name: (each.values["avg_msg_pages"], each.values["put_page_rate"]) for each in found}
+    assert told_of == {"Q1": (2, 2.0), "Q2": (1, 1.0), "Q3": (Absence.NOTHING_TO_TELL, 0.0)}
+    assert values(found, "queue", "Q2")["persistent_put_bytes"] == 10
+
+
 def test_the_log_of_both_copies(smf: Any) -> None:
     """Copies are told together and each for itself; what was written is that of one copy."""
     values_of = {264: (4, 10), 268: (4, 256 * 1800), 272: (8, 50 * US), 288: (8, 9 * US)}
@@ -337,7 +382,7 @@ def test_totals_are_put_together_in_any_order(one: Total, two: Total, three: Tot
 @pytest.mark.parametrize(
     ("file", "expected"),
     [
-        ("TEST115.dat", {"buffer_pool": 7, "log": 1}),
+        ("TEST115.dat", {"buffer_pool": 7, "log": 1, "queue_manager": 1}),
         ("TEST116.dat", {"application": 1}),
         (
             "TESTCHL.dat",
@@ -349,6 +394,7 @@ def test_totals_are_put_together_in_any_order(one: Total, two: Total, three: Tot
                 "channel_initiator": 16,
                 "dns_task": 16,
                 "log": 16,
+                "queue_manager": 16,
                 "smds": 16,
                 "application": 9,
                 "channel": 8,

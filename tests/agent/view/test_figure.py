@@ -142,6 +142,19 @@ def test_texts() -> None:
 
 def test_every_unit_is_known() -> None:
     """A unit that the vocabulary brings and this page does not know would be shown bare: there is none so far."""
-    known = {"", "count", "number", "messages", "bytes", "pages", "buffers", "blocks", "per_s", "MB/s"}
-    known |= {"s", "us", "ms", "minutes", "days", "pct", "KB", "MB"}
+    known = {
+        "",
+        "count",
+        "number",
+        "messages",
+        "bytes",
+        "pages",
+        "buffers",
+        "blocks",
+        "per_s",
+        "MB/s",
+        "messages/s",
+        "pages/s",
+    }
+    known |= {"s", "us", "ms", "minutes", "days", "pct", "KB", "MB", "GB"}
     assert {each.unit for kind in KINDS.values() for each in kind.metrics} <= known

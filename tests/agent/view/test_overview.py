@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,7 @@ from mqvitals_agent.view.table import Line, Tone
 from mqvitals_agent.view.text import cells
 from mqvitals_agent.view.unknown import without_answer
 from mqvitals_rules.check import Judging
+from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
 
@@ -110,7 +112,7 @@ def test_what_to_do_about_the_worst(stored: StoreReader, judging: Judging) -> No
     for width in (79, 119):
         lines = overview_lines(frame, width)
         at = next(place for place, line in enumerate(lines) if line.key == "QM01/buffer_pool/3")
-        below = " ".join(line.text.strip() for line in lines[at + 1 : at + 6] if not line.key)
+        below = " ".join(line.text.strip() for line in lines[at + 1 : at + 7] if not line.key)
         assert "to do: Enlarge the pool or split its queues now." in below
         assert "MQSC: DISPLAY USAGE PSID(*) TYPE(PAGESET)" in below
         assert "so few that tasks write pages themselves and wait" in f"{lines[at].text} {below}"
@@ -210,6 +212,17 @@ def test_an_alert_on_a_channel_is_a_sign(ill: Situation) -> None:
     shown = {line.key: line.text for line in reversed(overview_lines(frame_of(ill), 120))}
     assert "48 run 1 retry ▲1" in shown["QM01/queue_manager"]
     assert "▲" not in shown["QM02/queue_manager"]
+
+
+def test_what_is_explained_is_not_well(ill: Situation, group: Any) -> None:
+    """A structure and a channel whose alerts another one brought about are told under that one, and are ill."""
+    cause = group.alert("Q-02", ObjectName("PRDQSG", "queue", "ORDERS"), Severity.WARNING)
+    structure = group.alert("CF-03", ObjectName("PRDQSG", "cf_structure", "APPL1"), Severity.WARNING)
+    channel = group.alert("CHL-01", ObjectName("QM02", "channel", "TO.QM01"), Severity.WARNING)
+    alerts = (cause, *(replace(each, cause=cause.key) for each in (structure, channel)))
+    shown = {line.key: line.text for line in reversed(overview_lines(frame_of(replace(ill, alerts=alerts)), 120))}
+    assert shown["PRDQSG/cf_structure/APPL1"].startswith("▲ WARNING")
+    assert "▲1" in shown["QM02/queue_manager"]
 
 
 def test_what_needs_smf_is_no_trouble(ill: Situation, healthy: Situation) -> None:

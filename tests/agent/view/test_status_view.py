@@ -54,6 +54,16 @@ def test_group_alert_counts(healthy: Situation) -> None:
     assert view.exit.code == 2
 
 
+def test_what_is_explained_is_not_well(healthy: Situation) -> None:
+    """An alert that another owner's brought about is told with that one, and its own owner is ill all the same."""
+    structure = ObjectName("PRDQSG", "cf_structure", "APPL1")
+    cause = alert(structure, Severity.WARNING, healthy.now)
+    effect = replace(alert(POOL, Severity.WARNING, healthy.now), cause=cause.key)
+    view = status_of(replace(healthy, alerts=(cause, effect)))
+    assert view.alerts == (cause,)
+    assert health(view) == {"QM01": "warning", "QM02": "ok"}
+
+
 def test_advice_does_not_count(healthy: Situation) -> None:
     """Advice on the configuration leaves severity, counts and exit code alone."""
     view = status_of(replace(healthy, alerts=(alert(POOL, Severity.WARNING, healthy.now, "review"),)))

@@ -29,9 +29,29 @@ POOL = ObjectName("QM01", "buffer_pool", "0")
 QUEUE = ObjectName("QM01", "queue", "ORDERS")
 
 
+RULES = frozenset(
+    {
+        *(f"BP-{number:02}" for number in range(1, 11)),
+        "CF-01",
+        "CF-02",
+        "CF-03",
+        "CF-04",
+        "Q-02",
+        "Q-03",
+        "AGENT-01",
+        "AGENT-02",
+        "AGENT-03",
+        "CHL-01",
+        "CHL-07",
+    }
+)
+
+
 @cache
 def shipped() -> RuleSet:
-    return prepare(Settings()).rules
+    """Those of the shipped rules that the tests are about."""
+    every = prepare(Settings()).rules
+    return replace(every, rules=tuple(rule for rule in every.rules if rule.id in RULES), compiled={})
 
 
 class Desk:

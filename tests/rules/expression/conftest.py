@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import pytest
 
 from mqvitals_rules.expression import Context, Expression, compile_expression
+from mqvitals_rules.expression.context import Company
+from mqvitals_rules.present import Present
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported, Value
-from mqvitals_rules.windows import Point
+from mqvitals_rules.windows import Message, Point
 
 
 def _gauge(name: str, unit: str = "count", *, declared: bool = False, default: Value | None = None) -> Metric:
@@ -23,8 +26,8 @@ def _state(name: str, values: Mapping[str, int], *, declared: bool = False, defa
     return Metric(name, "", MetricType.STATE, name, values=values, declared=declared, default=default)
 
 
-def _text(name: str) -> Metric:
-    return Metric(name, "", MetricType.TEXT, name)
+def _text(name: str, *, declared: bool = False) -> Metric:
+    return Metric(name, "", MetricType.TEXT, name, declared=declared)
 
 
 _NO_YES = {"NO": 0, "YES": 1}
@@ -66,6 +69,7 @@ _KINDS = (
             _state("role", {"unspecified": 0, "batch": 5}, declared=True, default=0),
             _state("trigger", {"OFF": 0, "ON": 1}),
             _gauge("priority", declared=True),
+            _text("pair", declared=True),
         ),
     ),
     Kind(
@@ -110,17 +114,74 @@ _KINDS = (
 )
 
 
+class _Members:
+    """Contexts as an object's members."""
+
+    def __init__(self, contexts: Sequence[_Context]) -> None:
+        self.contexts = contexts
+        self.notes: dict[object, Any] = {}
+        self.doubt: Absence | None = None
+
+    def __iter__(self) -> Iterator[tuple[Context, Mapping[str, Reported]]]:
+        for context in self.contexts:
+            yield context, context.values
+
+
 class _Context:
-    """Values by ``metric`` or ``kind.metric``; polls by metric, one a minute up to ``now``."""
+    """Values by ``metric`` or ``kind.metric``; polls by metric, one a minute up to ``now``.
+
+    ``company`` are the contexts of the members of each kind, ``told`` the console messages, ``usual`` the baselines, ``totals`` the sums.
+    """
 
     def __init__(
-        self, values: Mapping[str, Reported], past: Mapping[str, Sequence[float | None]], every_ms: int
+        self,
+        values: Mapping[str, Reported],
+        past: Mapping[str, Sequence[float | None]],
+        every_ms: int,
+        *,
+        name: str = "",
+        company: Mapping[str, Sequence[_Context]] = {},
+        pair: _Context | None = None,
+        told: Sequence[Message] | None = None,
+        usual: Mapping[str, float] = {},
+        totals: Mapping[str, float] = {},
     ) -> None:
         self.now = 1_700_000_000_000
         self.asked: list[str] = []
+        self.name = name
+        self.this: Context = self
+        self.values = values
         self._values = values
         self._past = past
         self._every_ms = every_ms
+        self._company = {kind: _Members(contexts) for kind, contexts in company.items()}
+        self._pair = pair
+        self._told = told
+        self._usual = usual
+        self._totals = totals
+        for contexts in company.values():
+            for member in contexts:
+                member.this = self
+
+    @property
+    def pair(self) -> Context:
+        return self._pair or Present(lambda *_: Absence.NOT_DECLARED, self.now)
+
+    def baseline(self, kind: str, metric: str, *, counter: bool) -> float | None:
+        return self._usual.get(f"{metric}/s" if counter else metric)
+
+    def total(self, kind: str, metric: str, window_ms: int) -> float | None:
+        self.asked.append(f"total of {metric} over {window_ms}")
+        return self._totals.get(metric)
+
+    def members(self, kind: str) -> Company:
+        self.asked.append(f"members {kind}")
+        return self._company.get(kind) or _Members(())
+
+    def messages(self, ids: frozenset[str], since_ms: int) -> Sequence[Message] | None:
+        if self._told is None:
+            return None
+        return [message for message in self._told if message.id in ids and message.ts > since_ms]
 
     def value(self, kind: str, metric: str) -> Reported:
         self.asked.append(metric)
@@ -160,8 +221,11 @@ def context() -> Callable[..., Context]:
     """``context({"depth": 3}, {"depth": [1, 2, 3]}, every_ms=60_000)``."""
 
     def make(
-        values: Mapping[str, Reported] = {}, past: Mapping[str, Sequence[float | None]] = {}, every_ms: int = 60_000
+        values: Mapping[str, Reported] = {},
+        past: Mapping[str, Sequence[float | None]] = {},
+        every_ms: int = 60_000,
+        **more: Any,
     ) -> Context:
-        return _Context(values, past, every_ms)
+        return _Context(values, past, every_ms, **more)
 
     return make

@@ -36,10 +36,12 @@ def test_names_and_windows(compiled: Compile) -> None:
         ("queue", "depth"),
         ("qsg", "qmgr_count"),
     }
+    assert (expression.members, expression.messages, expression.pairs) == ((), frozenset(), frozenset())
     assert expression.windows == (
         WindowUse("rate", "channel", "msgs", 300_000, 0),
         WindowUse("rising", "queue", "depth", 0, 4),
         WindowUse("eta", "channel", "xmitq_msgs", 600_000, 0),
+        WindowUse("eta", "qsg", "qmgr_count", 600_000, 0),
     )
     assert expression.source.startswith("status == RETRYING")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hypothesis import given
@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from mqvitals_config.problem import Problem
 from mqvitals_rules.expression import Context, Expression, ExpressionError, compile_expression, windows
+from mqvitals_rules.expression.context import Company
+from mqvitals_rules.present import Present
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
-from mqvitals_rules.windows import Point
+from mqvitals_rules.windows import Message, Point
 
 NOW = 1_700_000_000_000
 STATES = {"A": 0, "B": 1, "C": 7}
@@ -35,6 +37,7 @@ KIND = Kind(
         *(Metric(name, "us", MetricType.GAUGE, name, declared=True) for name in ("o1", "o2")),
         Metric("o3", "", MetricType.STATE, "o3", values=STATES, declared=True),
         Metric("d1", "us", MetricType.GAUGE, "d1", declared=True, default=3),
+        Metric("pair", "", MetricType.TEXT, "pair", declared=True),
     ),
     sets={"SET": ("s1", ("A", "C"))},
 )
@@ -60,6 +63,21 @@ def numbers() -> st.SearchStrategy[str]:
                 'eta(g2, 10, "10m")',
                 'eta(g2, o1 / g1, "10m")',
                 "rate(c2)",
+                'median(g1, "5m")',
+                "baseline(g1)",
+                "baseline(c1)",
+                "share(g2)",
+                'share(c2, "3m")',
+                "pair.g1",
+                "pair.o1",
+                'avg(pair.g2, "5m")',
+                "count(other, r1 > 2)",
+                "count(other, r1 > this.g1 and present(this.o1))",
+                "sum(other, r1 * this.g2)",
+                "sum(other, r1 / (r1 - p1))",
+                "most(thing, g1 + o1)",
+                "least(thing, pair.g1 - this.d1)",
+                'elapsed("CSQR003I", "CSQR006I", "1h")',
             ]
         ),
     )
@@ -105,6 +123,19 @@ def terms() -> st.SearchStrategy[str]:
                 "rising(g1, 2)",
                 "rising(g3, 4)",
                 "rising(other.r1, 1)",
+                "rising(pair.g1, 1)",
+                "present(pair.g1)",
+                "pair.s1 in SET",
+                "pair.o3 == C",
+                "any(other, r1 > 2)",
+                "any(thing, g1 > this.g2 or o1 < 3)",
+                'any(thing, s1 == A and avg(g1, "5m") > avg(this.g1, "3m"))',
+                "any(thing, o1 > 3)",
+                "any(thing, name == this.name or t1 == this.t1)",
+                'startswith(name, "M")',
+                "startswith(t1, t2)",
+                'endswith(name, "1") and g1 > g2',
+                'seen("CSQR003I", "30m")',
             ]
         ),
     )
@@ -140,12 +171,21 @@ def sample(values: st.SearchStrategy[Reported]) -> st.SearchStrategy[Reported | 
     return st.one_of(values, values, values, ABSENT, st.none())
 
 
-WORLDS = st.fixed_dictionaries(
+THINGS = st.fixed_dictionaries(
     {
         **{name: sample(VALUES) for name in NUMBER_METRICS},
         **{name: sample(st.sampled_from([0, 1, 7, 7.0, 99])) for name in ("s1", "s2", "w1", "o3")},
         **{name: sample(st.sampled_from(["x", "y", ""])) for name in ("t1", "t2")},
     }
+)
+TOLD = st.lists(st.tuples(st.integers(0, 4_000), st.sampled_from(["CSQR003I", "CSQR006I", "CSQP020E"])), max_size=6)
+WORLDS = st.builds(
+    lambda own, members, pair, usual, told: {**own, "": (members, pair, usual, told)},
+    THINGS,
+    st.fixed_dictionaries({"other": st.lists(THINGS, max_size=7), "thing": st.lists(THINGS, max_size=3)}),
+    st.one_of(st.none(), THINGS),
+    st.dictionaries(st.sampled_from(["g1", "c1", "total"]), st.sampled_from([0, 2.5, 7, 10**400, float("inf")])),
+    st.one_of(st.none(), TOLD),
 )
 HISTORY = ("g1", "g2", "g3", "c1", "c2", "r1", "w1")
 HISTORIES = st.fixed_dictionaries(dict.fromkeys(HISTORY, PASTS))
@@ -156,7 +196,18 @@ class World:
 
     def __init__(self, values: Mapping[str, Any], past: Mapping[str, Sequence[tuple[Any, int | None]]]) -> None:
         self.now = NOW
-        self.values: dict[str, Reported] = {name: value for name, value in values.items() if value is not None}
+        self.name = "M1"
+        self.this: Context = self
+        self.notes: dict[object, Any] = {}
+        self.values: dict[str, Reported] = {name: value for name, value in values.items() if name and value is not None}
+        members, pair, self.usual, told = values.get("", ({}, None, {}, None))
+        self.company = {kind: [World(each, past) for each in each_kind] for kind, each_kind in members.items()}
+        for number, member in enumerate(each for of_kind in self.company.values() for each in of_kind):
+            member.name, member.this = f"M{number}", self
+        self.told = (
+            None if told is None else [Message(NOW - 1000 * ago, code) for ago, code in sorted(told, reverse=True)]
+        )
+        self.beside = None if pair is None else World(pair, past)
         self.past = {
             name: [Point(NOW - 60_000 * (len(points) - 1 - i), value, gap) for i, (value, gap) in enumerate(points)]
             for name, points in past.items()
@@ -165,11 +216,42 @@ class World:
     def value(self, kind: str, metric: str) -> Reported:
         return self.values.get(metric, Absence.NOT_DECLARED if metric in ("o1", "o2", "o3") else Absence.NOT_ASKED)
 
+    @property
+    def pair(self) -> Context:
+        return self.beside or Present(lambda *_: Absence.NOT_DECLARED, NOW)
+
+    def members(self, kind: str) -> Company:
+        return Members(self.company.get(kind, []), self.notes)
+
+    def baseline(self, kind: str, metric: str, *, counter: bool) -> float | None:
+        found: float | None = self.usual.get(metric)
+        return found
+
+    def total(self, kind: str, metric: str, window_ms: int) -> float | None:
+        found: float | None = self.usual.get("total")
+        return found
+
+    def messages(self, ids: frozenset[str], since_ms: int) -> Sequence[Message] | None:
+        return None if self.told is None else [each for each in self.told if each.id in ids and each.ts > since_ms]
+
     def points(self, kind: str, metric: str, since_ms: int) -> Sequence[Point]:
         return [point for point in self.past[metric] if point.ts > since_ms]
 
     def last(self, kind: str, metric: str, n: int) -> Sequence[Point]:
         return self.past[metric][-n:]
+
+
+class Members:
+    """Worlds as members of another."""
+
+    def __init__(self, worlds: Sequence[World], notes: dict[object, Any]) -> None:
+        self.worlds = worlds
+        self.notes = notes
+        self.doubt = None if len(worlds) < 6 else Absence.NOT_ASKED
+
+    def __iter__(self) -> Iterator[tuple[Context, Mapping[str, Reported]]]:
+        for world in self.worlds:
+            yield world, world.values
 
 
 class Reference:
@@ -194,15 +276,49 @@ class Reference:
             links = [self.link(*each) for each in zip(operands, node.ops, operands[1:], strict=False)]
             return links[0] if len(links) == 1 else self.joined(links, deciding=False)
         assert isinstance(node, ast.Call)
+        function = ast.unparse(node.func)
+        if function == "any":
+            members = [None if each is LEFT else each for each in self.of_members(node)]
+            return True if True in members else None if None in members else False
+        if function == "seen":
+            told = self.told(node.args)
+            return None if told is None else bool(told)
+        if function in ("startswith", "endswith"):
+            text, affix = (self.operand(each) for each in node.args)
+            return None if text is None or affix is None else getattr(text, function)(affix)
         name = self.name(node.args[0])
-        if ast.unparse(node.func) == "present":
-            return not isinstance(self.world.value("", name), Absence)
+        world = self.whose(node.args[0])
+        if function == "present":
+            return not isinstance(world.value("", name), Absence)
         rises = ast.literal_eval(node.args[1])
-        points = self.world.last("", name, rises + 1)
+        points = world.last("", name, rises + 1)
         present = [point.value for point in points if point.value is not None]
         if any(present[i + 1] <= present[i] for i in range(len(present) - 1)):
             return False
         return True if len(present) == rises + 1 else None
+
+    def of_members(self, node: ast.Call) -> list[Any]:
+        """What each member comes to."""
+        kind, body = node.args
+        if self.world.members(ast.unparse(kind)).doubt:
+            return [None]
+        found: list[Any] = []
+        for world in self.world.company.get(ast.unparse(kind), []):
+            member = Reference(world)
+            condition = ast.unparse(node.func) in ("any", "count")
+            found.append(member.condition(body) if condition else member.operand(body))
+        return found
+
+    def told(self, arguments: list[ast.expr]) -> Sequence[Message] | None:
+        """The messages of the ids, in the window after them."""
+        *ids, window = (ast.literal_eval(each) for each in arguments)
+        since = NOW - {"30m": 1_800_000, "1h": 3_600_000}[window]
+        return self.world.messages(frozenset(ids), since)
+
+    def whose(self, node: ast.expr) -> Any:
+        """The world that a name is about."""
+        of = ast.unparse(node.value) if isinstance(node, ast.Attribute) else ""
+        return self.world.this if of == "this" else self.world.pair if of == "pair" else self.world
 
     @staticmethod
     def joined(found: Sequence[bool | str | None], deciding: bool) -> bool | str | None:
@@ -240,8 +356,14 @@ class Reference:
         return operators[type(sign)](first, second)
 
     def facts(self, node: ast.expr) -> list[str]:
-        """The optional facts whose value an operand needs."""
-        return [each.id for each in ast.walk(node) if isinstance(each, ast.Name) and each.id in ("o1", "o2", "o3")]
+        """The optional facts whose value an operand needs: not those asked of members."""
+        if isinstance(node, ast.Name) and node.id in ("o1", "o2", "o3"):
+            return [node.id]
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("count", "sum", "most", "least"):
+            return []
+        return [
+            name for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr) for name in self.facts(child)
+        ]
 
     @staticmethod
     def name(node: ast.expr) -> str:
@@ -256,7 +378,10 @@ class Reference:
                 return PARAMETERS[name]
             if name in STATES or name in SWITCH:
                 return {**STATES, **SWITCH}[name]
-            value = self.world.value("", name)
+            world = self.whose(node)
+            if name == "name":
+                return world.name
+            value = world.value("", name)
             return None if isinstance(value, Absence) else value
         try:
             if isinstance(node, ast.UnaryOp):
@@ -276,6 +401,26 @@ class Reference:
         if function == "abs":
             found = self.operand(arguments[0])
             return None if found is None else abs(found)
+        if function in ("count", "sum", "most", "least"):
+            found = self.of_members(ast.Call(ast.Name(function), arguments, []))
+            known = [each for each in found if each is not None and each is not LEFT]
+            if len(known) < 0.8 * len(found):
+                return None
+            if function in ("count", "sum"):
+                total = sum(known)
+                return total if total == total else None
+            return (max if function == "most" else min)(known, default=None)
+        if function == "elapsed":
+            told = [(each.id, each.ts) for each in self.told(arguments) or ()]
+            for place in range(len(told) - 1, 0, -1):
+                if (told[place - 1][0], told[place][0]) == ("CSQR003I", "CSQR006I"):
+                    return (told[place][1] - told[place - 1][1]) / 1000
+            return None
+        if function == "baseline":
+            return self.world.usual.get(self.name(arguments[0]))
+        if function == "share" and len(arguments) == 1:
+            own, total = self.operand(arguments[0]), self.world.usual.get("total")
+            return None if own is None or not total or own / total != own / total else own / total
         plain = len(arguments) > 1 and not ast.unparse(arguments[1]).startswith("'")
         if function in ("min", "max") and plain:
             found = [self.operand(each) for each in arguments]
@@ -284,13 +429,18 @@ class Reference:
         if len(arguments) > 1:
             minutes = int(ast.literal_eval(arguments[-1])[:-1])
         since = NOW - minutes * 60_000
-        points = self.world.points("", self.name(arguments[0]), since)
+        points = self.whose(arguments[0]).points("", self.name(arguments[0]), since)
         if function == "eta":
             limit = self.operand(arguments[1])
             return None if limit is None else windows.eta(points, limit, NOW)
+        if function == "share":
+            own, total = windows.delta(points), self.world.usual.get("total")
+            return None if own is None or not total or own / total != own / total else own / total
         if function in ("rate", "delta"):
             return {"rate": windows.rate, "delta": windows.delta}[function](points)
-        whole = {"avg": windows.average, "min": windows.least, "max": windows.greatest}[function]
+        whole = {"avg": windows.average, "median": windows.median, "min": windows.least, "max": windows.greatest}[
+            function
+        ]
         return whole(points, since, minutes * 60_000)
 
 
@@ -329,6 +479,7 @@ def test_compiled_as_defined(text: str, values: Mapping[str, Any], past: Mapping
 
 WORDS = """
     g1 g2 c1 s1 w1 o1 t1 A B YES SET p1 other thing other.r1 thing.g1 rate delta avg min max eta rising abs present
+    any count sum most least this pair name startswith endswith seen elapsed median baseline share "CSQP020E" this.g1
     and or not in is if else lambda for None True __import__ print < <= > >= == != = := + - * / // ** % ~ & | ^ ( ) [ ]
     { } , . ; : # ' " 0 1 5 1.5 1e999 2j '5m' "1h" '30s' 'x' b'x' f'{g1}' 99999999999999999999 é ∞
 """

@@ -21,6 +21,8 @@ policies = st.builds(
     hold_polls=st.integers(1, 4),
     hold_ms=st.none() | st.sampled_from([0, INTERVAL, 25_000]),
     clear_polls=st.integers(1, 4),
+    hold_of=st.none() | st.integers(4, 7),
+    clear_ms=st.none() | st.sampled_from([0, INTERVAL, 25_000]),
 )
 
 
@@ -49,7 +51,8 @@ def retell(sequence: list[tuple[bool | None, bool | None]], policy: Policy) -> l
 
 
 def _live(sequence: list[tuple[bool | None, bool | None]], policy: Policy, episode: Episode) -> int:
-    true = good = 0
+    good: list[int] = []
+    held: list[bool] = []
     for at in range(episode.since, len(sequence)):
         holds, clear = sequence[at]
         silent = [each for each, _ in sequence[max(episode.since, at - 2) : at + 1]]
@@ -58,26 +61,32 @@ def _live(sequence: list[tuple[bool | None, bool | None]], policy: Policy, episo
             return at
         if holds is None:
             continue
+        held.append(holds)
         if holds:
-            true += 1
-            good = 0
+            good = []
+            looked_at = held if policy.hold_of is None else held[-policy.hold_of :]
             long_enough = (
                 (at - episode.since) * INTERVAL >= policy.hold_ms
                 if policy.hold_ms is not None
-                else true >= policy.hold_polls
+                else sum(looked_at) >= policy.hold_polls
             )
             if episode.started is None and long_enough:
                 episode.started = at
         elif episode.started is None:
-            episode.ended, episode.why = at, Why.CONDITION_BROKE
-            return at
+            if not any(held[-(policy.hold_of or 1) :]):
+                episode.ended, episode.why = at, Why.CONDITION_BROKE
+                return at
         elif clear:
-            good += 1
-            if good >= policy.clear_polls:
+            good.append(at)
+            if (
+                (at - good[0]) * INTERVAL >= policy.clear_ms
+                if policy.clear_ms is not None
+                else len(good) >= policy.clear_polls
+            ):
                 episode.ended, episode.why = at, Why.CLEARED
                 return at
         elif clear is False:
-            good = 0
+            good = []
     return len(sequence)
 
 

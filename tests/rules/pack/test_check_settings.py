@@ -9,7 +9,7 @@ import pytest
 from mqvitals_config.load import load_settings
 from mqvitals_config.problem import ConfigError, Place
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import check_settings, impossible, prepare
+from mqvitals_rules.check import check_settings, impossible, prepare, readable
 from mqvitals_rules.rule import Origin, Parameter
 from mqvitals_rules.snapshot import ObjectName
 
@@ -49,6 +49,7 @@ def test_good_settings(tmp_path: Path) -> None:
         "role": 5,
         "lifetime": 1,
         "pair": "BATCH.REPLY",
+        "importance": 0,
     }
     assert judging.facts.of(ObjectName("QM01", "channel", "TO.PARTNER")) == {"ping_us": 120}
     assert judging.facts.of(ObjectName("PRDQSG", "cf_structure", "APPL1")) == {"full_threshold_pct": 90}
@@ -107,6 +108,19 @@ def test_a_broken_rule_file_does_not_make_its_thresholds_wrong(tmp_path: Path) -
     problems = check_settings(settings_of(text, tmp_path))
     assert problems
     assert {problem.place.path for problem in problems} == {str(tmp_path / "ours.yaml")}
+
+
+def test_what_can_be_read_is_there_to_look_with(tmp_path: Path) -> None:
+    """Of a file with a mistake the other files' rules remain, with facts; thresholds only while none is wrong."""
+    (tmp_path / "ours.yaml").write_text("rules: [{id: MY-01}]", "utf-8")
+    settings = settings_of(GOOD.replace("rules:\n", "rules:\n  files: [ours.yaml]\n"), tmp_path)
+    judging = readable(settings)
+    pool = ObjectName("QM01", "buffer_pool", "3")
+    form = next(form for form in judging.rules.forms(pool) if form.id == "BP-01")
+    assert form.values["stress_pct"] == 30
+    assert judging.facts.of(pool) == {"purpose": 4}
+    wrong = readable(settings_of(GOOD.replace("QM01/buffer_pool/*}", "QM01}"), tmp_path)).rules
+    assert next(form for form in wrong.forms(pool) if form.id == "BP-01").values["stress_pct"] != 30
 
 
 def test_a_rule_file_that_is_not_there_is_told_where_it_is_named(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from mqvitals_config.problem import ConfigError, Problem
 from mqvitals_rules.form import compile_rule
 from mqvitals_rules.pack import decode_pack
+from mqvitals_rules.present import Present
 from mqvitals_rules.ruleset import decode_packs, doubts, load_rules, read_rules
-from mqvitals_rules.scene import Present
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -139,6 +139,40 @@ def test_files_of_the_site_add_to_the_shipped_rules(tmp_path: Path) -> None:
     ]
     with pytest.raises(ConfigError, match="exists already"):
         load_rules(KINDS, [str(file)])
+
+
+def test_a_cause_must_be_a_rule(tmp_path: Path) -> None:
+    """A rule of the shipped packs or of any other file; what is misspelt is told at its place."""
+    ours = tmp_path / "ours.yaml"
+    ours.write_text(GOOD + "    caused_by: [LOG-08, MY-02]\n", encoding="utf-8")
+    others = tmp_path / "others.yaml"
+    others.write_text(GOOD.replace("MY-01", "MY-02"), encoding="utf-8")
+    assert read_rules(KINDS, [str(ours), str(others)])[1] == []
+    (problem,) = read_rules(KINDS, [str(ours)])[1]
+    assert (problem.place.line, problem.place.column) == (14, 25)
+    assert problem.message == "there is no rule 'MY-02'; did you mean 'MY-01'?"
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ("hold: {polls: 3, of: 2}", "n of m polls"),
+        ("hold: {for: 1m, of: 5}", "n of m polls"),
+        ("hold: {polls: 3, of: 61}", "at most 60"),
+        ("clear: {polls: 3, for: 1m}", "a clear is either polls or for"),
+        ("clear: {for: 1m, records: 2}", "a clear is either polls or for"),
+        ("tier: X", "a tier is one of"),
+        ("tier: P S", "a tier is one of"),
+    ],
+)
+def test_what_cannot_be_held_cleared_or_sorted(written: str, words: str) -> None:
+    (problem,) = problems_of(GOOD + f"    {written}\n")
+    assert words in problem.message
+
+
+def test_advice_ends_at_its_first_good_judgement() -> None:
+    (rule,), _ = decode_packs([("ours.yaml", GOOD.replace("operational", "review"))], KINDS)
+    assert rule.clear.polls == 1
 
 
 def test_an_idle_comparison_is_doubted() -> None:

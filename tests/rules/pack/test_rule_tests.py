@@ -8,9 +8,10 @@ from mqvitals_config.problem import ConfigError
 from mqvitals_config.settings import Settings
 from mqvitals_rules.check import prepare
 from mqvitals_rules.pack_test import decode_tests, run_tests
+from mqvitals_rules.ruleset import RuleSet, load_rules
 from mqvitals_rules.series import parse_series
 from mqvitals_rules.vocabulary.metric import Absence, Reported
-from mqvitals_rules.vocabulary.tables import metric
+from mqvitals_rules.vocabulary.tables import KINDS, metric
 
 RULES = prepare(Settings()).rules
 
@@ -68,27 +69,89 @@ def test_a_test_that_holds() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "failure"),
     [
-        ("at: 20s", "at: 0s", "BP-01 on QM01/buffer_pool/5 should be firing and is not"),
+        (
+            "at: 20s",
+            "at: 0s",
+            "t.yaml:11:25: A pool sinks, after 0s: expected BP-01 firing on QM01/buffer_pool/5, but it is not firing; QM01/buffer_pool/5: ",
+        ),
         (
             "severity: warning}]",
             "severity: critical}]",
-            "BP-01 on QM01/buffer_pool/5 should be critical and is warning",
+            "expected BP-01 on QM01/buffer_pool/5 to be critical, but it is warning",
         ),
         (
             "firing: [{rule: BP-01, object: QM01/buffer_pool/5, severity: warning}]",
             "firing: []",
-            "is firing and not expected",
+            "t.yaml:10:13: A pool sinks, after 20s: expected nothing firing, but BP-01 on QM01/buffer_pool/5 is firing (",
         ),
-        ("not_firing: [BP-02]", "not_firing: [BP-01]", "BP-01 on QM01/buffer_pool/5 is firing and should not be"),
-        ("unknown: [CHL-07]", "unknown: [PS-01]", "PS-01 should be unknown for some object and is not"),
-        ("unknown: [CHL-07]", "known: [CHL-07]", "CHL-07 is unknown for some object and should not be"),
+        (
+            "firing: [{rule: BP-01, object: QM01/buffer_pool/5, severity: warning}]",
+            "firing: [{rule: CHL-14}]",
+            "expected CHL-14 firing, but it is not firing; QM01/channel/TO.QM02: ",
+        ),
+        (
+            "not_firing: [BP-02]",
+            "not_firing: [BP-01]",
+            "expected BP-01 not firing, but BP-01 on QM01/buffer_pool/5 is firing",
+        ),
+        (
+            "unknown: [CHL-07]",
+            "unknown: [PS-01]",
+            "expected PS-01 unknown for some object, but it is known for all; it judges none",
+        ),
+        (
+            "unknown: [CHL-07]",
+            "known: [CHL-07]",
+            "expected CHL-07 known for all objects, but it is unknown for some; QM01/channel",
+        ),
     ],
 )
 def test_a_test_that_fails(old: str, new: str, failure: str) -> None:
     """An expectation that does not hold is one sentence: the test, the moment, what should be and what is."""
     failures = run_tests("t.yaml", TEXT.replace(old, new, 1), RULES)
-    assert [failure in sentence for sentence in failures] == [True]
-    assert failures[0].startswith("A pool sinks, after ")
+    assert [failure in str(sentence) for sentence in failures] == [True]
+
+
+OTHERS = """\
+{head}tests:
+  - name: Two pools sink
+    interval: 10s
+    {test}series:
+      QM01/buffer_pool/5: {{free_pct: 60 4}}
+      QM01/buffer_pool/6: {{free_pct: 60 4}}
+    expect:
+      - {{at: 0s, {expect}firing: []}}
+      - {{at: 10s, {expect}firing: [{{rule: BP-03, object: QM01/buffer_pool/5}}]}}
+"""
+
+
+def test_what_is_not_named_is_not_judged() -> None:
+    """Another alert that fires is no failure."""
+    assert run_tests("t.yaml", OTHERS.format(head="", test="", expect=""), RULES) == []
+
+
+@pytest.mark.parametrize("where", ["head", "test", "expect"])
+def test_what_is_exact_names_everything(where: str) -> None:
+    """In the expectation, the test or the file: then every alert must be named."""
+    ends = {"head": "\n", "test": "\n    ", "expect": ", "}
+    words = {key: f"exact: true{end}" if key == where else "" for key, end in ends.items()}
+    (failure,) = run_tests("t.yaml", OTHERS.format(**words), RULES)
+    assert failure.expected == "nothing else firing"
+    assert failure.actual.startswith("BP-03 on QM01/buffer_pool/6 is firing")
+    assert "free_pct" in failure.why
+
+
+def test_the_nearest_word_on_exactness_counts() -> None:
+    """An expectation that says so is not exact in a file that is."""
+    text = OTHERS.format(head="exact: true\n", test="", expect="exact: false, ")
+    assert run_tests("t.yaml", text, RULES) == []
+
+
+def test_an_expectation_that_expects_nothing() -> None:
+    """It would pass whatever happens: a mistake."""
+    text = OTHERS.format(head="", test="", expect="").replace("firing: []", "exact: true")
+    with pytest.raises(ConfigError, match="this expects nothing"):
+        run_tests("t.yaml", text, RULES)
 
 
 @pytest.mark.parametrize(
@@ -102,6 +165,7 @@ def test_a_test_that_fails(old: str, new: str, failure: str) -> None:
         ("purpose: short_lived", "purpose: short", "is no purpose of a buffer_pool"),
         ("at: 20s", "at: 25s", "multiples of the interval"),
         ("interval: 10s", "interval: 0s", "longer than 0s"),
+        ("at: 20s", "at: soon", "expected"),
         ("interval: 10s", "intervall: 10s", "did you mean 'interval'?"),
     ],
 )
@@ -154,3 +218,95 @@ tests:
       - {at: 2h, firing: [{rule: LOG-02, object: QM01/log}], unknown: [LOG-02]}
 """
     assert run_tests("own.test.yaml", text, RULES) == []
+
+
+CONSOLE = """\
+rules:
+  - id: OWN-01
+    title: A message came
+    kind: operational
+    scope: buffer_pool
+    when: seen("CSQP020E", "1m")
+    severity: warning
+    summary: "{name}"
+    advice: Look at it.
+    caveat: None.
+    source: {document: Our own handbook, section: Messages}
+  - id: OWN-02
+    title: What follows from it
+    kind: operational
+    scope: buffer_pool
+    when: free_pct < 90
+    caused_by: [OWN-01]
+    severity: info
+    summary: "{name}"
+    advice: Look at it.
+    caveat: None.
+    source: {document: Our own handbook, section: Messages}
+"""
+
+CONSOLE_TESTS = """\
+tests:
+  - name: The console speaks of pool 3
+    interval: 30s
+    console:
+      QM01: [{at: 45s, id: CSQP020E, object: QM01/buffer_pool/3}, {at: 45s, id: CSQP019I}]
+      QM02: []
+    series:
+      QM01/buffer_pool/3: {free_pct: 80}
+      QM01/buffer_pool/4: {free_pct: 80}
+      QM02/buffer_pool/3: {free_pct: 80}
+      QM03/buffer_pool/3: {free_pct: 80}
+    expect:
+      - {at: 30s, not_firing: [OWN-01], unknown: [OWN-01]}
+      - at: 1m
+        exact: true
+        firing:
+          - {rule: OWN-01, object: QM01/buffer_pool/3}
+          - {rule: OWN-02, object: QM01/buffer_pool/3, cause: OWN-01}
+          - {rule: OWN-02, object: QM01/buffer_pool/4}
+          - {rule: OWN-02, object: QM02/buffer_pool/3}
+          - {rule: OWN-02, object: QM03/buffer_pool/3}
+"""
+
+
+@pytest.fixture(scope="module")
+def with_console(tmp_path_factory: pytest.TempPathFactory) -> RuleSet:
+    """Rules about console messages."""
+    path = tmp_path_factory.mktemp("rules") / "own.yaml"
+    path.write_text(CONSOLE)
+    rules = [rule for rule in load_rules(KINDS, [str(path)]) if rule.id.startswith("OWN")]
+    return RuleSet(tuple(rules), KINDS)
+
+
+def test_messages_of_a_console(with_console: RuleSet) -> None:
+    """They come at their time; a console that says nothing is followed all the same, one that is not named is not."""
+    assert run_tests("own.test.yaml", CONSOLE_TESTS, with_console) == []
+    without = CONSOLE_TESTS.replace("      QM03/buffer_pool/3: {free_pct: 80}\n", "").replace(
+        "          - {rule: OWN-02, object: QM03/buffer_pool/3}\n", ""
+    )
+    (failure,) = run_tests("own.test.yaml", without, with_console)
+    assert failure.expected == "OWN-01 unknown for some object"
+
+
+def test_an_alert_that_another_one_explains(with_console: RuleSet) -> None:
+    """A cause that is not the one is told."""
+    text = CONSOLE_TESTS.replace(
+        "{rule: OWN-02, object: QM01/buffer_pool/4}", "{rule: OWN-02, object: QM01/buffer_pool/4, cause: OWN-01}"
+    )
+    (failure,) = run_tests("own.test.yaml", text, with_console)
+    assert failure.expected == "OWN-02 on QM01/buffer_pool/4 to be explained by OWN-01"
+    assert failure.actual == "it is explained by nothing"
+    assert failure.why == "nothing that OWN-01 fires about is told to belong to QM01/buffer_pool/4"
+
+
+def test_why_an_alert_is_not_explained(with_console: RuleSet) -> None:
+    """The rule names no such cause; and of an object that no series tells of, that is said."""
+    wrong = CONSOLE_TESTS.replace(
+        "{rule: OWN-01, object: QM01/buffer_pool/3}", "{rule: OWN-01, object: QM01/buffer_pool/3, cause: OWN-02}"
+    )
+    (failure,) = run_tests("own.test.yaml", wrong, with_console)
+    assert failure.why == "OWN-01 does not name OWN-02 under caused_by"
+    absent = CONSOLE_TESTS.replace("{rule: OWN-02, object: QM01/buffer_pool/4}", "{rule: OWN-02, object: QM01/log}")
+    found = run_tests("own.test.yaml", absent, with_console)
+    assert "at this poll the test tells nothing of QM01/log" in [each.why for each in found]

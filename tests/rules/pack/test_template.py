@@ -63,6 +63,15 @@ def test_figures_for_people(value: float, unit: str, text: str) -> None:
     assert readable(value, unit) == text
 
 
+@pytest.mark.parametrize(("text", "column"), [("{depth", 1), ("depth} {name}", 6), ("{name} {{depth}}", 8)])
+def test_a_brace_alone_is_refused(text: str, column: int) -> None:
+    """A field that is not closed, or not opened, is told where its brace stands, and not written out as it is."""
+    located = LocatedText(text, Place("ours.yaml", 1, 1))
+    _, problems = compile_template(located, KINDS["queue"], KINDS, {}, {})
+    assert problems[0].place.column == column
+    assert "alone" in problems[0].message
+
+
 def test_a_threshold_keeps_its_unit() -> None:
     """What a file writes in microseconds is listed so."""
     assert with_unit(20_000, "us") == "20000 us"

@@ -19,7 +19,7 @@ REFERENCES = {
 }  # fmt: skip
 UNITS = {
     "messages", "count", "number", "pct", "us", "ms", "s", "minutes", "days", "bytes", "KB", "MB", "MB/s", "per_s",
-    "pages", "buffers", "blocks",
+    "pages", "buffers", "blocks", "GB",
 }  # fmt: skip
 PROBES = {
     "INQUIRE_Q_MGR", "INQUIRE_Q_MGR_STATUS", "INQUIRE_CHANNEL_STATUS", "INQUIRE_CHANNEL", "INQUIRE_Q_STATUS", "INQUIRE_Q", "INQUIRE_STG_CLASS",
@@ -189,7 +189,7 @@ def test_no_parameter_of_an_answer_has_two_plain_metrics(kind: Kind) -> None:
 def test_kinds(kind: Kind) -> None:
     """Each kind is polled by an answer that fills some of it, or told by records, and its sets hold values that exist."""
     if kind.poll.startswith("SMF "):
-        assert all(metric.needs_smf for metric in kind.metrics)
+        assert all(metric.needs_smf or metric.declared for metric in kind.metrics)
     else:
         assert kind.poll in {metric.command for metric in kind.metrics}
     assert kind.meaning

@@ -51,6 +51,8 @@ DEFINITION_SOMETIMES: Final = frozenset(
         mq.MQCACH_CONNECTION_NAME,
         mq.MQCACH_XMIT_Q_NAME,
         mq.MQCACH_LOCAL_ADDRESS,
+        mq.MQCACH_MSG_EXIT_NAME,
+        mq.MQCACH_MR_EXIT_NAME,
         mq.MQIACH_SSL_CLIENT_AUTH,
         mq.MQIACH_BATCH_SIZE,
         mq.MQIACH_BATCH_INTERVAL,
@@ -230,7 +232,14 @@ def _definition(channel: Channel, member: Member) -> Item:
     found += (
         string(mq.MQCACH_MCA_USER_ID, "MQCHIN" if not sends and not client else ""),
         string(mq.MQCACH_SSL_CIPHER_SPEC, ""),
+        string(mq.MQCACH_SEC_EXIT_NAME, ""),
+        string(mq.MQCACH_SEND_EXIT_NAME, ""),
+        string(mq.MQCACH_RCV_EXIT_NAME, ""),
     )
+    if not client:
+        found.append(string(mq.MQCACH_MSG_EXIT_NAME, ""))
+    if not sends and not client:
+        found.append(string(mq.MQCACH_MR_EXIT_NAME, ""))
     if not sends:
         found.append(integer(mq.MQIACH_SSL_CLIENT_AUTH, mq.MQSCA_REQUIRED))
     if not client:

@@ -36,5 +36,13 @@ class Table:
     right: frozenset[int] = frozenset()
 
 
-Block = Heading | Paragraph | Items | Table
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Lines to be copied as they are: part of a configuration, a command. ``language`` is what they are written in, empty for none."""
+
+    lines: tuple[str, ...]
+    language: str = ""
+
+
+Block = Heading | Paragraph | Items | Table | Listing
 """Text in blocks is as the records have it: whoever writes it out makes it safe."""

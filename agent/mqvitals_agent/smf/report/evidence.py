@@ -69,7 +69,7 @@ class Evidence:
     @property
     def damaged(self) -> int:
         """Records that were lost."""
-        return sum(len(tally.damage) for _, tally in self.tallies)
+        return sum(tally.lost for _, tally in self.tallies)
 
     @property
     def period(self) -> tuple[int, int] | None:

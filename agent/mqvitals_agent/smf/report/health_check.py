@@ -85,7 +85,7 @@ def _beginning(evidence: Evidence, outcomes: dict[str, Outcome], *, ascii_only: 
                 STANDARD_INPUT if path == STDIN else path,
                 count(sum(tally.records.values())),
                 count(sum(tally.skipped.values())),
-                count(len(tally.damage)),
+                count(tally.lost),
             )
             for path, tally in evidence.tallies
         ),
@@ -274,7 +274,7 @@ def _damage(evidence: Evidence) -> Iterator[Block]:
     for path, tally in evidence.tallies:
         if not tally.damage:
             continue
-        yield Paragraph(f"{path}: {plural(len(tally.damage), 'damaged record')}, lost to this report.")
+        yield Paragraph(f"{path}: {plural(tally.lost, 'damaged record')}, lost to this report.")
         yield Items(tuple(str(error) for error in tally.damage[:MOST_DAMAGED]))
-        if len(tally.damage) > MOST_DAMAGED:
-            yield Paragraph(f"And {len(tally.damage) - MOST_DAMAGED:,} more.")
+        if tally.lost > MOST_DAMAGED:
+            yield Paragraph(f"And {tally.lost - MOST_DAMAGED:,} more.")

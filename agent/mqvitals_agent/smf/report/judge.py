@@ -62,7 +62,7 @@ class Judge:
 
     def __init__(self, judging: Judging) -> None:
         rules = judging.rules
-        wanted = {Wanted(use.kind, use.metric, use.window_ms, max(1, use.polls)) for use in rules.windows}
+        wanted = {Wanted.by(use) for use in rules.windows}
         self._rules = rules
         self._windows = WindowHistory(sorted(wanted))
         self._engine = Engine(rules, judging.facts, self._windows)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from mqvitals_agent.smf.report.document import Block, Heading, Items, Paragraph, Table
+from mqvitals_agent.smf.report.document import Block, Heading, Items, Listing, Paragraph, Table
 from mqvitals_agent.view.text import safe
 
 _MARKS = re.compile(r"[\\`*\[<|~#&$@]|(?<!\w)_|_(?!\w)")
 _LINKS = re.compile(r"(?i)(://|\bwww\.)")
 _NUMBERED = re.compile(r"^(\d+)([.)])(?=\s|$)")
+_FENCES = re.compile("`+")
 _BEGINNINGS = "-+=>"
 
 
@@ -28,6 +29,13 @@ def markdown_lines(blocks: Iterable[Block]) -> Iterator[str]:
                 yield escaped_line(text)
             case Items(texts):
                 yield from (f"- {escaped_line(text)}" for text in texts)
+            case Listing(lines, language):
+                shown = [safe(line) for line in lines]
+                # A fence is longer than any row of its signs within.
+                fence = "`" * max(3, 1 + max((len(row) for line in shown for row in _FENCES.findall(line)), default=0))
+                yield f"{fence}{language}"
+                yield from shown
+                yield fence
             case Table(titles, rows, right):
                 yield _row(titles)
                 yield "|" + "|".join(" ---: " if index in right else " --- " for index in range(len(titles))) + "|"

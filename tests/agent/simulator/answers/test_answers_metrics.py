@@ -327,6 +327,7 @@ def test_no_metric_that_is_always_told_is_missing(talk: Any) -> None:
     assert missing <= {
         ("page_set", "restart_extents"),
         ("queue", "trigger_type"),
+        ("queue", "trigger_priority"),
         ("queue", "cf_structure"),
         ("queue", "storage_class"),
         ("queue_manager", "otma_group"),

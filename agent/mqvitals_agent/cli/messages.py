@@ -1,0 +1,74 @@
+"""``mqvitals messages``: the console messages that a store remembers."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from mqvitals_agent.cli.failure import ExitCode, Failure
+from mqvitals_agent.cli.store_argument import add_store_arguments, check_owners, line_width, now_ms, open_store, show
+
+_DESCRIPTION = """\
+Lists the console messages that the agent found in the files it follows (console.follow), oldest first, times in UTC. What came several times
+within one second is one entry that says how often. docs/console.md tells how lines come to the agent, and which messages it recognises.
+"""
+_MOST = 1_000
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``messages``."""
+    parser.description = _DESCRIPTION
+    add_store_arguments(parser)
+    parser.add_argument(
+        "--queue-manager",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="only of this queue manager; may be repeated",
+    )
+    parser.add_argument("--since", metavar="DURATION", help="how far back, such as 30m or 7d (default: 1d)")
+    parser.add_argument(
+        "--id",
+        metavar="ID",
+        action="append",
+        default=[],
+        help="only messages with this id, such as CSQP020E; may be repeated",
+    )
+    parser.add_argument(
+        "--limit", metavar="N", type=int, default=_MOST, help="the newest N of them (default: %(default)s)"
+    )
+    parser.add_argument("--json", action="store_true", help="a JSON list")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show the messages; returns the exit code, 0 also when there are none."""
+    from mqvitals_agent.store.error import StoreError
+    from mqvitals_agent.view.console import as_json, listing
+    from mqvitals_config.duration import parse_duration
+
+    if arguments.limit < 1:
+        raise Failure("--limit must be 1 at least")
+    try:
+        back = parse_duration(arguments.since or "1d")
+    except ValueError as error:
+        raise Failure(f"--since {arguments.since}: {error}") from error
+    with open_store(arguments) as reader:
+        try:
+            meta, last = reader.meta(), reader.last_ts()
+            now = last if meta.past and last is not None else now_ms()
+            found = reader.messages(
+                owners=arguments.queue_manager or None,
+                codes=[code.upper() for code in arguments.id] or None,
+                since=now - back,
+                limit=arguments.limit,
+            )
+            told = {each.owner for each in found}
+            check_owners(reader, [name for name in arguments.queue_manager if name not in told])
+            followed, failing = reader.consoles_followed(), reader.consoles_failing()
+        except StoreError as error:
+            raise Failure(error.message, hint=error.hint) from error
+    if arguments.json:
+        print(json.dumps([as_json(each) for each in found], indent=1))
+    else:
+        show(listing(found, followed, now, line_width(), failing))
+    return ExitCode.DONE

@@ -1,0 +1,77 @@
+"""``mqvitals review``: what is to be said of the configuration, the applications and the data, as a report."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING
+
+from mqvitals_agent.cli.failure import ExitCode, Failure
+
+if TYPE_CHECKING:
+    from mqvitals_agent.store.reader import StoreReader
+
+_DESCRIPTION = """\
+Judges every object of a store as it is now by all rules about the configuration, applications and the data themselves, and writes what a consultant would: for each
+queue manager and the group the findings, worst first, with their figures, advice, caveat, the MQSC command to look with and the document behind them; what
+could not be judged and which fact or source it lacks; and how much is right.
+Exit code 0 when there is nothing to say, 1 when there are findings, 2 when the store cannot be read or holds nothing.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``review``."""
+    from mqvitals_agent.cli.store_argument import add_store_arguments
+
+    parser.description = _DESCRIPTION
+    add_store_arguments(parser)
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--text", action="store_true", help="for a terminal or a printer (default)")
+    form.add_argument("--markdown", action="store_true", help="Markdown, with tables")
+    form.add_argument("--json", action="store_true", help="one JSON object, for programs")
+    parser.add_argument("--ascii", action="store_true", help="signs in plain ASCII")
+    parser.add_argument(
+        "--queue-manager",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="only this queue manager, or group; may be given more than once",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the review; returns the exit code. Raises Failure."""
+    from mqvitals_agent.cli.rule_argument import judging_of
+    from mqvitals_agent.cli.store_argument import line_width, open_store, settings_of
+    from mqvitals_agent.review.as_json import review_json
+    from mqvitals_agent.review.examination import examine
+    from mqvitals_agent.review.report import review_blocks
+    from mqvitals_agent.smf.report.markdown import markdown_lines
+    from mqvitals_agent.smf.report.plain import plain_lines
+    from mqvitals_agent.store.error import StoreError
+
+    judging = judging_of(settings_of(arguments).settings)
+    with open_store(arguments) as reader:
+        try:
+            _check_names(reader, arguments.queue_manager)
+            examined = examine(reader, judging, arguments.queue_manager)
+            origin = reader.meta().origin
+        except StoreError as error:
+            raise Failure(error.message, hint=error.hint) from error
+    if arguments.json:
+        print(json.dumps(review_json(examined, origin), indent=2))
+    else:
+        blocks = review_blocks(examined, origin, ascii_only=arguments.ascii)
+        for line in markdown_lines(blocks) if arguments.markdown else plain_lines(blocks, line_width()):
+            print(line)
+    found = any(part.outcome.troubles for each in examined for part in each.parts)
+    return ExitCode.FOUND if found else ExitCode.DONE
+
+
+def _check_names(reader: StoreReader, names: list[str]) -> None:
+    """Raises Failure for a store that holds nothing, and for a name that it does not know."""
+    from mqvitals_agent.cli.store_argument import check_owners
+
+    if not any(not owner.unwatched for owner in reader.owners()):
+        raise Failure("the store holds nothing yet", hint="the first cycle of an agent fills it")
+    check_owners(reader, names)

@@ -1,0 +1,1 @@
+"""Console messages of z/OS: files of lines followed, messages recognised."""

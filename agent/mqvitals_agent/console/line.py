@@ -1,0 +1,203 @@
+"""One line of a console or a job's log: its carrier's columns taken off, and what they say.
+
+The forms are those of SYSLOG and OPERLOG as they are printed, of JES job logs, of answers to a console command, of plain logs
+(a time and the message) and of any of these behind the head of a Unix syslog server.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from mqvitals_agent.console.stamp import MONTHS, Stamp, day_of, day_of_year, time_of_day
+from mqvitals_config.console import Carrier
+
+_ID = r"(?:[A-Z][A-Z0-9$#@]{2,5}\d{2,5}[A-Z]|\$HASP\d{3,4})(?!\S)"
+"""A message id of any product."""
+_BEGINS = re.compile(rf"[*@\-]?\s?\+?(?P<text>{_ID}.*)", re.DOTALL)
+"""How a message begins: marks of z/OS (an action is waited for, an ordinary program wrote it) before the id."""
+_JOB = r"(?:JOB|STC|TSU)\d{5}|[JST]\d{7}"
+
+_SYSLOG = re.compile(
+    r"(?P<type>[A-Z])[A-Z ]?[ ]?(?P<route>[0-9A-F]{7})\s(?P<system>\S{1,8})\s+(?P<day>\d{7}|\d{5})\s"
+    r"(?P<time>\d\d:\d\d:\d\d\.\d\d)(?:\s(?P<job>.{8})\s+[0-9A-F]{8}\S?(?=\s|$))?\s*(?P<text>.*)",
+    re.DOTALL,
+)
+_SYSLOG_MORE = re.compile(
+    r"(?P<type>[DELS])[A-Z ]?\s{8,}(?:(?P<number>\d{3})\s+[0-9A-F]{8}(?:\s|$))?\s*(?P<text>.*)", re.DOTALL
+)
+_REPORT_MORE = re.compile(r"(?P<number>\d{3})\s[0-9A-F]{8}(?:\s+(?P<text>.*))?", re.DOTALL)
+_JOBLOG = re.compile(rf"[ 1]?\s?\s?(?P<time>\d\d\.\d\d\.\d\d)\s(?P<job>{_JOB})\s+(?P<text>.*)", re.DOTALL)
+_JOBLOG_MORE = re.compile(r"\s{1,5}(?P<number>\d{3})\s{4,}(?P<text>.*)", re.DOTALL)
+_JOBLOG_DAY = re.compile(r"-{2,}\s*[A-Z]+DAY,\s*(?P<day>\d{1,2})\s+(?P<month>[A-Z]{3})\s+(?P<year>\d{4})\s*-{2,}\s*")
+_RESPONSE = re.compile(r"RESPONSE=(?P<text>.*)", re.DOTALL)
+_PLAIN = re.compile(
+    r"\s*(?:(?P<date>\d{4}-\d\d-\d\d)[ T])?(?P<time>\d\d[:.]\d\d[:.]\d\d(?:[.,]\d{1,9})?)"
+    r"(?P<zone>\s?Z|\s?[+-]\d\d:?\d\d)?(?:\s+(?P<text>.*))?",
+    re.DOTALL,
+)
+_LEADING = re.compile(r"(?P<words>(?:\S{1,16}\s+){1,3}?)(?P<text>\+?CSQ[0-9A-Z]\d{3}[A-Z](?!\S).*)", re.DOTALL)
+"""Names before a message's id: of the system, of the job."""
+_UNIX_OLD = re.compile(
+    r"(?:<\d{1,3}>)?(?P<month>[A-Z][a-z]{2}) {1,2}(?P<day>\d{1,2}) (?P<time>\d\d:\d\d:\d\d) (?P<host>\S{1,255})"
+    r" (?:(?P<tag>[^\s:\[\]]{1,48})(?:\[[^\]\s]{1,128}\])?: ?)?(?P<text>.*)",
+    re.DOTALL,
+)
+_UNIX_NEW = re.compile(
+    r"(?:<\d{1,3}>1 )?(?P<date>\d{4}-\d\d-\d\d)T(?P<time>\d\d:\d\d:\d\d(?:\.\d{1,9})?)(?P<zone>Z|[+-]\d\d:\d\d)"
+    r" (?P<host>\S{1,255}) (?:\S{1,48} \S{1,128} \S{1,32} (?:-|(?:\[[^\]]{0,1000}\]){1,9})|"
+    r"(?P<tag>[^\s:\[\]]{1,48})(?:\[[^\]\s]{1,128}\])?:)(?: (?:\ufeff)?(?P<text>.*))?",
+    re.DOTALL,
+)
+_CUT = re.compile(r"(?P<head>.*\S)\s{1,3}(?P<number>\d{3})\s*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line without its carrier's columns.
+
+    ``begins``: a message begins with it. ``number`` is that of a multi-line message that it continues, ``day`` the date that it
+    announces for those after it, days since 1970. ``job`` is the name or number of a job. Empty or None: the line does not tell.
+    """
+
+    text: str
+    begins: bool = False
+    stamp: Stamp | None = None
+    job: str = ""
+    system: str = ""
+    number: str = ""
+    day: int | None = None
+
+
+def parse_line(text: str, carrier: Carrier = "auto") -> Line:
+    """Take a carrier's columns off a line, which is without its end. Whatever the line holds, nothing is raised."""
+    text = text.replace("\0", "").lstrip("\ufeff").rstrip()
+    return _first(text, _FORMS[carrier])
+
+
+def begins_message(text: str, carrier: Carrier = "auto") -> bool:
+    """Whether a line is one of its own, and not the second half of one."""
+    line = parse_line(text, carrier)
+    return line.begins or line.stamp is not None
+
+
+def cut_number(text: str) -> tuple[str, str]:
+    """A first line without the number that stands at its end, and that number; empty: there is none.
+
+    Whether it is z/OS's number of a multi-line message, or a word of the message, shows when a line with it follows.
+    """
+    found = _CUT.fullmatch(text)
+    return (text, "") if found is None else (found["head"], found["number"])
+
+
+def _first(text: str, forms: Iterable[Callable[[str], Line | None]]) -> Line:
+    told = (form(text) for form in forms)
+    return next((line for line in told if line is not None), None) or Line(text.strip())
+
+
+def _message(text: str | None) -> tuple[str, bool]:
+    text = (text or "").strip()
+    found = _BEGINS.match(text)
+    return (text, False) if found is None else (found["text"], True)
+
+
+def _syslog(text: str) -> Line | None:
+    found = _SYSLOG.match(text)
+    if found is not None:
+        day, ms = day_of_year(found["day"]), time_of_day(found["time"])
+        words = _message(found["text"])[0]
+        stamp = None if day is None or ms is None else Stamp(ms, day)
+        return Line(words, begins=True, stamp=stamp, job=(found["job"] or "").strip(), system=found["system"])
+    found = _SYSLOG_MORE.match(text) or _REPORT_MORE.match(text)
+    if found is not None:
+        return Line((found["text"] or "").strip(), number=found["number"] or "")
+    return None
+
+
+def _joblog(text: str) -> Line | None:
+    found = _JOBLOG.match(text)
+    if found is not None:
+        ms = time_of_day(found["time"])
+        words = found["text"].strip()
+        date = _JOBLOG_DAY.fullmatch(words)
+        day = None
+        if date is not None and date["month"] in MONTHS:
+            day = day_of(int(date["year"]), MONTHS[date["month"]], int(date["day"]))
+        stamp = None if ms is None else Stamp(ms)
+        return Line(_message(words)[0], begins=True, stamp=stamp, job=found["job"], day=day)
+    found = _JOBLOG_MORE.match(text)
+    return None if found is None else Line(found["text"].strip(), number=found["number"])
+
+
+def _response(text: str) -> Line | None:
+    found = _RESPONSE.match(text)
+    if found is None:
+        return None
+    words, begins = _message(found["text"])
+    if not begins:
+        # The system's name stands between the mark and the message of the first line.
+        system, _, rest = words.partition(" ")
+        inner, begins = _message(rest)
+        if begins:
+            return Line(inner, begins=True, system=system)
+    return Line(words, begins)
+
+
+def _plain(text: str) -> Line | None:
+    found = _PLAIN.match(text)
+    ms = None if found is None else time_of_day(found["time"])
+    if found is None or ms is None:
+        words, begins = _message(text)
+        return Line(words, begins) if begins else None
+    stamp = _stamp(ms, found["date"], (found["zone"] or "").strip())
+    words, begins = _message(found["text"])
+    if not begins:
+        named = _LEADING.match(words)
+        if named is not None:
+            names = named["words"].split()
+            job = names[-1] if len(names) > 1 or re.fullmatch(_JOB, names[0]) else ""
+            system = names[0] if names[0] != job else ""
+            return Line(_message(named["text"])[0], begins=True, stamp=stamp, job=job, system=system)
+    return Line(words, begins, stamp)
+
+
+def _forwarded(text: str) -> Line | None:
+    found = _UNIX_NEW.match(text)
+    if found is not None:
+        ms = time_of_day(found["time"])
+        stamp = None if ms is None else _stamp(ms, found["date"], found["zone"])
+    else:
+        found = _UNIX_OLD.match(text)
+        if found is None or found["month"].upper() not in MONTHS:
+            return None
+        # It does not tell the year: the time of day alone is as good, for what is followed is new.
+        ms = time_of_day(found["time"])
+        stamp = None if ms is None else Stamp(ms)
+    inner = _first(found["text"] or "", _INNER)
+    return replace(
+        inner, stamp=inner.stamp or stamp, system=inner.system or found["host"], job=inner.job or found["tag"] or ""
+    )
+
+
+def _stamp(ms: int, date: str | None, zone: str) -> Stamp:
+    day = None if not date else day_of(*map(int, date.split("-")))
+    if zone == "Z":
+        return Stamp(ms, day, 0)
+    if not zone:
+        return Stamp(ms, day)
+    digits = zone[1:].replace(":", "")
+    distance = (int(digits[:2]) * 60 + int(digits[2:])) * 60_000
+    return Stamp(ms, day, -distance if zone[0] == "-" else distance)
+
+
+_INNER: Final = (_syslog, _joblog, _response, _plain)
+"""What may stand behind a head of a syslog server."""
+_FORMS: Final[dict[Carrier, tuple[Callable[[str], Line | None], ...]]] = {
+    "auto": (_forwarded, *_INNER),
+    "syslog": (_syslog, _plain),
+    "joblog": (_joblog,),
+    "plain": (_response, _plain),
+    "forwarded": (_forwarded,),
+}

@@ -1,0 +1,228 @@
+"""The agent's part: every file of console lines is looked at every two seconds, and what comes of it is stored.
+
+Each file is read in a thread of its own, so that one that hangs (on a network) holds up neither the others nor the cycles. Messages
+and how far the file was read are one transaction: a restart repeats nothing and loses nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from pathlib import Path
+from typing import Final, Protocol, TypeVar
+
+from mqvitals_agent.clock import Clock
+from mqvitals_agent.console.follower import Follower, Progress, Step
+from mqvitals_agent.console.message import Recognised, Recogniser
+from mqvitals_agent.console.tail import Position
+from mqvitals_agent.console.template import OF_SYSTEM
+from mqvitals_agent.journal import Journal
+from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.store.message_row import ConsoleRow, StoredMessage, message
+from mqvitals_agent.store.writer import Store
+from mqvitals_agent.thread_worker import ThreadWorker, Worker
+from mqvitals_config.console import FollowedFile
+from mqvitals_config.settings import Settings
+from mqvitals_config.time_zone import time_zone
+
+_T = TypeVar("_T")
+
+LOOK_MS: Final = 2_000
+"""How often a file is looked at."""
+SAVE_MS: Final = 10_000
+"""How often the store learns how far a file was read that holds no messages."""
+MISSING_MS: Final = 60_000
+"""A file that is being rotated may be missing for so long."""
+PAUSE_MS: Final = 10
+"""Between two pieces of a file that has more."""
+FORGET_MS: Final = 3_600_000
+"""How often old messages go."""
+_CLOSE_S: Final = 0.2
+
+
+class InStore(Protocol):
+    """Runs something with the open store, in its thread. Raises what it raises."""
+
+    def __call__(self, function: Callable[[Store], _T], /) -> Awaitable[_T]:
+        """What the function returns."""
+        ...
+
+
+@dataclass(slots=True)
+class _File:
+    """A file that is followed: what is known of it, and what the store knows."""
+
+    entry: FollowedFile
+    recogniser: Recogniser
+    follower: Follower
+    owners: set[str]
+    kept: ConsoleRow
+    failing_since: int | None = None
+    told: set[str] = field(default_factory=set)
+    systems: dict[str, str] = field(default_factory=dict)
+    """Where each queue manager runs, as far as lines have told since the start."""
+
+    @property
+    def own(self) -> str:
+        """Whose it is alone; empty when that is not said."""
+        return str(self.entry.queue_manager or "")
+
+
+class ConsoleWatch:
+    """Follows the files of ``settings.console.follow`` in ``run``."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        watched: Callable[[], Collection[str]],
+        in_store: InStore,
+        clock: Clock,
+        journal: Journal,
+        *,
+        worker: Callable[[], Worker] = ThreadWorker,
+    ) -> None:
+        """``watched`` tells the queue managers whose messages are kept; ``worker`` makes the thread for a file."""
+        self._settings = settings
+        self._watched = watched
+        self._in_store = in_store
+        self._clock = clock
+        self._journal = journal
+        self._worker = worker
+
+    async def run(self) -> None:
+        """Follow until cancelled. What a file or the store does wrong goes to the log."""
+        entries = self._settings.console.follow
+        paths = {str(entry.path) for entry in entries}
+        await self._stored(lambda store: store.follow_consoles(paths, self._before()))
+        async with asyncio.TaskGroup() as tasks:
+            for entry in entries:
+                tasks.create_task(self._follow(entry), name=f"console {entry.path}")
+            while True:
+                await self._clock.sleep(FORGET_MS)
+                await self._stored(lambda store: store.forget_messages(self._before()))
+
+    def _before(self) -> int:
+        return max(self._clock.now() - self._settings.console.keep, 0)
+
+    async def _follow(self, entry: FollowedFile) -> None:
+        path = str(entry.path)
+        row, owners = await self._stored(lambda store: store.console(path))
+        file = self._file(entry, row, owners)
+        worker = self._worker()
+        try:
+            while True:
+                file.recogniser.watched = {*self._watched(), *([file.own] if file.own else ())}
+                now = self._clock.now()
+                step = await worker.call(lambda: file.follower.step(now))  # noqa: B023 - used before the next round
+                await self._keep(file, step, now)
+                await self._clock.sleep(PAUSE_MS if step.more else LOOK_MS)
+        finally:
+            # The thread may hang in the file: nobody waits for it long.
+            with suppress(TimeoutError):
+                await asyncio.wait_for(worker.call(file.follower.close), _CLOSE_S)
+            worker.end()
+
+    def _file(self, entry: FollowedFile, row: ConsoleRow | None, owners: Iterable[str]) -> _File:
+        progress = None
+        if row is not None and row.mark:
+            progress = Progress(Position(row.offset, row.inode, row.mark), row.state)
+        recogniser = Recogniser(frozenset(), str(entry.queue_manager or ""))
+        follower = Follower(
+            Path(entry.path),
+            recogniser,
+            carrier=entry.carrier,
+            encoding=entry.encoding,
+            zone=self._zone(entry),
+            # What was not there when it was to be followed is new when it comes.
+            from_start=entry.begin == "start" or row is not None,
+            progress=progress,
+        )
+        return _File(entry, recogniser, follower, set(owners), row or ConsoleRow(str(entry.path)))
+
+    def _zone(self, entry: FollowedFile) -> tzinfo | None:
+        zone = entry.time_zone or self._settings.time_zone_of(str(entry.queue_manager or ""))
+        return None if zone is None else time_zone(zone)
+
+    async def _keep(self, file: _File, step: Step, now: int) -> None:
+        """Store what a step brought, where there is anything to store."""
+        problem = self._problem(file, step, now)
+        row = file.kept._replace(problem=problem, ts=now if not step.problem else file.kept.ts)
+        if step.progress is not None:
+            position = step.progress.position
+            row = row._replace(
+                offset=position.offset, inode=position.inode, mark=position.mark, state=step.progress.state
+            )
+        owners = {each.queue_manager for each in step.messages if each.queue_manager}
+        if file.own and step.progress is not None:
+            owners.add(file.own)
+        new = owners - file.owners
+        moved = row._replace(ts=0) != file.kept._replace(ts=0)
+        if step.messages or new or problem != file.kept.problem or (moved and now - file.kept.ts >= SAVE_MS):
+            every = file.owners | owners
+            file.systems.update({each.queue_manager: each.system for each in step.messages if each.system})
+            messages = [stored for each in step.messages for stored in _as_stored(each, every, file.systems)]
+            await self._stored(lambda store: store.keep_messages(row, messages, sorted(new)))
+            file.kept, file.owners = row, every
+        self._tell(file, step)
+
+    def _problem(self, file: _File, step: Step, now: int) -> str:
+        """Why nothing comes of the file, once that has lasted."""
+        if not step.problem:
+            file.failing_since = None
+            return ""
+        file.failing_since = now if file.failing_since is None else file.failing_since
+        lasted = now - file.failing_since >= MISSING_MS
+        return step.problem if lasted or file.kept.problem or not file.kept.mark else ""
+
+    def _tell(self, file: _File, step: Step) -> None:
+        path = str(file.entry.path)
+        text = f"{path} cannot be followed: {step.problem}" if file.kept.problem and step.problem else ""
+        if self._journal.changed(f"console {path}", "console.failed", text, level="error", path=path) and not text:
+            self._journal.say("console.recovered", f"{path} can be followed again", path=path)
+        if step.lost:
+            self._journal.say(
+                "console.lost",
+                f"{path} is another file than the one that was read last, and that one is not beside it: lines between the"
+                " two may be missing",
+                level="warning",
+                path=path,
+            )
+        others = file.recogniser.left_out - file.told - set(file.recogniser.watched)
+        if others:
+            file.told |= others
+            self._journal.say(
+                "console.left_out",
+                f"{path} holds messages of {', '.join(sorted(others))}, which nobody watches here: they are left out. If it is"
+                " a command prefix, set console.follow's queue_manager",
+                path=path,
+            )
+
+    async def _stored(self, function: Callable[[Store], _T]) -> _T:
+        """What the function returns; it is tried until the store can do it."""
+        while True:
+            try:
+                result = await self._in_store(function)
+            except StoreError as error:
+                text = f"console messages cannot be stored: {error}; it is tried again"
+                self._journal.changed("console store", "console.store_failed", text, level="error")
+                await self._clock.sleep(LOOK_MS)
+            else:
+                self._journal.changed("console store", "console.store_failed", "")
+                return result
+
+
+def _as_stored(each: Recognised, owners: Iterable[str], systems: Mapping[str, str]) -> list[StoredMessage]:
+    """The message as a row; one of z/OS as one for every queue manager of which the file has told.
+
+    What is about one system is nothing to those that are known to run on others.
+    """
+    whose = [each.queue_manager] if each.queue_manager else sorted(owners)
+    if not each.queue_manager and each.system and each.id in OF_SYSTEM:
+        whose = [owner for owner in whose if systems.get(owner, each.system) == each.system]
+    return [
+        message(owner, each.id, each.ts, each.text, kind=each.kind, name=each.name, system=each.system, job=each.job)
+        for owner in whose
+    ]

@@ -1,0 +1,145 @@
+"""Every object of a store judged now by the rules of a review."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from mqvitals_agent.smf.report.gauge import Gauge, gauge_of
+from mqvitals_agent.smf.report.judge import Check, Occurrence
+from mqvitals_agent.smf.report.outcome import Outcome, outcome_of
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.view.severity import Health
+from mqvitals_agent.view.stored_world import load_kind
+from mqvitals_agent.view.verdict import StoredPast
+from mqvitals_rules.check import Judging
+from mqvitals_rules.declaration import Declaration, declaration
+from mqvitals_rules.expression import Explanation
+from mqvitals_rules.finding import severity_of
+from mqvitals_rules.form import Form
+from mqvitals_rules.rule import RuleKind
+from mqvitals_rules.scene import Scene
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.tables import KINDS
+from mqvitals_rules.world import World
+
+REVIEWED = (RuleKind.REVIEW, RuleKind.APPLICATION, RuleKind.DATA_QUALITY)
+"""The kinds of rules that a review is made of, in the order of its parts."""
+
+
+@dataclass(slots=True)
+class Part:
+    """What rules of one kind say of one owner's objects.
+
+    ``commands`` are the MQSC commands of findings, by object and rule. ``lacking`` says of each reason of an unknown verdict the metrics
+    that are absent for it, and ``declarations`` the facts that would turn one into a verdict.
+    """
+
+    kind: RuleKind
+    checks: list[Check] = field(default_factory=list)
+    commands: dict[tuple[ObjectName, str], str] = field(default_factory=dict)
+    lacking: dict[Absence, Counter[str]] = field(default_factory=dict)
+    declarations: dict[tuple[str, str, str], Declaration] = field(default_factory=dict)
+
+    @property
+    def outcome(self) -> Outcome:
+        """The findings, worst first, what is right, and what could not be judged."""
+        return outcome_of(self.checks)
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """One queue manager, or the group, as of its last snapshot (ms UTC)."""
+
+    name: str
+    is_group: bool
+    now: int
+    parts: tuple[Part, ...]
+
+    @property
+    def health(self) -> Health:
+        """The worst that was found; UNKNOWN where nothing could be judged."""
+        return outcome_of(check for part in self.parts for check in part.checks).health
+
+
+def examine(reader: StoreReader, judging: Judging, wanted: Collection[str] = ()) -> tuple[Examined, ...]:
+    """Judge all objects of the owners ``wanted`` (none: of all), whatever their rules' holds. Raises StoreError."""
+    owners = [owner for owner in reader.owners() if not owner.unwatched]
+    group = next((owner.name for owner in owners if owner.is_group), "")
+    world = World(KINDS, judging.facts)
+    for owner in owners:
+        for kind in KINDS:
+            load_kind(reader, world, owner.name, kind, group)
+    found = []
+    for owner in owners:
+        if not wanted or owner.name in wanted:
+            examiner = _Examiner(judging, world, StoredPast(reader, owner.last_ts), owner.last_ts)
+            found.append(Examined(owner.name, owner.is_group, owner.last_ts, examiner.parts(owner.name)))
+    return tuple(found)
+
+
+class _Examiner:
+    def __init__(self, judging: Judging, world: World, past: StoredPast, now: int) -> None:
+        self._rules = judging.rules
+        self._world = world
+        self._scene = Scene(KINDS, world, past)
+        self._now = now
+        self._gauges: dict[int, Gauge | None] = {}
+
+    def parts(self, owner: str) -> tuple[Part, ...]:
+        parts = {kind: Part(kind) for kind in REVIEWED}
+        for name, form in self._due(owner):
+            self._judge(parts[form.rule.kind], name, form)
+        return tuple(parts.values())
+
+    def _due(self, owner: str) -> Iterator[tuple[ObjectName, Form]]:
+        for state in list(self._world):
+            if state.name.owner == owner:
+                forms = [form for form in self._rules.forms(state.name) if form.rule.kind in REVIEWED]
+                if forms:
+                    self._scene.enter(state, self._now)
+                    yield from ((state.name, form) for form in forms)
+
+    def _judge(self, part: Part, name: ObjectName, form: Form) -> None:
+        scene = self._scene
+        check = Check(form.rule, name)
+        part.checks.append(check)
+        holds = form.when.truth(scene)
+        if holds is None:
+            self._note_unknown(part, check, form.when.explain(scene))
+            return
+        check.judged = 1
+        if not holds:
+            return
+        check.held, check.fired, check.first, check.last = 1, True, self._now, self._now
+        # What stands in two alternatives is said once.
+        held = (term.filled for term in form.when.explain(scene).terms if term.truth and not term.left_out)
+        terms = tuple(dict.fromkeys(held))
+        check.worst = Occurrence(
+            self._now,
+            None,
+            severity_of(form, scene) or form.rule.severity,
+            self._badness(form),
+            form.summary.fill(name, scene.value),
+            terms,
+        )
+        part.commands[name, form.id] = form.command(name, scene)
+
+    def _note_unknown(self, part: Part, check: Check, why: Explanation) -> None:
+        reasons: Mapping[Absence, None] = dict.fromkeys(absence for _, absence in why.missing) or {Absence.WINDOW: None}
+        check.unknown.update(reasons.keys())
+        for metric, absence in why.missing:
+            part.lacking.setdefault(absence, Counter())[metric] += 1
+            if absence is Absence.NOT_DECLARED:
+                fact = declaration(check.object, metric, KINDS, self._world)
+                if fact is not None:
+                    part.declarations[fact.section, fact.objects, fact.metric.name] = fact
+
+    def _badness(self, form: Form) -> float | None:
+        # A form lives as long as its rules, so its place in memory names it.
+        if id(form) not in self._gauges:
+            self._gauges[id(form)] = gauge_of(form, KINDS)
+        gauge = self._gauges[id(form)]
+        return None if gauge is None else gauge.badness(self._scene)

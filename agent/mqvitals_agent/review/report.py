@@ -1,0 +1,168 @@
+"""A review put down as a report: for each queue manager and the group what to change and why, worst first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from mqvitals_agent.review.examination import Examined, Part
+from mqvitals_agent.smf.report.document import Block, Heading, Items, Listing, Paragraph
+from mqvitals_agent.smf.report.judge import Check
+from mqvitals_agent.smf.report.outcome import Finding, Outcome, Trouble, by_rule
+from mqvitals_agent.smf.report.wording import plural
+from mqvitals_agent.view.figure import moment
+from mqvitals_agent.view.severity import health_of
+from mqvitals_agent.view.text import safe
+from mqvitals_agent.view.wording import object_words
+from mqvitals_rules.declaration import yaml_lines
+from mqvitals_rules.lifecycle.alert import Severity
+from mqvitals_rules.rule import RuleKind
+from mqvitals_rules.vocabulary.metric import Absence
+
+MOST_OBJECTS = 10
+"""So many objects are told one by one for a rule, the others by name alone."""
+MOST_NAMES = 12
+
+TITLES = {
+    RuleKind.REVIEW: "Configuration",
+    RuleKind.APPLICATION: "Applications",
+    RuleKind.DATA_QUALITY: "Quality of the data",
+}
+
+SOURCES = {
+    Absence.NEEDS_SMF: "Read SMF records: smf.watch, or 'mqvitals smf import'.",
+    Absence.NEEDS_STATISTICS: "Name the queue of statistics messages as statistics_queue of the queue manager.",
+    Absence.NEEDS_CONSOLE: "Name the files of console messages under console.follow.",
+    Absence.NOT_DECLARED: "Declare the facts below.",
+    Absence.NOT_COLLECTED: "Switch monitoring on: MONQ for queues, MONCHL for channels.",
+    Absence.NOT_ASKED: "Let the agent run until every command has been asked once; see that polling leaves none out.",
+    Absence.NOT_AUTHORISED: "Authorise the agent's user id: 'mqvitals doctor' says for what.",
+    Absence.TIME_ZONE_UNKNOWN: "Set time_zone.",
+    Absence.WINDOW: "Wait: the history fills by itself.",
+    Absence.FIRST_READING: "Wait for the next answer.",
+    Absence.NO_ANSWER: "See why there was no answer: 'mqvitals status'.",
+    Absence.UNREACHABLE: "See why it cannot be reached: 'mqvitals status'.",
+    Absence.STALE: "See whether the agent runs: 'mqvitals status'.",
+    Absence.NOTHING_TO_TELL: "Nothing is to be done: there was no such thing yet.",
+    Absence.NOT_RETURNED: "Nothing is to be done: this level of MQ, or this sort of object, does not tell it.",
+}
+"""What would end a reason of not knowing; the others are as they should be."""
+
+_REASONS = {Absence.NOTHING_TO_TELL: "nothing to tell"}
+"""Reasons whose own word is meant for the place of a figure."""
+
+_NO_CAVEAT = ("", "None.", "None")
+
+
+def review_blocks(examined: Sequence[Examined], origin: str, *, ascii_only: bool = False) -> Iterator[Block]:
+    """The whole review. ``origin`` says where the store's samples come from; ``ascii_only``: no other character comes from this program."""
+    yield Heading(1, "IBM MQ configuration review")
+    yield Paragraph(
+        f"Every object is judged as it is now, by every rule about the configuration, the applications and the data themselves. "
+        f"What the store holds: {origin}."
+    )
+    if not examined:
+        yield Paragraph("The store holds nothing that could be judged.")
+        return
+    outcomes = {each.name: [part.outcome for part in each.parts] for each in examined}
+    ordered = sorted(examined, key=lambda each: (-each.health, each.name))
+    yield Heading(2, "Summary")
+    yield Items(tuple(_summary(each, outcomes[each.name], ascii_only=ascii_only) for each in ordered))
+    yield Paragraph("A check is a rule applied to one object.")
+    for each in ordered:
+        yield Heading(2, f"Queue-sharing group {each.name}" if each.is_group else f"Queue manager {each.name}")
+        yield Paragraph(f"As of {moment(each.now)} UTC.")
+        for part, outcome in zip(each.parts, outcomes[each.name], strict=True):
+            if part.checks:
+                yield from _part(part, outcome)
+
+
+def _summary(each: Examined, outcomes: Iterable[Outcome], *, ascii_only: bool) -> str:
+    outcomes = tuple(outcomes)
+    counts = [
+        f"{sum(outcome.count(severity) for outcome in outcomes)} {severity.name.lower()}"
+        for severity in sorted(Severity, reverse=True)
+    ]
+    good = sum(len(outcome.good) for outcome in outcomes)
+    unknown = sum(len(outcome.unknown) for outcome in outcomes)
+    sign = each.health.name if ascii_only else str(each.health)
+    return f"{sign} {each.name}: {', '.join(counts)}; {plural(good, 'check')} OK, {unknown:,} could not be judged"
+
+
+def _part(part: Part, outcome: Outcome) -> Iterator[Block]:
+    yield Heading(3, TITLES[part.kind])
+    for trouble in outcome.troubles:
+        yield from _trouble(trouble, part)
+    if not outcome.troubles:
+        yield Paragraph("There is nothing to say." if outcome.good else "Nothing could be judged.")
+    if outcome.good:
+        rules = len(by_rule(outcome.good))
+        yield Paragraph(f"{plural(len(outcome.good), 'check')} of {plural(rules, 'rule')} found everything right.")
+    if outcome.unknown:
+        yield from _unknown(part, outcome.unknown)
+
+
+def _trouble(trouble: Trouble, part: Part) -> Iterator[Block]:
+    rule = trouble.rule
+    yield Heading(4, f"{health_of(trouble.severity).name} {rule.id}: {rule.title}")
+    yield Items(tuple(_finding(finding) for finding in trouble.findings[:MOST_OBJECTS]))
+    rest = [finding.check for finding in trouble.findings[MOST_OBJECTS:]]
+    if rest:
+        yield Paragraph(f"And {len(rest):,} more: {_names(rest)}.")
+    yield Paragraph(f"What to do: {rule.advice.strip()}")
+    if rule.caveat.strip() not in _NO_CAVEAT:
+        yield Paragraph(f"But: {rule.caveat.strip()}")
+    commands = dict.fromkeys(
+        command
+        for finding in trouble.findings[:MOST_OBJECTS]
+        if (command := part.commands.get((finding.check.object, str(finding.check.rule.id))))
+    )
+    if commands:
+        yield Paragraph("To look at it:")
+        yield Listing(tuple(commands))
+    yield Paragraph("Source: " + "; ".join(f"{each.document}, {each.section}" for each in rule.sources))
+
+
+def _finding(finding: Finding) -> str:
+    text = f"{finding.worst.severity.name}: {finding.worst.summary} ({object_words(finding.check.object)})."
+    if finding.worst.terms:
+        text += f" What holds: {'; '.join(map(_one_line, finding.worst.terms))}."
+    for other in finding.others:
+        text += f" So does {other.rule.id} ({other.rule.title})."
+    return text
+
+
+def _unknown(part: Part, checks: Sequence[Check]) -> Iterator[Block]:
+    """What could not be judged by what is lacking, the most frequent first, and the facts as lines for the configuration."""
+    yield Heading(4, f"What could not be judged: {plural(len(checks), 'check')}")
+    by_reason: Counter[Absence] = Counter()
+    rules: dict[Absence, dict[str, None]] = {}
+    for check in checks:
+        by_reason.update(check.unknown.keys())
+        for reason in check.unknown:
+            rules.setdefault(reason, {})[str(check.rule.id)] = None
+    yield Items(
+        tuple(
+            f"{_REASONS.get(reason, reason.value)}: {plural(count, 'check')} of {', '.join(sorted(rules[reason]))}"
+            f"{_lacking(part.lacking.get(reason, ()))}. {SOURCES.get(reason, '')}".strip()
+            for reason, count in by_reason.most_common()
+        )
+    )
+    if part.declarations:
+        yield Paragraph("The facts, to be put into the configuration with their values in the place of the dots:")
+        yield Listing(tuple(yaml_lines(part.declarations.values())), "yaml")
+
+
+def _lacking(metrics: Iterable[str]) -> str:
+    names = sorted(metrics)
+    return f", for want of {', '.join(names)}" if names else ""
+
+
+def _names(checks: Sequence[Check]) -> str:
+    names = [safe(check.object.name or check.object.owner) for check in checks]
+    more = f" and {len(names) - MOST_NAMES:,} others" if len(names) > MOST_NAMES else ""
+    return ", ".join(names[:MOST_NAMES]) + more
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,65 @@
+"""The means of whole hours of the metrics whose baseline rules ask for: so that eight weeks back is one short look."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from mqvitals_agent.store.cell import text
+from mqvitals_rules.baseline import WEEK_MS, WEEKS
+from mqvitals_rules.snapshot import ObjectName
+
+_KEPT_MS = (WEEKS + 1) * WEEK_MS
+
+_KEEP = """INSERT INTO hour_mean(hour, kind, metric, object_id, mean, weight) VALUES(?, ?, ?, ?, ?, ?)
+    ON CONFLICT(hour, kind, metric, object_id) DO UPDATE SET
+    mean = (mean * weight + excluded.mean * excluded.weight) / (weight + excluded.weight), weight = weight + excluded.weight"""
+
+
+class HourMean(NamedTuple):
+    """The mean of a metric of an object over what was seen of an hour.
+
+    ``hour`` is when it began, ms UTC. Of a counter the mean is the increase a second and ``weight`` the ms in which it arose; of others
+    ``weight`` is the number of values. Two of the same hour make one that tells of both.
+    """
+
+    object: ObjectName
+    metric: str
+    hour: int
+    mean: float
+    weight: int
+
+
+def write_means(connection: sqlite3.Connection, means: Iterable[HourMean], objects: Mapping[ObjectName, int]) -> None:
+    """Keep means of objects that the store knows, each together with what is there of its hour. Raises sqlite3.Error.
+
+    Those of hours that no baseline looks back on any more go.
+    """
+    rows = [
+        (each.hour, each.object.kind, each.metric, objects[each.object], each.mean, each.weight)
+        for each in means
+        if each.object in objects
+    ]
+    connection.executemany(_KEEP, rows)
+    if rows:
+        connection.execute("DELETE FROM hour_mean WHERE hour < ?", (max(row[0] for row in rows) - _KEPT_MS,))
+
+
+def read_means(
+    connection: sqlite3.Connection, kind: str, metric: str, hours: Sequence[int], name: ObjectName | None = None
+) -> dict[ObjectName, list[float]]:
+    """The means of ``hours`` of a metric, of all objects of a kind or of one, by object. Raises sqlite3.Error."""
+    marks = ", ".join("?" * len(hours))
+    only = "" if name is None else " AND o.owner = ? AND o.name = ?"
+    rows = connection.execute(
+        "SELECT o.owner, o.name, h.mean FROM hour_mean AS h CROSS JOIN object AS o"  # noqa: S608
+        f" WHERE h.hour IN ({marks}) AND h.kind = ? AND h.metric = ? AND o.id = h.object_id{only}",
+        (*hours, kind, metric, *(() if name is None else (name.owner, name.name))),
+    )
+    found: dict[ObjectName, list[float]] = {}
+    for owner, rest, mean in rows:
+        if mean.__class__ is not float:
+            raise TypeError(f"{mean!r:.60} is no mean")
+        found.setdefault(ObjectName(text(owner), kind, text(rest)), []).append(mean)
+    return found

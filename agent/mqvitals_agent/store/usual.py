@@ -1,0 +1,83 @@
+"""What metrics usually are: the hour under way in memory, the hours of the weeks before from the store, or in memory without one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from mqvitals_agent.store.hour_mean import HourMean
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_rules.baseline import HOUR_MS, WEEK_MS, WEEKS, hours, middle
+from mqvitals_rules.snapshot import ObjectName
+
+_MOST_READ = 32
+"""So many answers of the store are remembered: of a few metrics, for the hours that are judged."""
+
+_Sums = dict[tuple[ObjectName, str], list[float]]
+"""Of an hour: the sum of the values, or of the increases, and how many these are, or the ms in which they arose."""
+
+
+class UsualHours:
+    """Takes in values, hands out the means of hours that are over, and knows the baseline.
+
+    ``counters`` are the (kind, metric) that are told as increases.
+    """
+
+    def __init__(self, counters: frozenset[tuple[str, str]], older: StoreReader | None) -> None:
+        self._counters = counters
+        self._older = older
+        self._hours: dict[int, _Sums] = {}
+        self._newest = 0
+        self._over: dict[tuple[str, str], dict[ObjectName, dict[int, HourMean]]] = {}
+        self._read: dict[tuple[str, str, int], Mapping[ObjectName, Sequence[float]]] = {}
+
+    def note(self, name: ObjectName, metric: str, ts: int, interval_ms: int | None, value: float) -> None:
+        """Take in a value, or an increase over ``interval_ms``, that was told at ``ts``."""
+        counter = (name.kind, metric) in self._counters
+        weight = interval_ms if counter else 1
+        if not weight or weight < 0:
+            return
+        # What is told when an hour is over is about that hour.
+        hour = ts - 1 - (ts - 1) % HOUR_MS
+        self._newest = max(self._newest, hour)
+        sums = self._hours.setdefault(hour, {}).setdefault((name, metric), [0.0, 0])
+        sums[0] += 1000 * value if counter else value
+        sums[1] += weight
+
+    def take_finished(self) -> list[HourMean]:
+        """The means of the hours that are over, each once. Without a store they are kept here too."""
+        means = []
+        for hour in [hour for hour in self._hours if hour < self._newest]:
+            for (name, metric), (total, weight) in self._hours.pop(hour).items():
+                mean = total / weight
+                if mean - mean == 0:  # no infinity, which no database keeps
+                    means.append(HourMean(name, metric, hour, mean, int(weight)))
+        if self._older is None:
+            for each in means:
+                self._keep(each)
+        return means
+
+    def baseline(self, name: ObjectName, metric: str, now: int) -> float | None:
+        """What a metric usually is at the weekday and hour of ``now``; None with too few hours. Raises StoreError."""
+        begun = hours(now)
+        if self._older is None:
+            self._newest = max(self._newest, now - now % HOUR_MS)
+            self.take_finished()
+            known = self._over.get((name.kind, metric), {}).get(name, {})
+            return middle(known[hour].mean for hour in begun if hour in known)
+        key = name.kind, metric, begun[0]
+        means = self._read.get(key)
+        if means is None:
+            if len(self._read) >= _MOST_READ:
+                self._read.clear()
+            means = self._read[key] = self._older.hour_means(name.kind, metric, begun)
+        return middle(means.get(name, ()))
+
+    def _keep(self, mean: HourMean) -> None:
+        of_object = self._over.setdefault((mean.object.kind, mean.metric), {}).setdefault(mean.object, {})
+        before = of_object.get(mean.hour)
+        if before is not None:
+            weight = before.weight + mean.weight
+            mean = mean._replace(mean=(before.mean * before.weight + mean.mean * mean.weight) / weight, weight=weight)
+        of_object[mean.hour] = mean
+        for hour in [hour for hour in of_object if hour < self._newest - (WEEKS + 1) * WEEK_MS]:
+            del of_object[hour]

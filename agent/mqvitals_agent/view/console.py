@@ -1,0 +1,163 @@
+"""Console messages beside what they are about: on the screen of an object, and as a list."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from mqvitals_agent.store.message_row import FREQUENT, StoredMessage
+from mqvitals_agent.view.figure import clock, day, whole
+from mqvitals_agent.view.heading import heading
+from mqvitals_agent.view.table import Line, Tone, line
+from mqvitals_agent.view.text import cells, safe, wrap
+from mqvitals_rules.lifecycle.alert import Alert
+from mqvitals_rules.moment import iso
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.tables import KINDS
+
+if TYPE_CHECKING:
+    from mqvitals_agent.store.reader import StoreReader
+
+NEEDED: Final = "needs console messages: see docs/console.md"
+
+_INDENT = "  "
+_DAY_MS = 86_400_000
+_NEAR_MS = 120_000
+"""Messages so long before and after an alert began are shown with it."""
+_MOST = 10
+_MOST_LOOKED: Final = 500
+_NAMED: Final = frozenset({"buffer_pool", "page_set", "queue", "channel", "cf_structure"})
+"""Kinds of objects that messages name."""
+_COMPONENTS: Final = {
+    "queue_manager": "",
+    "qsg": "CSQE",
+    "log": "CSQJ",
+    "channel_initiator": "CSQX",
+}
+"""Kinds that messages of a component of MQ are about, and how the ids of those begin."""
+
+CRITICAL: Final = frozenset(
+    {
+        *("CSQP004E", "CSQP014E", "CSQP016E", "CSQP020E", "CSQI005I", "CSQJ110E", "CSQJ111A", "CSQJ115E", "CSQV086E"),
+        *("CSQY222E", "CSQX513E", "CSQX448E", "CSQE016E", "CSQE035E", "CSQE038E", "CSQE142I", "CSQE239I", "CSQ5003A"),
+        *("IRA200E", "IXC585E"),
+    }
+)
+"""What matters most. The letter of an id does not tell: some of these are mere information by it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Console:
+    """What the console says of an object, the oldest first. Not ``followed``: there is no console to know from."""
+
+    followed: bool = False
+    messages: tuple[StoredMessage, ...] = ()
+
+
+def tone_of_code(code: str) -> Tone:
+    """How much a message matters, by its id."""
+    if code in CRITICAL:
+        return Tone.CRITICAL
+    return Tone.WARNING if code[-1:] in "EADS" and code[:4] != "$HAS" else Tone.PLAIN
+
+
+def read_console(reader: StoreReader, name: ObjectName, alerts: Iterable[Alert], now: int) -> Console:
+    """The newest messages of the last day about an object, and those from around the beginnings of its alerts.
+
+    Raises StoreError.
+    """
+    of_group = KINDS[name.kind].of_group
+    followed = reader.consoles_followed()
+    if not followed or not (of_group or name.owner in followed):
+        return Console()
+    owners = None if of_group else (name.owner,)
+    found: dict[tuple[Any, ...], StoredMessage] = {}
+    begin = now - _DAY_MS
+    if name.kind in _NAMED:
+        told = reader.messages(owners=owners, since=begin, about=(name.kind, name.name), limit=_MOST)
+        found.update((each, each) for each in told)
+    elif name.kind in _COMPONENTS:
+        told = reader.messages(owners=owners, since=begin, limit=_MOST_LOOKED)
+        chosen = [each for each in told if each.code.startswith(_COMPONENTS[name.kind]) and each.code not in FREQUENT]
+        found.update((each, each) for each in chosen[-_MOST:])
+    for alert in alerts:
+        if alert.started is not None and alert.ended is None:
+            around = reader.messages(
+                owners=owners, since=alert.since - _NEAR_MS, until=alert.started + _NEAR_MS, limit=_MOST_LOOKED
+            )
+            near = [each for each in around if _worth(each, name)]
+            found.update((each, each) for each in near[-_MOST:])
+    ordered = sorted(found.values(), key=lambda each: (each.last_ts, each.ts, each.code))
+    return Console(followed=True, messages=tuple(ordered[-2 * _MOST :]))
+
+
+def console_lines(console: Console, kind: str, now: int, width: int, *, zos: bool = True) -> Iterator[Line]:
+    """The part of an object's screen that shows its messages. ``zos``: it may be of z/OS, where consoles are."""
+    expected = kind in _NAMED or kind in _COMPONENTS
+    if not console.messages and not (expected and zos):
+        return
+    yield heading("Console", width)
+    if not console.followed:
+        yield line(f"{_INDENT}{NEEDED}", Tone.ABSENT)
+        return
+    if not console.messages:
+        yield line(f"{_INDENT}nothing about it in the last day", Tone.FAINT)
+    for each in console.messages:
+        for text in message_text(each, now, width, indent=_INDENT):
+            yield line(text, tone_of_code(each.code))
+
+
+def message_text(each: StoredMessage, now: int, width: int, *, indent: str = "", owner: bool = False) -> list[str]:
+    """A message as lines: its time, how often it came, and the words as they are, made harmless."""
+    at = clock(each.ts) if day(each.ts) == day(now) else f"{day(each.ts)} {clock(each.ts)}"
+    until = f" until {clock(each.last_ts)}" if clock(each.last_ts) != clock(each.ts) else ""
+    times = f" {whole(each.times)} times{until}" if each.times > 1 else ""
+    head = f"{indent}{at}{times}  {f'{safe(each.owner)}  ' if owner else ''}"
+    return wrap(safe(each.text), width, first=head, rest=" " * min(cells(head), width // 3))
+
+
+def as_json(each: StoredMessage) -> dict[str, Any]:
+    """A message as plain values."""
+    return {
+        "at": iso(each.ts),
+        "last_at": iso(each.last_ts),
+        "times": each.times,
+        "queue_manager": each.owner,
+        "id": each.code,
+        "kind": each.kind or None,
+        "object": each.name or None,
+        "system": each.system or None,
+        "job": each.job or None,
+        "text": each.text,
+    }
+
+
+def listing(
+    messages: Sequence[StoredMessage],
+    followed: Collection[str],
+    now: int,
+    width: int,
+    failing: Iterable[tuple[str, str]] = (),
+) -> list[str]:
+    """The list of ``mqvitals messages``; ``failing`` are files that cannot be followed, and why."""
+    lines = [text for each in messages for text in message_text(each, now, width, owner=True)]
+    if not messages:
+        lines = ["no messages"] if followed else ["no messages: no console is followed; see docs/console.md"]
+    return [*lines, *(text for path, why in failing for text in wrap(failing_words(path, why), width, rest="  "))]
+
+
+def failing_words(path: str, why: str) -> str:
+    """That a file cannot be followed, and why."""
+    return f"{safe(path)} cannot be followed: {safe(why)}"
+
+
+def _worth(each: StoredMessage, name: ObjectName) -> bool:
+    """Whether a message from around an alert may explain it: one about the object, or of trouble about no other."""
+    if each.code in FREQUENT:
+        return False
+    if each.kind in _NAMED and name.kind in _NAMED:
+        return (each.kind, each.name) == (name.kind, name.name) or (
+            each.kind != name.kind and tone_of_code(each.code) is not Tone.PLAIN
+        )
+    return tone_of_code(each.code) is not Tone.PLAIN

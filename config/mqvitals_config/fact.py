@@ -1,0 +1,435 @@
+"""Facts: what no command tells and only the site knows, by pattern of objects.
+
+Each entry's fields but ``objects`` are declared metrics of the kind its section is about, under the same names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Annotated, Any
+
+from mqvitals_config.doc import Doc
+from mqvitals_config.problem import LocatedText
+from mqvitals_config.shape import Convert
+
+
+def positive(number: int) -> int:
+    """``number`` itself; raises ValueError when it is not above 0."""
+    if number <= 0:
+        raise ValueError("must be greater than 0")
+    return number
+
+
+def not_negative(number: int) -> int:
+    """``number`` itself; raises ValueError when it is below 0."""
+    if number < 0:
+        raise ValueError("must not be negative")
+    return number
+
+
+def percentage(number: int) -> int:
+    """``number`` itself; raises ValueError when it is not one of 1 to 100."""
+    if not 1 <= number <= 100:
+        raise ValueError("must be from 1 to 100")
+    return number
+
+
+def whole_percentage(number: int) -> int:
+    """``number`` itself; raises ValueError when it is not one of 0 to 100."""
+    if not 0 <= number <= 100:
+        raise ValueError("must be from 0 to 100")
+    return number
+
+
+def _as_written(text: LocatedText) -> LocatedText:
+    return text
+
+
+AsWritten = Annotated[LocatedText, Convert(_as_written, raw=True)]
+"""A word, whatever YAML takes it for: NO is one."""
+
+
+def _check_declares(entry: Any) -> None:
+    names = [field.name for field in fields(entry) if field.name != "objects"]
+    if all(getattr(entry, name) is None for name in names):
+        *most, last = names
+        raise ValueError(f"this entry declares nothing; give {', '.join(most) + ' or ' if most else ''}{last}")
+
+
+@dataclass(frozen=True, slots=True)
+class BufferPoolFact:
+    """What buffer pools are for."""
+
+    objects: Annotated[LocatedText, Doc("A pattern of buffer pools, such as `QM01/buffer_pool/3`.")]
+    purpose: Annotated[
+        LocatedText,
+        Doc(
+            "What kind of messages they hold: system, system_shallow, system_deep, cluster_xmitq, short_lived, online,"
+            " long_lived, batch, mixed or unclassified. Undeclared, pools 0, 1 and 2 are system, system_shallow and"
+            " system_deep, and the others unclassified."
+        ),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class PageSetFact:
+    """How far page sets can grow."""
+
+    objects: Annotated[LocatedText, Doc("A pattern of page sets, such as `QM01/page_set/*`.")]
+    limit_gb: Annotated[
+        Annotated[int, positive],
+        Doc("How large their data sets can become, in GB: 4, or 64 with extended addressability."),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class LogFact:
+    """What logs are on, and what that can take. At least one of the facts must be given."""
+
+    objects: Annotated[LocatedText, Doc("A pattern of logs, such as `QM01/log`.")]
+    capacity_mb_s: Annotated[
+        Annotated[float, positive] | None,
+        Doc("What the devices of one log copy can take, in MB a second.", default="not declared"),
+    ] = None
+    stripes: Annotated[
+        Annotated[int, positive] | None,
+        Doc("On how many volumes VSAM stripes an active log: 1 where it is not striped.", default="not declared"),
+    ] = None
+    data_set_mb: Annotated[
+        Annotated[int, positive] | None,
+        Doc("How large the largest active log data set is, in MB.", default="not declared"),
+    ] = None
+    new_logs: Annotated[
+        LocatedText | None,
+        Doc(
+            "How active logs are made before they are added: preformatted or unformatted.",
+            default="unformatted",
+        ),
+    ] = None
+    active_volumes_copy1: Annotated[
+        tuple[LocatedText, ...] | None,
+        Doc("The volumes of the active logs, copy 1, by their serials.", default="not declared"),
+    ] = None
+    active_volumes_copy2: Annotated[
+        tuple[LocatedText, ...] | None,
+        Doc("The volumes of the active logs, copy 2.", default="not declared"),
+    ] = None
+    archive_volumes: Annotated[
+        tuple[LocatedText, ...] | None,
+        Doc("The disk volumes of the archive logs.", default="not declared"),
+    ] = None
+    page_set_volumes: Annotated[
+        tuple[LocatedText, ...] | None,
+        Doc("The volumes of busy page sets.", default="not declared"),
+    ] = None
+
+    def __post_init__(self) -> None:
+        _check_declares(self)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueFact:
+    """What queues are for. At least one of the facts must be given."""
+
+    objects: Annotated[LocatedText, Doc("A pattern of queues, such as `*/queue/BATCH.*`.")]
+    role: Annotated[
+        LocatedText | None,
+        Doc("What the queue does, such as request, reply, query, update or batch.", default="not declared"),
+    ] = None
+    pair: Annotated[
+        LocatedText | None,
+        Doc("The other queue of a request and reply pair.", default="not declared"),
+    ] = None
+    lifetime: Annotated[
+        LocatedText | None,
+        Doc("How long messages are meant to stay: short or long.", default="not declared"),
+    ] = None
+    workload: Annotated[
+        LocatedText | None,
+        Doc("Who works with the queue: online or batch.", default="not declared"),
+    ] = None
+    ams_policy: Annotated[
+        LocatedText | None,
+        Doc(
+            "What the security policy named after the queue does, as `dspmqspl` prints it: integrity, privacy, confidentiality,"
+            " or none where there is no such policy.",
+            default="not declared",
+        ),
+    ] = None
+    ams_key_reuse: Annotated[
+        Annotated[int, not_negative] | None,
+        Doc(
+            "Of a confidentiality policy: how many messages may use one key. 0 is off, the same as 1; give 999999999 for no limit.",
+            default="not declared",
+        ),
+    ] = None
+    fed_by: Annotated[
+        LocatedText | None,
+        Doc("The channel of the same queue manager that puts the messages which arrive here.", default="not declared"),
+    ] = None
+    importance: Annotated[
+        LocatedText | None,
+        Doc("critical: a put that fails stops a business; or ordinary.", default="ordinary"),
+    ] = None
+    flow_instances: Annotated[
+        Annotated[int, not_negative] | None,
+        Doc("Of a message flow's input queue: how many additional instances the flow has.", default="not declared"),
+    ] = None
+    flow_idle_close_s: Annotated[
+        Annotated[int, positive] | None,
+        Doc(
+            "Of a message flow's input queue: after how many seconds without a message the flow closes its file.",
+            default="not declared",
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        _check_declares(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelFact:
+    """What is known of channels: of the network under them and of the partner. At least one of the facts must be given."""
+
+    objects: Annotated[LocatedText, Doc("A pattern of channels, such as `QM01/channel/TO.*`.")]
+    ping_us: Annotated[
+        Annotated[int, positive] | None,
+        Doc("The usual time of a ping to the partner, in microseconds.", default="not declared"),
+    ] = None
+    peak_msgs_per_s: Annotated[
+        Annotated[int, positive] | None,
+        Doc("The most messages a second that the channel must carry.", default="not declared"),
+    ] = None
+    partner_ams: Annotated[
+        LocatedText | None,
+        Doc(
+            "YES where the other end's channel adds or removes AMS protection (its SPLPROT is REMOVE or ASPOLICY), else NO.",
+            default="not declared",
+        ),
+    ] = None
+    xqtime_before_us: Annotated[
+        Annotated[int, positive] | None,
+        Doc(
+            "The usual XQTIME before the partner switched AMS on in its channel, in microseconds.",
+            default="not declared",
+        ),
+    ] = None
+    msg_expiry_s: Annotated[
+        Annotated[int, positive] | None,
+        Doc("The shortest expiry that senders give to messages for this channel, in seconds.", default="not declared"),
+    ] = None
+
+    def __post_init__(self) -> None:
+        _check_declares(self)
+
+
+@dataclass(frozen=True, slots=True)
+class CfStructureFact:
+    """What the coupling facility's policy says of structures."""
+
+    objects: Annotated[LocatedText, Doc("A pattern of structures, such as `PRDQSG/cf_structure/*`.")]
+    full_threshold_pct: Annotated[
+        Annotated[int, percentage] | None,
+        Doc("FULLTHRESHOLD of the CFRM policy, in percent.", default="80"),
+    ] = None
+    policy_initsize_kb: Annotated[
+        Annotated[int, positive] | None,
+        Doc("INITSIZE of the CFRM policy, in KB.", default="not declared"),
+    ] = None
+    policy_size_kb: Annotated[
+        Annotated[int, positive] | None,
+        Doc("SIZE of the CFRM policy, in KB.", default="not declared"),
+    ] = None
+    auto_alter: Annotated[
+        AsWritten | None,
+        Doc("ALLOWAUTOALT of the CFRM policy: YES or NO. A policy that does not say has NO.", default="not declared"),
+    ] = None
+    elements_max: Annotated[
+        Annotated[int, positive] | None,
+        Doc("The list elements that there are, as `D XCF,STR,STRNAME=...` shows them.", default="not declared"),
+    ] = None
+    recovery_target_s: Annotated[
+        Annotated[int, positive] | None,
+        Doc("How long a recovery from backup and logs may take, in seconds.", default="not declared"),
+    ] = None
+
+    def __post_init__(self) -> None:
+        _check_declares(self)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFact:
+    """What is known of the sysplex and the coupling facilities that a queue-sharing group uses."""
+
+    objects: Annotated[LocatedText, Doc("A pattern of groups, such as `PRDQSG/qsg`.")]
+    cf_busy_pct: Annotated[
+        Annotated[int, percentage] | None,
+        Doc("How busy the busiest coupling facility is, in percent, as RMF reports it.", default="not declared"),
+    ] = None
+    cfcc_level: Annotated[
+        Annotated[int, positive] | None,
+        Doc("The lowest level of coupling facility code (CFCC) that is in use.", default="not declared"),
+    ] = None
+    sysplex_structures: Annotated[
+        Annotated[int, positive] | None,
+        Doc("How many structures of all sorts the sysplex has, as `D XCF,STR` shows them.", default="not declared"),
+    ] = None
+
+    def __post_init__(self) -> None:
+        _check_declares(self)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueManagerFact:
+    """What is known of queue managers' systems, storage and users. At least one of the facts must be given."""
+
+    objects: Annotated[LocatedText, Doc("A pattern of queue managers, such as `QM01/queue_manager`.")]
+    processors: Annotated[
+        Annotated[int, positive] | None,
+        Doc("How many processors its LPAR has.", default="not declared"),
+    ] = None
+    cpu_busy_pct: Annotated[
+        Annotated[int, percentage] | None,
+        Doc("How busy the processors of its LPAR are at peak, in percent, as RMF says.", default="not declared"),
+    ] = None
+    crypto_busy_pct: Annotated[
+        Annotated[int, percentage] | None,
+        Doc("How busy its cryptographic processors are at peak, in percent, as RMF says.", default="not declared"),
+    ] = None
+    crypto_hardware: Annotated[
+        AsWritten | None,
+        Doc(
+            "NO where its TLS has no cryptographic hardware (CPACF or Crypto Express) to use, else YES.",
+            default="not declared",
+        ),
+    ] = None
+    crl_checking: Annotated[
+        AsWritten | None,
+        Doc(
+            "YES where its channels have certificates checked for revocation (an LDAP look-up each), else NO.",
+            default="not declared",
+        ),
+    ] = None
+    tcp_dynamic_buffers: Annotated[
+        AsWritten | None,
+        Doc(
+            "YES where TCP may size its channels' buffers itself (TUNE CHINTCPRBDYNSZ and CHINTCPSBDYNSZ in its CSQINP2), else NO.",
+            default="not declared",
+        ),
+    ] = None
+    chinit_ams: Annotated[
+        AsWritten | None,
+        Doc(
+            "YES where the user of its channel initiator has a key ring and the authority that AMS wants, else NO.",
+            default="not declared",
+        ),
+    ] = None
+    shared_queues: Annotated[
+        Annotated[int, not_negative] | None,
+        Doc("How many shared queues its group has, where they are many.", default="not declared"),
+    ] = None
+    smf_read: Annotated[
+        LocatedText | None,
+        Doc(
+            "YES where its SMF statistics are to arrive here, so that it is a fault when they stop. Undeclared it is NO."
+        ),
+    ] = None
+    memlimit_mb: Annotated[
+        Annotated[int, positive] | None,
+        Doc("MEMLIMIT of its address space, in MB. Leave it out where it is NOLIMIT.", default="not declared"),
+    ] = None
+    storage_budget_mb: Annotated[
+        Annotated[int, positive] | None,
+        Doc("The auxiliary storage that its 64-bit storage may take, in MB.", default="not declared"),
+    ] = None
+    security_users: Annotated[
+        Annotated[int, positive] | None,
+        Doc("How many users it knows within a security timeout.", default="not declared"),
+    ] = None
+    security_resources: Annotated[
+        Annotated[int, positive] | None,
+        Doc("How many queues and other resources each of them uses.", default="not declared"),
+    ] = None
+    maxshortmsgs: Annotated[
+        Annotated[int, not_negative] | None,
+        Doc(
+            "The value of `REC QMGR (TUNE MAXSHORTMSGS n)` in its CSQINP2; 0 packs several short messages into a page. Leave it out"
+            " where there is no such line.",
+            default="not declared",
+        ),
+    ] = None
+    planned_indexed_msgs: Annotated[
+        Annotated[int, positive] | None,
+        Doc("How many messages its indexed queues are to hold together.", default="not declared"),
+    ] = None
+
+    def __post_init__(self) -> None:
+        _check_declares(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelInitiatorFact:
+    """What is known of channel initiators' storage and messages. At least one of the facts must be given."""
+
+    objects: Annotated[LocatedText, Doc("A pattern of channel initiators, such as `QM01/channel_initiator`.")]
+    extended_private_kb: Annotated[
+        Annotated[int, positive] | None,
+        Doc("The private storage above the 16 MB line that its address space can get, in KB.", default="not declared"),
+    ] = None
+    tls_msg_kb: Annotated[
+        Annotated[int, positive] | None,
+        Doc("The longest message that travels over its TLS channels, in KB.", default="up to 32"),
+    ] = None
+    persistent_pct: Annotated[
+        Annotated[int, whole_percentage] | None,
+        Doc("The share of persistent messages in those that its channels carry, in percent.", default="not declared"),
+    ] = None
+
+    def __post_init__(self) -> None:
+        _check_declares(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationFact:
+    """What is known of applications' messages. At least one of the facts must be given."""
+
+    objects: Annotated[LocatedText, Doc("A pattern of applications and their queues: `QM01/application/PAYJOB/*`.")]
+    selector: Annotated[
+        LocatedText | None,
+        Doc("The message selector that its gets use, as the program gives it.", default="not declared"),
+    ] = None
+    properties: Annotated[
+        Annotated[int, not_negative] | None,
+        Doc("How many message properties it sets in a message.", default="not declared"),
+    ] = None
+    group_size: Annotated[
+        Annotated[int, positive] | None,
+        Doc("How many messages its message groups have.", default="not declared"),
+    ] = None
+
+    def __post_init__(self) -> None:
+        _check_declares(self)
+
+
+@dataclass(frozen=True, slots=True)
+class FactSettings:
+    """What no command tells: facts that only the site knows, by pattern of objects. The last entry that fits counts."""
+
+    buffer_pools: Annotated[tuple[BufferPoolFact, ...], Doc("What buffer pools are for.")] = ()
+    page_sets: Annotated[tuple[PageSetFact, ...], Doc("How far page sets can grow.")] = ()
+    logs: Annotated[tuple[LogFact, ...], Doc("What logs are on, and what that can take.")] = ()
+    queues: Annotated[tuple[QueueFact, ...], Doc("What queues are for.")] = ()
+    channels: Annotated[tuple[ChannelFact, ...], Doc("What is known of the network under channels.")] = ()
+    cf_structures: Annotated[
+        tuple[CfStructureFact, ...], Doc("What the coupling facility's policy says of structures.")
+    ] = ()
+    groups: Annotated[
+        tuple[GroupFact, ...], Doc("What is known of coupling facilities and the sysplex of queue-sharing groups.")
+    ] = ()
+    queue_managers: Annotated[
+        tuple[QueueManagerFact, ...], Doc("What is known of queue managers' systems, storage and users.")
+    ] = ()
+    channel_initiators: Annotated[
+        tuple[ChannelInitiatorFact, ...], Doc("What is known of channel initiators' storage and messages.")
+    ] = ()
+    applications: Annotated[tuple[ApplicationFact, ...], Doc("What is known of applications' messages.")] = ()

@@ -1,0 +1,244 @@
+"""From calls to windows, members, messages and the other functions of the language: what each takes, and of which type."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Mapping
+
+from mqvitals_config.duration import parse_duration
+from mqvitals_config.suggestion import did_you_mean, shown
+from mqvitals_rules.expression.error import RefusedError
+from mqvitals_rules.expression.function import (
+    CONDITION_FUNCTIONS,
+    EXTREMES,
+    FUNCTIONS,
+    LONGEST_WINDOW_MS,
+    MEMBER_FUNCTIONS,
+    MOST_RISES,
+    SHORTEST_WINDOW_MS,
+    USUAL_WINDOW,
+    WINDOW_FUNCTIONS,
+    WindowFunction,
+)
+from mqvitals_rules.expression.node import (
+    THIS,
+    Absolute,
+    Affix,
+    AnyMember,
+    Condition,
+    Constant,
+    Elapsed,
+    Extreme,
+    MetricValue,
+    NameText,
+    Node,
+    Operand,
+    Present,
+    Rising,
+    Seen,
+    Tally,
+    Window,
+    walk,
+)
+from mqvitals_rules.expression.operand import OperandChecker, every
+from mqvitals_rules.vocabulary.metric import MetricType
+
+# Of the messages of z/OS itself, those that the agent keeps.
+_MESSAGE = re.compile(r"CSQ[0-9A-Z][0-9]{3}[A-Z]|ICH408I|IEC070I|IRA200E|IVT5592I|IXC585E|IXC586I|IXL013I|IXL014I")
+
+
+class CallChecker(OperandChecker):
+    """Checks operands and the calls among them. Its methods raise RefusedError."""
+
+    __slots__ = ()
+
+    def call(self, node: ast.Call) -> Operand:
+        """A call that must be a number."""
+        name = self._function(node)
+        if name in CONDITION_FUNCTIONS:
+            raise self.refused(node, f"expected a number, and {name}(...) is a condition")
+        if name in MEMBER_FUNCTIONS:
+            kind, body, alike = self._of_members(node, name)
+            return Tally(*self.span(node), name, kind, body, alike)
+        if name == "elapsed":
+            usage = 'elapsed("CSQR003I", "CSQR006I", "1d")'
+            (first, second), window_ms = self._messages(node, usage, 2)
+            if first == second:
+                raise self.refused(node.args[1], "elapsed is about two different messages")
+            return Elapsed(*self.span(node), first, second, window_ms)
+        if name == "abs":
+            if len(node.args) != 1:
+                raise self.refused(node, "abs takes one number: abs(x)")
+            return Absolute(*self.span(node), self.number(node.args[0]))
+        if name in EXTREMES and len(node.args) > 1 and not _is_text(node.args[1]):
+            return Extreme(*self.span(node), name, every(self.number, node.args))
+        return self._window(node, WINDOW_FUNCTIONS[name])
+
+    def condition_call(self, node: ast.Call) -> Condition | None:
+        """A call that is true or false; None when it calls something else."""
+        if not isinstance(node.func, ast.Name) or node.func.id not in CONDITION_FUNCTIONS:
+            return None
+        name = self._function(node)
+        checks: Mapping[str, Callable[[ast.Call, str], Condition]] = {
+            "present": self._present,
+            "rising": self._rising,
+            "any": self._any,
+            "seen": self._seen,
+            "startswith": self._affix,
+            "endswith": self._affix,
+        }
+        return checks[name](node, name)
+
+    def _function(self, node: ast.Call) -> str:
+        """The name of the function that a call calls, with arguments of a form that a function can have."""
+        if not isinstance(node.func, ast.Name):
+            raise self.refused(node, "the only functions are those of the rule language")
+        name = node.func.id
+        if name not in FUNCTIONS:
+            known = did_you_mean(name, FUNCTIONS) or f"; there are {', '.join(FUNCTIONS)}"
+            raise self.refused(node, f"there is no function {shown(name)}{known}")
+        if node.keywords:
+            raise self.refused(node, "arguments have no names here")
+        for argument in node.args:
+            if isinstance(argument, ast.Starred):
+                raise self.refused(argument, "'*' is not part of the rule language")
+        return name
+
+    # The latest values and the last polls
+
+    def _present(self, node: ast.Call, _: str) -> Present:
+        metric, _argument = self._metric_first(node, "present(metric)", 1)
+        return Present(*self.span(node), metric)
+
+    def _rising(self, node: ast.Call, _: str) -> Rising:
+        usage = f"rising(gauge, n) with n from 1 to {MOST_RISES}"
+        metric, rises = self._metric_first(node, usage, 2)
+        if metric.metric.type is not MetricType.GAUGE:
+            raise _wrong_type("rising", (MetricType.GAUGE,), metric)
+        _check_past(metric)
+        value = rises.value if isinstance(rises, ast.Constant) else None
+        if type(value) is not int or not 1 <= value <= MOST_RISES:
+            raise self.refused(rises, f"expected {usage}, written out")
+        return Rising(*self.span(node), metric, value)
+
+    def _affix(self, node: ast.Call, name: str) -> Affix:
+        if len(node.args) != 2:
+            raise self.refused(node, f'expected {name}(text, "A")')
+        text, affix = every(self.text, node.args)
+        if isinstance(affix, Constant) and not affix.value:
+            raise self.refused(node.args[1], f"{name} holds for every text when it looks for an empty one")
+        return Affix(*self.span(node), name, text, affix)
+
+    # Windows
+
+    def _window(self, node: ast.Call, function: WindowFunction) -> Window:
+        if not node.args:
+            raise self.refused(node, f"expected {function.usage}")
+        metric = self._metric(node.args[0], function.usage)
+        type_ = metric.metric.type
+        switch = function.on_switches and type_ is MetricType.STATE and set(metric.metric.values.values()) == {0, 1}
+        if type_ not in function.looks and not switch:
+            raise _wrong_type(function.name, function.looks, metric)
+        looks_back = function.name != "share" or type_ is MetricType.COUNTER
+        if looks_back:
+            _check_past(metric)
+        timeless = type_ in function.timeless
+        least = 1 + function.takes_limit
+        if not least <= len(node.args) <= least + (not timeless):
+            raise self.refused(node, f"expected {function.usage}")
+        limit = self.number(node.args[1]) if function.takes_limit else None
+        window_ms = 0 if timeless else self._duration(node, least, function.usage)
+        return Window(*self.span(node), function.name, metric, window_ms, limit, metric.values if switch else None)
+
+    def _duration(self, node: ast.Call, place: int, usage: str) -> int:
+        """The window that is a call's argument at ``place``; the usual one where there is no such argument."""
+        if len(node.args) <= place:
+            return parse_duration(USUAL_WINDOW)
+        argument = node.args[place]
+        text = argument.value if isinstance(argument, ast.Constant) else None
+        if not isinstance(text, str):
+            raise self.refused(argument, f"expected a window written out, as in {usage}")
+        try:
+            window_ms = parse_duration(text)
+        except ValueError as error:
+            raise self.refused(argument, f"{shown(text)} is no window: {error}") from None
+        if not SHORTEST_WINDOW_MS <= window_ms <= LONGEST_WINDOW_MS:
+            raise self.refused(argument, "a window is 1s to 366d long")
+        return window_ms
+
+    def _metric_first(self, node: ast.Call, usage: str, count: int) -> tuple[MetricValue, ast.expr]:
+        """The metric that is a call's first of ``count`` arguments, and the last argument."""
+        if len(node.args) != count:
+            raise self.refused(node, f"expected {usage}")
+        return self._metric(node.args[0], usage), node.args[-1]
+
+    def _metric(self, node: ast.expr, usage: str) -> MetricValue:
+        operand = self.operand(node) if isinstance(node, ast.Name | ast.Attribute) else None
+        if not isinstance(operand, MetricValue):
+            raise self.refused(node, f"expected the name of a metric: {usage}")
+        return operand
+
+    # Members
+
+    def _any(self, node: ast.Call, name: str) -> AnyMember:
+        kind, body, alike = self._of_members(node, name)
+        assert not isinstance(body, Constant), "the body of any is a condition"
+        return AnyMember(*self.span(node), kind, body, alike)  # type: ignore[arg-type]
+
+    def _of_members(self, node: ast.Call, name: str) -> tuple[str, Condition | Operand, bool]:
+        """The kind of members, what is asked of each, and whether that is the same for all objects with the same members."""
+        usage = MEMBER_FUNCTIONS[name]
+        if self.names.outer is not None:
+            raise self.refused(node, f"{name}(...) cannot stand inside another function of members")
+        if len(node.args) != 2 or not isinstance(node.args[0], ast.Name):
+            raise self.refused(node, f"expected {usage}, with a kind of object such as queue")
+        kind, asked = node.args
+        assert isinstance(kind, ast.Name)
+        inside = type(self)(self.syntax, self.names.inside(kind.id, self.syntax.start(kind)))
+        body = inside.condition(asked) if name in ("any", "count") else inside.number(asked)
+        return kind.id, body, not any(_is_this(each) for each in walk(body))
+
+    # Console messages
+
+    def _seen(self, node: ast.Call, _: str) -> Seen:
+        (message,), window_ms = self._messages(node, 'seen("CSQP020E", "10m")', 1)
+        return Seen(*self.span(node), message, window_ms)
+
+    def _messages(self, node: ast.Call, usage: str, count: int) -> tuple[tuple[str, ...], int]:
+        """The ids of messages that are a call's first ``count`` arguments, and the window after them."""
+        if not count <= len(node.args) <= count + 1:
+            raise self.refused(node, f"expected {usage}")
+        window_ms = self._duration(node, count, usage)
+        return every(self._message, node.args[:count]), window_ms
+
+    def _message(self, node: ast.expr) -> str:
+        text = node.value if isinstance(node, ast.Constant) else None
+        if not isinstance(text, str):
+            raise self.refused(node, 'expected the id of a console message: "CSQP020E"')
+        if not _MESSAGE.fullmatch(text):
+            upper = text.upper()
+            meant = f"; did you mean '{upper}'?" if _MESSAGE.fullmatch(upper) else ", such as CSQP020E"
+            raise self.refused(node, f"{shown(text)} is no id of a message of MQ on z/OS{meant}")
+        return text
+
+
+def _is_this(node: Node) -> bool:
+    return isinstance(node, MetricValue | NameText) and node.of == THIS
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _wrong_type(function: str, wanted: Iterable[MetricType], metric: MetricValue) -> RefusedError:
+    needed = " or a ".join(each.value for each in wanted)
+    message = f"{function} needs a {needed}, and {metric.name} is a {metric.metric.type.value}"
+    if metric.metric.type is MetricType.COUNTER:
+        message += f'; rate and delta look back on it: rate({metric.name}, "5m")'
+    return RefusedError.at(metric.start, message)
+
+
+def _check_past(metric: MetricValue) -> None:
+    if metric.metric.declared:
+        raise RefusedError.at(metric.start, f"{metric.name} is declared in the configuration and has no history")

@@ -1,0 +1,24 @@
+"""What console messages say: whether one was seen, and how long it was from one to another."""
+
+from __future__ import annotations
+
+from mqvitals_rules.expression.context import Context
+
+
+def seen(context: Context, message: str, window_ms: int) -> bool | None:
+    """Whether there was such a message in the window; None: no console is followed."""
+    found = context.messages(frozenset((message,)), context.now - window_ms)
+    return None if found is None else bool(found)
+
+
+def elapsed(context: Context, first: str, second: str, window_ms: int) -> float | None:
+    """Seconds from a message ``first`` to the next ``second``, the newest such pair in the window; None: there is none."""
+    began: int | None = None
+    took: float | None = None
+    for message in context.messages(frozenset((first, second)), context.now - window_ms) or ():
+        if message.id == first:
+            began = message.ts
+        elif began is not None:
+            took = (message.ts - began) / 1000
+            began = None
+    return took

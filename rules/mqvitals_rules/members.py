@@ -1,0 +1,216 @@
+"""Which objects belong to an object: the queues of a page set, the page sets of a buffer pool, all of a queue manager's channels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported
+from mqvitals_rules.world import RELATIONS, ObjectState, World
+
+_Relation = tuple[str, str]
+"""A kind of members, and the kind of object to which they belong."""
+
+_NOBODY: list[ObjectState] = []
+
+_UNDECIDED = frozenset({Absence.NOT_ASKED, Absence.NO_ANSWER, Absence.UNREACHABLE, Absence.STALE})
+"""While this is said of what names the object to which another belongs, it may belong to one all the same."""
+
+
+class Group:
+    """The members of an object, or of several that have the same.
+
+    ``notes`` are what was worked out about them, and ``absence`` the first reason of an absent value among them; both are forgotten when
+    anything may have changed. ``doubt`` is why it is not known who they are.
+    """
+
+    __slots__ = ("absence", "doubt", "notes", "states", "turn")
+
+    def __init__(self, states: list[ObjectState], doubt: Absence | None = None) -> None:
+        self.states = states
+        self.doubt = doubt
+        self.turn: object = None
+        self.notes: dict[object, Any] = {}
+        self.absence: Absence | None = doubt
+
+
+class _Sorting:
+    """To whom all objects of one owner and kind belong: as long as ``signature`` is the same, this is.
+
+    ``holders``: by member, a reason where it is not known. ``doubt``: the reason where it is known of no object at all.
+    """
+
+    __slots__ = ("doubt", "holders", "members", "signature", "turn")
+
+    def __init__(self, signature: list[object], holders: dict[ObjectName, ObjectName | Absence]) -> None:
+        self.signature = signature
+        self.holders = holders
+        self.members: dict[ObjectName, list[ObjectState]] = {}
+        self.doubt: Absence | None = None
+        self.turn: object = None
+
+
+class MemberIndex:
+    """Finds members, and remembers them as long as no object came or went and none belongs to another than before.
+
+    Nothing is looked at before somebody asks.
+    """
+
+    def __init__(self, kinds: Mapping[str, Kind], world: World) -> None:
+        self._kinds = kinds
+        self._world = world
+        self._turn: tuple[int, int] = (-1, -1)
+        self._population: dict[str, int] = {}
+        self._by_owner: dict[str, dict[str, list[ObjectState]]] = {}
+        self._together: dict[tuple[str, str], Group] = {}
+        self._sortings: dict[tuple[str, _Relation], _Sorting] = {}
+
+    def of(self, state: ObjectState, kind: str, now: int) -> Group:
+        """The members of an object of a kind, as of ``now``. Empty for kinds that are not related."""
+        self._begin(now)
+        name = state.name
+        own = self._kinds[name.kind]
+        if own.single or name.kind == kind:
+            return self._all(kind, "" if own.single and own.of_group else name.owner)
+        if (kind, name.kind) not in RELATIONS:
+            # What belongs to the group is shared by all its queue managers: each one's log, each one's channel initiator.
+            return self._all(kind, "") if own.of_group and self._kinds[kind].single else Group(_NOBODY)
+        owners = tuple(self._by_owner) if name.owner == self._world.group else (name.owner,)
+        sortings = [self._sorting(owner, (kind, name.kind), now) for owner in owners]
+        found = [sorting.members[name] for sorting in sortings if name in sorting.members]
+        if not found:
+            return Group(_NOBODY, next((sorting.doubt for sorting in sortings if sorting.doubt is not None), None))
+        return Group(found[0] if len(found) == 1 else [member for members in found for member in members])
+
+    def alike(self, name: ObjectName, now: int) -> Group:
+        """All objects of the same kind and owner, itself included."""
+        self._begin(now)
+        return self._all(name.kind, name.owner)
+
+    def _begin(self, now: int) -> None:
+        """Notice what changed since the last time."""
+        world = self._world
+        if self._turn == (world.turn, now):
+            return
+        self._turn = (world.turn, now)
+        if self._population == world.population:
+            return
+        changed = [owner for owner, count in world.population.items() if self._population.get(owner) != count]
+        self._population = dict(world.population)
+        self._together = {}
+        for owner in changed:
+            self._by_owner[owner] = {}
+        for state in world:
+            name = state.name
+            if name.owner in changed:
+                self._by_owner[name.owner].setdefault(name.kind, []).append(state)
+
+    def _all(self, kind: str, owner: str) -> Group:
+        """All objects of a kind: of an owner, or of all."""
+        group = self._together.get((kind, owner))
+        if group is None:
+            owners = (owner,) if owner else tuple(self._by_owner)
+            group = Group([state for each in owners for state in self._states(each, kind)])
+            self._together[kind, owner] = group
+        if group.turn is not self._turn:
+            group.turn = self._turn
+            group.notes = {}
+            group.absence = None
+        return group
+
+    def _states(self, owner: str, kind: str) -> list[ObjectState]:
+        return self._by_owner.get(owner, {}).get(kind, _NOBODY)
+
+    def _sorting(self, owner: str, relation: _Relation, now: int) -> _Sorting:
+        """Whom the objects of an owner belong to. Once a turn it is checked whether that is still the same."""
+        known = self._sortings.get((owner, relation))
+        if known is not None and known.turn is self._turn:
+            return known
+        signature = self._signature(owner, relation, now)
+        if known is None or known.signature != signature:
+            known = self._sort(owner, relation, now, signature, {} if known is None else known.holders)
+            self._sortings[owner, relation] = known
+        known.turn = self._turn
+        return known
+
+    def _sort(
+        self,
+        owner: str,
+        relation: _Relation,
+        now: int,
+        signature: list[object],
+        before: Mapping[ObjectName, ObjectName | Absence],
+    ) -> _Sorting:
+        """Give every object to its holder; while nothing tells who that is, to the one before."""
+        kind, of = relation
+        between, metric = RELATIONS[relation]
+        first = None if between == kind else self._sorting(owner, (kind, between), now).holders
+        found = _Sorting(signature, {})
+        decided = False
+        # Many name the same few: each name is looked up once.
+        resolved: dict[object, ObjectName | Absence | None] = {}
+        for state in self._states(owner, kind):
+            told = state.values.get(metric) if first is None else first.get(state.name)
+            if told in resolved:
+                holder = resolved[told]
+            else:
+                value = state.values.get(metric) if first is None else self._of_holder(told, metric)
+                holder = resolved[told] = self._named(value, of, owner)
+            if holder.__class__ is Absence:
+                holder = before.get(state.name, holder)
+            if holder is None:
+                decided = True
+                continue
+            found.holders[state.name] = holder
+            if isinstance(holder, Absence):
+                found.doubt = found.doubt or holder
+            else:
+                decided = True
+                found.members.setdefault(holder, []).append(state)
+        if decided:
+            found.doubt = None
+        return found
+
+    def _of_holder(self, holder: object, metric: str) -> Reported | None:
+        """What the object says between a member and its holder: what is said of it where it is not known."""
+        if not isinstance(holder, ObjectName):
+            return holder if isinstance(holder, Absence) else Absence.NOTHING_TO_TELL
+        state = self._world.state(holder)
+        return None if state is None else state.values.get(metric)
+
+    def _named(self, value: Reported | None, of: str, owner: str) -> ObjectName | Absence | None:
+        """The object of the kind ``of`` that a value names; None when there is none, a reason when that is not known."""
+        if value is None:
+            return Absence.NOT_ASKED
+        if isinstance(value, Absence):
+            return value if value in _UNDECIDED else None
+        rest = str(int(value)) if isinstance(value, float) else str(value)
+        for whose in (owner, self._world.group):
+            name = ObjectName(whose, of, rest)
+            if self._world.state(name) is not None:
+                return name
+        return None
+
+    def _signature(self, owner: str, relation: _Relation, now: int) -> list[object]:
+        """What decides who belongs to whom."""
+        between, metric = RELATIONS[relation]
+        group = self._world.group
+        signature: list[object] = [group, self._population.get(owner), self._population.get(group)]
+        whose = (owner,) if between == relation[0] else (owner, group)
+        for each in whose:
+            states = self._states(each, between)
+            for state in states:
+                if now > state.deadline:
+                    state.expire(now)
+            signature += [state.values.get(metric) for state in states]
+        if between != relation[0]:
+            signature.append(self._signature(owner, (relation[0], between), now))
+        return signature
+
+
+def has_members(scope: Kind, kind: Kind) -> bool:
+    """Whether objects of ``scope`` have members of ``kind``."""
+    if scope.single or scope.name == kind.name or (scope.of_group and kind.single):
+        return True
+    return (kind.name, scope.name) in RELATIONS

@@ -1,0 +1,163 @@
+"""What tests exercise: of each rule, whether it was expected to fire and not to, and which sides of its conditions came up.
+
+A test counts for the rules that it names, and for all where it says exactly what must be firing. A condition's side counts where the
+engine asks for it: that of ``clear`` while an alert is open, those of severities and commands while the rule's own condition holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from mqvitals_rules.expression import Expression
+from mqvitals_rules.form import Form
+from mqvitals_rules.pack_test.game import Game
+from mqvitals_rules.pack_test.test_case import PackTest
+from mqvitals_rules.ruleset import RuleSet
+from mqvitals_rules.scene import Scene
+from mqvitals_rules.snapshot import ObjectName, Snapshot
+
+SIDES: tuple[bool | None, ...] = (True, False, None)
+
+
+@dataclass(slots=True)
+class Condition:
+    """A condition of a rule, or an operand of ``and`` or ``or`` in one: ``where`` in the rule it stands, and the ``sides`` that came up."""
+
+    where: str
+    text: str
+    sides: set[bool | None] = field(default_factory=set)
+
+    @property
+    def missing(self) -> tuple[bool | None, ...]:
+        """The sides that never came up."""
+        return tuple(side for side in SIDES if side not in self.sides)
+
+
+@dataclass(slots=True)
+class RuleCoverage:
+    """What tests exercised of one rule. ``fires``, ``silent``, ``unknown``: some test expects it to be so."""
+
+    rule: str
+    conditions: tuple[Condition, ...]
+    tests: int = 0
+    fires: bool = False
+    silent: bool = False
+    unknown: bool = False
+
+    @property
+    def both_sides(self) -> bool:
+        """Whether it must fire at one moment and must not at another."""
+        return self.fires and self.silent
+
+
+class Coverage:
+    """Collects what tests exercise of some of the rules that they see, ``of``: of those it is told to ``want``."""
+
+    def __init__(self, of: RuleSet) -> None:
+        self.of = of
+        self._rules: dict[str, RuleCoverage] = {}
+        self._parts: dict[int, tuple[Form, dict[str, list[Expression]]]] = {}
+
+    def want(self, wanted: Iterable[str]) -> None:
+        """Collect of these rules too, from now on."""
+        ids = frozenset(wanted)
+        for rule in self.of.rules:
+            if rule.id in ids and rule.id not in self._rules:
+                form = self.of.form(rule, ObjectName("", rule.scope))
+                found = () if form is None else tuple(_conditions(self.parts(form)))
+                self._rules[str(rule.id)] = RuleCoverage(str(rule.id), found)
+
+    @property
+    def rules(self) -> tuple[RuleCoverage, ...]:
+        """All rules, in the order of their files."""
+        return tuple(self._rules.values())
+
+    def watch(self, test: PackTest, game: Game) -> Observer:
+        """Take note of a test's expectations, and of what comes up while it is played."""
+        exact = any(expected.exact and expected.entry.firing is not None for expected in test.expectations)
+        counted = {name: found for name, found in self._rules.items() if exact or name in test.rules}
+        for found in counted.values():
+            _note(found, test)
+        return Observer(self, counted, game)
+
+    def parts(self, form: Form) -> dict[str, list[Expression]]:
+        """The conditions of a rule with their operands, by where they stand in it."""
+        known = self._parts.get(id(form))
+        if known is None:
+            # The form is kept with its parts: its place in memory names it as long as it lives.
+            known = self._parts[id(form)] = form, {where: list(each.parts()) for where, each in _written(form)}
+        return known[1]
+
+
+class Observer:
+    """Sees one test being played."""
+
+    def __init__(self, coverage: Coverage, counted: dict[str, RuleCoverage], game: Game) -> None:
+        self._coverage = coverage
+        self._counted = counted
+        self._game = game
+        self._open: frozenset[tuple[str, ObjectName]] = frozenset()
+
+    def look(self, snapshot: Snapshot) -> None:
+        """A snapshot has been judged."""
+        for name in dict.fromkeys(reading.object for reading in snapshot.readings):
+            state = self._game.state(name)
+            if state is None:
+                continue
+            scene = self._game.scene(state)
+            for form in self._game.rules.forms(name):
+                found = self._counted.get(form.id)
+                if found is not None:
+                    self._judge(found, form, scene, was_open=(form.id, name) in self._open)
+        self._open = frozenset((alert.key.rule, alert.scope) for alert in self._game.alerts)
+
+    def _judge(self, found: RuleCoverage, form: Form, scene: Scene, *, was_open: bool) -> None:
+        parts = self._coverage.parts(form)
+        conditions = iter(found.conditions)
+        holds: bool | None = None
+        decided = {"severity_if": False, "mqsc_if": False}
+        for where, expressions in parts.items():
+            own = [next(conditions) for _ in expressions]
+            case = where.partition("[")[0]
+            if case == "clear.when" and not was_open:
+                continue
+            if case in decided and (decided[case] or not holds):
+                continue
+            truth = expressions[0].truth(scene)
+            own[0].sides.add(truth)
+            for condition, expression in zip(own[1:], expressions[1:], strict=True):
+                if len(condition.sides) < len(SIDES):
+                    condition.sides.add(expression.truth(scene))
+            if case == "when":
+                holds = truth
+            elif case in decided:
+                decided[case] = truth is not False
+
+
+def _note(found: RuleCoverage, test: PackTest) -> None:
+    found.tests += 1
+    for expected in test.expectations:
+        entry = expected.entry
+        named = entry.firing is not None and any(each.rule == found.rule for each in entry.firing)
+        others = entry.firing is not None and (expected.exact or not entry.firing)
+        found.fires = found.fires or named
+        found.silent = found.silent or found.rule in entry.not_firing or (others and not named)
+        found.unknown = found.unknown or found.rule in entry.unknown
+
+
+def _written(form: Form) -> Iterator[tuple[str, Expression]]:
+    """Where each condition stands in the rule's file."""
+    yield "when", form.when
+    if form.clear is not None:
+        yield "clear.when", form.clear
+    for index, (expression, _) in enumerate(form.severity_if):
+        yield f"severity_if[{index}]", expression
+    for index, (expression, _) in enumerate(form.mqsc_if):
+        yield f"mqsc_if[{index}]", expression
+
+
+def _conditions(parts: dict[str, list[Expression]]) -> Iterator[Condition]:
+    for where, expressions in parts.items():
+        for expression in expressions:
+            yield Condition(where, " ".join(expression.text.split()))

@@ -1,0 +1,177 @@
+"""A test that is ready to be played, and how to make it from a file's text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from mqvitals_config.decoder import decode
+from mqvitals_config.duration import format_duration
+from mqvitals_config.problem import ConfigError, LocatedText, Place, Problem
+from mqvitals_config.settings import RuleSettings
+from mqvitals_config.suggestion import did_you_mean
+from mqvitals_rules.check import facts_of, thresholds_of
+from mqvitals_rules.facts import Fact
+from mqvitals_rules.pack_test.entry import ExpectEntry, MessageEntry, TestEntry, TestFile
+from mqvitals_rules.rule import Rule
+from mqvitals_rules.ruleset import RuleSet, Threshold
+from mqvitals_rules.series import MOST_POLLS, parse_series
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Kind, Reported
+from mqvitals_rules.windows import Message
+
+BEGIN = 1_767_225_600_000
+"""When every test begins: 2026-01-01T00:00:00Z."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What must hold after one poll, counted from 0. ``exact``: no other alert than those that ``entry`` names may be firing."""
+
+    poll: int
+    entry: ExpectEntry
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PackTest:
+    """A test ready to run. ``messages`` has the owners whose console is followed."""
+
+    name: str
+    place: Place
+    interval_ms: int
+    objects: Mapping[ObjectName, Mapping[str, tuple[Reported, ...]]]
+    expectations: tuple[Expectation, ...]
+    facts: tuple[Fact, ...]
+    thresholds: tuple[Threshold, ...]
+    records: bool = False
+    messages: Mapping[str, tuple[Message, ...]] = field(default_factory=dict)
+
+    @property
+    def polls(self) -> int:
+        """How many polls it takes to see everything."""
+        longest = max((len(values) for metrics in self.objects.values() for values in metrics.values()), default=1)
+        return max([longest, *(expected.poll + 1 for expected in self.expectations)])
+
+    @property
+    def rules(self) -> frozenset[str]:
+        """The rules that it names."""
+        return frozenset(str(rule) for expected in self.expectations for rule in expected.entry.rules)
+
+    @property
+    def expect(self) -> tuple[ExpectEntry, ...]:
+        """What must hold, as written."""
+        return tuple(expected.entry for expected in self.expectations)
+
+
+def decode_tests(path: str, text: str, rules: RuleSet) -> tuple[PackTest, ...]:
+    """The tests of a file. Raises ConfigError with everything that is wrong with it."""
+    known = {str(rule.id): rule for rule in rules.rules}
+    file = decode(path, text, TestFile)
+    tests: list[PackTest] = []
+    problems: list[Problem] = []
+    for index, entry in enumerate(file.tests):
+        reader = _Reader(f"tests[{index}]", known, rules.kinds)
+        tests.append(reader.test(entry, exact=file.exact if entry.exact is None else entry.exact))
+        problems += reader.problems
+    if problems:
+        raise ConfigError(problems)
+    return tuple(tests)
+
+
+class _Reader:
+    """Reads one test; what is wrong with it is in ``problems``."""
+
+    def __init__(self, key: str, rules: Mapping[str, Rule], kinds: Mapping[str, Kind]) -> None:
+        self._key = key
+        self._rules = rules
+        self._kinds = kinds
+        self.problems: list[Problem] = []
+
+    def test(self, entry: TestEntry, *, exact: bool) -> PackTest:
+        objects: dict[ObjectName, Mapping[str, tuple[Reported, ...]]] = {}
+        for text, metrics in entry.series.items():
+            name = self._object(text, f"{self._key}.series")
+            if name is not None:
+                objects[name] = self._series(self._kinds[name.kind], metrics)
+        facts, found = facts_of(entry.facts)
+        self.problems += found
+        thresholds, found = thresholds_of(RuleSettings(thresholds=entry.thresholds), dict(self._rules))
+        self.problems += found
+        messages = {
+            str(owner): tuple(filter(None, (self._message(each) for each in told)))
+            for owner, told in entry.console.items()
+        }
+        if entry.interval <= 0:
+            self._refuse(entry.name.place, f"{self._key}.interval", "the interval must be longer than 0s")
+        return PackTest(
+            str(entry.name),
+            entry.name.place,
+            entry.interval,
+            objects,
+            tuple(self._expectations(entry, exact=exact)) if entry.interval > 0 else (),
+            tuple(facts),
+            thresholds,
+            entry.records,
+            messages,
+        )
+
+    def _refuse(self, place: Place, key: str, message: str) -> None:
+        self.problems.append(Problem(place, key, message))
+
+    def _object(self, text: LocatedText, key: str) -> ObjectName | None:
+        try:
+            name = ObjectName.parse(text)
+        except ValueError as error:
+            self._refuse(text.place, key, str(error))
+            return None
+        kind = self._kinds.get(name.kind)
+        if kind is None:
+            meant = did_you_mean(name.kind, self._kinds)
+            self._refuse(text.place, key, f"there is no kind of object {name.kind!r}{meant}")
+            return None
+        if kind.single is bool(name.name):
+            form = f"owner/{kind.name}" if kind.single else f"owner/{kind.name}/name"
+            self._refuse(text.place, key, f"an object of kind {kind.name} is written {form}")
+            return None
+        return name
+
+    def _series(self, kind: Kind, metrics: Mapping[LocatedText, LocatedText]) -> dict[str, tuple[Reported, ...]]:
+        values: dict[str, tuple[Reported, ...]] = {}
+        for name, text in metrics.items():
+            metric = kind.metric(name)
+            key = f"{self._key}.series"
+            if metric is None:
+                meant = did_you_mean(name, [each.name for each in kind.metrics])
+                self._refuse(name.place, key, f"{name!r} is no metric of {kind.name}{meant}")
+                continue
+            try:
+                values[metric.name] = parse_series(text, metric)
+            except ValueError as error:
+                self._refuse(text.place, key, str(error))
+        return values
+
+    def _message(self, entry: MessageEntry) -> Message | None:
+        name = None
+        if entry.object is not None:
+            name = self._object(entry.object, f"{self._key}.console")
+            if name is None:
+                return None
+        return Message(BEGIN + entry.at.ms, str(entry.id), name)
+
+    def _expectations(self, entry: TestEntry, *, exact: bool) -> Iterator[Expectation]:
+        for index, expected in enumerate(entry.expect):
+            key = f"{self._key}.expect[{index}]"
+            poll, rest = divmod(expected.at.ms, entry.interval)
+            if rest or poll >= MOST_POLLS:
+                form = format_duration(entry.interval)
+                message = f"must be one of the first {MOST_POLLS} multiples of the interval, {form}"
+                self._refuse(expected.at.place, f"{key}.at", message)
+            causes = tuple(each.cause for each in expected.firing or () if each.cause is not None)
+            for rule in (*expected.rules, *causes):
+                if rule not in self._rules:
+                    self._refuse(rule.place, key, f"there is no rule {rule!r}{did_you_mean(rule, self._rules)}")
+            for each in expected.firing or ():
+                if each.object is not None:
+                    self._object(each.object, key)
+            yield Expectation(poll, expected, exact if expected.exact is None else expected.exact)

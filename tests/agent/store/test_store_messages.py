@@ -1,0 +1,138 @@
+"""Console messages in the store: counted in a burst, found again, and gone after a while."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from sqlite_utils import Database
+
+from mqvitals_agent.store.message_row import FREQUENT, ConsoleRow, delete_old, message
+from mqvitals_agent.store.message_window import MessageWindow
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.writer import Store
+from mqvitals_rules.snapshot import ObjectName, Snapshot
+from mqvitals_rules.windows import Message
+
+NOW = 1_795_176_000_000
+ROW = ConsoleRow("/console", 10, 2**63 + 5, "mark", "{}", "", NOW)
+
+
+def keep(store: Store, *messages: Any, owners: tuple[str, ...] = ("QM01",), row: ConsoleRow = ROW) -> None:
+    store.keep_messages(row, messages, owners)
+
+
+def test_a_burst_is_counted(path: Path) -> None:
+    """The same words in the same second are one row; other words, another second, another object are others."""
+    with Store.open(path) as store, StoreReader.open(path) as reader:
+        one = [message("QM01", "CSQP020E", NOW + ms, "small", kind="buffer_pool", name="1") for ms in (0, 5, 999)]
+        keep(store, *one)
+        keep(
+            store,
+            message("QM01", "CSQP020E", NOW + 500, "other", kind="buffer_pool", name="1"),
+            message("QM01", "CSQP020E", NOW + 1000, "small", kind="buffer_pool", name="1"),
+            message("QM01", "CSQP020E", NOW, "small", kind="buffer_pool", name="2"),
+            message("QM02", "CSQP020E", NOW, "small", kind="buffer_pool", name="1"),
+        )
+        told = reader.messages()
+        assert sorted(
+            (each.owner, each.name, each.text, each.ts - NOW, each.last_ts - NOW, each.times) for each in told
+        ) == [
+            ("QM01", "1", "other", 500, 500, 1),
+            ("QM01", "1", "small", 0, 999, 3),
+            ("QM01", "1", "small", 1000, 1000, 1),
+            ("QM01", "2", "small", 0, 0, 1),
+            ("QM02", "1", "small", 0, 0, 1),
+        ]
+
+
+def test_what_every_connection_says_is_counted_by_the_minute(path: Path) -> None:
+    code = min(FREQUENT)
+    with Store.open(path) as store, StoreReader.open(path) as reader:
+        keep(
+            store, *(message("QM01", code, NOW + n * 1000, f"number {n}", kind="channel", name="A") for n in range(90))
+        )
+        assert [each.times for each in reader.messages()] == [60, 30]
+
+
+def test_how_far_a_file_was_read(path: Path) -> None:
+    """With whom it told of; one that is no longer followed is forgotten, its messages are not."""
+    with Store.open(path) as store, StoreReader.open(path) as reader:
+        assert store.console("/console") == (None, frozenset())
+        keep(store, message("QM01", "CSQP020E", NOW, "small"))
+        keep(store, owners=("QM02",))
+        assert store.console("/console") == (ROW, frozenset({"QM01", "QM02"}))
+        assert reader.consoles_followed() == {"QM01", "QM02"}
+        keep(store, row=ROW._replace(problem="it is not there"))
+        assert reader.consoles_followed() == set()
+        store.follow_consoles(["/console"], 0)
+        assert store.console("/console")[0] is not None
+        store.follow_consoles(["/other"], 0)
+        assert store.console("/console") == (None, frozenset())
+        assert len(reader.messages()) == 1
+
+
+def test_old_messages_go(path: Path) -> None:
+    """Those that came last before a moment, and the oldest of too many."""
+    with Store.open(path) as store, StoreReader.open(path) as reader:
+        keep(store, *(message("QM01", "CSQP020E", NOW + n * 1000, "small") for n in range(10)))
+        store.forget_messages(NOW + 3000)
+        assert [each.ts - NOW for each in reader.messages()] == [3000 + n * 1000 for n in range(7)]
+    with Database(path).conn as connection:
+        delete_old(connection, 0, most=5)
+        assert connection.execute("SELECT count(*) FROM message").fetchone() == (6,)
+
+
+def test_messages_are_narrowed(path: Path) -> None:
+    with Store.open(path) as store, StoreReader.open(path) as reader:
+        keep(
+            store,
+            message("QM01", "CSQP020E", NOW, "a", kind="buffer_pool", name="1"),
+            message("QM01", "CSQJ111A", NOW + 1, "b"),
+            message("QM02", "CSQP020E", NOW + 2, "c", kind="buffer_pool", name="1"),
+        )
+
+        def words(**how: Any) -> list[str]:
+            return [each.text for each in reader.messages(**how)]
+
+        assert words() == ["a", "b", "c"]
+        assert words(owners=("QM01",)) == ["a", "b"]
+        assert words(owners=()) == []
+        assert words(codes={"CSQP020E"}) == ["a", "c"]
+        assert words(since=NOW) == ["b", "c"]
+        assert words(until=NOW + 1) == ["a", "b"]
+        assert words(about=("buffer_pool", "1"), owners=("QM02",)) == ["c"]
+        assert words(limit=2) == ["b", "c"]
+
+
+def test_the_window_of_rules(path: Path) -> None:
+    """None where no console is followed; the group has the messages of all; seen anew for each snapshot."""
+    ids = frozenset({"CSQP020E", "CSQE038E"})
+    with Store.open(path) as store, StoreReader.open(path) as reader:
+        for owner, is_group in (("QM01", False), ("QSG1", True)):
+            store.write(Snapshot(owner, is_group, 1, NOW, ()), SimpleNamespace(transitions=(), unknown=()))
+        window = MessageWindow(reader)
+        assert window.messages("QM01", ids, 0) is None
+        assert window.messages("QSG1", ids, 0) is None
+        assert MessageWindow(None).messages("QM01", ids, 0) is None
+        keep(
+            store,
+            message("QM01", "CSQP020E", NOW, "small", kind="buffer_pool", name="1"),
+            message("QM01", "CSQP020E", NOW + 10, "small", kind="buffer_pool", name="1"),
+            message("QM01", "CSQE038E", NOW + 20, "full", kind="cf_structure", name="APPL1"),
+            message("QM01", "CSQJ111A", NOW + 30, "out of space"),
+        )
+        assert window.messages("QM01", ids, 0) is None
+        window.renew()
+        pool, structure = ObjectName("QM01", "buffer_pool", "1"), ObjectName("QSG1", "cf_structure", "APPL1")
+        every = [
+            Message(NOW, "CSQP020E", pool),
+            Message(NOW + 10, "CSQP020E", pool),
+            Message(NOW + 20, "CSQE038E", structure),
+        ]
+        assert window.messages("QM01", ids, NOW - 1) == every
+        assert window.messages("QM01", ids, NOW) == every[1:]
+        assert window.messages("QM01", ids, NOW - 9) == every
+        assert window.messages("QSG1", ids, 0) == every
+        assert window.messages("QM02", ids, 0) is None

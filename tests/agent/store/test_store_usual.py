@@ -1,0 +1,203 @@
+"""What metrics usually are: in memory, from the store, and as the memory of rule tests says it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mqvitals_agent.intake import Intake
+from mqvitals_agent.store.hour_mean import HourMean
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.verdict import Verdict
+from mqvitals_agent.store.windows import Wanted, WindowHistory
+from mqvitals_agent.store.writer import Store
+from mqvitals_agent.view.verdict import judge
+from mqvitals_rules.baseline import HOUR_MS, WEEK_MS
+from mqvitals_rules.check import Judging
+from mqvitals_rules.facts import Facts
+from mqvitals_rules.history import MemoryHistory
+from mqvitals_rules.ruleset import RuleSet, decode_packs
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
+from mqvitals_rules.vocabulary.metric import Absence, Reported
+from mqvitals_rules.vocabulary.tables import KINDS
+
+WANTED = (Wanted("queue", "depth", baseline=True), Wanted("queue", "puts", baseline=True), Wanted("queue", "max_depth"))
+NOW = 3000 * WEEK_MS + 40 * HOUR_MS + 1234
+
+
+class NoVerdict:
+    """Nothing that rules made of a snapshot."""
+
+    transitions = ()
+    unknown = ()
+
+
+NOTHING: Verdict = NoVerdict()
+
+
+def poll(make: Any, ts: int, interval: int | None, **values: Reported) -> Snapshot:
+    reading = Reading(make.queue(), "STATUS", ts, values, interval)
+    return Snapshot("QM01", False, ts // 1000, ts, (reading,))
+
+
+def hour(week: int) -> int:
+    """When the hour of ``NOW`` began so many weeks before."""
+    return NOW - NOW % HOUR_MS - week * WEEK_MS
+
+
+def played(make: Any, weeks: int) -> list[Snapshot]:
+    """Two polls in that hour of each of the weeks before, the depth 10, 20, ... and the puts 1, 2, ... a second; and before and after."""
+    minute, rest = 60_000, HOUR_MS - 60_000
+    return [
+        poll(
+            make,
+            hour(week) + offset,
+            interval,
+            depth=10 * week + change,
+            puts=Absence.FIRST_READING if interval is None else week * interval // 1000,
+        )
+        for week in range(weeks, 0, -1)
+        for offset, interval, change in (
+            (0, None, 5),
+            (minute, minute, -1),
+            (HOUR_MS, rest, 1),
+            (HOUR_MS + minute, minute, 999),
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("weeks", "depth", "puts"), [(2, None, None), (3, 20, 2), (4, 25, 2.5), (8, 45, 4.5), (9, 45, 4.5), (12, 45, 4.5)]
+)
+def test_baselines(make: Any, tmp_path: Path, weeks: int, depth: float | None, puts: float | None) -> None:
+    """The median of that hour's means of the last eight weeks, with three of them at least: in memory, stored, and after a new start."""
+    path = tmp_path / "store.db"
+    memory, lone = MemoryHistory(), WindowHistory(WANTED, kinds=make.kinds)
+    Store.open(path, kinds=make.kinds).close()
+    with Store.open(path, kinds=make.kinds) as store, StoreReader.open(path, kinds=make.kinds) as older:
+        history = WindowHistory(WANTED, older=older, kinds=make.kinds)
+        for snapshot in [*played(make, weeks), poll(make, NOW, 60_000, depth=7, puts=7)]:
+            for each in (memory, lone, history):
+                each.add(snapshot)
+            store.write(snapshot, NOTHING)
+            store.keep_means(history.take_finished_hours())
+        again = WindowHistory(WANTED, older=older, kinds=make.kinds)
+        for each in (memory, lone, history, again):
+            assert each.baseline(make.queue(), "depth", NOW, False) == depth
+            assert each.baseline(make.queue(), "puts", NOW, True) == puts
+            assert each.baseline(make.queue("OTHER"), "depth", NOW, False) is None
+            assert each.baseline(make.queue(), "depth", NOW - 2 * HOUR_MS, False) is None
+
+
+def test_an_hour_told_in_two_parts_is_one(make: Any, tmp_path: Path) -> None:
+    """What was seen before and after a new start, or comes late, counts by how much it is."""
+    path = tmp_path / "store.db"
+    Store.open(path, kinds=make.kinds).close()
+    with Store.open(path, kinds=make.kinds) as store, StoreReader.open(path, kinds=make.kinds) as older:
+        store.write(poll(make, NOW, None, depth=1), NOTHING)
+        for mean, weight in ((10.0, 1), (40.0, 2)):
+            store.keep_means([HourMean(make.queue(), "depth", hour(1), mean, weight)])
+        store.keep_means([HourMean(make.queue("UNKNOWN"), "depth", hour(1), 1.0, 1)])
+        assert older.hour_means("queue", "depth", (hour(1), hour(2))) == {make.queue(): [30.0]}
+        assert older.hour_means("queue", "depth", (hour(1),), make.queue("OTHER")) == {}
+        assert older.hour_means("queue", "puts", (hour(1),)) == {}
+
+
+RULE = """\
+rules:
+  - id: MY-01
+    title: A rule of ours
+    tier: P
+    kind: operational
+    scope: page_set
+    when: used_pct > 2 * baseline(used_pct)
+    severity: warning
+    summary: "page set {name}"
+    advice: Look at it.
+    caveat: None.
+    source: {document: Our own handbook, section: What is usual}
+"""
+
+
+def test_the_agent_learns_what_is_usual(tmp_path: Path) -> None:
+    """Hours that are over are stored beside the snapshots, and found again by another process, also by who only reads."""
+    rules, problems = decode_packs([("ours.yaml", RULE)], KINDS)
+    assert not problems
+    judging = Judging(RuleSet(rules, KINDS), Facts(KINDS))
+    name = ObjectName("QM01", "page_set", "3")
+
+    def snapshot(ts: int, pct: float) -> Snapshot:
+        return Snapshot("QM01", False, ts // 1000, ts, (Reading(name, "INQUIRE_USAGE", ts, {"used_pct": pct}, 60_000),))
+
+    path = tmp_path / "store.db"
+    Store.open(path).close()
+    for week in (3, 2, 1, 0):
+        with Store.open(path) as store, StoreReader.open(path) as older:
+            intake = Intake(store, judging, older=older)
+            pct = 21.0 if week == 0 else 10.0
+            intake.take(
+                [snapshot(hour(week) + 60_000, pct), snapshot(hour(week) + HOUR_MS + 1, 50.0)][: 1 if week == 0 else 2]
+            )
+            assert intake.firing == (1 if week == 0 else 0)
+    with StoreReader.open(path) as reader:
+        (finding,) = judge(reader, judging.rules.forms(name), judging.facts, name).findings
+        assert finding.when.filled == "used_pct [21] > 2 * baseline(used_pct) [10]"
+
+
+def test_old_hours_go(make: Any, tmp_path: Path) -> None:
+    """What no baseline looks back on is not kept."""
+    path = tmp_path / "store.db"
+    Store.open(path, kinds=make.kinds).close()
+    with Store.open(path, kinds=make.kinds) as store, StoreReader.open(path, kinds=make.kinds) as older:
+        store.write(poll(make, NOW, None, depth=1), NOTHING)
+        for week in (12, 9, 8, 0):
+            store.keep_means([HourMean(make.queue(), "depth", hour(week), float(week), 1)])
+        found = older.hour_means("queue", "depth", [hour(week) for week in (12, 9, 8, 0)])
+        assert found == {make.queue(): [9.0, 8.0, 0.0]}
+
+
+def test_records_count_too(make: Any) -> None:
+    """A record is a value of the hour in which it ended; increases are told by the time in which they arose."""
+    history = WindowHistory(WANTED, kinds=make.kinds)
+    for week in (3, 2, 1):
+        for half in (1, 2):
+            ts = hour(week) + half * HOUR_MS // 2
+            record = Reading(
+                make.queue(),
+                "SMF",
+                ts,
+                {"depth": 10 * half, "puts": 1800 * half},
+                HOUR_MS // 2,
+                poll=False,
+                source=Source.SMF,
+            )
+            history.add(Snapshot("QM01", False, 1, ts, (record,)))
+    history.add(poll(make, NOW, None, depth=1))
+    assert history.baseline(make.queue(), "depth", NOW, False) == 15
+    assert history.baseline(make.queue(), "puts", NOW, True) == 1.5
+
+
+@given(
+    told=st.lists(
+        st.tuples(st.integers(0, 3), st.integers(1, HOUR_MS), st.one_of(st.none(), st.integers(0, 999))), max_size=30
+    )
+)
+def test_memory_and_windows_say_the_same(told: list[tuple[int, int, int | None]], make: Any) -> None:
+    """Whatever was polled in the weeks before."""
+    memory, history = MemoryHistory(), WindowHistory(WANTED, kinds=make.kinds)
+    moments = {hour(week) + offset: value for week, offset, value in told}
+    before: int | None = None
+    for ts, value in sorted(moments.items()):
+        values: dict[str, Reported] = {} if value is None else {"depth": value, "puts": value}
+        snapshot = poll(make, ts, None if before is None or not values else ts - before, **values)
+        memory.add(snapshot)
+        history.add(snapshot)
+        before = ts if values else before
+    for counter, metric in ((False, "depth"), (True, "puts")):
+        expected = memory.baseline(make.queue(), metric, NOW, counter)
+        found = history.baseline(make.queue(), metric, NOW, counter)
+        assert found == (expected if expected is None else pytest.approx(expected))

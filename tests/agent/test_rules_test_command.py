@@ -1,0 +1,175 @@
+"""``mqvitals rules test``: the tests of rules as a person or a program plays them."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from mqvitals_agent.cli.main import main
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "rule-tests.md"
+
+
+@pytest.fixture(autouse=True)
+def _nobodys_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("MQVITALS_CONFIG", "MQVITALS_STORE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def ours(tmp_path: Path) -> Path:
+    """The example of the documentation: a rule and its tests."""
+    rules, tests = re.findall(r"```yaml\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    (tmp_path / "ours.yaml").write_text(rules)
+    path = tmp_path / "ours.test.yaml"
+    path.write_text(tests)
+    return path
+
+
+def test_the_example_of_the_documentation(ours: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It passes, and says so in one line."""
+    assert main(["rules", "test", str(ours)]) == 0
+    assert capsys.readouterr().out == "2 tests in 1 file: all passed\n"
+
+
+def test_a_failure_says_where_what_and_why(ours: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The line that the documentation shows."""
+    rules = ours.with_name("ours.yaml")
+    rules.write_text(rules.read_text().replace("value: 100", "value: 500"))
+    assert main(["rules", "test", str(ours)]) == 1
+    first, *_, last = capsys.readouterr().out.splitlines()
+    (shown,) = re.findall(r"^ours\.test\.yaml:.*$", PAGE.read_text("utf-8"), re.MULTILINE)
+    assert first == f"{ours.parent}/{shown}"
+    assert last == "2 tests in 1 file: 1 passed, 1 failed (2 expectations)"
+
+
+def test_the_same_for_programs(ours: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As JSON, a failure is taken apart."""
+    ours.write_text(ours.read_text().replace("severity: critical", "severity: info"))
+    assert main(["rules", "test", str(ours), "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert (told["passed"], told["failed"]) == (1, 1)
+    (failure,) = told["tests"][0]["failures"]
+    assert (failure["line"], failure["column"], failure["at_ms"]) == (10, 35, 90_000)
+    assert failure["expected"] == "OUR-01 on QM01/queue/ORDERS to be info"
+    assert failure["actual"] == "it is critical"
+    assert failure["why"].startswith("QM01/queue/ORDERS: depth [1000] >= many [100] and")
+    assert told["tests"][1] == {
+        "file": str(ours),
+        "line": 13,
+        "name": "Nobody says who has the queue open",
+        "passed": True,
+        "failures": [],
+    }
+
+
+def test_coverage_of_the_example(ours: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is of the rules beside the tests; what the tests leave out is listed."""
+    assert main(["rules", "test", str(ours), "--coverage"]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert "  OUR-01 when: never unknown: depth >= many" in out
+    assert "  OUR-01 severity_if[0]: never unknown: depth >= 1000" in out
+    assert not any("never true" in line or "never expected" in line for line in out)
+    assert "1 rules, 1 of them expected to fire and not to; 5 conditions, 5 seen true and false, 2 unknown" in out
+
+
+def test_coverage_of_what_no_test_tries(ours: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A rule that no test names, and sides that never come up."""
+    rules = ours.with_name("ours.yaml")
+    second = rules.read_text().replace("OUR-01", "OUR-02").removeprefix("rules:\n")
+    rules.write_text(rules.read_text() + second)
+    text = ours.read_text()
+    first_poll = "      - {at: 30s, not_firing: [OUR-01]}\n"
+    fires = "      - {at: 1m, firing: [{rule: OUR-01}]}\n"
+    begin = text[: text.index("      - {at: 30s")].replace("1000 1000 20 10", "400")
+    ours.write_text(begin + first_poll + fires)
+    assert main(["rules", "test", str(ours), "--coverage", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["coverage"]
+    assert (told["rules"], told["both_sides"]) == (2, 1)
+    first, other = told["by_rule"]
+    assert (first["tests"], first["fires"], first["silent"], first["unknown"]) == (1, True, True, False)
+    assert [(each["where"], each["condition"], each["true"], each["false"]) for each in first["conditions"]] == [
+        ("when", "depth >= many and input_handles == 0", True, True),
+        ("when", "depth >= many", True, True),
+        ("when", "input_handles == 0", True, True),
+        ("clear.when", "depth < many", False, True),
+        ("severity_if[0]", "depth >= 1000", False, True),
+    ]
+    assert (other["tests"], other["fires"]) == (0, False)
+    assert not any(each["true"] or each["false"] or each["unknown"] for each in other["conditions"])
+
+
+def test_the_shipped_packs_pass(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without arguments all are played; every rule is expected to fire and not to."""
+    assert main(["rules", "test", "--coverage", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["failed"] == 0
+    assert told["coverage"]["both_sides"] == told["coverage"]["rules"] > 40
+
+
+def test_one_pack(capsys: pytest.CaptureFixture[str]) -> None:
+    """A pack by its name."""
+    assert main(["rules", "test", "logs", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert {each["file"] for each in told["tests"]} == {"logs.test.yaml"}
+
+
+def test_a_configuration_with_its_thresholds(ours: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A file of the site sees the configuration's rules as they are in force, and a file named twice counts once."""
+    config = tmp_path / "mqvitals.yaml"
+    config.write_text("rules:\n  files: [ours.yaml]\n  thresholds: [{rule: OUR-01, parameter: many, value: 500}]\n")
+    assert main(["rules", "test", str(ours), "--config", str(config)]) == 1
+    assert "many [500]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("bufer_pools", "did you mean 'buffer_pools'?"),
+        ("nowhere.test.yaml", "cannot be read"),
+        ("other", "the packs are"),
+    ],
+)
+def test_what_is_not_there(name: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither a pack nor a file: the tests could not be played."""
+    assert main(["rules", "test", name]) == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("interval: 30s", "interval: thirty", "ours.test.yaml:3:15: tests[0].interval"),
+        ("OUR-01", "OUR-10", "there is no rule 'OUR-10'; did you mean 'OUR-01'?"),
+        ("tests:", "tests: []\nolder:", "older"),
+    ],
+)
+def test_a_file_with_a_mistake(old: str, new: str, words: str, ours: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The mistake is shown in its place, and the tests could not be played."""
+    ours.write_text(ours.read_text().replace(old, new, 1))
+    assert main(["rules", "test", str(ours)]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_file_without_tests(ours: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What tests nothing has not passed."""
+    ours.write_text("tests: []\n")
+    assert main(["rules", "test", str(ours)]) == 2
+    assert "there are no tests" in capsys.readouterr().err
+
+
+def test_the_rules_instead_of_their_tests(ours: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever names the rules is told where their tests stand."""
+    assert main(["rules", "test", str(ours.with_name("ours.yaml"))]) == 2
+    assert "ours.test.yaml" in capsys.readouterr().err
+
+
+def test_a_mistake_in_the_rules_beside(ours: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Rules that cannot be used are told with their place."""
+    rules = ours.with_name("ours.yaml")
+    rules.write_text(rules.read_text().replace("scope: queue", "scope: queu"))
+    assert main(["rules", "test", str(ours)]) == 2
+    assert "there is no kind of object 'queu'" in capsys.readouterr().err
