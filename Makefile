@@ -43,6 +43,7 @@ imports: $(STAMP) ## the one-way imports
 docs: $(STAMP) ## write the generated pages
 	@$(BIN)/mqvitals metrics --markdown > docs/metrics.md
 	@$(BIN)/mqvitals rules list --markdown > docs/rules.md
+	@$(BIN)/mqvitals plan list --markdown > docs/plan.md
 	@$(BIN)/python -m mqvitals_config.reference docs/configuration.md
 
 screenshots: $(STAMP) ## make the pictures of the README anew

@@ -51,7 +51,7 @@ async def test_no_size_breaks_a_screen(lives: Lives, shown: Any, until: Any, scr
             lines = screen_text(app).splitlines()
             assert len(lines) <= height
             assert all(cells(line) <= width for line in lines)
-            small = "too small" in " ".join(" ".join(lines).split())
+            small = "is too small: 80x24" in " ".join(" ".join(lines).split())
             if screen not in ("help", "palette") and width > 20:
                 assert small == (width < 40 or height < 10)
         if screen != "palette":

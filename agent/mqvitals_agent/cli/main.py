@@ -49,6 +49,7 @@ COMMANDS = (
     Command("replay", "play a recording into a store", "mqvitals_agent.cli.replay"),
     Command("rules", "rules: check, test, list, explain", "mqvitals_agent.cli.rules"),
     Command("review", "what is to be said of the configuration, as a report", "mqvitals_agent.cli.review"),
+    Command("plan", "what if: the documents' formulas as calculators", "mqvitals_agent.cli.plan"),
     Command("metrics", "every metric, its unit, meaning and source", "mqvitals_agent.cli.metrics"),
     Command("config", "settings: check, show", "mqvitals_agent.cli.config"),
     Command("doctor", "what a monitor may do at each queue manager, and what to ask for", "mqvitals_agent.cli.doctor"),

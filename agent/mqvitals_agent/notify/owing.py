@@ -11,7 +11,7 @@ from mqvitals_agent.notify.pipeline import Candidate, dedup, family, fired, oper
 from mqvitals_agent.store.alert_row import StoredAlert
 from mqvitals_agent.store.notice_row import OwedNotice, Told
 from mqvitals_config.receiver import Receiver
-from mqvitals_rules.lifecycle.alert import Alert, Transition
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Transition
 from mqvitals_rules.lifecycle.family import overshadowed
 from mqvitals_rules.present import Present
 from mqvitals_rules.ruleset import RuleSet
@@ -41,6 +41,21 @@ class Ledger(Protocol):
     def value_now(self, name: ObjectName, metric: str) -> Reported:
         """The newest that was told of a metric."""
         ...
+
+
+WORSE_MS = 1_800_000
+"""What an alert brings about later than this, ms, is told: whoever was called for the cause may have gone back to bed."""
+
+
+def quiet(firing: Sequence[Alert], ranks: Mapping[str, int]) -> dict[AlertKey, AlertKey]:
+    """Which firing alerts nobody is called for, because another one stands for them: alert -> that one."""
+    begun = {alert.key: alert.since if alert.started is None else alert.started for alert in firing}
+    late = {
+        alert.key
+        for alert in firing
+        if alert.cause is not None and begun[alert.key] - begun.get(alert.cause, begun[alert.key]) > WORSE_MS
+    }
+    return {key: stands for key, stands in overshadowed(firing, ranks).items() if key not in late}
 
 
 class Owing:
@@ -121,7 +136,7 @@ class Owing:
         stages = (
             fired,
             operational,
-            family(overshadowed((stored.alert for stored in firing), self._ranks)),
+            family(quiet([stored.alert for stored in firing], self._ranks)),
             receivers(settings),
             dedup(self._ledger.told([each.number for each in candidates])),
         )

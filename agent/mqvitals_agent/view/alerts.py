@@ -89,14 +89,20 @@ def entries(
     """Each alert as lines: how bad, for how long, since when, which rule, on what; beside or below it its summary.
 
     ``covered`` says which firing alerts another one stands for (a worse one of their family, or what brought them about), ``silent`` of which owners only the
-    last known state is shown, and as of when (ms UTC). With ``one_line`` a summary is cut to one line.
+    last known state is shown, and as of when (ms UTC). With ``one_line`` a summary is cut to one line, and what an
+    alert brought about is left out.
     """
     silent, covered = silent or {}, covered or {}
     # Milder stages of the same trouble need not be counted.
-    stages = {alert.key for alert in alerts if alert.cause is None}
+    families = {alert.key: alert.family for alert in alerts}
+    stages = {
+        alert.key
+        for alert in alerts
+        if alert.key in covered and (alert.cause is None or _same_family(alert, covered[alert.key], families))
+    }
     brought: dict[AlertKey, list[str]] = {}
     for key, stands in covered.items():
-        if key not in stages:
+        if key not in stages and not one_line:
             brought.setdefault(stands, []).append(key.rule)
     told = [
         _Entry(
@@ -104,7 +110,9 @@ def entries(
             lasted(alert, silent.get(alert.key.object.owner, now)),
             _when(alert, now),
             safe(alert.key.rule),
-            " ".join((object_words(alert.key.object), *_notes(alert, covered, brought.get(alert.key, ()), silent))),
+            " ".join(
+                (object_words(alert.key.object), *_notes(alert, covered, stages, brought.get(alert.key, ()), silent))
+            ),
             safe(short_summary(alert)),
             alert.ended is None,
         )
@@ -227,7 +235,11 @@ def _when(alert: Alert, now: int) -> str:
 
 
 def _notes(
-    alert: Alert, covered: Mapping[AlertKey, AlertKey], brought: Sequence[str], silent: Collection[str]
+    alert: Alert,
+    covered: Mapping[AlertKey, AlertKey],
+    stages: Collection[AlertKey],
+    brought: Sequence[str],
+    silent: Collection[str],
 ) -> list[str]:
     """What else to know, in brackets: nothing, or one word of a line."""
     if alert.ended is not None:
@@ -238,7 +250,7 @@ def _notes(
     if alert.key in covered:
         stands = covered[alert.key]
         notes.append(
-            f"covered by {safe(stands.rule)}" if alert.cause is None else f"brought about by {safe(stands.rule)}"
+            f"covered by {safe(stands.rule)}" if alert.key in stages else f"brought about by {safe(stands.rule)}"
         )
     elif brought:
         words = [f"{safe(rule)} x {count}" if count > 1 else safe(rule) for rule, count in Counter(brought).items()]
@@ -246,6 +258,10 @@ def _notes(
     if alert.key.object.owner in silent:
         notes.append("last known")
     return [f"({note})" for note in notes]
+
+
+def _same_family(alert: Alert, stands: AlertKey, families: Mapping[AlertKey, str]) -> bool:
+    return bool(alert.family) and stands.object == alert.key.object and families.get(stands) == alert.family
 
 
 def short_summary(alert: Alert) -> str:

@@ -21,6 +21,7 @@ from mqvitals_agent.view.subject import Detail
 from mqvitals_agent.view.table import Item, Line, Span, Tone, line, tone_of
 from mqvitals_agent.view.tasks import task_lines
 from mqvitals_agent.view.text import cells, cut, fit, safe, wrap
+from mqvitals_agent.view.what_if import what_if_lines
 from mqvitals_agent.view.wording import kind_words, metric_words, object_words
 from mqvitals_rules.page import one_line
 from mqvitals_rules.snapshot import Instance, ObjectName, Source
@@ -50,6 +51,7 @@ def detail_lines(frame: Frame, width: int) -> tuple[Line, ...]:
         *interval_lines(detail.name.kind, detail.values or {}, frame.now, width),
         *_below(detail, frame.now, width),
         *_next(detail, width),
+        *what_if_lines(detail.name.kind, detail.planned, width),
         *_tasks(detail, frame.now, width),
         *console_lines(detail.console, detail.name.kind, frame.now, width, zos=on_zos(detail.values or {})),
         *_related(detail, frame.now, width),

@@ -12,8 +12,8 @@ from mqvitals_agent.view.text import cells, safe, wrap
 from mqvitals_agent.view.unknown import troubling, without_answer
 
 
-def header(view: StatusView, width: int, painter: Painter) -> list[str]:
-    """The lines of the header."""
+def header(view: StatusView, width: int, painter: Painter, *, lacking: bool = True) -> list[str]:
+    """The lines of the header; ``lacking``: also how much no answer could tell."""
     situation = view.situation
     number_of = len(view.queue_managers)
     newest = max((member.last_ts for member in situation.members), default=None)
@@ -46,7 +46,7 @@ def header(view: StatusView, width: int, painter: Painter) -> list[str]:
             rest="  ",
         )
     lines += _notes(view, width)
-    return [*lines, _numbers(view, painter), *_unknown(view, width, painter)]
+    return [*lines, _numbers(view, painter), *_unknown(view, width, painter, lacking=lacking)]
 
 
 def _signs(view: StatusView) -> list[str]:
@@ -101,8 +101,9 @@ def _refused(view: StatusView, width: int) -> list[str]:
     return wrap(text, width, rest="  ") if text else []
 
 
-def _unknown(view: StatusView, width: int, painter: Painter) -> list[str]:
-    for_good = [painter.faint(each) for each in wrap(without_answer(view.unknown), width, rest="  ") if each]
+def _unknown(view: StatusView, width: int, painter: Painter, *, lacking: bool) -> list[str]:
+    told = wrap(without_answer(view.unknown), width, rest="  ") if lacking else []
+    for_good = [painter.faint(each) for each in told if each]
     trouble = troubling(view.unknown)
     total = sum(count for _, count in trouble)
     if not total:

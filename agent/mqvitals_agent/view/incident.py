@@ -16,11 +16,17 @@ MOST_EFFECTS = 5
 
 
 def incident_lines(alert: Alert, status: StatusView, indent: int, width: int) -> Iterator[Line]:
-    """Which alert brought this one about, and which ones it brought about; the key of each line is that one's object."""
+    """Which alert brought this one about, and which ones it brought about; the key of each line is that one's object.
+
+    Those about the same object stand on the same screen anyway.
+    """
     lead = " " * indent
+    own = alert.key.object
     cause = status.explained.get(alert.key)
-    told = [] if cause is None else [("brought about by", cause)]
-    effects = [each.key for each in status.firing if status.explained.get(each.key) == alert.key]
+    told = [] if cause is None or cause.object == own else [("brought about by", cause)]
+    effects = [
+        each.key for each in status.firing if status.explained.get(each.key) == alert.key and each.key.object != own
+    ]
     told += [("brought about", key) for key in effects[:MOST_EFFECTS]]
     for words, key in told:
         text = cut(f"{lead}{words} {safe(key.rule)} {object_words(key.object)}", width)

@@ -28,7 +28,8 @@ class Advice(IntEnum):
 class Layout:
     """What is shown: at most so many alerts, their summaries cut or not; ``most_ok`` None: every queue manager.
 
-    ``spaced`` puts a blank line between the parts.
+    ``spaced`` puts a blank line between the parts; ``lacking`` counts what no answer could ever tell;
+    ``further`` has a command that says where to go on although there is no room for advice.
     """
 
     alerts: int = MOST_ALERTS
@@ -37,13 +38,16 @@ class Layout:
     advice: Advice = Advice.ALL
     one_line: bool = False
     spaced: bool = True
+    lacking: bool = True
+    further: bool = True
 
 
 def layouts(alerts: int, height: int) -> Iterator[Layout]:
     """The layouts to try, from the fullest to the sparest, for a number of alerts and a height in lines.
 
-    Given up are, in this order: the structures that are OK, queue managers that are OK beyond a few, advice, alerts
-    beyond the worst, the ends of summaries, blank lines, every queue manager that is OK.
+    Given up are, in this order: what no answer could tell, the structures that are OK, queue managers that are OK beyond a few, advice, alerts
+    beyond the worst, the ends of summaries, blank lines, every queue manager that is OK, the command
+    that says where to go on.
     """
     most = min(alerts, MOST_ALERTS)
     least = min(alerts, LEAST_ALERTS)
@@ -52,6 +56,8 @@ def layouts(alerts: int, height: int) -> Iterator[Layout]:
     for number in range(min(alerts, max(height, 0)), most, -1):
         yield replace(layout, alerts=number)
     layout = replace(layout, alerts=most)
+    yield layout
+    layout = replace(layout, lacking=False)
     yield layout
     layout = replace(layout, ok_structures=False)
     yield layout
@@ -64,3 +70,5 @@ def layouts(alerts: int, height: int) -> Iterator[Layout]:
     for each in (*spared, replace(spared[-1], most_ok=0)):
         for number in range(most, least - 1, -1):
             yield replace(each, alerts=number)
+    for number in range(most, least - 1, -1):
+        yield replace(spared[-1], most_ok=0, alerts=number, further=False)

@@ -45,7 +45,7 @@ def _rows(lines: list[str], width: int) -> int:
 
 def _draw(view: StatusView, layout: Layout, width: int, painter: Painter, remedy: Remedy, options: str) -> list[str]:
     parts = [
-        header(view, width, painter),
+        header(view, width, painter, lacking=layout.lacking),
         queue_managers(view, width, painter, layout.most_ok),
         structures(view, width, painter, show_ok=layout.ok_structures),
         _alerts(view, layout, width, painter, options),
@@ -78,6 +78,8 @@ def _alerts(view: StatusView, layout: Layout, width: int, painter: Painter, opti
             lines += entry
         if len(view.alerts) > len(shown):
             lines += _more(f"and {number(len(view.alerts) - len(shown))} more:", "", width, options)
+        elif not layout.advice and layout.further:
+            lines += _more("in full:", "", width, options)
     if view.advice and layout.advice:
         what = "piece" if view.advice == 1 else "pieces"
         lines += _more(f"{number(view.advice)} {what} of advice on the configuration:", " --review", width, options)

@@ -11,7 +11,7 @@ from mqvitals_agent.view.alerts import as_json, worst_first
 from mqvitals_agent.view.severity import Exit, Health, exit_of, health_of, worst
 from mqvitals_agent.view.situation import Member, Situation
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Severity
-from mqvitals_rules.lifecycle.family import overshadowed
+from mqvitals_rules.lifecycle.family import overshadowed, stages
 from mqvitals_rules.moment import iso
 from mqvitals_rules.rule import RuleKind
 from mqvitals_rules.snapshot import ObjectName
@@ -66,9 +66,8 @@ def status_of(situation: Situation, ranks: Mapping[str, int] | None = None) -> S
     """Judge a situation. ``ranks`` are those of rules in their families, by rule id."""
     everything = [alert for alert in situation.alerts if alert.kind_of_rule == RuleKind.OPERATIONAL.value]
     covered = overshadowed(everything, ranks or {})
-    explained = {
-        alert.key: covered[alert.key] for alert in everything if alert.cause is not None and alert.key in covered
-    }
+    milder = stages(everything, ranks or {})
+    explained = {key: stands for key, stands in covered.items() if key not in milder}
     operational = [alert for alert in everything if alert.key not in covered]
     firing = [alert for alert in everything if alert.key not in covered or alert.key in explained]
     members = [_member(member, situation, operational, firing) for member in situation.members]

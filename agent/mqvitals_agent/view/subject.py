@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from mqvitals_agent.plan.observation import observe
+from mqvitals_agent.plan.seen import Known
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.view.chart import Span
 from mqvitals_agent.view.console import Console, read_console
@@ -18,6 +20,7 @@ from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import TASKS, read_tasks, with_tasks
 from mqvitals_agent.view.trend import TrendView
 from mqvitals_agent.view.verdict import judge
+from mqvitals_agent.view.what_if import wanted
 from mqvitals_rules.finding import Finding
 from mqvitals_rules.form import Form
 from mqvitals_rules.lifecycle.alert import Alert
@@ -62,7 +65,7 @@ class Detail:
     ``known`` is false when the store holds no such object; ``near`` are then names that look like it. ``gone`` (ms UTC)
     says since when it no longer exists. ``since`` is when it became as bad as it is. ``chartable`` are the metrics that
     a chart can show, ``below`` the open alerts of what belongs to it, worst first; ``lead`` the worst of all with what to do,
-    when it is one of those; ``until`` when something last came, where that is long ago; ``tasks`` those of a channel initiator, ``console`` the messages about it. ``trend`` is the chosen one over time (None: it has none).
+    when it is one of those; ``until`` when something last came, where that is long ago; ``tasks`` those of a channel initiator, ``console`` the messages about it; ``planned`` what the formulas are fed with. ``trend`` is the chosen one over time (None: it has none).
     """
 
     name: ObjectName
@@ -83,6 +86,7 @@ class Detail:
     tasks: tuple[Item, ...] = ()
     mqsc: str = ""
     console: Console = field(default_factory=Console)
+    planned: Mapping[str, Known] = field(default_factory=dict)
     chartable: tuple[str, ...] = ()
     metric: str = ""
     trend: TrendView | None = None
@@ -143,6 +147,7 @@ def read_detail(
         tasks=tasks,
         mqsc=lead[1].mqsc if lead is not None and lead[1].mqsc else _mqsc(looked),
         console=read_console(reader, name, (*firing, *below)[:_TOLD_BESIDE], situation.now),
+        planned={} if stale else observe(reader, name, wanted(name.kind), rules.facts, situation.now),
         chartable=chartable,
         metric=shown,
         trend=_trend(reader, name, shown, values, Span(situation.now - span_ms, situation.now)) if shown else None,

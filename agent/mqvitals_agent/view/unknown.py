@@ -14,12 +14,13 @@ _NEEDS = {
     Absence.NEEDS_STATISTICS: ("needs statistics messages", "need statistics messages"),
     Absence.NEEDS_CONSOLE: ("needs console messages", "need console messages"),
     Absence.WINDOW: ("needs more history", "need more history"),
+    Absence.NOTHING_TO_TELL: ("has nothing to judge by yet", "have nothing to judge by yet"),
     Absence.NOT_DECLARED: ("needs a declaration", "need declarations"),
     Absence.NOT_LIVE: ("is about living connections", "are about living connections"),
     Absence.NOT_ON_ZOS: ("is not for z/OS", "are not for z/OS"),
     Absence.NOT_ON_DISTRIBUTED: ("is for z/OS only", "are for z/OS only"),
 }
-"""What is so for good, and so no trouble: as the words of one verdict and of several."""
+"""What is so for good, or as long as nothing happens, and so no trouble: as the words of one verdict and of several."""
 
 
 def troubling(unknown: Counts) -> tuple[tuple[Absence, int], ...]:

@@ -1,1 +1,1 @@
-"""The documents' capacity formulas, as pure functions. This room is still empty."""
+"""The documents' capacity formulas as calculators: pure functions of the standard library alone."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from mqvitals_agent.notify.owing import WORSE_MS, quiet
 from mqvitals_agent.notify.reason import Reason
 from mqvitals_agent.store.error import StoreError
 from mqvitals_config.receiver import Receiver
@@ -105,6 +106,16 @@ def test_what_another_alert_brings_about_is_told_when_it_stays_alone(site: Any, 
     assert [each[:2] for each in notices(site)] == [("LOG-08", "firing")]
     site.change(pool("LOG-08", state=RESOLVED, family=""), pool("BP-03"))
     assert [each[:2] for each in notices(site)] == [("LOG-08", "firing"), ("LOG-08", "resolved"), ("BP-03", "firing")]
+
+
+def test_what_comes_long_after_its_cause_is_told(pool: Pool) -> None:
+    """It has become worse: whoever was called for the cause is called again."""
+    cause = pool("LOG-08", family="", started=1_000)
+    soon = pool("BP-03", cause=cause.key, started=1_000 + WORSE_MS)
+    late = pool("BP-05", family="", cause=cause.key, started=1_001 + WORSE_MS)
+    assert quiet([cause, soon, late], {}) == {soon.key: cause.key}
+    # It goes on being told apart, whatever the cause is called by then.
+    assert quiet([late, cause], {}) == {}
 
 
 def test_a_milder_cause_keeps_nobody_asleep(site: Any, pool: Pool, webhook: Webhook) -> None:

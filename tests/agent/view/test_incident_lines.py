@@ -16,16 +16,18 @@ PAGE_SET = ObjectName("QM02", "page_set", "4")
 
 
 def test_the_cause_and_what_it_brought_about(healthy: Situation, group: Any) -> None:
-    """Each says the other one's rule and object, and Enter leads there; an alert alone says nothing."""
+    """Each says the other one's rule and object, and Enter leads there; an alert alone says nothing, nor does one about the same object."""
     cause = group.alert("Q-03", QUEUE, Severity.CRITICAL)
     effect = replace(group.alert("PS-01", PAGE_SET, Severity.WARNING), cause=cause.key)
     alone = group.alert("CHL-16", ObjectName("QM01", "channel", "TO.QM02"), Severity.WARNING)
-    status = status_of(replace(healthy, alerts=(cause, effect, alone)))
+    same = replace(group.alert("Q-01", QUEUE, Severity.WARNING), cause=cause.key)
+    status = status_of(replace(healthy, alerts=(cause, effect, alone, same)))
     told = {each: [(line.text, line.key) for line in incident_lines(each, status, 4, 80)] for each in status.firing}
     assert told == {
         cause: [("    brought about PS-01 QM02 page set 4", str(PAGE_SET))],
         effect: [("    brought about by Q-03 QM02 BATCH.FEED", str(QUEUE))],
         alone: [],
+        same: [],
     }
 
 

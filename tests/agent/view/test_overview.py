@@ -231,6 +231,9 @@ def test_what_needs_smf_is_no_trouble(ill: Situation, healthy: Situation) -> Non
     well = replace(healthy, unknown=unknown)
     assert "unknown" not in header_lines(frame_of(well), 120)[0].text
     assert without_answer(status_of(well).unknown) == "20 verdicts need SMF records"
+    idle = replace(well, unknown=(*unknown, UnknownRow("QM01", "Q-05", Absence.NOTHING_TO_TELL, 9)))
+    assert "unknown" not in header_lines(frame_of(idle), 120)[0].text
+    assert without_answer(status_of(idle).unknown).endswith(", 9 have nothing to judge by yet")
     lost = replace(well, unknown=(*unknown, UnknownRow("QM01", "BP-01", Absence.NO_ANSWER, 3)))
     assert "? 3 unknown" in header_lines(frame_of(lost), 120)[0].text
 

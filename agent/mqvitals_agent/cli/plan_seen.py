@@ -1,0 +1,93 @@
+"""``mqvitals plan FORMULA --from STORE OBJECT``: inputs out of a store."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from mqvitals_agent.cli.failure import Failure
+from mqvitals_rules.snapshot import ObjectName
+
+if TYPE_CHECKING:
+    from mqvitals_agent.plan.seen import Seen
+    from mqvitals_rules.facts import Facts
+    from mqvitals_rules.plan.formula import Formula
+    from mqvitals_rules.plan.question import Given
+
+
+def taken(
+    formula: Formula, asked: argparse.Namespace, given: Mapping[str, Given]
+) -> tuple[dict[str, Given], list[str]]:
+    """The inputs that the store tells of those not ``given``, and a sentence about each. Raises Failure."""
+    from mqvitals_agent.cli.store_argument import now_ms
+    from mqvitals_agent.plan.observation import observe
+    from mqvitals_agent.plan.seen import metrics_of, see
+    from mqvitals_agent.store.error import StoreError
+    from mqvitals_agent.store.reader import StoreReader
+
+    path, text = asked.seen
+    name = _object(formula, text)
+    facts = _facts(asked)
+    try:
+        with StoreReader.open(path) as reader:
+            if not reader.has(name):
+                near = reader.closest(str(name))
+                hint = f"did you mean {' or '.join(near)}?" if near else "'mqvitals status' shows what it holds"
+                raise Failure(f"the store has seen no {name}", hint=hint)
+            last = reader.last_ts()
+            now = last if reader.meta().past and last is not None else now_ms()
+            told = observe(reader, name, metrics_of(formula.name, name.kind), facts, now)
+    except StoreError as error:
+        raise Failure(error.message, hint=error.hint) from error
+    seen = see(formula, name.kind, told, given)
+    missing = [each for each in seen if each.value is None and each.input.default is None]
+    if missing:
+        # All of them at once: who must give them should not find them one by one.
+        why = "; ".join(f"{each.input.option} ({each.words}; it is {each.input.allowed})" for each in missing)
+        options = " ".join(f"--{each.input.option} {(each.input.unit or 'number').upper()}" for each in missing)
+        raise Failure(f"{name} does not tell {why}", hint=f"add {options}")
+    values = {each.input.name: each.value for each in seen if each.value is not None}
+    return values, [*_told(seen, name, now)]
+
+
+def _told(seen: tuple[Seen, ...], name: ObjectName, now: int) -> Iterator[str]:
+    from mqvitals_agent.view.figure import short_age
+    from mqvitals_rules.plan.quantity import shown
+
+    for each in seen:
+        if each.value is None:
+            yield f"{each.input.option} not taken ({each.words}): {shown(each.input.default)} is the default"
+            continue
+        old = "declared" if each.ts is None else f"{short_age(now - each.ts)} old"
+        silent = f", not answered since: {each.silent}" if each.silent else ""
+        yield f"{each.input.option} {shown(each.value)} from {each.words} of {name}, {old}{silent}"
+
+
+def _object(formula: Formula, text: str) -> ObjectName:
+    from mqvitals_agent.plan.seen import kinds_of
+
+    kinds = kinds_of(formula.name)
+    if not kinds:
+        raise Failure(f"{formula.name} asks nothing that the agent sees", hint="give its inputs yourself")
+    try:
+        name = ObjectName.parse(text)
+    except ValueError as error:
+        raise Failure(str(error), hint=f"{formula.name} takes from a {' or '.join(kinds)}") from error
+    if name.kind not in kinds:
+        words = " or ".join(kinds)
+        raise Failure(f"{formula.name} takes nothing from a {name.kind}", hint=f"it takes from a {words}")
+    return name
+
+
+def _facts(asked: argparse.Namespace) -> Facts:
+    """The declared facts, defaults included; raises Failure for a file that cannot be used."""
+    from mqvitals_agent.cli.rule_argument import explained, settings_of
+    from mqvitals_rules.check import facts_of
+    from mqvitals_rules.facts import Facts
+    from mqvitals_rules.vocabulary.tables import KINDS
+
+    found, problems = facts_of(settings_of(asked).facts)
+    if problems:
+        raise Failure(f"the facts cannot be used:\n{explained(problems)}")
+    return Facts(KINDS, found)

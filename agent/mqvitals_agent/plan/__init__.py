@@ -1,0 +1,1 @@
+"""What the formulas are asked, taken from what has been seen of an object."""

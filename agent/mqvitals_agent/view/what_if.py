@@ -1,0 +1,154 @@
+"""The documents' formulas with what was seen of an object: what would be, beside the rules' advice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from mqvitals_agent.plan.seen import Known, metrics_of, see
+from mqvitals_agent.plan.take import Told
+from mqvitals_agent.view.figure import duration_us, number, whole
+from mqvitals_agent.view.heading import heading
+from mqvitals_agent.view.table import Line, Tone, line
+from mqvitals_agent.view.text import wrap
+from mqvitals_rules.plan.batch import MOST_BATCH_MSGS, batch_transfer_time
+from mqvitals_rules.plan.formula import Formula
+from mqvitals_rules.plan.initiator import chiadaps
+from mqvitals_rules.plan.page_set import page_set_capacity
+from mqvitals_rules.plan.question import Given, PlanError
+from mqvitals_rules.plan.structure import cf_structure_messages, cf_structure_size
+
+_INDENT = "  "
+_MOVED = 1000
+"""Messages whose time is told."""
+_BATCHES = (50, 100, 200)
+_FORMULAS: Mapping[str, tuple[Formula, ...]] = {
+    "channel": (batch_transfer_time,),
+    "cf_structure": (cf_structure_size, cf_structure_messages),
+    "page_set": (page_set_capacity,),
+    "channel_initiator": (chiadaps,),
+}
+_BESIDE: Mapping[str, tuple[str, ...]] = {"cf_structure": ("type",), "channel_initiator": ("adapters_started",)}
+_LEFT_OUT = frozenset({"msgs"})
+"""The past of counters: these lines do not need it."""
+
+
+def wanted(kind: str) -> frozenset[str]:
+    """The metrics that the lines of a kind of object are made from."""
+    asked = {metric for each in _FORMULAS.get(kind, ()) for metric in metrics_of(each.name, kind)}
+    return frozenset({*asked, *_BESIDE.get(kind, ())} - _LEFT_OUT)
+
+
+def what_if_lines(kind: str, told: Mapping[str, Known], width: int) -> Iterator[Line]:
+    """A few lines, or none where the values are not there or were not answered since."""
+    known = {name: each for name, each in told.items() if isinstance(each, Told) and not each.silent}
+    match kind:
+        case "channel":
+            said = _channel(known)
+        case "cf_structure":
+            said = _structure(known)
+        case "page_set":
+            said = _page_set(known)
+        case "channel_initiator":
+            said = _initiator(known)
+        case _:
+            return
+    if not said:
+        return
+    *sentences, formula = said
+    yield heading("What if", width)
+    for sentence in sentences:
+        for each in wrap(sentence, width, first=_INDENT, rest=_INDENT * 2):
+            yield line(each)
+    for each in wrap(f"mqvitals plan {formula}", width, first=_INDENT, rest=_INDENT * 2):
+        yield line(each, Tone.FAINT)
+
+
+def _channel(told: Mapping[str, Known]) -> tuple[str, ...]:
+    """How long a thousand messages take with other batch sizes and the round trip that was seen."""
+    inputs = _inputs(batch_transfer_time, "channel", told, {"batch_msgs", "wait_us"})
+    if inputs is None:
+        return ()
+    now = int(inputs.pop("batch_msgs"))
+    inputs["messages"] = _MOVED
+    times = []
+    for size in sorted({now, *_BATCHES}):
+        answer = batch_transfer_time(**inputs, batch_msgs=min(size, MOST_BATCH_MSGS))
+        times.append(f"BATCHSZ {size}{' (now)' if size == now else ''} {duration_us(answer.value or 0)}")
+    wait = duration_us(float(inputs["wait_us"]))
+    return (
+        f"{whole(_MOVED)} messages in full batches with a wait of {wait} (NETTIME) each: {', '.join(times)}",
+        _source(batch_transfer_time),
+    )
+
+
+def _structure(told: Mapping[str, Known]) -> tuple[str, ...]:
+    """How many more messages of the average length there is room for, and what twice as many would take."""
+    of_group = told.get("type")
+    if isinstance(of_group, Told) and of_group.value != 0:
+        return ()
+    grown = _inputs(cf_structure_size, "cf_structure", told, {"msg_bytes", "max_msgs"})
+    held = _inputs(cf_structure_messages, "cf_structure", told, {"size_kb", "user_bytes"})
+    if grown is None or held is None:
+        return ()
+    now = int(grown["max_msgs"])
+    twice = _value(cf_structure_size, {**grown, "max_msgs": 2 * now})
+    most = _value(cf_structure_messages, held)
+    if twice is None or most is None:
+        return ()
+    return (
+        (
+            f"with {whole(float(grown['msg_bytes']))} bytes a message, as now on average, it holds about {whole(most)} messages: "
+            f"room for {whole(max(most - now, 0))} more"
+        ),
+        f"twice as many as now, {whole(2 * now)}, need INITSIZE {whole(twice)} KB; it has {whole(float(held['size_kb']))} KB",
+        _source(cf_structure_size),
+    )
+
+
+def _page_set(told: Mapping[str, Known]) -> tuple[str, ...]:
+    """How many messages of the average length it holds as large as it is."""
+    inputs = _inputs(page_set_capacity, "page_set", told, {"pages", "msg_bytes"})
+    most = None if inputs is None else _value(page_set_capacity, inputs)
+    if inputs is None or most is None:
+        return ()
+    return (
+        (
+            f"with {whole(float(inputs['msg_bytes']))} bytes a message, as last put on average, its {whole(float(inputs['pages']))} pages "
+            f"hold {whole(most)} messages"
+        ),
+        _source(page_set_capacity),
+    )
+
+
+def _initiator(told: Mapping[str, Known]) -> tuple[str, ...]:
+    """How many adapters are recommended against those that there are."""
+    inputs = _inputs(chiadaps, "channel_initiator", told, {"processors"})
+    now = told.get("adapters_started")
+    most = None if inputs is None else _value(chiadaps, inputs)
+    if inputs is None or most is None or not isinstance(now, Told):
+        return ()
+    return (
+        (
+            f"CHIADAPS {number(most)} for persistent messages or AMS interception on {inputs['processors']} processors; "
+            f"{whole(float(now.value))} adapters now"
+        ),
+        _source(chiadaps),
+    )
+
+
+def _inputs(formula: Formula, kind: str, told: Mapping[str, Known], needed: set[str]) -> dict[str, Given] | None:
+    """What is seen of a formula's inputs; None without one of those that are ``needed``."""
+    found = {each.input.name: each.value for each in see(formula, kind, told) if each.value is not None}
+    return found if needed <= set(found) else None
+
+
+def _value(formula: Formula, inputs: Mapping[str, Given]) -> float | None:
+    """The answer's; None for twice of something that becomes more than is allowed."""
+    try:
+        return formula(**inputs).value
+    except PlanError:
+        return None
+
+
+def _source(formula: Formula) -> str:
+    return f"{formula.name} --help tells more; {formula.source}"

@@ -1,0 +1,109 @@
+"""What would be, beside the rules' advice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from mqvitals_agent.plan.seen import Known
+from mqvitals_agent.plan.take import Told
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.view.frame import Want, read_frame
+from mqvitals_agent.view.text import cells
+from mqvitals_agent.view.what_if import wanted, what_if_lines
+from mqvitals_rules.check import Judging
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Absence
+
+CHANNEL: Mapping[str, Known] = {"batchsz": Told(50, 1), "nettime_us_short": Told(80_000, 1)}
+STRUCTURE: Mapping[str, Known] = {
+    "type": Told(0, 1),
+    "size_max_kb": Told(524_288, 1),
+    "size_used_pct": Told(40, 1),
+    "entries_used": Told(84_000, 1),
+}
+PAGE_SET: Mapping[str, Known] = {
+    "total_pages": Told(100_000, 1),
+    "queues.put_bytes": Told(5_000_000, 1),
+    "queues.puts": Told(1000, 1),
+}
+INITIATOR: Mapping[str, Known] = {"queue_manager.processors": Told(8, None), "adapters_started": Told(8, 1)}
+ALL = {"channel": CHANNEL, "cf_structure": STRUCTURE, "page_set": PAGE_SET, "channel_initiator": INITIATOR}
+
+
+def text(kind: str, told: Mapping[str, Known]) -> str:
+    return " ".join(" ".join(line.text.split()) for line in what_if_lines(kind, told, 200))
+
+
+def test_a_channel_with_other_batch_sizes() -> None:
+    """The batch size now and three others, each with the time of a thousand messages and the round trip seen."""
+    said = text("channel", CHANNEL)
+    assert "a wait of 80 ms (NETTIME) each: BATCHSZ 50 (now) 1.6 s, BATCHSZ 100 830 ms, BATCHSZ 200 420 ms" in said
+    assert "BATCHSZ 10 (now)" in text("channel", {**CHANNEL, "batchsz": Told(10, 1)})
+
+
+def test_a_structure_that_grows() -> None:
+    """Room for more of the average length, and the size for twice as many."""
+    said = text("cf_structure", STRUCTURE)
+    assert (
+        "with 2,045 bytes a message, as now on average, it holds about 209,715 messages: room for 125,715 more" in said
+    )
+    assert "twice as many as now, 168,000, need INITSIZE 420,000 KB; it has 524,288 KB" in said
+
+
+def test_a_page_set() -> None:
+    """How many messages of the length last put it holds."""
+    assert "with 5,000 bytes a message, as last put on average, its 100,000 pages hold 50,000 messages" in text(
+        "page_set", PAGE_SET
+    )
+
+
+def test_adapters() -> None:
+    """The rule of thumb against what there is."""
+    assert "CHIADAPS 62 for persistent messages or AMS interception on 8 processors; 8 adapters now" in text(
+        "channel_initiator", INITIATOR
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "missing"), [(kind, name) for kind, told in ALL.items() for name in told if name != "type"]
+)
+def test_nothing_is_said_without_the_values(kind: str, missing: str) -> None:
+    """A value that is absent, or that was not answered since, leaves the part out altogether."""
+    told = ALL[kind]
+    assert text(kind, told)
+    assert not text(kind, {**told, missing: Absence.NOT_COLLECTED})
+    assert not text(kind, {**told, missing: Told(1, 1, "no answer")})
+    assert not text(kind, {name: each for name, each in told.items() if name != missing})
+
+
+def test_nothing_is_said_of_the_administration_structure_nor_of_other_kinds() -> None:
+    """CSQ_ADMIN holds no messages; a queue has no lines of its own."""
+    assert not text("cf_structure", {**STRUCTURE, "type": Told(1, 1)})
+    assert not text("queue", {"depth": Told(5, 1)})
+    assert not wanted("queue")
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+@pytest.mark.parametrize("kind", ALL)
+def test_few_lines_of_any_width(kind: str, width: int) -> None:
+    """At 80 columns no more than seven lines with the heading, never wider than the screen; the source is named."""
+    lines = list(what_if_lines(kind, ALL[kind], width))
+    assert max(cells(line.text) for line in lines) <= width
+    assert lines[0].text.startswith("What if ")
+    assert len(lines) <= 7 or width < 80
+    assert "mqvitals plan " in text(kind, ALL[kind])
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_what_is_asked_for_is_what_the_lines_use(kind: str) -> None:
+    """The lines of the screen are made of what ``wanted`` names."""
+    assert set(ALL[kind]) <= wanted(kind)
+
+
+def test_the_screen_reads_them(stored: StoreReader, judging: Judging) -> None:
+    """The detail of an object holds what is known of each metric, or why it is not known."""
+    detail = read_frame(stored, 0, Want("detail", name=ObjectName("QM01", "channel", "TO.QM02")), judging).detail
+    assert detail is not None
+    assert set(detail.planned) == wanted("channel")
