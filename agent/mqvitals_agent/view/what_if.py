@@ -76,7 +76,7 @@ def _channel(told: Mapping[str, Known]) -> tuple[str, ...]:
         times.append(f"BATCHSZ {size}{' (now)' if size == now else ''} {duration_us(answer.value or 0)}")
     wait = duration_us(float(inputs["wait_us"]))
     return (
-        f"{whole(_MOVED)} messages in full batches with a wait of {wait} (NETTIME) each: {', '.join(times)}",
+        f"{whole(_MOVED)} messages in full batches with a wait of {wait} (NETTIME and the partner) each: {', '.join(times)}",
         _source(batch_transfer_time),
     )
 

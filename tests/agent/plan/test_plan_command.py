@@ -123,8 +123,8 @@ def test_from_a_store(store: str, capsys: pytest.CaptureFixture[str]) -> None:
     captured = capsys.readouterr()
     shown = json.loads(captured.out)
     assert list(shown) == KEYS
-    assert (shown["inputs"]["batch_msgs"], shown["inputs"]["wait_us"]) == (100, 80_000)
-    assert f"wait-us 80,000 from nettime_us_short of {CHANNEL}, 0s old" in captured.err
+    assert (shown["inputs"]["batch_msgs"], shown["inputs"]["wait_us"]) == (100, 81_000)
+    assert f"wait-us 81,000 from nettime_us_short + 1000 for the partner of {CHANNEL}, 0s old" in captured.err
     assert "batch-msgs" not in captured.err
 
 
