@@ -71,7 +71,7 @@ class Engine:
         self._removed: list[Alert] = []
         self._unknown: dict[str, Counter[tuple[str, Absence]]] = {}
         self._causes = rules.causes
-        self._listens = any(form.when.messages for form in rules.compiled.values())
+        self._listens = rules.listens
         self._advice = frozenset(str(rule.id) for rule in rules.rules if rule.kind is not RuleKind.OPERATIONAL)
         self._firing: dict[str, dict[AlertKey, Alert]] = {}
         for alert in alerts:

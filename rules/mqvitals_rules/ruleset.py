@@ -98,6 +98,11 @@ class RuleSet:
         return {str(rule.id): frozenset(map(str, rule.caused_by)) for rule in self.rules if rule.caused_by}
 
     @property
+    def listens(self) -> bool:
+        """Whether the condition of any rule asks for console messages."""
+        return any(self._form(rule, {}).when.messages for rule in self.rules)
+
+    @property
     def windows(self) -> frozenset[WindowUse]:
         """Every look into the past that the rules take, so that the history they need is kept."""
         return frozenset(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
@@ -50,7 +51,7 @@ def every(check: Callable[[Source], Result], sources: Iterable[Source]) -> tuple
     return tuple(results)
 
 
-class OperandChecker:
+class OperandChecker(ABC):
     """Checks the operands of one expression, but for calls. Its methods raise RefusedError."""
 
     __slots__ = ("names", "syntax")
@@ -100,13 +101,13 @@ class OperandChecker:
             raise self.refused(node, f"expected a text, not {described(operand)}")
         return operand
 
+    @abstractmethod
     def condition(self, node: ast.expr) -> Condition:
         """A node that must be true or false."""
-        raise NotImplementedError
 
+    @abstractmethod
     def call(self, node: ast.Call) -> Operand:
         """A call that must be a number."""
-        raise NotImplementedError
 
     def span(self, node: ast.expr) -> tuple[int, int]:
         """The characters that a node stands for."""
