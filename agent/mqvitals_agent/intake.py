@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from mqvitals_agent.store.notice_row import Owed
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.windows import Wanted, WindowHistory
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.check import Judging
-from mqvitals_rules.engine import Engine
-from mqvitals_rules.lifecycle.alert import AlertState, Why
+from mqvitals_rules.engine import Engine, Evaluation
+from mqvitals_rules.lifecycle.alert import AlertState, Transition, Why
 from mqvitals_rules.snapshot import Snapshot
+
+Changed = Callable[[Snapshot, Sequence[Transition]], None]
+"""Called with the visible transitions of a snapshot once they are decided for good. Must not raise."""
 
 
 class Intake:
@@ -19,6 +22,7 @@ class Intake:
 
     ``owed`` says which notices the transitions of alerts owe; without it nobody is told. ``older`` reads what the store
     holds already, for the windows. ``known`` is what is known of objects without being judged anew, the oldest first.
+    ``changed`` gets the visible transitions of each snapshot after they are stored, once each.
     """
 
     def __init__(
@@ -29,10 +33,12 @@ class Intake:
         *,
         older: StoreReader | None = None,
         known: Iterable[Snapshot] = (),
+        changed: Changed | None = None,
     ) -> None:
         wanted = {Wanted.by(use) for use in judging.rules.windows}
         self._store = store
         self._owed = owed
+        self._changed = changed
         self._windows = WindowHistory(sorted(wanted), older=older)
         self._engine = Engine(judging.rules, judging.facts, self._windows, alerts=store.open_alerts())
         # A record comes twice an hour: until the next one, rules go by the one before, also after a restart.
@@ -46,7 +52,7 @@ class Intake:
         for snapshot in snapshots:
             # The rules look at windows that hold the poll they judge.
             self._windows.add(snapshot)
-            self._store.write(snapshot, self._engine.evaluate(snapshot), self._owed)
+            self._write(snapshot, self._engine.evaluate(snapshot))
             means = self._windows.take_finished_hours()
             if means:
                 self._store.keep_means(means)
@@ -54,7 +60,12 @@ class Intake:
     def unwatch(self, snapshot: Snapshot) -> None:
         """Take in the last snapshot of a queue manager that is no longer watched: all that it had is gone. Raises StoreError."""
         self._windows.add(snapshot)
-        self._store.write(snapshot, self._engine.evaluate(snapshot, Why.UNWATCHED), self._owed)
+        self._write(snapshot, self._engine.evaluate(snapshot, Why.UNWATCHED))
+
+    def _write(self, snapshot: Snapshot, evaluation: Evaluation) -> None:
+        visible = self._store.write(snapshot, evaluation, self._owed)
+        if self._changed is not None and visible:
+            self._changed(snapshot, [transition for _, transition in visible])
 
     @property
     def firing(self) -> int:

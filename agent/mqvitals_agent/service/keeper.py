@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mqvitals_agent.connection.connection import Calls
 from mqvitals_agent.connection.exchange import Exchange
-from mqvitals_agent.intake import Intake
+from mqvitals_agent.intake import Changed, Intake
 from mqvitals_agent.poll.collector import Collector
 from mqvitals_agent.service.timetable import Interval
 from mqvitals_agent.store.error import StoreError
@@ -74,7 +74,7 @@ def dated(snapshot: Snapshot, ts: int) -> Snapshot:
 
 
 class Keeper:
-    """Collects, judges and stores. Use it in one thread, after ``open``."""
+    """Collects, judges and stores. Use it in one thread, after ``open``. ``changed`` is as for ``Intake``."""
 
     def __init__(
         self,
@@ -86,6 +86,7 @@ class Keeper:
         source: str = "",
         owed: Owed | None = None,
         tap: Tap | None = None,
+        changed: Changed | None = None,
     ) -> None:
         self._path = path
         self._settings = settings
@@ -94,6 +95,7 @@ class Keeper:
         self._source = source
         self._owed = owed
         self._tap = tap
+        self._changed = changed
         self._collector = self._new_collector()
         self._store: Store | None = None
         self._reader: StoreReader | None = None
@@ -256,7 +258,9 @@ class Keeper:
         return self._intake
 
     def _new_intake(self) -> Intake:
-        return Intake(self.store, self._judging, self._owed, older=self._reader, known=self._latest())
+        return Intake(
+            self.store, self._judging, self._owed, older=self._reader, known=self._latest(), changed=self._changed
+        )
 
     def _latest(self) -> list[Snapshot]:
         """The latest readings of everything, which the rules begin from when the engine is a new one."""

@@ -15,6 +15,7 @@ from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.connection.header import Header
 from mqvitals_agent.console.watch import ConsoleWatch
 from mqvitals_agent.journal import Journal
+from mqvitals_agent.notify.alert_log import AlertLog
 from mqvitals_agent.poll.errand import Errand
 from mqvitals_agent.poll.schedule import USAGE_FLOOR_MS
 from mqvitals_agent.service.backoff import Uniform
@@ -84,6 +85,7 @@ class Service:
             source=source,
             owed=owed,
             tap=tap,
+            changed=AlertLog(journal),
         )
         self._roster = Roster(self, clock, uniform, journal, usage_floor_ms)
         self._roster.plan(settings.polling, connectors, others, anew=True)

@@ -27,7 +27,7 @@ AT_ONCE: Final = 400
 _TURN: Final = 20
 _WAITING: Final = 2_000
 
-Take = Callable[[Snapshot], None]
+Take = Callable[[Snapshot], object]
 
 
 @dataclass(slots=True)

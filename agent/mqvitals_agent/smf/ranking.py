@@ -19,7 +19,7 @@ PROBE: Final = "SMF 116-1"
 _AT_ONCE: Final = 40
 
 
-def place(store: Store, take: Callable[[Snapshot], None], count: int) -> Iterator[None]:
+def place(store: Store, take: Callable[[Snapshot], object], count: int) -> Iterator[None]:
     """Bring the samples of applications up to date; comes back after each end of an interval.
 
     ``take`` takes in a snapshot. Raises StoreError; what was done stays, and the next call goes on.
@@ -28,7 +28,7 @@ def place(store: Store, take: Callable[[Snapshot], None], count: int) -> Iterato
         yield from _place_day(store, take, owner, day, count)
 
 
-def _place_day(store: Store, take: Callable[[Snapshot], None], owner: str, day: int, count: int) -> Iterator[None]:
+def _place_day(store: Store, take: Callable[[Snapshot], object], owner: str, day: int, count: int) -> Iterator[None]:
     bounds = day * DAY_MS, (day + 1) * DAY_MS
     uses = store.application_uses(owner, *bounds)
     used: dict[str, int] = defaultdict(int)
@@ -101,6 +101,6 @@ def _rest(store: Store, owner: str, ts: int, names: Sequence[str]) -> Generator[
     return [] if together is None else [together]
 
 
-def _tell(take: Callable[[Snapshot], None], owner: str, ts: int, totals: list[Total]) -> None:
+def _tell(take: Callable[[Snapshot], object], owner: str, ts: int, totals: list[Total]) -> None:
     if totals:
         take(Snapshot(owner, group=False, cycle=0, ts=ts, readings=tuple(reading(total) for total in totals)))

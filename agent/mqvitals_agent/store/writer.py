@@ -66,7 +66,7 @@ from mqvitals_agent.store.smf_row import (
 )
 from mqvitals_agent.store.table import tables_of
 from mqvitals_agent.store.verdict import Unknown, Verdict
-from mqvitals_rules.lifecycle.alert import Alert
+from mqvitals_rules.lifecycle.alert import Alert, Transition
 from mqvitals_rules.moment import iso
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported
@@ -157,8 +157,10 @@ class Store:
                 raise explained(path, error, "reading") from error
             raise
 
-    def write(self, snapshot: Snapshot, evaluation: Verdict, owed: Owed | None = None) -> None:
-        """Store a snapshot and what the rules made of it, all or nothing.
+    def write(
+        self, snapshot: Snapshot, evaluation: Verdict, owed: Owed | None = None
+    ) -> Sequence[tuple[int, Transition]]:
+        """Store a snapshot and what the rules made of it, all or nothing; returns the visible transitions with the alerts' numbers.
 
         ``owed`` says which notices the visible transitions owe: they are part of the same transaction. It may look into
         the store, which tells it the alerts as they are after the transitions; what it raises undoes the snapshot.
@@ -187,6 +189,7 @@ class Store:
             if isinstance(error, (sqlite3.Error, UnicodeDecodeError)):
                 raise explained(self.path, error, "writing") from error
             raise
+        return visible
 
     def open_alerts(self) -> tuple[Alert, ...]:
         """Pending and firing alerts, to go on from. Raises StoreError."""

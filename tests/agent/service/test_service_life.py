@@ -297,3 +297,23 @@ def gone(house: Any, pattern: str) -> dict[str, bool]:
     """The objects of a pattern, and whether they are gone."""
     with StoreReader.open(house.store) as reader:
         return {str(row.name): row.gone is not None for row in reader.objects(pattern, gone=True)}
+
+
+def alert_lines(house: Any) -> list[tuple[str, str]]:
+    """Event and rule of each line about an alert in the log."""
+    lines = (line.split(" ", 4) for line in house.log.getvalue().splitlines())
+    return [(line[2], line[3]) for line in lines if line[2].startswith("alert.")]
+
+
+async def test_the_log_names_alerts_once(house: Any) -> None:
+    """Without any receiver, and not again by a restart."""
+    house.of("QM03").down = 2059
+    async with house.running():
+        await house.clock.advance(65_000)
+    assert alert_lines(house) == [("alert.firing", "AGENT-01")]
+    async with house.running():
+        await house.clock.advance(35_000)
+        assert alert_lines(house) == [("alert.firing", "AGENT-01")]
+        house.of("QM03").down = 0
+        await house.clock.advance(120_000)
+    assert alert_lines(house) == [("alert.firing", "AGENT-01"), ("alert.resolved", "AGENT-01")]
