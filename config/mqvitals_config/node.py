@@ -223,7 +223,7 @@ class _Composer:
             message += f", {context}"
             if error.context_mark and error.context_mark.line != mark.line:
                 message += f" that began on line {error.context_mark.line + 1}"
-        if "expected key" in message:
+        if "expected key" in message or "expected <block end>" in message:
             message += "; is this line indented like the lines around it?"
         return Problem(place, "", message)
 
