@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from mqvitals_config.file_path import beside
 from mqvitals_config.problem import ConfigError, LocatedText
-from mqvitals_config.source import read
+from mqvitals_config.source import UnreadableError, read
 
 
 class SecretError(Exception):
@@ -62,9 +62,13 @@ class Secret:
         else:
             try:
                 text = read(self._path)
+            except UnreadableError as error:
+                # Nothing of the file has been read, so its text holds nothing of it.
+                why = error.problems[0].message
+                raise SecretError(f"the secret in {self._origin} {why}") from None
             except ConfigError:
                 # The problem may quote a byte of the file, so neither its text nor the error itself goes further.
-                raise SecretError(f"the secret in {self._origin} cannot be read, or is not UTF-8 text") from None
+                raise SecretError(f"the secret in {self._origin} is not UTF-8 text") from None
         text = text.rstrip("\r\n")
         if not text:
             raise SecretError(f"the secret in {self._origin} is empty")

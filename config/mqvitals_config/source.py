@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from mqvitals_config.problem import ConfigError, Place, Problem
+from mqvitals_config.regular_file import read_regular
 
 LARGEST_BYTES = 4 * 1024 * 1024
 """A file larger than this is not one that a person wrote for us."""
@@ -17,12 +16,11 @@ class UnreadableError(ConfigError):
 def read(path: str) -> str:
     """The whole text of the file at ``path``.
 
-    Raises UnreadableError when there is no such file, it is a directory, may not be read, or is too large; ConfigError
+    Raises UnreadableError when there is no such file, it is no regular file, may not be read, or is too large; ConfigError
     when it is not UTF-8.
     """
     try:
-        with Path(path).open("rb") as file:
-            data = file.read(LARGEST_BYTES + 1)
+        data = read_regular(path, LARGEST_BYTES + 1)
     except OSError as error:
         # strerror, not str(error): the path is already the problem's place.
         raise UnreadableError([Problem(Place(path), "", f"cannot be read: {error.strerror}")]) from error

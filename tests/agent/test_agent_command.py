@@ -7,6 +7,8 @@ import asyncio
 import io
 import os
 import signal
+import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -16,7 +18,7 @@ import pytest
 from mqvitals_agent.cli import main as command_line
 from mqvitals_agent.cli.agent_settings import InForce, read_in_force, with_webhooks
 from mqvitals_agent.cli.failure import Failure
-from mqvitals_agent.cli.live import INTERRUPTED, Run, claim, named
+from mqvitals_agent.cli.live import INTERRUPTED, Deadline, Run, claim, named
 from mqvitals_agent.cli.record import Recorder
 from mqvitals_agent.cli.simulation import duration, times
 from mqvitals_agent.cli.watched import Roll, Watched
@@ -92,6 +94,7 @@ class Script:
         self.for_ms = for_ms
         self.reread: InForce | ConfigError | None = None
         self.run: Run | None = None
+        self.reread_s = 30.0
 
     def again(self) -> InForce:
         """What reading the settings again gives."""
@@ -113,6 +116,7 @@ class Script:
             for_ms=self.for_ms,
             reread=self.again,
             recorder=self.recorder,
+            reread_s=self.reread_s,
         )
         return await self.run.live()
 
@@ -219,6 +223,76 @@ async def test_settings_are_read_again(tmp_path: Path) -> None:
     told = {event: text for _, event, text in script.lines()}
     assert "every 2s" in told["agent.reloaded"]
     assert f"{tmp_path}/x.yaml:1:11: polling.intervall: unknown key" in told["config.problem"]
+
+
+async def test_settings_that_do_not_answer_hold_nothing_up(tmp_path: Path) -> None:
+    """As on a network file system that hangs: cycles go on, it is told, and SIGTERM ends the agent in time."""
+    script = Script(tmp_path / "x.db", 1, None)
+    release = threading.Event()
+    script.again = lambda: release.wait(60) and None  # type: ignore[assignment, return-value, method-assign]
+    script.reread_s = 0.05
+    task = asyncio.create_task(script.live("1s"))
+    try:
+        await script.until("QM02 is connected", task)
+        for count in (1, 2):
+            os.kill(os.getpid(), signal.SIGHUP)
+            await script.until("agent.reload_refused", task, count)
+        before = cycles(script.path)
+        async with asyncio.timeout(10):
+            while cycles(script.path) < before + 2:  # noqa: ASYNC110 - the thread of the store writes it
+                await asyncio.sleep(0.05)
+        assert "a file that they name could not be read within 0.05 s" in shown(script.path)[0]
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert await asyncio.wait_for(task, 5) == 0
+    finally:
+        release.set()
+
+
+async def test_a_token_in_a_pipe_holds_nothing_up(tmp_path: Path) -> None:
+    """The receiver fails with a sentence, cycles go on, and SIGTERM ends the agent."""
+    settings = tmp_path / "x.yaml"
+    os.mkfifo(tmp_path / "token")
+    settings.write_text("receivers: [{name: ops, url: 'http://127.0.0.1:1/', token_file: token}]\n")
+    script = Script(tmp_path / "x.db", 100, None)
+    task = asyncio.create_task(script.live("10s", str(settings)))
+    await script.until("receiver.failing", task)
+    before = cycles(script.path)
+    async with asyncio.timeout(10):
+        while cycles(script.path) < before + 2:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+    os.kill(os.getpid(), signal.SIGTERM)
+    assert await asyncio.wait_for(task, 5) == 0
+    assert "it is a named pipe, not a regular file" in script.log.getvalue()
+
+
+def cycles(path: Path) -> int:
+    """How many cycles of QM01 are stored."""
+    with StoreReader.open(path) as reader:
+        return max((owner.last_cycle for owner in reader.owners() if owner.name == "QM01"), default=0)
+
+
+def test_a_process_that_does_not_end_in_order_is_ended() -> None:
+    """After the first signal late, after the second sooner, and not at all once it ends in order."""
+    left: list[int] = []
+    gone = threading.Event()
+
+    def leave(code: int) -> None:
+        left.append(code)
+        gone.set()
+
+    deadline = Deadline(60, 0.01, leave)
+    deadline.on_signal(signal.SIGTERM, None)
+    assert not left
+    deadline.on_signal(signal.SIGTERM, None)
+    assert gone.wait(10)
+    deadline.on_signal(signal.SIGTERM, None)
+    deadline.over()
+    assert left == [143]
+    orderly = Deadline(0.05, 0.05, leave)
+    orderly.on_signal(signal.SIGTERM, None)
+    orderly.over()
+    time.sleep(0.1)
+    assert left == [143]
 
 
 async def test_rules_are_read_again(tmp_path: Path) -> None:

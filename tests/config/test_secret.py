@@ -77,7 +77,7 @@ def test_a_secret_that_cannot_be_had(tmp_path: Path) -> None:
     (tmp_path / "empty").write_text("\n")
     (tmp_path / "binary").write_bytes(WORD.encode() + b"\xff")
     place = Place(str(tmp_path / "x.yaml"))
-    for name, words in (("absent", "cannot be read"), ("empty", "is empty"), ("binary", "cannot be read")):
+    for name, words in (("absent", "cannot be read"), ("empty", "is empty"), ("binary", "is not UTF-8 text")):
         with pytest.raises(SecretError, match=words) as raised:
             Secret.in_file(LocatedText(name, place)).reveal()
         shown = "".join(traceback.format_exception(raised.value))

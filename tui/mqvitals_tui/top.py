@@ -17,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mqvitals_agent.bounded_call import run_in_loop
 from mqvitals_agent.cli.failure import ExitCode, Failure
 from mqvitals_agent.cli.simulation import add_scenario_arguments, refuse_simulation_options
 from mqvitals_agent.cli.store_argument import add_store_arguments, now_ms, settings_of
@@ -211,7 +212,7 @@ def on_screen(app: App[Any]) -> int:
     from mqvitals_tui.turns import short_turns
 
     with short_turns():
-        return asyncio.run(_on_screen(app))
+        return run_in_loop(_on_screen(app))
 
 
 async def _on_screen(app: App[Any]) -> int:

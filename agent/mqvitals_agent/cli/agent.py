@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,6 +61,7 @@ def run_watching(
 
     ``recorder`` writes down every exchange. Settings and rules are then not read again: a recording has one interval.
     """
+    from mqvitals_agent.bounded_call import run_in_loop
     from mqvitals_agent.cli.agent_settings import read_in_force
     from mqvitals_agent.cli.live import Run, claim
     from mqvitals_agent.journal import Journal
@@ -83,7 +83,7 @@ def run_watching(
         )
         return await living.live()
 
-    return asyncio.run(live())
+    return run_in_loop(live())
 
 
 def _address(text: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mqvitals_agent.bounded_call import run_in_loop
 from mqvitals_agent.cli.failure import ExitCode, Failure
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         others: tuple[str, ...] = ()
     else:
         patients, others = _living(settings, clock, arguments.queue_manager)
-    findings, reached = asyncio.run(examined(patients, others, settings, clock))
+    findings, reached = run_in_loop(examined(patients, others, settings, clock))
     if arguments.queue_manager:
         # Another one may have been connected to for their sake.
         findings = [each for each in findings if each.queue_manager in arguments.queue_manager]

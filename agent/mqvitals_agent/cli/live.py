@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import threading
 import time
@@ -12,12 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from mqvitals_agent import __version__
+from mqvitals_agent.bounded_call import BoundedCall, NoAnswerError
 from mqvitals_agent.cli.agent_settings import InForce, told
 from mqvitals_agent.cli.failure import ExitCode, Failure
 from mqvitals_agent.cli.record import Recorder
 from mqvitals_agent.cli.settings_watch import SettingsWatch
 from mqvitals_agent.cli.smf_writing import write_smf
-from mqvitals_agent.cli.watched import Watched
+from mqvitals_agent.cli.watched import Roll, Watched
 from mqvitals_agent.clock import SystemClock
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.connection.header import RecordingError
@@ -44,6 +46,15 @@ _GRACE_S = 5.0
 
 _GRACE_OF_SIGNAL_S = 0.5
 """The same when a signal ends the run, from the signal on: it is to end within a second."""
+
+_REREAD_S = 30.0
+"""Settings, rules and what they name are read again within so long, or not at all."""
+
+_LAST_S = 10.0
+"""Whatever hangs, the process ends so long after the first signal that asks for it."""
+
+_LAST_OF_SECOND_S = 2.0
+"""The same after a second signal."""
 
 _FAREWELL_S = 0.2
 """Tasks that were cancelled may take so long to end."""
@@ -80,6 +91,7 @@ class Run:
         for_ms: int | None,
         reread: Callable[[], InForce] | None,
         recorder: Recorder | None = None,
+        reread_s: float = _REREAD_S,
     ) -> None:
         """``reread`` gives the settings and rules as they are now, or raises ConfigError; None: they stay. Made within a running loop."""
         self._in_force = named(in_force, watched.site)
@@ -89,6 +101,8 @@ class Run:
         self._for_ms = for_ms
         self._reread = reread
         self._recorder = recorder
+        self._reread_s = reread_s
+        self._reading = BoundedCall()
         self._reason = ""
         self._code = int(ExitCode.DONE)
         self._cycles = self._exchanges = self._snapshots = self._firing = 0
@@ -130,8 +144,7 @@ class Run:
         if self._for_ms is not None:
             self._start(self._end_after(self._for_ms))
         if self._reread is not None and (files := self._in_force.files):
-            self._files.watch(files)
-            self._start(self._files.run())
+            self._start(self._watch_files(files))
         if watched.smf is not None:
             self._start(write_smf(watched.smf, watched.clock, self._journal))
         with self._signals(), back_afterwards():
@@ -177,14 +190,23 @@ class Run:
         taken = [number for number in actions if before[number] != signal.SIG_IGN]
         if threading.current_thread() is not threading.main_thread():
             taken = []
+        deadline = Deadline()
         for number in taken:
             loop.add_signal_handler(number, actions[number])
+            if number != signal.SIGHUP:
+                # The loop learns of the signal by its file descriptor; this runs also while something holds the loop up.
+                signal.signal(number, deadline.on_signal)
         try:
             yield
         finally:
+            deadline.over()
             for number in taken:
                 loop.remove_signal_handler(number)
                 signal.signal(number, before[number])
+
+    async def _watch_files(self, files: Sequence[str]) -> None:
+        await self._files.watch(files)
+        await self._files.run()
 
     def _hang_up(self) -> None:
         self._start(self._reload())
@@ -291,9 +313,9 @@ class Run:
             return
         async with self._rereading:
             # Before they are read: what changes while they are is then seen.
-            self._files.watch(self._in_force.files)
+            await self._files.watch(self._in_force.files)
             self._refused, places = await self._read_again()
-            self._files.watch_too((*self._in_force.files, *places))
+            await self._files.watch_too((*self._in_force.files, *places))
             await self._show_refused()
 
     async def _show_refused(self) -> None:
@@ -306,9 +328,14 @@ class Run:
         """Go on by the settings and rules of now; returns what is wrong with them and the files that it is in."""
         assert self._reread is not None
         try:
-            in_force = named(await asyncio.to_thread(self._reread), self._watched.site)
-            roll_of = self._watched.roll_of
-            roll = self._watched.roll if roll_of is None else roll_of(in_force.settings)
+            in_force, roll = await self._reading.run(self._now_in_force, self._reread_s)
+        except NoAnswerError:
+            text = (
+                f"the settings ({self._in_force.path}) or a file that they name could not be read within"
+                f" {self._reread_s:g} s: see to its file system, then send SIGHUP"
+            )
+            self._journal.say("agent.reload_refused", f"{text}; the settings from before stay in force", level="error")
+            return text, ()
         except Failure as error:
             text = f"{error}: the settings from before stay in force"
             self._journal.say("agent.reload_refused", text, level="error")
@@ -342,6 +369,13 @@ class Run:
             receivers=len(in_force.settings.receivers),
         )
         return "", ()
+
+    def _now_in_force(self) -> tuple[InForce, Roll]:
+        """The settings of now and who is asked by them. In a thread. Raises Failure and ConfigError."""
+        assert self._reread is not None
+        in_force = named(self._reread(), self._watched.site)
+        roll_of = self._watched.roll_of
+        return in_force, self._watched.roll if roll_of is None else roll_of(in_force.settings)
 
     def _in_words(self) -> str:
         settings = self._in_force.settings
@@ -381,6 +415,34 @@ class Run:
     def _fail(self, error: BaseException) -> None:
         self._journal.say("agent.failed", str(error), level="error")
         self._reason, self._code = "it could not go on", int(ExitCode.FAILED)
+
+
+class Deadline:
+    """Ends the process some time after a signal that asks for its end, whatever keeps it from ending in order.
+
+    What the store has not got by then is lost as in a power failure.
+    """
+
+    def __init__(
+        self, first_s: float = _LAST_S, second_s: float = _LAST_OF_SECOND_S, leave: Callable[[int], object] = os._exit
+    ) -> None:
+        """``leave`` ends the process with an exit code."""
+        self._after = [first_s, second_s]
+        self._leave = leave
+        self._over = threading.Event()
+
+    def on_signal(self, number: int, _: object) -> None:
+        """Begin to wait, less long at the second signal."""
+        if self._after:
+            threading.Thread(target=self._wait, args=(self._after.pop(0), number), daemon=True).start()
+
+    def over(self) -> None:
+        """It ends in order."""
+        self._over.set()
+
+    def _wait(self, limit_s: float, number: int) -> None:
+        if not self._over.wait(limit_s):
+            self._leave(128 + number)
 
 
 def _in_short(error: ConfigError) -> str:

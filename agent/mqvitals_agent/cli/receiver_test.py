@@ -30,14 +30,13 @@ def add_test_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_test(arguments: argparse.Namespace) -> int:
     """Post the test alert; returns the exit code. Raises Failure when there is no such receiver, or it did not take it."""
-    import asyncio
-
+    from mqvitals_agent.bounded_call import run_in_loop
     from mqvitals_agent.notify.answer import Verdict
     from mqvitals_agent.notify.trial import try_receiver
     from mqvitals_agent.view.text import safe
 
     receiver = _receiver(arguments)
-    for status, answer in asyncio.run(try_receiver(receiver, now_ms())):
+    for status, answer in run_in_loop(try_receiver(receiver, now_ms())):
         if answer.verdict is not Verdict.ACCEPTED:
             raise Failure(
                 f"receiver {receiver.name} did not accept the test alert, {status.value}: {safe(answer.text)}",

@@ -20,7 +20,7 @@ from mqvitals_config.receiver import Receiver
 class Notifier:
     """Delivers what the outbox holds, until it is closed. Made and used on the loop's thread.
 
-    ``chance`` gives random numbers from 0 to 1.
+    ``chance`` gives random numbers from 0 to 1; ``secrets_of`` as for ``WebhookPost``.
     """
 
     def __init__(
@@ -30,12 +30,15 @@ class Notifier:
         clock: Clock,
         log: Log,
         chance: Callable[[], float] = random.random,
+        *,
+        secrets_of: Callable[[Receiver], tuple[str, str]] | None = None,
     ) -> None:
         self._receivers = tuple(receivers)
         self._outbox = outbox
         self._clock = clock
         self._log = log
         self._chance = chance
+        self._secrets_of = secrets_of
         self._queues: list[ReceiverQueue] = []
         self._begun = asyncio.Event()
         self._closed = asyncio.Event()
@@ -79,7 +82,7 @@ class Notifier:
                 queue = ReceiverQueue(
                     receiver,
                     self._outbox,
-                    WebhookPost(session, self._clock.now),
+                    WebhookPost(session, self._clock.now, self._secrets_of),
                     self._clock,
                     self._log,
                     self._chance,

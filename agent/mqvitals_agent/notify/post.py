@@ -14,6 +14,7 @@ import aiohttp
 from yarl import URL
 
 from mqvitals_agent import __version__
+from mqvitals_agent.bounded_call import BoundedCall, NoAnswerError
 from mqvitals_agent.notify.answer import Answer, Verdict, retry_after_ms, shown_body, to_be_mended, verdict_of
 from mqvitals_config.duration import format_duration
 from mqvitals_config.receiver import Receiver
@@ -35,18 +36,33 @@ class Post(Protocol):
 class WebhookPost:
     """Posts by HTTP. Address and token are read anew for every attempt: a changed file works without a restart.
 
-    ``now`` is the time in ms UTC. Neither address nor token stands in any text that this class gives back.
+    ``now`` is the time in ms UTC. Neither address nor token stands in any text that this class gives back. ``secrets_of``
+    gives a receiver's address and token, raises SecretError, and may hang: it runs in a thread.
     """
 
-    def __init__(self, session: aiohttp.ClientSession, now: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        session: aiohttp.ClientSession,
+        now: Callable[[], int],
+        secrets_of: Callable[[Receiver], tuple[str, str]] | None = None,
+    ) -> None:
         self._session = session
         self._now = now
+        self._secrets_of = secrets_of or _secrets
+        self._reading = BoundedCall()
 
     async def __call__(self, receiver: Receiver, payload: str) -> Answer:
-        """One attempt, within the receiver's timeout."""
+        """One attempt: its secrets are read and its answer comes within the receiver's timeout each."""
+        limit_s = receiver.timeout / 1000
         try:
-            address = checked_address(receiver.address.reveal().strip())
-            token = receiver.token_file.reveal().strip() if receiver.token_file else ""
+            address, token = await self._reading.run(lambda: self._secrets_of(receiver), limit_s)
+            checked_address(address)
+        except NoAnswerError:
+            kept = " or ".join(
+                secret.origin for secret in (receiver.address, receiver.token_file) if secret is not None
+            )
+            within = format_duration(receiver.timeout)
+            return Answer(Verdict.AGAIN, f"{kept} could not be read within {within}: see to its file system")
         except SecretError as error:
             return Answer(Verdict.AGAIN, str(error))
         except ValueError as error:
@@ -66,7 +82,7 @@ class WebhookPost:
                 data=payload.encode(),
                 headers=headers,
                 allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(total=receiver.timeout / 1000),
+                timeout=aiohttp.ClientTimeout(total=limit_s),
             ) as response:
                 verdict = verdict_of(response.status)
                 if verdict is Verdict.ACCEPTED:
@@ -93,6 +109,12 @@ def open_session() -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=1, force_close=True), cookie_jar=aiohttp.DummyCookieJar()
     )
+
+
+def _secrets(receiver: Receiver) -> tuple[str, str]:
+    """The address and the token, which is empty without one. Raises SecretError."""
+    token = receiver.token_file.reveal().strip() if receiver.token_file else ""
+    return receiver.address.reveal().strip(), token
 
 
 async def _beginning(response: aiohttp.ClientResponse) -> bytes:

@@ -180,13 +180,18 @@ class Site:
                 self.open[alert.key] = alert
         self.store.write(Snapshot("QM01", False, self.cycle, ts, ()), Verdict(tuple(changes)), owed or self.owing())
 
-    def notifier(self) -> Notifier:
+    def notifier(self, secrets_of: Any = None) -> Notifier:
         async def call(job: Callable[[], T]) -> T:
             self.asked.set()
             return job()
 
         return Notifier(
-            self.receivers, StoreOutbox(self.store, call, self.introduced), self.clock, self.lines, chance=lambda: 1.0
+            self.receivers,
+            StoreOutbox(self.store, call, self.introduced),
+            self.clock,
+            self.lines,
+            chance=lambda: 1.0,
+            secrets_of=secrets_of,
         )
 
     @asynccontextmanager

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import random
+import threading
 from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -30,9 +32,9 @@ INCIDENT = [("firing", "critical"), ("resolved", "critical")]
 
 
 @asynccontextmanager
-async def running(site: Any) -> Any:
+async def running(site: Any, secrets_of: Any = None) -> Any:
     """A notifier at work."""
-    notifier = site.notifier()
+    notifier = site.notifier(secrets_of)
     task = asyncio.create_task(notifier.run())
     try:
         yield notifier
@@ -109,6 +111,50 @@ async def test_a_receiver_that_is_down(
     assert hook.told == INCIDENT
     assert back.told == INCIDENT
     assert "Connection refused" in site.lines.said[0]
+
+
+async def test_a_token_file_that_hangs_delays_nobody(
+    site: Any, hook: Any, pool: Pool, webhook: Webhook, settled: Settled
+) -> None:
+    """As on a network file system that does not answer: the other is told, and this one when it answers again."""
+    release, asked = threading.Event(), []
+
+    def secrets_of(receiver: Receiver) -> tuple[str, str]:
+        if receiver.name == "slow":
+            asked.append(receiver.name)
+            release.wait(60)
+        return receiver.address.reveal(), ""
+
+    site.receivers = [webhook(hook.url, name="slow", timeout=20), webhook(hook.url, name="chat")]
+    incident(site, pool)
+    async with running(site, secrets_of):
+        await hook.until(2)
+        await site.until(lambda: len(site.clock.slept) >= 3)
+        assert asked == ["slow"], "while one hangs no other is begun"
+        assert {key for name, key, _ in outcomes(site) if name == "chat"} == {"accepted"}
+        release.set()
+        await settled(site)
+    assert sorted(hook.told) == sorted(INCIDENT * 2)
+    assert site.lines.said[0].startswith(
+        f"error receiver.failing receiver slow: {hook.url.partition('/hook')[0]} could not be read within 20ms"
+    )
+
+
+async def test_a_token_in_a_pipe_is_refused(
+    site: Any, hook: Any, pool: Pool, webhook: Webhook, settled: Settled, tmp_path: Path
+) -> None:
+    """At once and in a sentence; the other receiver is told."""
+    os.mkfifo(tmp_path / "token")
+    token = Secret.in_file(LocatedText("token", Place(str(tmp_path / "x.yaml"))))
+    site.receivers = [webhook(hook.url, token_file=token), webhook(hook.url, name="chat")]
+    incident(site, pool)
+    async with running(site):
+        await hook.until(2)
+        await site.until(lambda: len(site.clock.slept) >= 3)
+        (tmp_path / "token").unlink()
+        (tmp_path / "token").write_text("t")
+        await settled(site)
+    assert "token cannot be read: it is a named pipe, not a regular file; alerts wait" in site.lines.said[0]
 
 
 async def test_a_hanging_receiver_delays_nobody(

@@ -1,0 +1,100 @@
+"""Calls that may hang, made for the event loop in daemon threads: a hanging file or name server holds up nothing else.
+
+``asyncio.to_thread`` and the loop's own executor use threads that both the loop's end and the interpreter's wait for: one
+call that hangs in them keeps the process from ending.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Final, TypeVar
+
+_T = TypeVar("_T")
+
+MOST_THREADS: Final = 64
+"""Calls of one executor that may be under way; each that hangs keeps its thread."""
+
+
+class NoAnswerError(Exception):
+    """A call has not returned in time. It goes on in its thread."""
+
+
+class DaemonThreads(ThreadPoolExecutor):
+    """An executor with a daemon thread for each call; nobody waits for them at the end.
+
+    asyncio takes only a ThreadPoolExecutor as the default executor of a loop, so it is one by name.
+    """
+
+    def __init__(self, most: int = MOST_THREADS) -> None:
+        super().__init__(1)
+        self._free = threading.Semaphore(most)
+
+    def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
+        """Run ``fn`` in a new daemon thread. The future fails with OSError when too many calls are under way."""
+        future: Future[_T] = Future()
+        if not self._free.acquire(blocking=False):
+            future.set_exception(OSError(None, "too many calls have not returned"))
+            return future
+
+        def run() -> None:
+            try:
+                if not future.set_running_or_notify_cancel():
+                    return
+                try:
+                    result = fn(*args, **kwargs)
+                except BaseException as error:  # noqa: BLE001 - it is raised where the result is asked for
+                    future.set_exception(error)
+                else:
+                    future.set_result(result)
+            finally:
+                self._free.release()
+
+        threading.Thread(target=run, name="mqvitals-call", daemon=True).start()
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002 - the signature of the base
+        """Nothing is waited for."""
+        super().shutdown(wait=False, cancel_futures=cancel_futures)
+
+
+_THREADS = DaemonThreads()
+
+
+class BoundedCall:
+    """Makes calls that may hang, one after another: while one hangs, the next waits for it and is not made.
+
+    So whatever is tried again and again never has more than one thread that hangs.
+    """
+
+    def __init__(self) -> None:
+        self._before: asyncio.Future[Any] | None = None
+
+    async def run(self, function: Callable[[], _T], limit_s: float) -> _T:
+        """What ``function`` returns; raises what it raises, and NoAnswerError after ``limit_s`` seconds of real time."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + limit_s
+        while self._before is not None and not self._before.done():
+            if not await _done(self._before, end - loop.time()):
+                raise NoAnswerError
+        call: asyncio.Future[_T] = loop.run_in_executor(_THREADS, function)
+        self._before = call
+        # Whatever comes of it when nobody waits any more is no mistake.
+        call.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+        if not await _done(call, end - loop.time()):
+            raise NoAnswerError
+        return call.result()
+
+
+async def _done(call: asyncio.Future[Any], within_s: float) -> bool:
+    done, _ = await asyncio.wait({call}, timeout=max(within_s, 0))
+    return bool(done)
+
+
+def run_in_loop(main: Coroutine[Any, Any, _T]) -> _T:
+    """As ``asyncio.run``, but no thread that hangs keeps the loop or the process from ending."""
+    with asyncio.Runner() as runner:
+        runner.get_loop().set_default_executor(DaemonThreads())
+        return runner.run(main)
