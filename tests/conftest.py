@@ -1,17 +1,29 @@
-"""What every test may use: the folder of shared sample data, when it is there."""
+"""What every test shares: a fixed environment, golden files, examples of property tests, and helpers for stores."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+RENEW = "--renew-goldens"
+SWITCHES = {"MQVITALS_INSTALLED", "MQVITALS_PROMTOOL", "MQVITALS_REQUIRE_STANDIN", "MQVITALS_STANDIN_CACHE"}
+"""Variables that steer the tests, not the programs under test."""
+FOREIGN = (
+    "CLICOLOR", "COLORTERM", "FORCE_COLOR", "LANGUAGE", "LC_", "MQ", "NO_COLOR", "PYTHONIOENCODING", "PYTHONUTF8", "TEXTUAL",
+)  # fmt: skip
+"""How the names of variables begin that no test takes over from whoever runs it."""
+_RENEW_VARIABLE = os.environ.get("MQVITALS_GOLDENS")
+ENVIRONMENT = {"COLUMNS": "80", "LINES": "24", "TERM": "xterm-256color", "TZ": "UTC", "LANG": "C.UTF-8"}
 
 settings.register_profile(
     "project",
@@ -21,6 +33,52 @@ settings.register_profile(
 )
 settings.register_profile("soak", parent=settings.get_profile("project"), max_examples=2_000)
 settings.load_profile("project")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(RENEW, action="store_true", help="write the golden files anew instead of comparing with them")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def fixed_environment() -> Iterator[None]:
+    """The same environment for every test and its subprocesses, whatever terminal, locale or time zone runs them.
+
+    A test about the width of a terminal, colours or a time zone sets the variable itself.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.startswith(FOREIGN) and name not in SWITCHES:
+                patch.delenv(name)
+        for name, value in ENVIRONMENT.items():
+            patch.setenv(name, value)
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.fixture(scope="session")
+def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], str]:
+    """Compares a text with a golden file: ``golden(path, text)`` is the first difference, or an empty string.
+
+    With ``--renew-goldens`` the file is written anew instead: read ``git diff`` before you commit it.
+    """
+    # The variable is what the option was before.
+    renew = request.config.getoption(RENEW) or _RENEW_VARIABLE == "write"
+
+    def difference(path: Path, text: str) -> str:
+        if renew:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+        if not path.exists():
+            return f"{path}: there is no such file; make it with {RENEW}"
+        expected, got = path.read_text("utf-8"), text
+        if expected == got:
+            return ""
+        pairs = zip_longest(expected.split("\n"), got.split("\n"), fillvalue="(nothing)")
+        number, (want, have) = next((at, pair) for at, pair in enumerate(pairs, start=1) if pair[0] != pair[1])
+        return f"{path}:{number}:\n  golden {want}\n  now    {have}"
+
+    return difference
 
 
 @pytest.fixture(scope="session")

@@ -137,10 +137,8 @@ MakeStore = Callable[..., Path]
 
 
 @pytest.fixture
-def make_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeStore:
-    """Write a small store: ``make_store(replay=False, transitions=())``; no variable of the environment interferes."""
-    for name in ("MQVITALS_STORE", "MQVITALS_CONFIG", "MQVITALS_COLOR", "COLUMNS"):
-        monkeypatch.delenv(name, raising=False)
+def make_store(tmp_path: Path) -> MakeStore:
+    """Write a small store: ``make_store(replay=False, transitions=())``."""
 
     def make(*, replay: bool = True, transitions: tuple[Transition, ...] = ALERTS) -> Path:
         return write_store(tmp_path / "small.db", replay=replay, transitions=transitions)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -35,14 +34,6 @@ class Outer:
 
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "config" / "mqvitals.example.yaml"
-
-
-@pytest.fixture(autouse=True)
-def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The developer's own configuration stays out."""
-    for name in list(os.environ):
-        if name.startswith("MQVITALS_"):
-            monkeypatch.delenv(name)
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -34,14 +33,6 @@ queue_managers:
     connection: {connection_names: ["mvs1.example(1414)"]}
   - name: QM02
 """
-
-
-@pytest.fixture(autouse=True)
-def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The developer's own configuration stays out."""
-    for name in list(os.environ):
-        if name.startswith("MQVITALS_"):
-            monkeypatch.delenv(name)
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import io
-import os
 from pathlib import Path
 
 import pytest
@@ -45,14 +44,6 @@ class PlayedClock:
         self._now += round(ms)
         if self._now > self._end:
             raise asyncio.CancelledError
-
-
-@pytest.fixture(autouse=True)
-def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The developer's own configuration stays out."""
-    for name in list(os.environ):
-        if name.startswith("MQVITALS_"):
-            monkeypatch.delenv(name)
 
 
 def watched(*words: str) -> tuple[Watched, Settings]:

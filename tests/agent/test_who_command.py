@@ -30,10 +30,8 @@ def now_ms() -> int:
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def store(tmp_path: Path) -> Path:
     """A store with a shared queue, and one that two queue managers have."""
-    for name in ("MQVITALS_STORE", "MQVITALS_CONFIG", "MQVITALS_COLOR", "COLUMNS"):
-        monkeypatch.delenv(name, raising=False)
     return written(tmp_path / "who.db")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
 import time
@@ -34,6 +33,7 @@ from mqvitals_tui.widgets.virtual_table import VirtualTable
 
 NOW = 1795176600000  # 2026-11-20 12:10:00 UTC
 SIZES = [(80, 24), (120, 40)]
+GOLDENS = Path(__file__).parent / "goldens"
 PATIENCE_S = 30
 
 Text = Callable[[App[Any]], str]
@@ -58,20 +58,6 @@ def judging() -> Judging:
 def make(judging: Judging) -> Callable[..., MqvitalsApp]:
     """Makes the app over a store, at a moment that stands still."""
     return lambda store, **more: MqvitalsApp(store, judging, lambda: NOW, **more)
-
-
-@pytest.fixture
-def golden() -> Callable[[str, str], None]:
-    """Compares a screen with a file of ``goldens``; MQVITALS_GOLDENS=write makes it anew."""
-
-    def check(name: str, text: str) -> None:
-        path = Path(__file__).parent / "goldens" / f"{name}.txt"
-        if os.environ.get("MQVITALS_GOLDENS") == "write":
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(f"{text}\n", "utf-8")
-        assert f"{text}\n" == path.read_text("utf-8")
-
-    return check
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
@@ -132,16 +118,19 @@ async def test_screens(
 ) -> None:
     """The overview, a list, the alerts and a detail look as they were agreed, in a small terminal and a larger one."""
     app = make(incident)
+    seen: dict[str, str] = {}
     async with app.run_test(size=size) as pilot:
         await begin(pilot)
-        golden(f"overview-{size[0]}", screen_text(app))
+        seen["overview"] = screen_text(app)
         await visit(pilot, "4")
-        golden(f"storage-{size[0]}", screen_text(app))
+        seen["storage"] = screen_text(app)
         await visit(pilot, "8")
-        golden(f"alerts-{size[0]}", screen_text(app))
+        seen["alerts"] = screen_text(app)
         app.open_object(ObjectName("QM01", "buffer_pool", "3"))
         await opened(pilot, "QM01/buffer_pool/3")
-        golden(f"detail-{size[0]}", screen_text(app))
+        seen["detail"] = screen_text(app)
+    differing = [golden(GOLDENS / f"{name}-{size[0]}.txt", f"{text}\n") for name, text in seen.items()]
+    assert not any(differing), "\n".join(filter(None, differing))
 
 
 async def test_every_place_has_its_digit(incident: Path, make: Callable[..., MqvitalsApp], screen_text: Text) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -32,12 +31,12 @@ Shown = Callable[[Pilot[None]], Awaitable[None]]
 Until = Callable[[Pilot[None], Callable[[], bool]], Awaitable[None]]
 Settled = Callable[[Pilot[None]], Awaitable[str]]
 Answering = Callable[..., AbstractContextManager[None]]
+Agrees = Callable[[str, str, tuple[int, int]], None]
 Holding = Callable[[int], Callable[[ObjectName], str]]
 
 QUEUE = ObjectName("QM02", "queue", "PAYMENTS.IN")
 SHARED = ObjectName("PRDQSG", "queue", "APPL1.ORDERS")
 SIZES = ((80, 24), (120, 40))
-WRITE = os.environ.get("MQVITALS_GOLDENS") == "write"
 
 
 @pytest.fixture
@@ -61,15 +60,18 @@ def trail(app: App[Any]) -> str:
     return app.screen.query_one("#trail", Banner).text
 
 
-def agrees(name: str, text: str, size: tuple[int, int]) -> None:
-    """The screen is the golden's, to the letter; MQVITALS_GOLDENS=write makes that anew."""
-    lines = text.split("\n")
-    assert len(lines) == size[1]
-    assert max(map(cells, lines)) <= size[0]
-    path = Path(__file__).parent / "goldens" / f"holders-{name}-{size[0]}.txt"
-    if WRITE:
-        path.write_text(f"{text}\n", "utf-8")
-    assert path.read_text("utf-8") == f"{text}\n"
+@pytest.fixture
+def agrees(golden: Callable[[Path, str], str]) -> Agrees:
+    """The screen is the golden's, to the letter, and fills its terminal exactly."""
+
+    def check(name: str, text: str, size: tuple[int, int]) -> None:
+        lines = text.split("\n")
+        assert len(lines) == size[1]
+        assert max(map(cells, lines)) <= size[0]
+        difference = golden(Path(__file__).parent / "goldens" / f"holders-{name}-{size[0]}.txt", f"{text}\n")
+        assert not difference, difference
+
+    return check
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
@@ -81,6 +83,7 @@ async def test_told(
     until: Until,
     settled: Settled,
     shown: Shown,
+    agrees: Agrees,
     name: str,
     queue: ObjectName,
     size: tuple[int, int],
@@ -99,7 +102,13 @@ async def test_told(
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_asking(
-    life: Any, answering: Answering, until: Until, settled: Settled, shown: Shown, size: tuple[int, int]
+    life: Any,
+    answering: Answering,
+    until: Until,
+    settled: Settled,
+    shown: Shown,
+    agrees: Agrees,
+    size: tuple[int, int],
 ) -> None:
     """While the answer is awaited the screen says who is asked and for how long; leaving waits for nobody."""
     moment = [life.now]

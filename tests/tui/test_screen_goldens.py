@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,6 @@ from mqvitals_tui.widgets.lines import LinesView
 GOLDENS = Path(__file__).parent / "goldens"
 STATES = ("quiet", "incident", "stale", "empty")
 SIZES = ((80, 24), (120, 40))
-WRITE = os.environ.get("MQVITALS_GOLDENS") == "write"
 
 OBJECTS: Mapping[str, ObjectName] = {
     "pool": ObjectName("QM01", "buffer_pool", "3"),
@@ -42,6 +40,7 @@ Lives = Callable[[str], Any]
 Shown = Callable[[Pilot[None]], Awaitable[None]]
 Until = Callable[[Pilot[None], Callable[[], bool]], Awaitable[None]]
 Text = Callable[[App[Any]], str]
+Golden = Callable[[Path, str], str]
 
 
 def lines_in(app: App[Any]) -> int:
@@ -53,21 +52,6 @@ def names(state: str, width: int) -> list[str]:
     """The files of a state and a width, without their ends."""
     screens = [*BY_ID, *(f"detail-{name}" for name in OBJECTS)]
     return [f"{state}-{screen}-{width}" for screen in screens]
-
-
-def checked(name: str, text: str) -> str:
-    """Nothing, or in what the screen differs from its golden; MQVITALS_GOLDENS=write makes that anew instead."""
-    path = GOLDENS / f"{name}.txt"
-    if WRITE:
-        GOLDENS.mkdir(exist_ok=True)
-        path.write_text(f"{text}\n", "utf-8")
-    if not path.exists():
-        return f"{name}: there is no golden"
-    expected = path.read_text("utf-8").splitlines()
-    for number, (want, got) in enumerate(zip(expected, text.split("\n"), strict=False), start=1):
-        if want != got:
-            return f"{name}, line {number}:\n  golden {want}\n  screen {got}"
-    return "" if len(expected) == text.count("\n") + 1 else f"{name}: another number of lines"
 
 
 async def settled(pilot: Pilot[None], until: Until, text: Text) -> str:
@@ -108,7 +92,7 @@ async def walk(app: Any, size: tuple[int, int], shown: Shown, until: Until, text
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("state", STATES)
 async def test_screens(
-    lives: Lives, shown: Shown, until: Until, screen_text: Text, state: str, size: tuple[int, int]
+    lives: Lives, shown: Shown, until: Until, screen_text: Text, golden: Golden, state: str, size: tuple[int, int]
 ) -> None:
     """Each screen of a state looks as agreed, and none writes beyond its width or height."""
     seen = await walk(lives(state).app(), size, shown, until, screen_text)
@@ -117,14 +101,14 @@ async def test_screens(
         assert len(lines) == size[1], name
         assert max(map(cells, lines)) <= size[0], name
     assert [f"{state}-{name}-{size[0]}" for name in seen] == names(state, size[0])
-    differing = [checked(f"{state}-{name}-{size[0]}", text) for name, text in seen.items()]
-    assert not [each for each in differing if each], "\n".join(filter(None, differing))
+    differing = [golden(GOLDENS / f"{state}-{name}-{size[0]}.txt", f"{text}\n") for name, text in seen.items()]
+    assert not any(differing), "\n".join(filter(None, differing))
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("below", HELPS)
 async def test_help(
-    lives: Lives, shown: Shown, until: Until, screen_text: Text, below: str, size: tuple[int, int]
+    lives: Lives, shown: Shown, until: Until, screen_text: Text, golden: Golden, below: str, size: tuple[int, int]
 ) -> None:
     """The help of each sort of screen looks as agreed; it does not depend on the state."""
     app = lives("quiet").app()
@@ -137,7 +121,8 @@ async def test_help(
         await shown(pilot)
         await pilot.press("f1")
         await until(pilot, lambda: isinstance(app.screen, HelpScreen) and lines_in(app) > 0)
-        difference = checked(f"help-{below}-{size[0]}", await settled(pilot, until, screen_text))
+        text = await settled(pilot, until, screen_text)
+        difference = golden(GOLDENS / f"help-{below}-{size[0]}.txt", f"{text}\n")
         assert not difference, difference
 
 

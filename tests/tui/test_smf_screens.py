@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -36,6 +35,7 @@ OBJECTS = {
 
 Shown = Callable[[Pilot[None]], Awaitable[None]]
 Settled = Callable[[Pilot[None]], Awaitable[str]]
+Golden = Callable[[Path, str], str]
 Until = Callable[[Pilot[None], Callable[[], bool]], Awaitable[None]]
 
 
@@ -102,21 +102,8 @@ def recorded(lives: Callable[[str], Any], tmp_path_factory: pytest.TempPathFacto
     return life
 
 
-def checked(name: str, text: str) -> str:
-    """Nothing, or in what the screen differs from its golden; MQVITALS_GOLDENS=write makes that anew instead."""
-    path = GOLDENS / f"smf-{name}.txt"
-    if os.environ.get("MQVITALS_GOLDENS") == "write":
-        path.write_text(f"{text}\n", "utf-8")
-    expected = path.read_text("utf-8").rstrip("\n").split("\n") if path.exists() else []
-    got = text.rstrip("\n").split("\n")
-    wrong = next((pair for pair in zip(expected, got, strict=False) if pair[0] != pair[1]), None)
-    if wrong is not None:
-        return f"{name}:\n  golden {wrong[0]}\n  screen {wrong[1]}"
-    return "" if len(expected) == len(got) else f"{name}: another number of lines"
-
-
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-async def test_screens(recorded: Any, shown: Shown, settled: Settled, size: tuple[int, int]) -> None:
+async def test_screens(recorded: Any, shown: Shown, settled: Settled, golden: Golden, size: tuple[int, int]) -> None:
     """What records tell, on each screen that shows it, as agreed; nothing is written beyond the screen."""
     app = recorded.app()
     seen: dict[str, str] = {}
@@ -133,8 +120,8 @@ async def test_screens(recorded: Any, shown: Shown, settled: Settled, size: tupl
             seen[f"detail-{name}"] = await settled(pilot)
     for name, text in seen.items():
         assert max(map(cells, text.split("\n"))) <= size[0], name
-    differing = [checked(f"{name}-{size[0]}", text) for name, text in seen.items()]
-    assert not [each for each in differing if each], "\n".join(filter(None, differing))
+    differing = [golden(GOLDENS / f"smf-{name}-{size[0]}.txt", f"{text}\n") for name, text in seen.items()]
+    assert not any(differing), "\n".join(filter(None, differing))
 
 
 async def test_the_tasks_follow_the_cursor(

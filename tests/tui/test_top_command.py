@@ -32,12 +32,6 @@ def parsed(*words: str) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-@pytest.fixture(autouse=True)
-def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in os.environ if name.startswith("MQVITALS_")]:
-        monkeypatch.delenv(name)
-
-
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
     """A store with nothing in it."""

@@ -63,10 +63,8 @@ def _readings(cycle: int) -> tuple[Reading, ...]:
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def store(tmp_path: Path) -> str:
     """The path of the store: four polls of a queue manager and of a structure of its group."""
-    for name in ("MQVITALS_STORE", "MQVITALS_CONFIG", "COLUMNS"):
-        monkeypatch.delenv(name, raising=False)
     path = tmp_path / "group.db"
     with Store.open(path, replay=True, source="recording", group="PRDQSG", created=START) as store:
         verdict: Any = Verdict()

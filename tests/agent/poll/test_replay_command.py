@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 import signal
 import subprocess
 import sys
@@ -42,14 +41,6 @@ def recording(talk: Talk, tmp_path: Path) -> Path:
             writer.write(Exchange(0, at, 5, "QM01", STATUS, sent, tuple(talk.replies(STATUS, [item]))))
         writer.write(Exchange(0, at + 100, 5, "QM01", 40, None, (), MqiFailure(2, 2033)))
     return path
-
-
-@pytest.fixture(autouse=True)
-def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the environment of the person running the tests says does not count."""
-    for name in list(os.environ):
-        if name.startswith("MQVITALS_"):
-            monkeypatch.delenv(name)
 
 
 @pytest.fixture

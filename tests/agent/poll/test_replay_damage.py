@@ -30,14 +30,6 @@ STATUS = mq.MQCMD_INQUIRE_Q_STATUS
 Lines = list[dict[str, Any]]
 
 
-@pytest.fixture(autouse=True)
-def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the environment of the person running the tests says does not count."""
-    for name in list(os.environ):
-        if name.startswith("MQVITALS_"):
-            monkeypatch.delenv(name)
-
-
 @pytest.fixture
 def lines(talk: Talk, tmp_path: Path) -> Lines:
     """Five cycles of one queue, of 10 s each; in the last the wait for the answer ends with an error."""

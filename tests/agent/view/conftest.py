@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -303,18 +302,12 @@ def empty(tmp_path: Path) -> Iterator[StoreReader]:
 
 
 @pytest.fixture
-def golden() -> Callable[[str, Sequence[Line]], None]:
-    """Compares lines, and what Enter opens on them, with a file of ``goldens``.
-
-    With MQVITALS_GOLDENS=write the file is made anew instead: read the difference before keeping it.
-    """
+def golden(golden: Callable[[Path, str], str]) -> Callable[[str, Sequence[Line]], None]:
+    """Compares lines, and what Enter opens on them, with a file of ``goldens``."""
 
     def check(name: str, lines: Sequence[Line]) -> None:
         text = "".join(f"{line.text.rstrip()}{f'  -> {safe(line.key)}' if line.key else ''}\n" for line in lines)
-        path = Path(__file__).parent / "goldens" / f"{name}.txt"
-        if os.environ.get("MQVITALS_GOLDENS") == "write":
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text, "utf-8")
-        assert text == path.read_text("utf-8")
+        difference = golden(Path(__file__).parent / "goldens" / f"{name}.txt", text)
+        assert not difference, difference
 
     return check

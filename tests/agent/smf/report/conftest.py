@@ -27,10 +27,8 @@ def file(tmp_path: Path) -> Callable[..., str]:
 
 
 @pytest.fixture
-def report(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
+def report(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
     """Runs the command; its exit code and what it wrote."""
-    monkeypatch.delenv("MQVITALS_CONFIG", raising=False)
-    monkeypatch.delenv("COLUMNS", raising=False)
 
     def run(*words: str) -> tuple[int, str]:
         parser = argparse.ArgumentParser()
