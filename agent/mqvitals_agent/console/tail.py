@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import stat
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final
+
+from mqvitals_config.regular_file import open_regular
 
 PIECE: Final = 65_536
 """Bytes that are read at once."""
@@ -91,7 +92,7 @@ class Tail:
     def _open(self) -> None:
         before, self._resume = self._resume, None
         try:
-            descriptor = _open_file(self._path)
+            descriptor = open_regular(self._path)
         except OSError:
             self._resume = before
             # What comes later was written while it was followed.
@@ -161,7 +162,7 @@ class Tail:
             return False
         position = self.position
         assert position is not None
-        descriptor = _open_file(self._path)
+        descriptor = open_regular(self._path)
         inode, size = _facts(descriptor)
         if _is_at(descriptor, size, position):
             # The same file once more, copied anew.
@@ -178,22 +179,13 @@ class Tail:
                 for _, entry in zip(range(_MOST_NEIGHBOURS), entries, strict=False):
                     if entry.inode() != before.inode or not entry.is_file(follow_symlinks=False):
                         continue
-                    descriptor = _open_file(Path(entry.path))
+                    descriptor = open_regular(Path(entry.path))
                     if _is_at(descriptor, _facts(descriptor)[1], before):
                         return descriptor
                     os.close(descriptor)
         except OSError:
             return None
         return None
-
-
-def _open_file(path: Path) -> int:
-    # A pipe without a writer would hold us up.
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError(None, "it is no ordinary file")
-    return descriptor
 
 
 def _facts(descriptor: int) -> tuple[int, int]:

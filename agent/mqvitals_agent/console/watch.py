@@ -36,6 +36,8 @@ SAVE_MS: Final = 10_000
 """How often the store learns how far a file was read that holds no messages."""
 MISSING_MS: Final = 60_000
 """A file that is being rotated may be missing for so long."""
+ANSWER_S: Final = 30.0
+"""A file system that does not answer for so long hangs."""
 PAUSE_MS: Final = 10
 """Between two pieces of a file that has more."""
 FORGET_MS: Final = 3_600_000
@@ -83,8 +85,13 @@ class ConsoleWatch:
         journal: Journal,
         *,
         worker: Callable[[], Worker] = ThreadWorker,
+        answer_s: float = ANSWER_S,
     ) -> None:
-        """``watched`` tells the queue managers whose messages are kept; ``worker`` makes the thread for a file."""
+        """``watched`` tells the queue managers whose messages are kept; ``worker`` makes the thread for a file.
+
+        A file that has not answered after ``answer_s`` seconds of real time is told of.
+        """
+        self._answer_s = answer_s
         self._settings = settings
         self._watched = watched
         self._in_store = in_store
@@ -116,7 +123,7 @@ class ConsoleWatch:
             while True:
                 file.recogniser.watched = {*self._watched(), *([file.own] if file.own else ())}
                 now = self._clock.now()
-                step = await worker.call(lambda: file.follower.step(now))  # noqa: B023 - used before the next round
+                step = await self._answered(file, worker.call(lambda: file.follower.step(now)))  # noqa: B023 - used before the next round
                 await self._keep(file, step, now)
                 await self._clock.sleep(PAUSE_MS if step.more else LOOK_MS)
         finally:
@@ -124,6 +131,20 @@ class ConsoleWatch:
             with suppress(TimeoutError):
                 await asyncio.wait_for(worker.call(file.follower.close), _CLOSE_S)
             worker.end()
+
+    async def _answered(self, file: _File, step: Awaitable[Step]) -> Step:
+        """The step, whenever it comes; when it takes long that is stored and told."""
+        pending = asyncio.ensure_future(step)
+        try:
+            done, _ = await asyncio.wait({pending}, timeout=self._answer_s)
+            if not done:
+                row = file.kept._replace(problem="it does not answer: see to its file system")
+                await self._stored(lambda store: store.keep_messages(row, [], []))
+                file.kept = row
+                self._tell(file, Step(problem=row.problem))
+            return await pending
+        finally:
+            pending.cancel()
 
     def _file(self, entry: FollowedFile, row: ConsoleRow | None, owners: Iterable[str]) -> _File:
         progress = None

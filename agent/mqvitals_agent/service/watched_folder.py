@@ -1,25 +1,29 @@
 """A folder in which the agent finds files of SMF records: looked at every ten seconds, read between the cycles.
 
-A file is read when its size and time are the same at two looks, for it may still be on its way. It is read a little at a time, so
-that cycles are stored in time. What was read is noted in the store, and read again only when it changes.
+A file is read when its size and time are the same at two looks, for it may still be on its way. Folder and files are read in threads of
+their own, so that a file system that does not answer holds up nothing else; what was read is stored a little at a time, so that cycles
+are stored in time. What was read is noted in the store, and read again only when it changes.
 """
 
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
+from mqvitals_agent.bounded_call import BoundedCall, NoAnswerError
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.journal import Journal
 from mqvitals_agent.smf.error import SmfError
 from mqvitals_agent.smf.groups import Groups
-from mqvitals_agent.smf.intake import RecordIntake
+from mqvitals_agent.smf.intake import RecordIntake, Taken
 from mqvitals_agent.smf.reader import records
+from mqvitals_agent.smf.record import Record
 from mqvitals_agent.smf.source import open_smf
 from mqvitals_agent.smf.tally import Tally
 from mqvitals_agent.store.error import StoreError
@@ -35,6 +39,8 @@ TURN_S: Final = 0.05
 """So long the thread of the store works at a file before cycles have their turn."""
 PAUSE_MS: Final = 10
 """Between two turns."""
+ANSWER_S: Final = 60.0
+"""A file that gives no more records for so long is given up until it changes."""
 _AT_ONCE: Final = 60
 
 
@@ -59,21 +65,53 @@ class InThread(Protocol):
         ...
 
 
-@dataclass(slots=True)
-class _Reading:
-    """A file being read. All of it happens in the thread of the store."""
+class Calls(Protocol):
+    """Makes calls that may hang; BoundedCall does."""
 
-    file: FileRow
-    tally: Tally = field(default_factory=Tally)
-    open: ExitStack = field(default_factory=ExitStack)
-    intake: RecordIntake | None = None
-    steps: Iterator[None] | None = None
+    async def run(self, function: Callable[[], _T], limit_s: float) -> _T:
+        """What the function returns; raises what it raises, and NoAnswerError."""
+        ...
+
+
+class _Reading:
+    """A file being read, in a thread that may hang: whoever gives it up does not wait for it to be closed."""
+
+    def __init__(self, path: str) -> None:
+        self.tally = Tally()
+        self._path = path
+        self._open = ExitStack()
+        self._records: Iterator[Record] | None = None
+        self._lock = threading.Lock()
+        self._busy = False
+        self._given_up = False
+
+    def batch(self) -> list[Record]:
+        """The next records, none at the end. Raises OSError and SmfError."""
+        with self._lock:
+            self._busy = True
+        try:
+            if self._records is None:
+                self._records = records(self._open.enter_context(open_smf(self._path)), self.tally)
+            return list(islice(self._records, _AT_ONCE))
+        finally:
+            with self._lock:
+                self._busy = False
+                if self._given_up:
+                    self._open.close()
+
+    def close(self) -> None:
+        """Let go of the file, at once or when the thread comes back from it."""
+        with self._lock:
+            self._given_up = True
+            if not self._busy:
+                self._open.close()
 
 
 class WatchedFolder:
     """Looks at ``folder`` and reads what is new in it, in ``run``.
 
-    ``groups`` are the names of groups. ``steady`` is a clock of seconds for the length of a turn.
+    ``groups`` are the names of groups. ``steady`` is a clock of seconds for the length of a turn. ``calls`` makes what reads the
+    folder or a file.
     """
 
     def __init__(
@@ -86,6 +124,7 @@ class WatchedFolder:
         journal: Journal,
         *,
         steady: Callable[[], float] = time.monotonic,
+        calls: Callable[[], Calls] = BoundedCall,
     ) -> None:
         self._folder = folder
         self._keeper = keeper
@@ -96,38 +135,42 @@ class WatchedFolder:
         self._steady = steady
         self._seen: frozenset[FileRow] = frozenset()
         self._failed: set[FileRow] = set()
-        self._reading: _Reading | None = None
+        self._calls = calls
+        self._looking = calls()
         self._paths: dict[FileRow, str] = {}
 
     async def run(self) -> None:
         """Look and read until cancelled. What a file or the store does wrong goes to the log."""
-        try:
-            while True:
-                for file in await self._ready():
-                    await self._read(file)
-                await self._clock.sleep(LOOK_MS)
-        finally:
-            # A file that is half read is read anew at the next start: what is known of it then costs little.
-            self._close()
+        while True:
+            for file in await self._ready():
+                await self._read(file)
+            await self._clock.sleep(LOOK_MS)
 
     async def _ready(self) -> list[FileRow]:
         """The files that lie still and were not read, in the order of their times."""
         try:
-            found, done = await self._in_thread(self._look)
-        except OSError as error:
-            problem = f"the watched folder {self._folder} cannot be read ({error.strerror}): make it, or set smf.watch"
+            paths = await self._looking.run(self._look, ANSWER_S)
+            done = await self._in_thread(self._done)
+        except (OSError, NoAnswerError) as error:
+            why = f"({error.strerror}): make it" if isinstance(error, OSError) else "as it does not answer: mend it"
+            problem = f"the watched folder {self._folder} cannot be read {why}, or set smf.watch"
             self._journal.changed("smf folder", "smf.folder_failed", problem, level="error")
             return []
         except StoreError:
             return []  # the cycles tell of it
         if self._journal.changed("smf folder", "smf.folder_failed", ""):
             self._journal.say("smf.folder_recovered", f"the watched folder {self._folder} can be read again")
+        self._paths = paths
+        found = frozenset(paths)
         still = found & self._seen
         self._seen = found
         self._failed &= found
         return sorted(still - done - self._failed, key=lambda file: (file.changed_ns, file.name))
 
-    def _look(self) -> tuple[frozenset[FileRow], frozenset[FileRow]]:
+    def _done(self) -> frozenset[FileRow]:
+        return self._keeper.store.record_files()
+
+    def _look(self) -> dict[FileRow, str]:
         found: dict[FileRow, str] = {}
         with os.scandir(self._folder) as entries:
             for entry in entries:
@@ -137,14 +180,17 @@ class WatchedFolder:
                 # A name may be no UTF-8; the store holds text.
                 name = os.fsencode(entry.name).decode("utf-8", "backslashreplace")
                 found[FileRow(name, facts.st_size, facts.st_mtime_ns)] = entry.path
-        self._paths = found
-        return frozenset(found), self._keeper.store.record_files()
+        return found
 
     async def _read(self, file: FileRow) -> None:
-        self._reading = reading = _Reading(file)
+        # A file that is half read at the end is read anew at the next start: what is known of it then costs little.
+        reading = _Reading(self._paths[file])
+        call = self._calls()
         try:
-            while await self._in_thread(lambda: self._turn(reading)):
-                await self._clock.sleep(PAUSE_MS)
+            intake = await self._in_thread(self._intake)
+            while batch := await call.run(reading.batch, ANSWER_S):
+                await self._in_turns(intake.take(batch))
+            await self._in_turns(intake.finish())
             now = self._clock.now()
             await self._in_thread(lambda: self._keeper.store.keep_record_file(file, now))
         except (OSError, SmfError) as error:
@@ -156,34 +202,33 @@ class WatchedFolder:
                 level="error",
                 file=file.name,
             )
+        except NoAnswerError:
+            self._failed.add(file)
+            text = f"{file.name} in {self._folder} does not answer: see to its file system, then 'touch' the file"
+            self._journal.say("smf.failed", text, level="error", file=file.name)
         except StoreError as error:
             text = f"{file.name} cannot be taken in: {error}; it is tried again"
             self._journal.changed("smf store", "smf.store_failed", text, level="error")
         else:
             self._journal.changed("smf store", "smf.store_failed", "")
-            self._tell(reading)
+            self._tell(file.name, intake.taken, reading.tally)
         finally:
-            self._close()
+            reading.close()
 
-    def _turn(self, reading: _Reading) -> bool:
-        """Work at a file for a while; False when it is read."""
+    def _intake(self) -> RecordIntake:
+        return RecordIntake(self._keeper.store, self._keeper.take_records, self._groups, at_once=_AT_ONCE)
+
+    async def _in_turns(self, steps: Iterator[None]) -> None:
+        """Make all steps in the thread of the store, for a short while at a time."""
+        while await self._in_thread(lambda: self._turn(steps)):
+            await self._clock.sleep(PAUSE_MS)
+
+    def _turn(self, steps: Iterator[None]) -> bool:
+        """Work for a while; False when all is done."""
         ends = self._steady() + TURN_S
-        if reading.steps is None:
-            reading.intake = intake = RecordIntake(
-                self._keeper.store, self._keeper.take_records, self._groups, at_once=_AT_ONCE
-            )
-            stream = reading.open.enter_context(open_smf(self._paths[reading.file]))
-            reading.steps = intake.steps(records(stream, reading.tally))
-        return any(self._steady() >= ends for _ in reading.steps)
+        return any(self._steady() >= ends for _ in steps)
 
-    def _close(self) -> None:
-        reading, self._reading = self._reading, None
-        if reading is not None:
-            reading.open.close()
-
-    def _tell(self, reading: _Reading) -> None:
-        assert reading.intake is not None
-        taken, tally, name = reading.intake.taken, reading.tally, reading.file.name
+    def _tell(self, name: str, taken: Taken, tally: Tally) -> None:
         text = f"{name}: new records: {taken.new:,}, known before: {taken.known:,}, samples: {taken.readings:,}"
         self._journal.say("smf.read", text, file=name, records=taken.new, known=taken.known, samples=taken.readings)
         if tally.damage:

@@ -72,6 +72,11 @@ class RecordIntake:
 
         Raises StoreError, and whatever reading the records raises; what was taken in stays, and coming again completes it.
         """
+        yield from self.take(records)
+        yield from self.finish()
+
+    def take(self, records: Iterable[Record]) -> Iterator[None]:
+        """Take in some of them, as ``steps``; ``finish`` comes behind the last."""
         for count, record in enumerate(records, 1):
             identity = identity_of(record)
             if identity in self._buffer:
@@ -81,6 +86,9 @@ class RecordIntake:
                 yield from self._write()
             elif count % _TURN == 0:
                 yield
+
+    def finish(self) -> Iterator[None]:
+        """Store what is still in hand, as ``steps``."""
         yield from self._write()
         for each in self._waiting:
             self._leave_out(each)

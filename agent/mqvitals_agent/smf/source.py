@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import sys
 import zlib
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from mqvitals_agent.smf.error import SmfError
+from mqvitals_config.regular_file import open_regular
 
 STDIN: Final = "-"
 _GZIP: Final = b"\x1f\x8b"
@@ -61,7 +63,7 @@ def open_smf(path: Path | str) -> Iterator[BinaryIO]:
     if str(path) == STDIN:
         yield _unpacked(sys.stdin.buffer)
         return
-    with Path(path).open("rb") as file:
+    with os.fdopen(open_regular(path), "rb") as file:
         yield _unpacked(file)
 
 

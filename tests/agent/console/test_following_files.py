@@ -194,13 +194,13 @@ def test_what_cannot_be_lines_is_told(tmp_path: Path) -> None:
     assert "UTF-16" in drained(follower(path, from_start=True))[-1].problem
     path.unlink()
     path.mkdir()
-    assert follower(path).step(NOW).problem == "it is no ordinary file"
+    assert follower(path).step(NOW).problem == "Is a directory"
 
 
 def test_a_pipe_holds_nobody_up(tmp_path: Path) -> None:
     path = tmp_path / "console"
     os.mkfifo(path)
-    assert follower(path).step(NOW).problem == "it is no ordinary file"
+    assert follower(path).step(NOW).problem == "it is a named pipe, not a regular file"
 
 
 def test_a_line_without_end_takes_no_memory(tmp_path: Path) -> None:

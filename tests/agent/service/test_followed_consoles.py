@@ -70,10 +70,14 @@ class Depot:
 
 
 @asynccontextmanager
-async def following(house: Any, settings: Settings, worker: Callable[[], Any] = Inline) -> AsyncIterator[Depot]:
+async def following(
+    house: Any, settings: Settings, worker: Callable[[], Any] = Inline, **how: Any
+) -> AsyncIterator[Depot]:
     with Store.open(house.store) as store:
         depot = Depot(store)
-        watch = ConsoleWatch(settings, lambda: {"QM01", "QM02"}, depot, house.clock, house.journal, worker=worker)
+        watch = ConsoleWatch(
+            settings, lambda: {"QM01", "QM02"}, depot, house.clock, house.journal, worker=worker, **how
+        )
         task = asyncio.create_task(watch.run())
         await house.clock.settle()
         try:
@@ -184,6 +188,30 @@ async def test_one_that_hangs_does_not_hold_up_the_others(house: Any, tmp_path: 
     async with following(house, settings_of(tmp_path / "a", tmp_path / "b"), lambda: next(workers)):
         await house.clock.advance(2 * LOOK)
         assert told(house) == [("QM01", "CSQP020E", 1)]
+
+
+async def test_one_that_hangs_is_told_of(house: Any, tmp_path: Path) -> None:
+    """In the log and in the store, until it answers."""
+    release = asyncio.Event()
+
+    class Slow(Inline):
+        async def call(self, function: Callable[[], _T]) -> _T:
+            await release.wait()
+            return function()
+
+    append(tmp_path / "a", LINE.format("QM01"))
+    async with following(house, settings_of(tmp_path / "a"), Slow, answer_s=0.01):
+        async with asyncio.timeout(60):
+            while "console.failed" not in house.log.getvalue():  # noqa: ASYNC110 - real time
+                await asyncio.sleep(0.001)
+        with StoreReader.open(house.store) as reader:
+            assert [why for _, why in reader.consoles_failing()] == ["it does not answer: see to its file system"]
+        release.set()
+        await house.clock.advance(LOOK)
+        assert told(house) == [("QM01", "CSQP020E", 1)]
+        with StoreReader.open(house.store) as reader:
+            assert reader.consoles_failing() == ()
+        assert "console.recovered" in house.log.getvalue()
 
 
 async def test_lines_of_nobody_do_not_keep_the_store_busy(house: Any, tmp_path: Path) -> None:

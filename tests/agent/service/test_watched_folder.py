@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +15,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from mqvitals_agent.bounded_call import BoundedCall, NoAnswerError
 from mqvitals_agent.service.watched_folder import LOOK_MS, WatchedFolder
 from mqvitals_agent.smf.groups import Groups
 from mqvitals_agent.store.error import StoreError
@@ -67,11 +70,18 @@ class Taker:
         return function()
 
 
+class Inline:
+    """Reads at once."""
+
+    async def run(self, function: Callable[[], _T], limit_s: float) -> _T:
+        return function()
+
+
 @asynccontextmanager
-async def watching(house: Any, folder: Path, *, steady: Callable[[], float] | None = None) -> AsyncIterator[Taker]:
+async def watching(house: Any, folder: Path, **how: Any) -> AsyncIterator[Taker]:
     with Store.open(house.store) as store:
         taker = Taker(store)
-        how = {} if steady is None else {"steady": steady}
+        how = {"calls": Inline, **how}
         watched = WatchedFolder(folder, taker, taker.in_thread, Groups(), house.clock, house.journal, **how)
         task = asyncio.create_task(watched.run())
         await house.clock.settle()
@@ -159,6 +169,63 @@ async def test_a_file_that_is_none_is_told_once(house: Any, smf: Any, tmp_path: 
     assert lows(house) == [1, 500]
 
 
+async def test_a_file_that_does_not_answer_holds_up_no_other(house: Any, smf: Any, tmp_path: Path) -> None:
+    """It is told once; the one after it is read, and it is itself once it has changed."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.dat").write_bytes(records(smf, 600))
+    (folder / "b.dat").write_bytes(records(smf, 600, 500))
+    os.utime(folder / "a.dat", (1, 1))
+    calls: list[Any] = []
+
+    class Calls(Inline):
+        def __init__(self) -> None:
+            calls.append(self)
+
+        async def run(self, function: Callable[[], _T], limit_s: float) -> _T:
+            # The first looks at the folder, the second reads the first file.
+            if calls.index(self) == 1:
+                raise NoAnswerError
+            return function()
+
+    async with watching(house, folder, calls=Calls):
+        await house.clock.advance(4 * LOOK)
+        assert lows(house) == [600, 500]
+        assert house.log.getvalue().count("a.dat in") == 1
+        assert "does not answer" in house.log.getvalue()
+        assert len(calls) == 3
+        (folder / "a.dat").touch()
+        await house.clock.advance(2 * LOOK)
+        assert "a.dat: new records: 0, known before: 1" in house.log.getvalue()
+
+
+async def test_a_folder_that_does_not_answer_holds_nothing_up(house: Any, smf: Any, tmp_path: Path) -> None:
+    """It is looked at in a thread; the loop goes on, and so does the watch when it answers."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "smf.dat").write_bytes(records(smf, 600))
+    release = threading.Event()
+
+    class Short(BoundedCall):
+        async def run(self, function: Callable[[], _T], limit_s: float) -> _T:
+            def slow() -> _T:
+                release.wait(60)
+                return function()
+
+            return await super().run(slow, 0.01)
+
+    async def until(true: Callable[[], bool]) -> None:
+        async with asyncio.timeout(60):
+            while not true():
+                await asyncio.sleep(0.001)
+                await house.clock.advance(LOOK)
+
+    async with watching(house, folder, calls=Short):
+        await until(lambda: "as it does not answer" in house.log.getvalue())
+        release.set()
+        await until(lambda: lows(house) == [600])
+
+
 async def test_damage_is_told(house: Any, smf: Any, tmp_path: Path) -> None:
     """What can be read is taken."""
     folder = tmp_path / "in"
@@ -221,8 +288,9 @@ async def test_names_that_are_no_text(house: Any, oddly_named: Path) -> None:
     assert "\x1b" not in house.log.getvalue()
 
 
-async def test_the_service_watches(house: Any, smf: Any, tmp_path: Path) -> None:
+async def test_the_service_watches(house: Any, smf: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Records of a queue manager that is polled stand beside its polls; old ones make no alert of today."""
+    monkeypatch.setattr("mqvitals_agent.service.service.WatchedFolder", partial(WatchedFolder, calls=Inline))
     folder = tmp_path / "in"
     folder.mkdir()
     place = Place("mqvitals.yaml", 1, 1)
@@ -247,7 +315,7 @@ async def test_queue_managers_known_by_records_alone_are_not_ended(house: Any, s
         folder = tmp_path / "in"
         folder.mkdir()
         (folder / "smf.dat").write_bytes(records(smf, 600))
-        watched = WatchedFolder(folder, taker, taker.in_thread, Groups(), house.clock, house.journal)
+        watched = WatchedFolder(folder, taker, taker.in_thread, Groups(), house.clock, house.journal, calls=Inline)
         task = asyncio.create_task(watched.run())
         await house.clock.advance(2 * LOOK)
         task.cancel()
