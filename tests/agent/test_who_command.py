@@ -241,6 +241,7 @@ def test_a_lock_that_may_not_be_looked_at(
 ) -> None:
     """Whether the agent of another user runs cannot be told: it may."""
     path = open_folder / "other.db"
+    path.touch()
     assert not may_be_written(path)
     lock = WriterLock(path)
     lock.path.chmod(0)

@@ -3,7 +3,28 @@
 from __future__ import annotations
 
 import sqlite3
+from enum import Enum
 from pathlib import Path
+
+
+class Trouble(Enum):
+    """What kind of thing is wrong with a store: whoever goes on without it decides by this."""
+
+    OTHER = "other"
+    FULL = "full"
+    LOCKED = "locked"
+    PERMISSION = "permission"
+    IO = "input or output failed"
+    UNREACHABLE = "unreachable"  # its folder is not there
+    GONE = "gone"  # the folder is there, the file is not
+    REPLACED = "replaced"  # another file has its name
+    DAMAGED = "damaged"
+    REFUSED = "refused"  # what was to be stored is at fault, not the store
+
+    @property
+    def lost(self) -> bool:
+        """Whether the file is lost to its writer, so that only a new one helps."""
+        return self in {Trouble.GONE, Trouble.REPLACED, Trouble.DAMAGED}
 
 
 class StoreError(Exception):
@@ -12,10 +33,11 @@ class StoreError(Exception):
     ``message`` says what happened and where, ``hint`` what to do next; the text of the exception is both.
     """
 
-    def __init__(self, message: str, hint: str = "") -> None:
+    def __init__(self, message: str, hint: str = "", trouble: Trouble = Trouble.OTHER) -> None:
         super().__init__(f"{message}; {hint}" if hint else message)
         self.message = message
         self.hint = hint
+        self.trouble = trouble
 
 
 UNDECODABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
@@ -45,6 +67,7 @@ def explained(path: Path, error: Exception, doing: str) -> StoreError:
             return StoreError(
                 f"the disk is full: nothing of this cycle was kept in the store {path}",
                 "free some space; what was stored before is safe",
+                Trouble.FULL,
             )
         case sqlite3.SQLITE_CORRUPT:
             return damaged(path, str(error))
@@ -55,25 +78,32 @@ def explained(path: Path, error: Exception, doing: str) -> StoreError:
             return StoreError(
                 f"{path} is no mqvitals store: it is not an SQLite file, or its beginning is damaged",
                 "name the file of a store",
+                Trouble.DAMAGED,
             )
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return StoreError(
                 f"another program keeps the store {path} locked",
                 "end its transaction (an SQLite shell left open?) and try again",
+                Trouble.LOCKED,
             )
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_AUTH:
             return StoreError(
                 f"no permission for {doing} the store {path} ({error})",
                 "the file and its folder must be accessible to you; SQLite keeps two files beside it",
+                Trouble.PERMISSION,
             )
         case sqlite3.SQLITE_INTERRUPT:
             return StoreError(
                 f"{doing} the store {path} took too long and was stopped", "ask for a shorter time or fewer objects"
             )
+        case sqlite3.SQLITE_IOERR if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHORT_READ:
+            # Part of a file that SQLite knows to be longer is missing.
+            return damaged(path, str(error))
         case sqlite3.SQLITE_IOERR:
             return StoreError(
                 f"{doing} the store {path} failed ({error})",
                 "look whether the disk is full or failing; what was stored before is safe",
+                Trouble.IO,
             )
         case _:
             return StoreError(f"{doing} the store {path} failed ({error})")
@@ -84,4 +114,5 @@ def damaged(path: Path, what: str) -> StoreError:
     return StoreError(
         f"the store {path} is damaged ({' '.join(what.split())})",
         "put back a copy, or move it away and begin a new one under the same name",
+        Trouble.DAMAGED,
     )

@@ -1,16 +1,52 @@
 """The structure of the store, step by step. Metric columns are no part of it: they follow the vocabulary (``table``).
 
-The only module that imports sqlite_utils, which takes longer to import than a whole query: it is loaded only when a
-store is made, or is of an older structure.
+The steps are plain SQL on whatever has ``execute``, so that they also make a database in memory (``made``). sqlite_utils,
+which takes longer to import than a whole query, is loaded only when a store is made, or is of an older structure.
 """
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlite_utils import Database, Migrations
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
-migrations = Migrations("mqvitals_store")
+_Step = TypeVar("_Step", bound=Callable[[Any], None])
+
+
+class _Steps:
+    """The steps in their order. ``@migrations()`` registers one, as ``sqlite_utils.Migrations`` does."""
+
+    def __init__(self) -> None:
+        self._steps: list[Callable[[Any], None]] = []
+
+    def __call__(self) -> Callable[[_Step], _Step]:
+        def register(step: _Step) -> _Step:
+            self._steps.append(step)
+            return step
+
+        return register
+
+    def apply(self, db: Database, *, stop_before: str | None = None) -> None:
+        """Take every step that a store has not taken yet. Raises sqlite3.Error."""
+        from sqlite_utils import Migrations
+
+        registered = Migrations("mqvitals_store")
+        for step in self._steps:
+            registered()(step)
+        registered.apply(db, stop_before=stop_before)
+
+    def made(self, connection: sqlite3.Connection) -> sqlite3.Connection:
+        """Give an empty database all tables and indexes of the newest structure. Raises sqlite3.Error."""
+        for step in self._steps:
+            step(connection)
+        return connection
+
+
+migrations = _Steps()
 
 
 @migrations()
@@ -159,6 +195,8 @@ def migrate(path: Path, *, application_id: int, structure: int, page_size: int) 
     The caller holds the writer's lock. The mark that this is a store is written first: a process that dies in between
     leaves an empty file, or a store that the next writer completes.
     """
+    from sqlite_utils import Database
+
     db = Database(path)
     try:
         # Pragmas take no parameters; these are our own integers. The page size only counts while the file is empty.

@@ -23,6 +23,7 @@ from mqvitals_agent.store.notice_row import StoredNotice, read_notices
 from mqvitals_agent.store.receiver_row import ReceiverRow, read_receivers
 from mqvitals_agent.store.result import LIVE, CurrentValue, ObjectRow, Owner, Series, StoreMeta, UnknownRow
 from mqvitals_agent.store.schema import REFUSED, columns_of, open_reader, read_meta
+from mqvitals_agent.store.schema_check import refuse_strangers
 from mqvitals_agent.store.table import tables_of
 from mqvitals_rules.preference import covering, newest
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot, Source
@@ -428,6 +429,7 @@ class StoreReader:
         """Which columns there are now: a writer that begins, perhaps of a later version, adds those that are missing."""
         schema = self._connection.execute("PRAGMA schema_version").fetchone()[0]
         if schema != self._schema:
+            refuse_strangers(self.path, self._connection)
             self._columns = columns_of(self._connection)
             self._schema = schema
 

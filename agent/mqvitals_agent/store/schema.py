@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 from collections.abc import Iterable, Mapping
@@ -9,7 +10,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from mqvitals_agent.store.cell import text
-from mqvitals_agent.store.error import UNDECODABLE, StoreError, explained
+from mqvitals_agent.store.error import UNDECODABLE, StoreError, Trouble, explained
+from mqvitals_agent.store.schema_check import refuse_strangers
 from mqvitals_agent.store.table import KindTables
 
 APPLICATION_ID = 0x6D717674
@@ -27,25 +29,29 @@ BUSY_MS = 5000
 _EMPTY = -1
 
 
-def open_writer(
-    path: Path, tables: Iterable[KindTables], *, mode: int, page_size: int = PAGE_SIZE
-) -> sqlite3.Connection:
-    """Open the store at ``path`` for writing; make it, migrate it, add missing columns.
+def make_file(path: Path, mode: int) -> None:
+    """See that there is a file at ``path`` that may be written; a new one is empty. Raises StoreError."""
+    _check_file(path, writing=True)
+    if not path.exists():
+        _make_file(path, mode)
 
-    The caller holds the writer's lock.
+
+def open_writer(
+    path: Path, tables: Iterable[KindTables], *, page_size: int = PAGE_SIZE, busy_ms: int = 0
+) -> sqlite3.Connection:
+    """Open the file at ``path`` for writing; an empty one becomes a store, an older one is migrated, columns are added.
+
+    The caller holds the writer's lock. ``busy_ms`` is how long to wait for another connection's transaction (0: ``BUSY_MS``).
 
     Raises StoreError.
     """
     try:
-        _check_file(path, writing=True)
-        if not path.exists():
-            _make_file(path, mode)
         version = _version(path)
         if version < STRUCTURE:
             from mqvitals_agent.store.migration import migrate
 
             migrate(path, application_id=APPLICATION_ID, structure=STRUCTURE, page_size=page_size)
-        connection = _connect(path, "rw")
+        connection = _connect(path, "rw", busy_ms=busy_ms)
     except (sqlite3.Error, *UNDECODABLE) as error:
         raise explained(path, error, "writing") from error
     try:
@@ -131,23 +137,30 @@ def _check_file(path: Path, *, writing: bool) -> None:
     """What the operating system can tell before SQLite looks, in words a person understands."""
     try:
         if path.is_dir():
-            raise StoreError(f"{path} is a folder, not a store", "name a file in it")
+            raise StoreError(f"{path} is a folder, not a store", "name a file in it", Trouble.REPLACED)
         exists = path.exists()
         folder = path.parent.is_dir()
     except OSError as error:
-        raise StoreError(f"the store {path} cannot be reached ({error.strerror})") from None
+        raise StoreError(
+            f"the store {path} cannot be reached ({error.strerror})", trouble=Trouble.UNREACHABLE
+        ) from None
     if not exists:
         if not writing:
             raise StoreError(
-                f"there is no store {path}", "run the agent or a replay into it first, or name another file"
+                f"there is no store {path}",
+                "run the agent or a replay into it first, or name another file",
+                Trouble.GONE,
             )
         if not folder:
-            raise StoreError(f"the folder of the store {path} does not exist", "make it, or name another file")
+            raise StoreError(
+                f"the folder of the store {path} does not exist", "make it, or name another file", Trouble.UNREACHABLE
+            )
         return
     if not os.access(path, os.R_OK | os.W_OK if writing else os.R_OK):
         raise StoreError(
             f"no permission for {'writing' if writing else 'reading'} the store {path}",
             "ask its owner, or name another file",
+            Trouble.PERMISSION,
         )
 
 
@@ -159,9 +172,16 @@ def _make_file(path: Path, mode: int) -> None:
             os.fchmod(file, mode)
         finally:
             os.close(file)
+    except FileExistsError:
+        return  # another writer was faster: the lock decides
     except OSError as error:
+        full = error.errno in {errno.ENOSPC, errno.EDQUOT}
         raise StoreError(
-            f"the store {path} cannot be made ({error.strerror})", "name a file in a folder that you may write to"
+            f"no permission for writing the store {path}: it cannot be made ({error.strerror})"
+            if not full
+            else f"the disk is full: the store {path} cannot be made",
+            "free some space" if full else "name a file in a folder that you may write to",
+            Trouble.FULL if full else Trouble.PERMISSION,
         ) from None
 
 
@@ -186,6 +206,8 @@ def _version(path: Path) -> int:
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (things,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        if application == APPLICATION_ID and version <= STRUCTURE:
+            refuse_strangers(path, connection)
     finally:
         connection.close()
     if application == APPLICATION_ID:
@@ -197,7 +219,7 @@ def _version(path: Path) -> int:
         return int(version)
     if application == 0 and things == 0:
         return _EMPTY
-    raise StoreError(f"{path} is an SQLite file, but no mqvitals store", "name the file of a store")
+    raise StoreError(f"{path} is an SQLite file, but no mqvitals store", "name the file of a store", Trouble.REPLACED)
 
 
 def _connect_reader(path: Path) -> sqlite3.Connection:
@@ -221,12 +243,18 @@ def _connect_reader(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _connect(path: Path, mode: str, *, immutable: bool = False, any_thread: bool = False) -> sqlite3.Connection:
+def _connect(
+    path: Path, mode: str, *, immutable: bool = False, any_thread: bool = False, busy_ms: int = 0
+) -> sqlite3.Connection:
     address = f"file:{quote(str(path.absolute()))}?mode={mode}{'&immutable=1' if immutable else ''}"
+    wait_ms = busy_ms or BUSY_MS
     connection = sqlite3.connect(
-        address, uri=True, isolation_level=None, timeout=BUSY_MS / 1000, check_same_thread=not any_thread
+        address, uri=True, isolation_level=None, timeout=wait_ms / 1000, check_same_thread=not any_thread
     )
-    connection.execute(f"PRAGMA busy_timeout = {BUSY_MS:d}")
+    connection.execute(f"PRAGMA busy_timeout = {wait_ms:d}")
+    # A file may come from anywhere: nothing in its schema may call functions with effects, and its cells are checked.
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cell_size_check = ON")
     return connection
 
 

@@ -47,7 +47,7 @@ from mqvitals_agent.store.ownership import give_to_group
 from mqvitals_agent.store.receiver_row import Adoption, Introduced, adopt_receivers, count_owed
 from mqvitals_agent.store.request import Wish, forget_old, read_wishes, write_answers
 from mqvitals_agent.store.result import HOLDS, LIVE, RECORDS, REPLAY
-from mqvitals_agent.store.schema import PAGE_SIZE, REFUSED, columns_of, open_writer, read_meta
+from mqvitals_agent.store.schema import PAGE_SIZE, REFUSED, columns_of, make_file, open_writer, read_meta
 from mqvitals_agent.store.smf_row import (
     FileRow,
     Part,
@@ -119,6 +119,7 @@ class Store:
         mode: int = 0o600,
         shared_with: str = "",
         page_size: int = PAGE_SIZE,
+        busy_ms: int = 0,
     ) -> Store:
         """Open the store at ``path``, or make it; missing tables and columns are added.
 
@@ -126,18 +127,18 @@ class Store:
         (the recording, or the configuration) and ``group`` are kept for those who read. ``created`` is the
         time now, ms UTC, for a new store. ``mode`` are the permissions of a new file, ``shared_with`` the group of the
         operating system that the files belong to (empty: as they are). ``page_size`` only counts for a new file.
+        ``busy_ms`` is how long to wait for another program's transaction (0: five seconds).
 
         Raises StoreError: no permission, another writer, no store, a newer structure, damaged, full, the other kind of
         store.
         """
         path = Path(path).resolve()
         tables = tables_of(kinds)
-        if not path.parent.is_dir():
-            raise StoreError(f"the folder of the store {path} does not exist", "make it, or name another file")
+        make_file(path, mode)
         lock = WriterLock(path)
         connection: sqlite3.Connection | None = None
         try:
-            connection = open_writer(path, tables.values(), mode=mode, page_size=page_size)
+            connection = open_writer(path, tables.values(), page_size=page_size, busy_ms=busy_ms)
             _write_meta(
                 path,
                 connection,
