@@ -16,11 +16,12 @@ from mqvitals_rules.finding import severity_of
 from mqvitals_rules.form import Form
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Transition, Why
 from mqvitals_rules.lifecycle.incident import explained
-from mqvitals_rules.lifecycle.step import Policy, Verdict, begin, end, step
+from mqvitals_rules.lifecycle.step import Measured, Policy, Verdict, begin, end, step
 from mqvitals_rules.rule import RuleKind
 from mqvitals_rules.ruleset import RuleSet
 from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, fresh_until
+from mqvitals_rules.template import shown
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.watch import REVIEW_MS, Watch
 from mqvitals_rules.windows import Windows
@@ -270,7 +271,8 @@ class Engine:
     ) -> None:
         severity = severity_of(form, self._scene) or form.rule.severity
         identity = form.identity(state.name)
-        transition = begin(identity, policy, severity, form.summary.fill(state.name, self._scene.value), now)
+        summary = form.summary.fill(state.name, self._scene.value)
+        transition = begin(identity, policy, severity, summary, now, self._measured(form))
         alerts[identity.key.rule] = transition.after
         changes.append(transition)
 
@@ -291,7 +293,8 @@ class Engine:
             clear = not holds if form.clear is None else form.clear.truth(self._scene)
         severity = None if holds is None else severity_of(form, self._scene)
         summary = form.summary.fill(state.name, self._scene.value) if holds else alert.summary
-        transition = step(alert, policy, Verdict(holds, clear, severity, summary), now)
+        measured = None if holds is None else self._measured(form)
+        transition = step(alert, policy, Verdict(holds, clear, severity, summary, measured), now)
         if transition is None:
             return
         changes.append(transition)
@@ -299,6 +302,16 @@ class Engine:
             del alerts[alert.key.rule]
         else:
             alerts[alert.key.rule] = transition.after
+
+    def _measured(self, form: Form) -> Measured | None:
+        figure = form.figure
+        if figure is None:
+            return None
+        value = self._scene.value(figure.kind, figure.metric.name)
+        if isinstance(value, Absence):
+            return None
+        number = None if isinstance(value, str) else float(value)
+        return Measured(shown(figure.metric, value), number, figure.low_is_bad)
 
     def _gone(self, name: ObjectName, now: int, why: Why) -> list[Transition]:
         state = self.world.state(name)

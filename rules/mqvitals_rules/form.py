@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from mqvitals_config.problem import ConfigError, LocatedText, Problem
 from mqvitals_rules.expression import Context, Expression, ExpressionError, compile_expression
@@ -14,8 +15,19 @@ from mqvitals_rules.members import has_members
 from mqvitals_rules.rule import Rule, RuleKind
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.template import Template, compile_template
-from mqvitals_rules.vocabulary.metric import Kind
+from mqvitals_rules.vocabulary.metric import Kind, Metric
 from mqvitals_rules.world import relates
+
+
+class Figure(NamedTuple):
+    """The metric that best says how bad an alert is: the first of its summary that its condition compares.
+
+    ``low_is_bad`` says on which side the worse values are; None: on neither, or the conditions do not say.
+    """
+
+    kind: str
+    metric: Metric
+    low_is_bad: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +50,7 @@ class Form:
     """True when every part of the condition must hold, so that whatever is absent makes it unknown."""
     own: frozenset[str] = frozenset()
     """The metrics of the object itself that its condition, or the one that clears it, looks at, but for declared ones."""
+    figure: Figure | None = None
 
     @property
     def leisurely(self) -> bool:
@@ -123,6 +136,7 @@ def compile_rule(rule: Rule, kinds: Mapping[str, Kind], values: Mapping[str, flo
         mqsc_if=tuple((compiled, template) for compiled, template in commands if compiled is not None),
         plain=_is_plain(when, kinds),
         own=_own(scope, when, clear),
+        figure=_figure(summary, when, clear),
     )
 
 
@@ -139,6 +153,19 @@ def _lost_members(compiled: Expression, scope: Kind, kinds: Mapping[str, Kind]) 
 def _own(scope: Kind, *conditions: Expression | None) -> frozenset[str]:
     names = {name for each in conditions if each is not None for kind, name in each.names if kind == scope.name}
     return frozenset(metric.name for metric in scope.metrics if metric.name in names and not metric.declared)
+
+
+def _figure(summary: Template, when: Expression, clear: Expression | None) -> Figure | None:
+    sides = when.sides()
+    # What ends the alert tells best which side is the good one: the condition itself may be a range.
+    good = {} if clear is None else clear.sides()
+    for kind, metric in summary.metrics:
+        key = (kind, metric.name)
+        if key not in sides or metric.declared:
+            continue
+        best = good.get(key)
+        return Figure(kind, metric, sides[key] if best is None else not best)
+    return None
 
 
 def _is_plain(when: Expression, kinds: Mapping[str, Kind]) -> bool:

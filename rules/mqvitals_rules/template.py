@@ -1,7 +1,7 @@
 """The words of an alert: a rule's summary with the values of its object filled in.
 
 ``{metric}`` is a metric of the object, ``{kind.metric}`` one of a related object, ``{metric|metric}`` the first of them that has a value, ``{parameter}`` a threshold; ``{name}`` and ``{owner}`` are the two halves
-of the object's name. Values come with their units, states by their names, absent values with their reason. The result is plain text without
+of the object's name. ``[[..., {metric}]]`` is an aside: it is left out unless it shows a value that differs from those before it. Values come with their units, states by their names, absent values with their reason. The result is plain text without
 control characters: names and texts of MQ are data. In an MQSC command the names stand as MQSC wants them.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mqvitals_config.problem import LocatedText, Problem
 from mqvitals_config.suggestion import did_you_mean
@@ -28,6 +28,9 @@ _NAMES = ("{name}", "{owner}")
 Lookup = Callable[[str, str], Reported]
 """(kind, metric) -> the value now."""
 
+_MARK = re.compile(r"\{([^{}]*)\}|\[\[|\]\]")
+"""A field, or where an aside begins or ends."""
+
 
 class _Place(NamedTuple):
     """A metric's value, to be looked up when the words are needed."""
@@ -38,38 +41,60 @@ class _Place(NamedTuple):
     """Metrics of the object to show instead, where the first has no value."""
 
 
+class _Aside(NamedTuple):
+    """What is shown only where a value in it differs from those before it."""
+
+    parts: tuple[str | _Place, ...]
+
+
 class Template:
     """A compiled text. Build it with ``compile_template``."""
 
-    __slots__ = ("_mqsc", "_parts")
+    __slots__ = ("_mqsc", "_parts", "_places")
 
-    def __init__(self, parts: tuple[str | _Place, ...], *, mqsc: bool = False) -> None:
+    def __init__(self, parts: tuple[str | _Place | _Aside, ...], *, mqsc: bool = False) -> None:
         self._parts = parts
         self._mqsc = mqsc
+        every = [inner for part in parts for inner in (part.parts if isinstance(part, _Aside) else (part,))]
+        self._places = tuple(part for part in every if isinstance(part, _Place))
 
     @property
     def kinds(self) -> frozenset[str]:
         """The kinds of object whose metrics it shows."""
-        return frozenset(part.kind for part in self._parts if isinstance(part, _Place))
+        return frozenset(place.kind for place in self._places)
 
     @property
     def metrics(self) -> tuple[tuple[str, Metric], ...]:
         """The metrics it shows, each with its kind of object, in the order of the text."""
-        places = [part for part in self._parts if isinstance(part, _Place)]
-        return tuple((place.kind, metric) for place in places for metric in (place.metric, *place.others))
+        return tuple((place.kind, metric) for place in self._places for metric in (place.metric, *place.others))
 
     def fill(self, name: ObjectName, lookup: Lookup) -> str:
         """The text for one object."""
-        words = []
+        words: list[str] = []
+        told: set[str] = set()
         for part in self._parts:
-            if isinstance(part, _Place):
-                words.append(_said(part, lookup))
-            elif part in _NAMES:
-                text = name.name if part == "{name}" else name.owner
-                words.append(mqsc_name(text) if self._mqsc else text)
+            if isinstance(part, _Aside):
+                words += self._aside(part, name, lookup, told)
             else:
-                words.append(part)
+                words.append(self._word(part, name, lookup, told))
         return plain("".join(words))
+
+    def _word(self, part: str | _Place, name: ObjectName, lookup: Lookup, told: set[str]) -> str:
+        if isinstance(part, _Place):
+            word = _said(part, lookup)
+            told.add(word)
+            return word
+        if part in _NAMES:
+            text = name.name if part == "{name}" else name.owner
+            return mqsc_name(text) if self._mqsc else text
+        return part
+
+    def _aside(self, aside: _Aside, name: ObjectName, lookup: Lookup, told: set[str]) -> list[str]:
+        new = False
+        for part in aside.parts:
+            if isinstance(part, _Place) and not isinstance(lookup(part.kind, part.metric.name), Absence):
+                new = new or _said(part, lookup) not in told
+        return [self._word(part, name, lookup, told) for part in aside.parts] if new else []
 
 
 def compile_template(
@@ -82,14 +107,33 @@ def compile_template(
     mqsc: bool = False,
 ) -> tuple[Template, list[Problem]]:
     """Check a template's names and keep what is constant. ``values`` are the parameters' values now, ``mqsc`` says that it is a command."""
-    parts: list[str | _Place] = []
+    whole: list[str | _Place | _Aside] = []
+    within: list[str | _Place] = []
+    # Of the whole text, or of the aside under way, which begins at ``begun``.
+    parts: list[Any] = whole
+    begun = None
     problems = []
     end = 0
-    for match in _FIELD.finditer(text):
+    for match in _MARK.finditer(text):
         parts.append(str(text[end : match.start()]))
         end = match.end()
         field = match[1]
-        if match[0] in _NAMES:
+        if match[0] in ("[[", "]]"):
+            if (match[0] == "[[") is (begun is not None):
+                problems.append(
+                    Problem(
+                        text.at(match.start()),
+                        "",
+                        f"{match[0]} out of place: an aside is [[...]], and none stands in another",
+                    )
+                )
+            elif begun is None:
+                begun, within = match.start(), []
+                parts = within
+            else:
+                whole.append(_Aside(tuple(part for part in within if part)))
+                begun, parts = None, whole
+        elif match[0] in _NAMES:
             parts.append(match[0])
             if mqsc and text[: match.start()].endswith("'"):
                 message = f"write {match[0]} without quotes: they are put where the name needs them"
@@ -111,13 +155,15 @@ def compile_template(
                     )
                 )
     parts.append(str(text[end:]))
+    if begun is not None:
+        problems.append(Problem(text.at(begun), "", "an aside begins here and does not end: add ]]"))
     # Blanks of the same length in the place of the fields leave the braces that belong to none.
     rest = _FIELD.sub(lambda match: " " * len(match[0]), text)
     problems += [
         Problem(text.at(match.start()), "", f"a {match[0]} alone: write {{metric}}, with both braces")
         for match in re.finditer("[{}]", rest)
     ]
-    return Template(tuple(part for part in parts if part), mqsc=mqsc), problems
+    return Template(tuple(part for part in whole if part), mqsc=mqsc), problems
 
 
 def _place(field: str, scope: Kind, kinds: Mapping[str, Kind]) -> _Place | None:

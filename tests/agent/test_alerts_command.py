@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -150,3 +152,29 @@ def test_colour_only_when_wanted(
     monkeypatch.setenv("NO_COLOR", "1")
     main(["alerts", "list", "--store", store])
     assert "\x1b" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("replay", [True, False])
+def test_the_ages_are_those_of_status(
+    make_store: MakeStore, capsys: pytest.CaptureFixture[str], *, replay: bool
+) -> None:
+    """An alert has the same age in both, also in a store into which nothing has come for long."""
+    store = make_store(replay=replay)
+    main(["status", "--full", "--store", str(store)])
+    shown = capsys.readouterr().out
+    assert main(["alerts", "list", "--store", str(store)]) == 0
+    ages = re.findall(r"^(. [A-Z]+ +[0-9].*?)  since .*?(BP-03|Q-03)", capsys.readouterr().out, re.MULTILINE)
+    assert {rule for _, rule in ages} == {"BP-03", "Q-03"}
+    assert re.findall(r"^(. [A-Z]+ +[0-9].*?)  since .*?(BP-03|Q-03)", shown, re.MULTILINE) == ages
+
+
+def test_full_json_has_the_figures(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """At its worst, and as it is since the condition no longer holds; nothing where there is none."""
+    plain, worst = (
+        fired("BP-03", Severity.CRITICAL, Severity.CRITICAL, ""),
+        fired("BP-01", Severity.INFO, Severity.CRITICAL, ""),
+    )
+    worst = replace(worst, after=replace(worst.after, worst_value="1 %", worst_number=1.0, value_now="7 %"))
+    shown = {each["rule"]: each for each in listed(capsys, make_store(transitions=(plain, worst)), "--full")}
+    assert (shown["BP-01"]["worst_value"], shown["BP-01"]["value_now"]) == ("1 %", "7 %")
+    assert (shown["BP-03"]["worst_value"], shown["BP-03"]["value_now"]) == (None, None)

@@ -13,7 +13,7 @@ from mqvitals_agent.cli.store_argument import add_store_arguments, line_width, n
 _LIST = """\
 Lists the alerts that are firing, worst first; with --all also those that have ended. Advice on the configuration
 (rules of kind review) is listed with --review alone. An open alert is shown as severe as it is now, "was critical"
-says that it has been worse; --severity and --json go by the worst it has been while open. "Covered by" another alert is
+says that it has been worse, and an alert that has ended shows its figure at its worst and at its end; --severity and --json go by the worst it has been while open. "Covered by" another alert is
 one whose rule is of the same family as that alert's, which is worse: status leaves it out.
 """
 
@@ -26,6 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     listing.add_argument("--all", action="store_true", help="also those that have ended")
     listing.add_argument(
         "--json", action="store_true", help="a JSON list, oldest first; severity is the worst while open"
+    )
+    listing.add_argument(
+        "--full", action="store_true", help="with --json: also the rule's figure at its worst, and as it is now"
     )
     listing.add_argument(
         "--severity", choices=("critical", "warning", "info"), help="only those that have been as severe, or worse"
@@ -45,7 +48,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _list(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.store.error import StoreError
-    from mqvitals_agent.view.alerts import as_json, at_least, listing
+    from mqvitals_agent.view.alerts import as_json, at_least, full_json, listing
+    from mqvitals_agent.view.situation import read_situation
+    from mqvitals_agent.view.status import last_known, status_of
     from mqvitals_rules.lifecycle.alert import Severity
     from mqvitals_rules.lifecycle.family import overshadowed
 
@@ -54,7 +59,7 @@ def _list(arguments: argparse.Namespace) -> int:
             found = reader.alerts(
                 include_ended=arguments.all, review=None if arguments.all_kinds else bool(arguments.review)
             )
-            meta, last = reader.meta(), reader.last_ts()
+            view = status_of(read_situation(reader, now_ms(), {}))
         except StoreError as error:
             raise Failure(error.message, hint=error.hint) from error
     alerts = [stored.alert for stored in found if stored.alert.started is not None]
@@ -63,9 +68,8 @@ def _list(arguments: argparse.Namespace) -> int:
         alerts = at_least(alerts, Severity[arguments.severity.upper()])
     if arguments.json:
         oldest_first = sorted(alerts, key=lambda alert: (alert.started or 0, alert.key))
-        print(json.dumps([as_json(alert) for alert in oldest_first], indent=1))
+        print(json.dumps([(full_json if arguments.full else as_json)(alert) for alert in oldest_first], indent=1))
         return ExitCode.DONE
-    now = last if meta.past and last is not None else now_ms()
     covered = overshadowed(listed, family_ranks(arguments, listed))
-    show(listing(alerts, now, line_width(), painter(), covered))
+    show(listing(alerts, view.situation.now, line_width(), painter(), covered, last_known(view)))
     return ExitCode.DONE

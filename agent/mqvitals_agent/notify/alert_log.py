@@ -8,8 +8,7 @@ from mqvitals_agent.journal import Fact, Level
 from mqvitals_agent.notify.log import Log
 from mqvitals_agent.notify.payload import fingerprint
 from mqvitals_agent.notify.pipeline import OPERATIONAL
-from mqvitals_agent.view.alerts import begin_of, summary
-from mqvitals_agent.view.figure import age
+from mqvitals_agent.view.alerts import begin_of, lasted, named
 from mqvitals_rules.lifecycle.alert import AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import Snapshot
 
@@ -48,16 +47,11 @@ def _said(transition: Transition) -> tuple[str, str]:
     about = f"{alert.key.rule} {alert.key.object}"
     if alert.state is AlertState.RESOLVED:
         reason = "" if alert.why is Why.CLEARED else f": {alert.why.value}"
-        return "alert.resolved", f"{about} has ended after {_fired_for(transition)}{reason}"
+        return "alert.resolved", f"{about} has ended after {lasted(alert, alert.updated)}{reason}"
     severity = alert.severity.name
     if before is not None and before.state is AlertState.FIRING and before.severity is not alert.severity:
         return "alert.changed", f"{about} is {severity} now, it was {before.severity.name}"
     return "alert.firing", f"{about} fires, {severity}"
-
-
-def _fired_for(transition: Transition) -> str:
-    alert = transition.after
-    return age((alert.updated if alert.ended is None else alert.ended) - begin_of(alert))
 
 
 def _facts(transition: Transition, *, group: bool) -> dict[str, Fact]:
@@ -77,5 +71,9 @@ def _facts(transition: Transition, *, group: bool) -> dict[str, Fact]:
     if alert.cause is not None:
         facts["cause"] = f"{alert.cause.rule} {alert.cause.object}"
     facts["fingerprint"] = fingerprint(alert)
-    facts["summary"] = summary(alert)
+    if alert.worst_value:
+        facts["worst_value"] = alert.worst_value
+    if alert.value_now:
+        facts["value_now"] = alert.value_now
+    facts["summary"] = named(alert)
     return facts

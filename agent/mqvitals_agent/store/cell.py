@@ -52,6 +52,13 @@ def integer_or_none(cell: Any) -> int | None:
     return None if cell is None else integer(cell)
 
 
+def real_or_none(cell: Any) -> float | None:
+    """A number, or none."""
+    if cell is None or cell.__class__ is float:
+        return cell
+    return float(integer(cell))
+
+
 def types_of(columns: Iterable[str]) -> tuple[Types, ...]:
     """What columns declared as TEXT, INTEGER or ANY (a number) may hold."""
     return tuple(_TYPES[column] for column in columns)

@@ -189,6 +189,17 @@ def structure_9(db: Database) -> None:
     )
 
 
+@migrations()
+def structure_10(db: Database) -> None:
+    """The figure of an alert's rule: now, and at its worst."""
+    for statement in (
+        "ALTER TABLE alert ADD COLUMN value_now TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE alert ADD COLUMN worst_value TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE alert ADD COLUMN worst_number REAL",
+    ):
+        db.execute(statement)
+
+
 def migrate(path: Path, *, application_id: int, structure: int, page_size: int) -> None:
     """Bring the file at ``path`` (empty, or a store of an older structure) to ``structure``. Raises sqlite3.Error.
 

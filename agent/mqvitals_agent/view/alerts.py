@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -55,8 +56,35 @@ def summary(alert: Alert) -> str:
     return f"{instance}: {alert.summary}"
 
 
+def named(alert: Alert) -> str:
+    """What is wrong, in words that name the owner too, for where nothing else does: ``QM01: buffer pool 3: 4 % free``."""
+    text, owner = told_summary(alert), alert.key.object.owner
+    stands = re.search(rf"(?<![\w./%]){re.escape(owner)}(?![\w./%])", text)
+    return text if stands or not owner else f"{owner}: {text}"
+
+
+def outcome(alert: Alert) -> str:
+    """An ended alert in words: how it ended, after how long, at which value, and what it was."""
+    lasting = lasted(alert, alert.updated)
+    if alert.why is Why.CLEARED:
+        figures = [f"{alert.value_now} now"] if alert.value_now else []
+        figures += [f"{alert.worst_value} at worst"] if alert.worst_value else []
+        within = f" ({', '.join(figures)})" if figures else ""
+        return f"over after {lasting}{within}; it was: {named(alert)}"
+    return f"ended after {lasting}, {alert.why.value}; it was: {named(alert)}"
+
+
+def full_json(alert: Alert) -> dict[str, Any]:
+    """The object of ``mqvitals alerts list --json --full``: ``as_json``, and the rule's figure at its worst and as it is since the condition no longer holds."""
+    return {
+        **as_json(alert),
+        "worst_value": alert.worst_value or None,
+        "value_now": alert.value_now or None,
+    }
+
+
 def as_json(alert: Alert) -> dict[str, Any]:
-    """The object of ``mqvitals alerts list --json``. Severity is the worst while it was open, times ISO 8601 in UTC."""
+    """An alert in ``mqvitals status --json`` and ``alerts list --json``. Severity is the worst while it was open, times ISO 8601 in UTC."""
     name = alert.key.object
     return {
         "rule": alert.key.rule,
@@ -195,12 +223,13 @@ def listing(
     width: int,
     painter: Painter,
     covered: Mapping[AlertKey, AlertKey] | None = None,
+    silent: Mapping[str, int] | None = None,
 ) -> list[str]:
-    """The lines of ``mqvitals alerts list``; ``covered`` as for ``entries``."""
+    """The lines of ``mqvitals alerts list``; ``covered`` and ``silent`` as for ``entries``."""
     if not alerts:
         return [painter.line(f"{Health.OK}  no alerts", Health.OK)]
     listed = in_chains(alerts, covered or {})
-    return [line for lines in entries(listed, now, width, painter, covered=covered) for line in lines]
+    return [line for lines in entries(listed, now, width, painter, covered=covered, silent=silent) for line in lines]
 
 
 ENDS = {
@@ -243,7 +272,9 @@ def _notes(
 ) -> list[str]:
     """What else to know, in brackets: nothing, or one word of a line."""
     if alert.ended is not None:
-        return []
+        figures = [f"{alert.worst_value} at worst"] if alert.worst_value else []
+        figures += [f"{alert.value_now} at its end"] if alert.value_now else []
+        return [f"({', '.join(map(safe, figures))})"] if figures else []
     notes = []
     if alert.worst > alert.severity:
         notes.append(f"was {alert.worst.name.lower()}")
@@ -277,5 +308,9 @@ def told_summary(alert: Alert) -> str:
 
 
 def _as_it_is(alert: Alert, text: str) -> str:
-    # The words are those of the last poll on which the condition held. They begin with it: their end may be cut off.
-    return f"clearing, was: {text}" if alert.ended is None and alert.good_polls else text
+    """The words are those of the last poll on which the condition held: what has changed since stands before them, for their end may be cut off."""
+    if alert.ended is not None:
+        return text
+    now = f"now {alert.value_now}" if alert.value_now else ""
+    said = ", ".join(part for part in ("clearing" if alert.good_polls else "", now) if part)
+    return f"{said}, was: {text}" if said else text

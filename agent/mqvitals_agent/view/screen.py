@@ -10,7 +10,7 @@ from mqvitals_agent.view.member_table import queue_managers
 from mqvitals_agent.view.paint import Painter
 from mqvitals_agent.view.remedy import Remedy, command_lines, what_next
 from mqvitals_agent.view.severity import Health
-from mqvitals_agent.view.status import StatusView, silent_since
+from mqvitals_agent.view.status import StatusView, last_known
 from mqvitals_agent.view.structure_table import structures
 from mqvitals_agent.view.text import cells, wrap
 
@@ -67,7 +67,7 @@ def _alerts(view: StatusView, layout: Layout, width: int, painter: Painter, opti
     else:
         lines = [painter.title("Alerts, worst first")]
         members = (*view.queue_managers, *([view.group] if view.group else []))
-        silent, now = silent_since(view), view.situation.now
+        silent, now = last_known(view), view.situation.now
         if len(silent) == len(members):
             # The heading has said so of everything: it is shown as of then.
             silent, now = {}, max(silent.values(), default=now)

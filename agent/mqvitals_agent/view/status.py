@@ -98,6 +98,17 @@ def silent_since(view: StatusView) -> Mapping[str, int]:
     return {member.name: view.situation.now - member.age_ms for member in members if member.stale}
 
 
+def last_known(view: StatusView) -> Mapping[str, int]:
+    """As of when (ms UTC) the alerts of an owner are shown of which nothing new has come, by ``status`` and ``alerts list`` alike.
+
+    When nothing new has come of any, all are shown as of the newest of them.
+    """
+    silent = silent_since(view)
+    if silent and len(silent) == len(view.queue_managers) + (view.group is not None):
+        return dict.fromkeys(silent, max(silent.values()))
+    return silent
+
+
 def health_of_object(name: ObjectName, alerts: Iterable[Alert]) -> Health:
     """The worst alert about one object."""
     return worst(health_of(alert.severity) for alert in alerts if alert.key.object == name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -22,8 +22,10 @@ from mqvitals_rules.expression.node import (
     All,
     Any,
     AnyMember,
+    Comparison,
     Condition,
     Elapsed,
+    Membership,
     MetricValue,
     Node,
     Not,
@@ -121,6 +123,14 @@ class Expression:
         """The text with the value of each metric, parameter and window in brackets behind it: ``free_pct [4] <= 5``."""
         return filled(self.source, self._root, context)
 
+    def sides(self) -> dict[tuple[str, str], bool | None]:
+        """(kind, metric) of each metric that is compared by itself -> whether low values fulfil the condition; None: neither side alone does."""
+        found: dict[tuple[str, str], bool | None] = {}
+        for metric, low in sides_of(self._root):
+            key = (metric.kind, metric.metric.name)
+            found[key] = low if found.get(key, low) is low else None
+        return found
+
     def doubts(self) -> tuple[Problem, ...]:
         """Comparisons that can never hold, or always do, because of what a metric can be."""
         return problems(self.source, doubts(self._root))
@@ -191,6 +201,23 @@ def names_of(root: Node) -> frozenset[tuple[str, str]]:
         for node in walk_outside(root)
         if isinstance(node, MetricValue) and node.of != PAIR
     )
+
+
+def sides_of(root: Node, *, opposite: bool = False) -> Iterator[tuple[MetricValue, bool | None]]:
+    """Each metric of the object, or of what belongs to it, that is compared: with whether low values fulfil the comparison."""
+    match root:
+        case Comparison(operator=operator, left=left, right=right):
+            low = {"<": True, "<=": True, ">": False, ">=": False}.get(operator)
+            for side, fulfils in ((left, low), (right, None if low is None else not low)):
+                if isinstance(side, MetricValue) and not side.of:
+                    yield side, fulfils if fulfils is None else fulfils is not opposite
+        case Membership(operand=MetricValue(of="") as operand):
+            yield operand, None
+        case Not(operand=operand):
+            yield from sides_of(operand, opposite=not opposite)
+        case All(operands=operands) | Any(operands=operands):
+            for each in operands:
+                yield from sides_of(each, opposite=opposite)
 
 
 def pairs_of(root: Node) -> frozenset[str]:

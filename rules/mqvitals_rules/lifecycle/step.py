@@ -27,16 +27,28 @@ class Policy:
     clear_ms: int | None = None
 
 
+class Measured(NamedTuple):
+    """A rule's figure as of one poll: in words with its unit, and as a number where it is one.
+
+    ``low_is_bad`` says on which side the worse values are; None: on neither (a state, a text).
+    """
+
+    words: str
+    number: float | None = None
+    low_is_bad: bool | None = None
+
+
 class Verdict(NamedTuple):
     """What one poll says: whether the condition holds and whether the clear condition does (None: unknown), how severe (None: unknown), in words.
 
-    ``clear`` and ``severity`` matter only for an alert that exists or begins.
+    ``clear`` and ``severity`` matter only for an alert that exists or begins. ``measured`` is None when the rule has no figure, or it is absent.
     """
 
     holds: bool | None
     clear: bool | None
     severity: Severity | None
     summary: str
+    measured: Measured | None = None
 
 
 class Identity(NamedTuple):
@@ -48,7 +60,9 @@ class Identity(NamedTuple):
     family: str
 
 
-def begin(identity: Identity, policy: Policy, severity: Severity, summary: str, now: int) -> Transition:
+def begin(
+    identity: Identity, policy: Policy, severity: Severity, summary: str, now: int, measured: Measured | None = None
+) -> Transition:
     """The condition holds and there is no alert yet: pending, or firing at once when nothing must be waited for."""
     alert = Alert(
         key=identity.key,
@@ -62,6 +76,8 @@ def begin(identity: Identity, policy: Policy, severity: Severity, summary: str, 
         updated=now,
         summary=summary,
         true_polls=1,
+        worst_value="" if measured is None else measured.words,
+        worst_number=None if measured is None else measured.number,
     )
     if _held(alert, policy, now):
         alert = _fire(alert, now)
@@ -126,13 +142,17 @@ def _pending(alert: Alert, policy: Policy, verdict: Verdict, now: int) -> Alert:
             return _ended(replace(alert, true_polls=0, unknown_polls=0, recent_polls=0), Why.CONDITION_BROKE, now)
         return replace(alert, true_polls=recent.bit_count(), unknown_polls=0, recent_polls=recent, updated=now)
     severity = alert.severity if verdict.severity is None else verdict.severity
+    measured = verdict.measured
     after = replace(
         alert,
         true_polls=alert.true_polls + 1 if policy.hold_of is None else recent.bit_count(),
         recent_polls=recent,
         unknown_polls=0,
         severity=severity,
-        worst=severity,  # the worst while firing: what it was while it waited does not count
+        # The worst while firing: what it was while it waited does not count.
+        worst=severity,
+        worst_value="" if measured is None else measured.words,
+        worst_number=None if measured is None else measured.number,
         summary=verdict.summary,
         updated=now,
     )
@@ -143,11 +163,14 @@ def _firing(alert: Alert, policy: Policy, verdict: Verdict, now: int) -> Alert:
     if not verdict.holds and verdict.clear:
         good = alert.good_polls + 1
         since = now if alert.good_since is None else alert.good_since
-        after = replace(alert, good_polls=good, good_since=since, unknown_polls=0, updated=now)
+        after = replace(
+            alert, good_polls=good, good_since=since, unknown_polls=0, value_now=_now(alert, verdict), updated=now
+        )
         return _ended(after, Why.CLEARED, now) if _cleared(after, policy, now) else after
     severity = alert.severity if verdict.severity is None else verdict.severity
     # A clear condition that cannot be judged is unknown: it takes nothing back of the good polls before it.
     unclear = not verdict.holds and verdict.clear is None
+    worst_value, worst_number = _worst(alert, severity, verdict)
     return replace(
         alert,
         good_polls=alert.good_polls if unclear else 0,
@@ -159,4 +182,25 @@ def _firing(alert: Alert, policy: Policy, verdict: Verdict, now: int) -> Alert:
         summary=verdict.summary if verdict.holds else alert.summary,
         why=alert.why if severity is alert.severity else Why.SEVERITY_CHANGED,
         updated=now,
+        value_now="" if verdict.holds else _now(alert, verdict),
+        worst_value=worst_value,
+        worst_number=worst_number,
     )
+
+
+def _now(alert: Alert, verdict: Verdict) -> str:
+    return alert.value_now if verdict.measured is None else verdict.measured.words
+
+
+def _worst(alert: Alert, severity: Severity, verdict: Verdict) -> tuple[str, float | None]:
+    """The worse one of the figure before and of now; where no side is worse, that of the first poll of the worst severity."""
+    measured = verdict.measured
+    before = alert.worst_value, alert.worst_number
+    if measured is None or not verdict.holds:
+        return before
+    if not alert.worst_value:
+        return measured.words, measured.number
+    if measured.low_is_bad is None or measured.number is None or alert.worst_number is None:
+        return (measured.words, measured.number) if severity > alert.worst else before
+    worse = measured.number < alert.worst_number if measured.low_is_bad else measured.number > alert.worst_number
+    return (measured.words, measured.number) if worse else before

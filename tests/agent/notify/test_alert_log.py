@@ -53,7 +53,7 @@ def test_each_transition_is_a_line_that_names_the_alert(pool: Pool) -> None:
         assert each["rule"] == "BP-03"
         assert each["object"] == "QM01/buffer_pool/3"
         assert each["queue_manager"] == "QM01"
-        assert each["summary"] == '4 % "free"'
+        assert each["summary"] == 'QM01: 4 % "free"'
         assert each["fingerprint"] == firing["fingerprint"]
     assert firing["severity"] == "critical"
     assert (changed["severity"], changed["before"]) == ("warning", "critical")

@@ -165,7 +165,7 @@ def test_the_rule_speaks(site: Any, pool: Pool, webhook: Webhook) -> None:
     assert known["advice"]
     assert known["document"]
     assert known["section"]
-    assert unknown == {"summary": "4 % free"}
+    assert unknown == {"summary": "QM01: 4 % free"}
 
 
 def test_without_receivers_nothing_is_owed(site: Any, pool: Pool) -> None:

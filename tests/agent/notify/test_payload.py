@@ -8,12 +8,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_agent.notify.payload import NOT_ENDED, Words, content, fingerprint, payload
 from mqvitals_agent.notify.trial import trial_contents
-from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Why
 from mqvitals_rules.snapshot import ObjectName
 
 Pool = Callable[..., Alert]
@@ -74,7 +75,7 @@ def test_a_firing_notice_in_full(pool: Pool) -> None:
         "site": "north",
     }
     annotations = {
-        "summary": "4 % free",
+        "summary": "QM01: 4 % free",
         "advice": "Enlarge it.",
         "document": "MP16",
         "section": "Buffer pools",
@@ -116,6 +117,54 @@ def test_a_resolved_notice(pool: Pool) -> None:
     assert last["alerts"][0]["endsAt"] == "2026-11-20T12:01:10.007Z"
     assert last["groupKey"] == first["groupKey"]
     assert last["alerts"][0]["fingerprint"] == first["alerts"][0]["fingerprint"]
+
+
+def test_a_resolved_notice_says_how_long_and_how_it_ended(pool: Pool) -> None:
+    """Its words begin with the outcome, at what value; what it was follows."""
+    firing = pool(started=STARTED, summary="buffer pool 3: 1 % free")
+    ended = replace(
+        firing,
+        state=AlertState.RESOLVED,
+        severity=Severity.WARNING,
+        ended=STARTED + 750_000,
+        updated=STARTED + 750_000,
+        why=Why.CLEARED,
+        value_now="34 %",
+        worst_value="1 %",
+    )
+    said = content(ended, Words(), (), "").annotations
+    assert said == {
+        "summary": "over after 12m30s (34 % now, 1 % at worst); it was: QM01: buffer pool 3: 1 % free",
+        "worst_value": "1 %",
+        "value_now": "34 %",
+        "worst_severity": "critical",
+        "fired_for": "12m30s",
+    }
+    gone = replace(ended, why=Why.GONE)
+    assert content(gone, Words(), (), "").annotations["summary"] == (
+        "ended after 12m30s, the object no longer exists; it was: QM01: buffer pool 3: 1 % free"
+    )
+
+
+def test_an_alert_between_its_bounds_says_what_it_is_now(pool: Pool) -> None:
+    """Its condition no longer holds, and what clears it does not yet."""
+    between = replace(pool(started=STARTED, summary="buffer pool 3: 1 % free"), value_now="10 %")
+    said = content(between, Words(), (), "")
+    assert said.annotations["summary"] == "QM01: now 10 %, was: buffer pool 3: 1 % free"
+
+
+@pytest.mark.parametrize(
+    ("summary", "named"),
+    [
+        ("QM01 refused DISPLAY", "QM01 refused DISPLAY"),
+        ("queue manager QM01: gone", "queue manager QM01: gone"),
+        ("queue QM011: deep", "QM01: queue QM011: deep"),
+        ("queue A.QM01: deep", "QM01: queue A.QM01: deep"),
+    ],
+)
+def test_every_summary_names_its_queue_manager(pool: Pool, summary: str, named: str) -> None:
+    """Also where a receiver shows nothing but the summary; not twice."""
+    assert content(pool(started=STARTED, summary=summary), Words(), (), "").annotations["summary"] == named
 
 
 def test_the_fingerprint_is_that_of_the_incident(pool: Pool) -> None:
@@ -186,4 +235,4 @@ def test_any_text_gives_valid_json(rule: str, owner: str, name: str, summary: st
     json.dumps(notice, ensure_ascii=False, allow_nan=False).encode()
     assert notice["version"] == "4"
     if summary.isprintable() and summary:
-        assert notice["commonAnnotations"]["summary"] == summary
+        assert notice["commonAnnotations"]["summary"].endswith(summary)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from mqvitals_agent.view.alerts import as_json, at_least, entries, listing, since, summary, worst_first
+from mqvitals_agent.view.alerts import as_json, at_least, entries, full_json, listing, since, summary, worst_first
 from mqvitals_agent.view.paint import Painter
 from mqvitals_agent.view.situation import Situation
 from mqvitals_agent.view.text import cells
@@ -178,6 +178,24 @@ def test_what_no_longer_holds_says_so() -> None:
     assert listing([clearing], 1795176590000, 80, Painter())[1] == "    clearing, was: 4 % free"
     assert as_json(clearing)["summary"] == "4 % free"
     assert listing([replace(clearing, ended=1795176590000)], 1795176590000, 80, Painter())[1] == "    4 % free"
+
+
+def test_between_its_bounds_an_alert_says_what_was_and_what_is() -> None:
+    """The words are of the last poll on which the condition held, the figure in front of them of now."""
+    eased = replace(alert(), value_now="7 %", worst_value="1 %")
+    assert listing([eased], 1795176590000, 80, Painter())[1] == "    now 7 %, was: 4 % free"
+    clearing = replace(eased, good_polls=1, value_now="34 %")
+    assert listing([clearing], 1795176590000, 80, Painter())[1] == "    clearing, now 34 %, was: 4 % free"
+
+
+def test_an_ended_alert_shows_its_worst() -> None:
+    """And the figure that ended it; JSON has both on demand."""
+    ended = replace(
+        alert(), state=AlertState.RESOLVED, ended=1795176590000, value_now="34 %", worst_value="1 %", worst_number=1.0
+    )
+    text = " ".join(" ".join(listing([ended], 1795176590000, 80, Painter())).split())
+    assert "(1 % at worst, 34 % at its end)" in text
+    assert set(full_json(ended)) == {*as_json(ended), "worst_value", "value_now"}
 
 
 def test_what_is_silent_keeps_its_age() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Why
 from mqvitals_rules.lifecycle.family import overshadowed
-from mqvitals_rules.lifecycle.step import Identity, Policy, Verdict, begin, end, step
+from mqvitals_rules.lifecycle.step import Identity, Measured, Policy, Verdict, begin, end, step
 from mqvitals_rules.snapshot import ObjectName
 
 POOL = ObjectName("QM01", "buffer_pool", "3")
@@ -114,3 +114,54 @@ def test_the_worst_of_a_family_stands_for_it() -> None:
     assert overshadowed([first, end(second, Why.CLEARED, 2000).after], ranks) == {}
     advice = replace(third, kind_of_rule="review")
     assert overshadowed([first, second, advice], ranks) == {first.key: second.key}
+
+
+def low(number: float) -> Measured:
+    return Measured(f"{number:g} %", number, low_is_bad=True)
+
+
+def high(number: float) -> Measured:
+    return Measured(f"{number:g} %", number, low_is_bad=False)
+
+
+def course(*verdicts: Verdict) -> Alert:
+    """An alert that fires at once and then lives through these polls."""
+    alert = fire()
+    for number, verdict in enumerate(verdicts):
+        alert = after(alert, verdict, 2000 + number)
+    return alert
+
+
+def test_the_worst_figure_is_kept() -> None:
+    """The lowest where low values are bad, the highest where high ones are, but only of polls on which the condition held."""
+    bad = Severity.WARNING
+    for side, values in ((low, (4, 1, 3)), (high, (96, 99, 97))):
+        alert = course(*(Verdict(True, False, bad, f"{value}", side(value)) for value in values))
+        assert (alert.worst_value, alert.worst_number) == (f"{values[1]} %", values[1])
+        beyond = Verdict(False, True, bad, "", side(0 if side is low else 100))
+        assert after(alert, beyond, 3000).worst_number == values[1]
+
+
+def test_a_figure_without_sides_is_that_of_the_worst_severity() -> None:
+    """A state is neither more nor less than another."""
+    alert = course(
+        Verdict(True, False, Severity.WARNING, "", Measured("RETRYING", 5)),
+        Verdict(True, False, Severity.CRITICAL, "", Measured("STOPPED", 6)),
+        Verdict(True, False, Severity.WARNING, "", Measured("PAUSED", 8)),
+    )
+    assert alert.worst_value == "STOPPED"
+
+
+def test_the_figure_of_now_stands_beside_words_of_before() -> None:
+    """While the condition holds the words have it; between the bounds, on good polls and at the end it is kept apart."""
+    held = course(Verdict(True, False, Severity.WARNING, "1 % free", low(1)))
+    assert held.value_now == ""
+    between = after(held, Verdict(False, False, Severity.WARNING, "", low(7)), 3000)
+    assert (between.summary, between.value_now) == ("1 % free", "7 %")
+    assert after(between, Verdict(True, False, Severity.WARNING, "2 % free", low(2)), 4000).value_now == ""
+    unknown = after(between, Verdict(None, None, None, ""), 4000)
+    assert unknown.value_now == "7 %"
+    for poll, free in enumerate((30, 32, 34)):
+        between = after(between, Verdict(False, True, Severity.WARNING, "", low(free)), 4000 + poll)
+    assert between.state is AlertState.RESOLVED
+    assert (between.value_now, between.worst_value) == ("34 %", "1 %")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mqvitals_config.problem import LocatedText, Place
+from mqvitals_rules.form import compile_rule
 from mqvitals_rules.ruleset import load_rules
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.template import compile_template, mqsc_name, readable, with_unit
@@ -109,3 +110,49 @@ def test_every_metric_of_a_choice_is_checked(field: str) -> None:
     located = LocatedText(f"{{{field}}}", Place("ours.yaml", 1, 1))
     _, [problem] = compile_template(located, KINDS["channel"], KINDS, {}, {})
     assert "is no metric of channel" in problem.message
+
+
+def pool_words(text: str, **values: Reported) -> str:
+    located = LocatedText(text, Place("ours.yaml", 1, 1))
+    template, problems = compile_template(located, KINDS["buffer_pool"], KINDS, {}, {})
+    assert problems == []
+    return template.fill(ObjectName("QM01", "buffer_pool", "3"), lambda _, metric: values[metric])
+
+
+@pytest.mark.parametrize(
+    ("free", "words"),
+    [
+        (4, "pool 3: 4 % free, few"),
+        (34, "pool 3: 4 % free at the lowest, 34 % now, few"),
+        (Absence.NO_ANSWER, "pool 3: 4 % free, few"),
+    ],
+)
+def test_an_aside_is_shown_where_it_says_something_new(free: Reported, words: str) -> None:
+    """The same figure is not said twice, and an absent one is not said aside."""
+    text = "pool {name}: {worst_free_pct} free[[ at the lowest, {free_pct} now]], few"
+    assert pool_words(text, worst_free_pct=4, free_pct=free) == words
+    assert pool_words("[{free_pct}] [ok]", free_pct=4) == "[4 %] [ok]"
+
+
+@pytest.mark.parametrize(
+    ("text", "column"), [("a [[ {free_pct}", 3), ("a ]] {free_pct}", 3), ("[[ {free_pct} [[ b ]]", 15)]
+)
+def test_an_aside_out_of_place_is_refused(text: str, column: int) -> None:
+    """With its place."""
+    _, problems = compile_template(LocatedText(text, Place("ours.yaml", 1, 1)), KINDS["buffer_pool"], KINDS, {}, {})
+    assert column in [problem.place.column for problem in problems]
+    assert all("aside" in problem.message for problem in problems)
+
+
+def test_the_figure_of_each_shipped_rule_is_one_of_its_conditions() -> None:
+    """It stands in the summary; for pools a low one is bad, for page sets a high one."""
+    figures = {}
+    for rule in load_rules(KINDS):
+        form = compile_rule(rule, KINDS)
+        if form.figure is not None:
+            key = (form.figure.kind, form.figure.metric.name)
+            assert key in form.when.names
+            assert key in [(kind, metric.name) for kind, metric in form.summary.metrics]
+            figures[str(rule.id)] = (form.figure.metric.name, form.figure.low_is_bad)
+    assert {figures[rule] for rule in ("BP-01", "BP-02", "BP-03")} == {("worst_free_pct", True)}
+    assert figures["PS-01"] == ("used_pct", False)
