@@ -181,13 +181,15 @@ def _selected(found: Iterator[Record], wanted: frozenset[str], tally: Tally) -> 
 
 def _read(name: str, selection: Selection, tally: Tally, trouble: list[str]) -> Iterator[Record]:
     """The wanted records of a file. What ends them before its end is put into ``trouble``."""
+    import time
+
     from mqvitals_agent.smf.error import SmfError
     from mqvitals_agent.smf.reader import records
     from mqvitals_agent.smf.source import open_smf
 
     try:
         with open_smf(name) as stream:
-            for record in records(stream, tally):
+            for record in records(stream, tally, time.time_ns() // 1000):
                 if selection.wants(record):
                     yield record
     except FileNotFoundError:

@@ -99,7 +99,7 @@ def _import(files: Iterable[str], path: Path, settings: Settings, judging: Judgi
         tally, failed, interrupted = Tally(), False, False
         try:
             for name in files:
-                failed |= not _read(name, records, tally)
+                failed |= not _read(name, records, tally, now)
         except KeyboardInterrupt:
             interrupted = True
         for line in (*tally.lines(), *told(records.taken)):
@@ -125,15 +125,15 @@ def _opened(path: Path, settings: Settings, now: int) -> Store:
     )
 
 
-def _read(name: str, intake: RecordIntake, tally: Tally) -> bool:
-    """Take in a file; False, and said, when it cannot be read at all."""
+def _read(name: str, intake: RecordIntake, tally: Tally, now: int) -> bool:
+    """Take in a file as of ``now`` (ms UTC); False, and said, when it cannot be read at all."""
     from mqvitals_agent.smf.error import SmfError
     from mqvitals_agent.smf.reader import records
     from mqvitals_agent.smf.source import open_smf
 
     try:
         with open_smf(name) as stream:
-            for _ in intake.steps(_watched(name, records(stream, tally))):
+            for _ in intake.steps(_watched(name, records(stream, tally, now * 1000))):
                 pass
     except OSError as error:
         _say(f"{name}: {error.strerror or error}")
@@ -161,6 +161,7 @@ def told(taken: Taken) -> list[str]:
     ]
     if taken.owners:
         lines.append(f"  of {', '.join(sorted(taken.owners))}")
+    lines += taken.unnamed.lines()
     for queue_manager, count in sorted(taken.left_out.items()):
         lines.append(
             f"{queue_manager}: structures and shared queues of {_count(count, 'record')} are left out, as nothing"

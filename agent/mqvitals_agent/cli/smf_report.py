@@ -30,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the report; returns the exit code."""
     import sqlite3
+    import time
 
     from mqvitals_agent.cli.rule_argument import judging_of, settings_of
     from mqvitals_agent.cli.smf_import import groups_of
@@ -43,7 +44,11 @@ def run(arguments: argparse.Namespace) -> int:
     judging = judging_of(settings)
     try:
         report = health_check(
-            arguments.files, judging, groups_of(settings), ascii_only=arguments.ascii or not _shows_blocks()
+            arguments.files,
+            judging,
+            groups_of(settings),
+            now_us=time.time_ns() // 1000,
+            ascii_only=arguments.ascii or not _shows_blocks(),
         )
     except sqlite3.Error as error:
         raise Failure(

@@ -22,7 +22,7 @@ from mqvitals_agent.journal import Journal
 from mqvitals_agent.smf.error import SmfError
 from mqvitals_agent.smf.groups import Groups
 from mqvitals_agent.smf.intake import RecordIntake, Taken
-from mqvitals_agent.smf.reader import records
+from mqvitals_agent.smf.reader import records_in_steps
 from mqvitals_agent.smf.record import Record
 from mqvitals_agent.smf.source import open_smf
 from mqvitals_agent.smf.tally import Tally
@@ -40,7 +40,7 @@ TURN_S: Final = 0.05
 PAUSE_MS: Final = 10
 """Between two turns."""
 ANSWER_S: Final = 60.0
-"""A file that gives no more records for so long is given up until it changes."""
+"""A file that cannot be read on for so long is given up until it changes."""
 _AT_ONCE: Final = 60
 
 
@@ -76,23 +76,25 @@ class Calls(Protocol):
 class _Reading:
     """A file being read, in a thread that may hang: whoever gives it up does not wait for it to be closed."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, now_us: int) -> None:
         self.tally = Tally()
         self._path = path
+        self._now_us = now_us
         self._open = ExitStack()
-        self._records: Iterator[Record] | None = None
+        self._steps: Iterator[Record | None] | None = None
         self._lock = threading.Lock()
         self._busy = False
         self._given_up = False
 
-    def batch(self) -> list[Record]:
-        """The next records, none at the end. Raises OSError and SmfError."""
+    def batch(self) -> list[Record | None]:
+        """The next records, with None for a stretch that holds none; nothing at the end. Raises OSError and SmfError."""
         with self._lock:
             self._busy = True
         try:
-            if self._records is None:
-                self._records = records(self._open.enter_context(open_smf(self._path)), self.tally)
-            return list(islice(self._records, _AT_ONCE))
+            if self._steps is None:
+                stream = self._open.enter_context(open_smf(self._path))
+                self._steps = records_in_steps(stream, self.tally, self._now_us)
+            return list(islice(self._steps, _AT_ONCE))
         finally:
             with self._lock:
                 self._busy = False
@@ -184,12 +186,13 @@ class WatchedFolder:
 
     async def _read(self, file: FileRow) -> None:
         # A file that is half read at the end is read anew at the next start: what is known of it then costs little.
-        reading = _Reading(self._paths[file])
+        reading = _Reading(self._paths[file], self._clock.now() * 1000)
         call = self._calls()
         try:
             intake = await self._in_thread(self._intake)
             while batch := await call.run(reading.batch, ANSWER_S):
-                await self._in_turns(intake.take(batch))
+                if found := [record for record in batch if record is not None]:
+                    await self._in_turns(intake.take(found))
             await self._in_turns(intake.finish())
             now = self._clock.now()
             await self._in_thread(lambda: self._keeper.store.keep_record_file(file, now))
@@ -238,6 +241,14 @@ class WatchedFolder:
                 level="warning",
                 file=name,
                 damaged=tally.lost,
+            )
+        if taken.unnamed.count:
+            self._journal.say(
+                "smf.unnamed",
+                f"{name}: objects left out for their names: {taken.unnamed.count:,}, the first at {taken.unnamed.first[0]}",
+                level="warning",
+                file=name,
+                objects=taken.unnamed.count,
             )
         for queue_manager in sorted(taken.left_out):
             self._journal.changed(

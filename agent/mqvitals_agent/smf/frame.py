@@ -1,9 +1,13 @@
-"""One record after another out of a stream, whatever form it has; damage costs the records it touches and is told."""
+"""One record after another out of a stream, whatever form it has; damage costs the records it touches and is told.
+
+A stream may hold gigabytes without a record: what reads it comes back regularly all the same (``steps``), so that an agent
+can do other work meanwhile.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import BinaryIO, Final, NamedTuple
 
 from mqvitals_agent.smf.error import SmfError
@@ -39,6 +43,11 @@ Damaged = Callable[[SmfError], None]
 
 def frames(stream: BinaryIO, damaged: Damaged) -> Iterator[Frame]:
     """The records of a stream, of any type, in their order. Raises SmfError when it is no SMF data, and OSError."""
+    return (frame for frame in steps(stream, damaged) if frame is not None)
+
+
+def steps(stream: BinaryIO, damaged: Damaged) -> Iterator[Frame | None]:
+    """The same as ``frames``, with None after each small piece of work that gave no record."""
     window = Window(stream)
     window.fill(LOOK)
     try:
@@ -99,7 +108,7 @@ def _frame(offset: int, data: bytes) -> Frame:
     return Frame(offset, data[5] if len(data) > 5 else 0, data)
 
 
-def _joined(window: Window, damaged: Damaged, *, blocks: bool) -> Iterator[Frame]:
+def _joined(window: Window, damaged: Damaged, *, blocks: bool) -> Iterator[Frame | None]:
     """Records with descriptor words, in blocks or not; segments are joined."""
     segments = _Segments(damaged)
     block_end = 0
@@ -123,7 +132,8 @@ def _joined(window: Window, damaged: Damaged, *, blocks: bool) -> Iterator[Frame
                 return
             damaged(SmfError("no record descriptor word is here; going on at the next record", window.offset))
             # The length of the record before may be what is wrong: the search begins within that.
-            if not _resume(window, window.keep + RDW.size if window.keep < window.at else window.at + 1):
+            start = window.keep + RDW.size if window.keep < window.at else window.at + 1
+            if not (yield from _resume(window, start)):
                 return
             block_end = -1
             continue
@@ -136,16 +146,15 @@ def _joined(window: Window, damaged: Damaged, *, blocks: bool) -> Iterator[Frame
             text = f"the file ends within this record: {length - ahead} of its {length} bytes are missing"
             damaged(SmfError(text, window.offset))
             segments.end()
-            if not _resume(window, window.at + RDW.size):
+            if not (yield from _resume(window, window.at + RDW.size)):
                 return
             block_end = -1
             continue
         at, offset = window.at, window.offset
         # The record stays within reach until the one behind it has been found in its place.
         window.keep, window.at = at, at + length
-        frame = segments.take(offset, segment, window.data[at : at + length])
-        if frame is not None:
-            yield frame
+        # A segment alone gives no record yet.
+        yield segments.take(offset, segment, window.data[at : at + length])
     segments.end()
     if window.fill(1):
         damaged(SmfError("the file ends within a record descriptor word", window.offset))
@@ -170,9 +179,13 @@ def _only_zeros(window: Window) -> bool:
     return not rest.strip(b"\0") and window.fill(len(rest) + 1) == len(rest)
 
 
-def _resume(window: Window, start: int) -> bool:
-    """Go to the next place from ``start`` on where a record seems to begin; False when there is none."""
+def _resume(window: Window, start: int) -> Generator[None, None, bool]:
+    """Go to the next place from ``start`` on where a record seems to begin; False when there is none.
+
+    Comes back after each piece of the stream and each place that was none.
+    """
     while True:
+        yield
         found = _WORD.search(window.data, start)
         if found is not None:
             # From here on: reading on may move what lies before it.
@@ -199,7 +212,7 @@ def _leads_on(window: Window) -> bool:
     return plausible(window.data, behind) or block_at(window.data, behind) > 0
 
 
-def _bare(window: Window, damaged: Damaged) -> Iterator[Frame]:
+def _bare(window: Window, damaged: Damaged) -> Iterator[Frame | None]:
     """Records end to end: their sections say how long they are, and where that does not lead to another one it may be wrong."""
     while window.fill(LONGEST):
         data, at, offset = window.data, window.at, window.offset
@@ -226,6 +239,7 @@ def _bare(window: Window, damaged: Damaged) -> Iterator[Frame]:
             SmfError("what is here is no record of MQ: without descriptor words its length is unknown", window.offset)
         )
         window.at = window.keep = len(data) if found < 0 else found
+        yield None
 
 
 def next_bare(data: bytes, start: int) -> int:

@@ -16,7 +16,7 @@ from mqvitals_agent.smf.identity import identity_of
 from mqvitals_agent.smf.ranking import place
 from mqvitals_agent.smf.record import Record
 from mqvitals_agent.smf.sample import TOP, Key, add, snapshots
-from mqvitals_agent.smf.teller import Sampler
+from mqvitals_agent.smf.teller import Sampler, Unnamed
 from mqvitals_agent.smf.total import Total
 from mqvitals_agent.store.smf_row import Part
 from mqvitals_agent.store.writer import Store
@@ -34,7 +34,7 @@ Take = Callable[[Snapshot], object]
 class Taken:
     """What came of records: how many were new, how many were known before, and what was stored of them.
 
-    ``left_out`` are queue managers whose group nothing tells, with the records that therefore wait for a later import.
+    ``unnamed`` are objects that were left out for their names. ``left_out`` are queue managers whose group nothing tells, with the records that therefore wait for a later import.
     """
 
     new: int = 0
@@ -42,6 +42,7 @@ class Taken:
     readings: int = 0
     owners: set[str] = field(default_factory=set)
     left_out: dict[str, int] = field(default_factory=dict)
+    unnamed: Unnamed = field(default_factory=Unnamed)
 
 
 @dataclass(slots=True)
@@ -65,7 +66,7 @@ class RecordIntake:
         self._at_once = at_once
         self._buffer: dict[bytes, Record] = {}
         self._waiting: list[_Waiting] = []
-        self.taken = Taken()
+        self.taken = Taken(unnamed=self._sampler.unnamed)
 
     def steps(self, records: Iterable[Record]) -> Iterator[None]:
         """Take in all of them; comes back after each small piece of work.

@@ -1,13 +1,18 @@
-"""One SMF record of IBM MQ: its header, where its sections lie, and the interval it tells of."""
+"""One SMF record of IBM MQ: its header, where its sections lie, and the interval it tells of.
+
+Times are checked here, before anything is stored by them: a record whose times cannot be is refused as damaged.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from struct import Struct
 from typing import Final, NamedTuple
 
 from mqvitals_agent.smf.error import SmfError
 from mqvitals_agent.smf.layout.field import text
+from mqvitals_agent.smf.moment import iso
 
 STATISTICS: Final = 115
 ACCOUNTING: Final = 116
@@ -21,6 +26,21 @@ THREADS: Final = frozenset({0, 1, 2})
 EPOCH_US: Final = 2_208_988_800_000_000
 """Microseconds from 1900, where TOD stamps begin, to 1970."""
 _QUARTER_US: Final = 900_000_000
+_DAY_US: Final = 86_400_000_000
+FIRST_YEAR, LAST_YEAR = 1990, 2099
+"""Records tell of no time before or after these years."""
+_FIRST_DAY: Final = date(1970, 1, 1).toordinal()
+_EARLIEST_US: Final = (date(FIRST_YEAR, 1, 1).toordinal() - _FIRST_DAY) * _DAY_US
+_LATEST_US: Final = (date(LAST_YEAR + 1, 1, 1).toordinal() - _FIRST_DAY) * _DAY_US
+LONGEST_INTERVAL_US: Final = 25 * 3_600_000_000
+"""STATIME is 1,440 minutes at most; an interval may end a little late."""
+_HOUR_US: Final = 3_600_000_000
+_ZONES_US: Final = range(-13 * _HOUR_US, 15 * _HOUR_US)
+"""What local time may be ahead of UTC, with an hour to spare: time zones are 12 hours behind to 14 ahead."""
+_SHIFT_US: Final = 3 * _HOUR_US
+"""The local time of an interval's beginning and that of the header differ by a change to or from summer time at most."""
+_DAY_CS: Final = 8_640_100
+"""Hundredths of a second of a day, with a leap second."""
 
 _HEADER: Final = Struct(">4xBBI4s4s4sH3sx")
 _TRIPLET: Final = Struct(">IHH")
@@ -73,11 +93,18 @@ class Record:
     context: int | None
     """Where QWHC lies, the identity of the thread (92 bytes); None where there is none."""
 
+    @property
+    def header_us(self) -> int:
+        """When SMF took the record, by its header: microseconds since 1970, local time."""
+        return _header_us(self.date, self.time_cs)
+
 
 def parse(data: bytes, offset: int = 0) -> Record:
     """Read one whole record, which begins at ``offset`` of its file.
 
-    Raises SmfError: it is shorter than what it says it holds, or a number in it cannot be.
+    Raises SmfError: it is shorter than what it says it holds, or a number in it cannot be; of its times, those that lie
+    outside ``FIRST_YEAR`` to ``LAST_YEAR``, differ by more than a time zone, or make an interval longer than
+    ``LONGEST_INTERVAL_US``.
     """
     size = len(data)
     if size < _FIRST + 2 * _TRIPLET.size:
@@ -85,6 +112,10 @@ def parse(data: bytes, offset: int = 0) -> Record:
     _, kind, time_cs, packed, sysid, ssid, subtype, release = _HEADER.unpack_from(data, 0)
     if kind not in (STATISTICS, ACCOUNTING):
         raise SmfError(f"a record of type {kind} is none of MQ's", offset)
+    of = f"{kind}/{subtype} of {text(ssid) or 'no queue manager'}"
+    taken_on = _date(kind, packed, of, offset)
+    if time_cs >= _DAY_CS:
+        raise SmfError(f"{of}: SM{kind}TME is {time_cs}: a day has no such hundredth of a second", offset)
     storage = kind == STATISTICS and subtype in STORAGE
     first = _triplet(data, 0, offset)
     if not first.instances or first.length < 4:
@@ -102,14 +133,31 @@ def parse(data: bytes, offset: int = 0) -> Record:
         length, *_, stamp, high, low, flags = _STANDARD.unpack_from(data, standard)
         sequence, more = (high, low), bool(flags & 0x80)
         end = (stamp >> 12) - EPOCH_US
+        _check_end(end, stamp, _header_us(taken_on, time_cs), of, offset)
         thread = kind == ACCOUNTING and subtype in THREADS
         if thread:
             context = standard + 36 if first.length >= 36 + _CONTEXT else None
         elif length >= 52 and first.length >= 52:
             local, duration = _LONG.unpack_from(data, standard + 36)
             interval = duration >> 12 if (kind, subtype) in CHANNEL_INITIATOR else duration
+            if interval > LONGEST_INTERVAL_US:
+                hours = interval // 3_600_000_000
+                raise SmfError(f"{of}: QWHSDURN is {duration}, {hours:,} hours: no interval is so long", offset)
             began = (local >> 12) - EPOCH_US
             ahead = _quarters(began + interval - end)
+            if ahead not in _ZONES_US:
+                said = iso(began) or "no calendar holds that"
+                raise SmfError(
+                    f"{of}: QWHSTIME is {local:016X} ({said[:19]}), and the interval's end {iso(end)}: no time zone is"
+                    " so far from UTC",
+                    offset,
+                )
+            if abs(_header_us(taken_on, time_cs) - end - ahead) > _SHIFT_US:
+                raise SmfError(
+                    f"{of}: by QWHSTIME local time is UTC {_hours(ahead)}, by the header UTC"
+                    f" {_hours(_header_us(taken_on, time_cs) - end)}: one of the times is wrong",
+                    offset,
+                )
             start = began - ahead
     qsg, level = _extension(data, first)
     return Record(
@@ -122,7 +170,7 @@ def parse(data: bytes, offset: int = 0) -> Record:
         level or _number(release),
         qsg,
         time_cs,
-        _date(packed, offset),
+        taken_on,
         start,
         end,
         interval,
@@ -216,8 +264,34 @@ def _quarters(difference_us: int) -> int:
     return (difference_us + _QUARTER_US // 2) // _QUARTER_US * _QUARTER_US
 
 
-def _date(packed: bytes, at: int) -> tuple[int, int]:
+def _date(kind: int, packed: bytes, of: str, at: int) -> tuple[int, int]:
     digits = packed.hex()
     if digits[7] not in "cf" or not digits[:7].isdigit():
-        raise SmfError(f"the header's date is {digits}, which is none", at)
-    return 1900 + 100 * int(digits[1]) + int(digits[2:4]), int(digits[4:7])
+        raise SmfError(f"{of}: the header's date, SM{kind}DTE, is {digits}, which is none", at)
+    year, day = 1900 + 100 * int(digits[1]) + int(digits[2:4]), int(digits[4:7])
+    if not FIRST_YEAR <= year <= LAST_YEAR or not 1 <= day <= 366:
+        raise SmfError(f"{of}: SM{kind}DTE is {digits}, day {day} of {year}: {_YEARS}", at)
+    return year, day
+
+
+_YEARS: Final = f"records are of {FIRST_YEAR} to {LAST_YEAR}"
+
+
+def _header_us(day: tuple[int, int], time_cs: int) -> int:
+    return (date(day[0], 1, 1).toordinal() - _FIRST_DAY + day[1] - 1) * _DAY_US + time_cs * 10_000
+
+
+def _hours(us: int) -> str:
+    return f"{us / _HOUR_US:+.2f} h"
+
+
+def _check_end(end: int, stamp: int, header_us: int, of: str, at: int) -> None:
+    """Raises SmfError for a record's end that cannot be, by the calendar or by the header's time."""
+    if not _EARLIEST_US <= end < _LATEST_US:
+        raise SmfError(f"{of}: QWHSSTCK is {stamp:016X}, {iso(end)}: {_YEARS}", at)
+    if header_us - end not in _ZONES_US:
+        raise SmfError(
+            f"{of}: QWHSSTCK is {stamp:016X}, {iso(end)}, and by its header SMF took the record at"
+            f" {(iso(header_us) or '')[:19]} local time: one of them is wrong",
+            at,
+        )

@@ -25,9 +25,12 @@ from mqvitals_agent.smf.teller import Sampler
 from mqvitals_agent.smf.total import Total, Way
 from mqvitals_rules.derived import with_derived
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
+from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 TOP: Final = 200
 """So many applications of a queue manager and day stand by themselves, those that used most processor time."""
+
+_MOST: Final = (1 << 63) - 1
 
 Key = tuple[ObjectName, str, int]
 
@@ -81,17 +84,22 @@ def measures_of(total: Total) -> Measures:
 
 def reading(total: Total) -> Reading:
     """A total as a reading, with what follows from its own metrics."""
-    values = measures_of(total).tell(total.fields, total.interval_us)
     interval = total.interval_us
+    values = with_derived(total.object.kind, measures_of(total).tell(total.fields, interval))
     return Reading(
         total.object,
         total.probe,
         total.ts,
-        with_derived(total.object.kind, values),
+        {name: value if _fits(value) else Absence.NOT_RETURNED for name, value in values.items()},
         None if interval is None else max(1, round(interval / 1000)),
         poll=False,
         source=Source.SMF,
     )
+
+
+def _fits(value: Reported) -> bool:
+    """Whether a store can hold it: sums of counters may need more than 64 bits."""
+    return value.__class__ is not int or -_MOST <= value <= _MOST
 
 
 def snapshots(totals: Iterable[Total], cycle: int = 0) -> Iterator[Snapshot]:

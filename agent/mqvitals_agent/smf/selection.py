@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import date
-from typing import Final
 
 from mqvitals_agent.smf.record import Record
-
-_ORIGIN: Final = date(1970, 1, 1).toordinal()
-_DAY_US: Final = 86_400_000_000
 
 
 class Selection:
@@ -40,6 +35,4 @@ class Selection:
     def _moment(self, record: Record) -> int:
         if record.end_us is not None:
             return record.end_us
-        year, day = record.date
-        days = date(year, 1, 1).toordinal() - _ORIGIN + day - 1
-        return days * _DAY_US + record.time_cs * 10_000 - self._ahead.get(record.sysid, 0)
+        return record.header_us - self._ahead.get(record.sysid, 0)

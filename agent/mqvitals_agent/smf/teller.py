@@ -7,16 +7,19 @@ tell in parts get one sample together:
 * a structure or shared queue of the group: its members' intervals end at about the same time, so the sample stands at the
   nearest full minute, and what the members counted is added up;
 * an application, whose tasks end at any time: likewise at the nearest full minute.
+
+Names are checked here: an object whose name is empty or not printable is left out and noted in ``Sampler.unnamed``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import Final
 
 from mqvitals_agent.poll.channel import WORST
+from mqvitals_agent.smf.error import SmfError
 from mqvitals_agent.smf.formula import NONE
 from mqvitals_agent.smf.groups import Groups
 from mqvitals_agent.smf.layout.field import Layout, Shape, Value
@@ -56,23 +59,84 @@ _TYPE_NAMES: Final = {number: name for name, number in TYPES.items()}
 _MODEL: Final = QUEUE_TYPES["MODEL"]
 _PLACES: Final = 64
 _WHOLE: Final = 1 << 16
+_LONGEST_TASK_US: Final = 366 * 86_400_000_000
+
+
+KEPT: Final = 20
+"""So many objects without a name are described one by one, the others are counted."""
+
+
+@dataclass(slots=True)
+class Unnamed:
+    """Objects that are left out as their names cannot be: how many, and the first ``KEPT`` of them."""
+
+    count: int = 0
+    first: list[SmfError] = field(default_factory=list)
+
+    def note(self, record: Record, what: str, name: str) -> None:
+        """Count one: ``what`` says what has this name."""
+        self.count += 1
+        if len(self.first) < KEPT:
+            why = f"is {name!a}, which holds what cannot be printed" if name.strip() else "is empty"
+            of = f"{record.type}/{record.subtype} of {record.ssid or 'no queue manager'}"
+            self.first.append(SmfError(f"{of}: the name of {what} {why}", record.offset))
+
+    def lines(self) -> tuple[str, ...]:
+        """In words, one thing a line; nothing where there is none."""
+        if not self.count:
+            return ()
+        found = [f"left out for their names: {self.count:,}", *(f"  {each}" for each in self.first)]
+        more = self.count - len(self.first)
+        return (*found, *([f"  and {more:,} more"] if more else []))
+
+
+def is_name(name: object) -> bool:
+    """Whether a text can name an object: there is something in it, and all of it can be printed."""
+    return isinstance(name, str) and name.isprintable() and bool(name.strip())
+
+
+def is_queue_manager(name: str) -> bool:
+    """Whether a text can name a queue manager of z/OS, which is a subsystem: it holds neither blanks nor slashes."""
+    return is_name(name) and " " not in name and "/" not in name
 
 
 class Sampler:
-    """Reads records one after another. It learns the names of groups on its way, and where a channel initiator's tasks go on."""
+    """Reads records one after another. It learns the names of groups on its way, and where a channel initiator's tasks go on.
+
+    ``unnamed`` are the objects, and whole records, that were left out for their names.
+    """
 
     def __init__(self, groups: Groups) -> None:
+        self.unnamed = Unnamed()
         self._groups = groups
         self._places: dict[tuple[str, str, int], dict[str, int]] = {}
 
     def totals(self, record: Record) -> Iterator[Total]:
         """What the record tells. Things of a group whose name is to be found by ``Groups.placed`` have no owner yet."""
-        if record.end_us is None or not record.ssid:
+        if record.end_us is None:
             return
-        if record.qsg:
-            self._groups.learn(record.ssid, record.qsg)
+        if not is_queue_manager(record.ssid):
+            self.unnamed.note(record, "the queue manager", record.ssid)
+            return
+        self._learn(record, record.qsg)
+        for total in self._totals(record):
+            single = BY_KIND[total.object.kind].kind.single
+            if not is_name(total.object.name) and not (single and not total.object.name):
+                self.unnamed.note(record, f"a {total.object.kind}", total.object.name)
+            else:
+                yield total
+
+    def _learn(self, record: Record, group: object) -> None:
+        """The record tells the name of its queue manager's group, or does not."""
+        if isinstance(group, str) and group:
+            if is_queue_manager(group):
+                self._groups.learn(record.ssid, group)
+            else:
+                self.unnamed.note(record, "the queue-sharing group", group)
+
+    def _totals(self, record: Record) -> Iterator[Total]:
         if record.type == 116 and record.subtype in (1, 2):
-            yield from _applications(record)
+            yield from self._applications(record)
         elif (record.type, record.subtype) == (115, 231):
             yield from self._channel_initiator(record)
         else:
@@ -80,10 +144,10 @@ class Sampler:
 
     def pass_over(self, record: Record) -> None:
         """A record that is known already: it still tells its group's name, and how many tasks come before the next one's."""
-        if record.qsg:
+        if record.qsg and is_queue_manager(record.qsg):
             self._groups.learn(record.ssid, record.qsg)
-        if (record.type, record.subtype) == (115, 231):
-            for _ in self.totals(record):
+        if (record.type, record.subtype) == (115, 231) and is_queue_manager(record.ssid):
+            for _ in self._channel_initiator(record):
                 pass
 
     def _statistics(self, record: Record) -> Iterator[Total]:
@@ -101,16 +165,20 @@ class Sampler:
                     if record.qsg != "":
                         yield from _structures(section)
                 case "QESD":
-                    if record.qsg != "" and (found := _data_set(section)) is not None:
+                    if record.qsg != "" and (found := self._named(_data_set(section), section, "a data set")):
                         yield found
                 case "QQST":
-                    found = self._queue(section)
-                    if found is not None:
+                    if found := self._named(self._queue(section), section, "a queue"):
                         yield found
                 case "QCST":
-                    found = _channel(section)
-                    if found is not None:
+                    if found := self._named(_channel(section), section, "a channel"):
                         yield found
+
+    def _named(self, total: Total | None, section: Section, what: str) -> Total | None:
+        """``total``; None, which is noted, says that the section's name is empty."""
+        if total is None:
+            self.unnamed.note(section.record, what, "")
+        return total
 
     def _queue(self, section: Section) -> Total | None:
         fields = _fields(section, QUEUE)
@@ -123,9 +191,7 @@ class Sampler:
         record = section.record
         if not flags & _SHARED:
             return _total(record, QUEUE, name, fields)
-        group = fields["qsgn"]
-        if isinstance(group, str):
-            self._groups.learn(record.ssid, group)
+        self._learn(record, fields["qsgn"])
         # A member that tells the depth counts before one that does not.
         return _of_group(_total(record, QUEUE, name, fields, rank=0 if flags & _PARTIAL else 1))
 
@@ -139,9 +205,7 @@ class Sampler:
         for section in sections(record):
             if section.layout.name == "QCCT":
                 initiator = _fields(section, CHANNEL_INITIATOR)
-                group = initiator["qsgn"]
-                if isinstance(group, str):
-                    self._groups.learn(record.ssid, group)
+                self._learn(record, initiator["qsgn"])
                 continue
             name = section.layout.name
             measures = _TASKS[name]
@@ -155,6 +219,37 @@ class Sampler:
         elif len(self._places) > _PLACES:
             self._places.pop(next(iter(self._places)))
         yield replace(_total(record, CHANNEL_INITIATOR, "", initiator | fields), joint=True)
+
+    def _applications(self, record: Record) -> Iterator[Total]:
+        """One for each queue that a task used, under its job, or its transaction where it is CICS's."""
+        who: dict[str, Value | None] = {}
+        task: dict[str, Value | None] = {}
+        began = ended = 0
+        found: dict[str, Total] = {}
+        for section in sections(record):
+            if section.layout.name == "WTID":
+                who = _fields(section, APPLICATION)
+            elif section.layout.name == "WTAS":
+                task = _fields(section, APPLICATION)
+                stamps = section.record.data[section.offset + 664 : section.offset + 680]
+                began, ended = int.from_bytes(stamps[:8], "big"), int.from_bytes(stamps[8:], "big")
+            else:
+                fields = _fields(section, APPLICATION)
+                queue = _queue(fields)
+                if not is_name(queue):
+                    self.unnamed.note(record, "a task's queue", str(queue or ""))
+                    continue
+                name = f"{_user(who)}/{queue}"
+                known = found.get(name)
+                # What a task did beside its queues counts once for each queue that it used.
+                beside = task if known is None else dict.fromkeys(task)
+                total = _total(record, APPLICATION, name, fields | who | beside)
+                found[name] = total if known is None else known.plus(total, APPLICATION.putting_together)
+        for total in found.values():
+            lasted = (ended - began) >> 12
+            # Releases that end no interval of a running task tell its whole life.
+            spans = {("", 0): lasted} if 0 < began < ended and lasted <= _LONGEST_TASK_US else {}
+            yield replace(total, ts=_minute(total.ts), probe="SMF 116-1", spans=spans, joint=True)
 
 
 def _count_task(found: dict[str, Value | None], measures: Measures, task: Mapping[str, Value | None]) -> None:
@@ -184,7 +279,8 @@ def _plus(found: dict[str, Value | None], key: str, number: int) -> None:
 
 def _whole(section: Section, measures: Measures, name: str = "") -> Total:
     fields = _fields(section, measures)
-    return _total(section.record, measures, str(fields[name]) if name else "", fields)
+    number = fields[name] if name else None
+    return _total(section.record, measures, "" if number is None else str(number), fields)
 
 
 def _structures(section: Section) -> Iterator[Total]:
@@ -232,32 +328,6 @@ def _channel(section: Section) -> Total | None:
     end, _, rest = total.stamp
     began = started if isinstance(started, int) else 0
     return replace(total, joint=True, stamp=(end, rank, f"{began:020d} {rest}"))
-
-
-def _applications(record: Record) -> Iterator[Total]:
-    """One for each queue that a task used, under its job, or its transaction where it is CICS's."""
-    who: dict[str, Value | None] = {}
-    task: dict[str, Value | None] = {}
-    began = ended = 0
-    found: dict[str, Total] = {}
-    for section in sections(record):
-        if section.layout.name == "WTID":
-            who = _fields(section, APPLICATION)
-        elif section.layout.name == "WTAS":
-            task = _fields(section, APPLICATION)
-            stamps = section.record.data[section.offset + 664 : section.offset + 680]
-            began, ended = int.from_bytes(stamps[:8], "big"), int.from_bytes(stamps[8:], "big")
-        else:
-            fields = _fields(section, APPLICATION)
-            name = f"{_user(who)}/{_queue(fields)}"
-            known = found.get(name)
-            # What a task did beside its queues counts once for each queue that it used.
-            beside = task if known is None else dict.fromkeys(task)
-            total = _total(record, APPLICATION, name, fields | who | beside)
-            found[name] = total if known is None else known.plus(total, APPLICATION.putting_together)
-    for total in found.values():
-        spans = {("", 0): (ended - began) >> 12} if 0 < began < ended else {}
-        yield replace(total, ts=_minute(total.ts), probe="SMF 116-1", spans=spans, joint=True)
 
 
 def _user(who: Mapping[str, Value | None]) -> str:

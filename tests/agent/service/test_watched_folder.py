@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import threading
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from functools import partial
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -147,6 +148,62 @@ async def test_the_work_is_done_in_turns(house: Any, smf: Any, tmp_path: Path) -
         await house.clock.advance(2 * LOOK)
         assert len(lows(house)) == 240
         assert taker.turns > 100
+
+
+class SlowStream(io.RawIOBase):
+    """A record, then ``size`` bytes of ``rubbish``; reading a kilobyte takes a millisecond of its own clock."""
+
+    def __init__(self, first: bytes, rubbish: bytes, size: int) -> None:
+        self._first = first
+        self._rubbish = rubbish
+        self._left = size
+        self.now = 0.0
+
+    def read(self, size: int = -1) -> bytes:
+        found, self._first = self._first[:size], self._first[size:]
+        more = min(size - len(found), self._left)
+        self._left -= more
+        self.now += (len(found) + more) / 1024 * 0.001
+        return found + (self._rubbish * (more // len(self._rubbish) + 2))[:more]
+
+
+@pytest.mark.parametrize(
+    "rubbish",
+    [
+        b"\0\x40\0\0\x5e\x1e" + bytes(58),
+        b"\0\x40\2\0" + bytes(60),
+        b"\xff\xfe\xfd",
+        b"\0\x40\0\0\x5e\x73",
+        b"\0\0\0\0",
+    ],
+    ids=["records of another type", "segments", "no records", "false beginnings", "zeros"],
+)
+async def test_a_file_without_records_is_read_in_small_pieces(
+    house: Any, smf: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rubbish: bytes
+) -> None:
+    """Reading a file that holds little or nothing of MQ comes back within a second, so that it is never taken for one that hangs."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "smf.dat").write_bytes(b"stands for the stream")
+    stream = SlowStream(records(smf, 600), rubbish, 3_000_000)
+    monkeypatch.setattr("mqvitals_agent.service.watched_folder.open_smf", lambda path: nullcontext(stream))
+    monkeypatch.setattr("mqvitals_agent.smf.window.CHUNK", 4096)
+    longest = 0.0
+
+    class Timed:
+        async def run(self, function: Callable[[], _T], limit_s: float) -> _T:
+            nonlocal longest
+            began = stream.now
+            found = function()
+            longest = max(longest, stream.now - began)
+            return found
+
+    async with watching(house, folder, steady=lambda: stream.now, calls=Timed):
+        await house.clock.advance(4 * LOOK)
+        assert lows(house) == [600]
+    assert stream.now > 2.5
+    assert longest < 1
+    assert house.log.getvalue().count("smf.read") == 1
 
 
 async def test_a_file_that_is_none_is_told_once(house: Any, smf: Any, tmp_path: Path) -> None:

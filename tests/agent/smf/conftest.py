@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
@@ -46,6 +47,13 @@ STORAGE_STANDARD = bytes([0, 1, 1, 0x80])
 """What stands for the standard section in records of storage: they tell no time but the header's."""
 
 
+def taken_at(local_us: int) -> bytes:
+    """Time and date of a record's header: 1/100 s since midnight, then ``0cyydddF``."""
+    at = datetime.fromtimestamp(local_us // 1_000_000, UTC)
+    hundredths = (at.hour * 3600 + at.minute * 60 + at.second) * 100 + local_us % 1_000_000 // 10_000
+    return hundredths.to_bytes(4, "big") + bytes.fromhex(f"0{at.year // 100 - 19}{at:%y%j}f")
+
+
 def record(
     kind: int,
     subtype: int,
@@ -63,6 +71,7 @@ def record(
     """A whole record with its descriptor word: ``sections`` by the number of their triplet; ``t0``: its standard section."""
     slots = max([number - 1, *sections, 0]) + 1
     chinit = (kind, subtype) in ((115, 231), (116, 10))
+    head = bytes([0x5E, kind]) + taken_at(start_us + (length_us if t0 is None else 0) + local_us)
     t0 = t0 or standard(
         number or slots,
         start_us=start_us,
@@ -81,7 +90,6 @@ def record(
         triplets[index] = place.to_bytes(4, "big") + length.to_bytes(2, "big") + len(instances).to_bytes(2, "big")
         body += b"".join(instances)
     triplets[0] = (at + len(body)).to_bytes(4, "big") + len(t0).to_bytes(2, "big") + b"\0\1"
-    head = bytes([0x5E, kind]) + (4_320_000).to_bytes(4, "big") + bytes.fromhex("0126060f")
     head += ebcdic("MV01", 4) + ebcdic("MQ01", 4) + subtype.to_bytes(2, "big") + ebcdic(release, 3) + b"\0"
     data = head + b"".join(triplets) + body + t0
     return (len(data) + 4).to_bytes(2, "big") + b"\0\0" + data
@@ -144,6 +152,7 @@ def smf() -> Any:
         spanned=spanned,
         blocks=blocks,
         tod=tod,
+        taken_at=taken_at,
         ebcdic=ebcdic,
         NOON_US=NOON_US,
     )

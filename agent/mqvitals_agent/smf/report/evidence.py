@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from mqvitals_agent.smf.error import SmfError
@@ -13,7 +13,7 @@ from mqvitals_agent.smf.record import Record
 from mqvitals_agent.smf.report.staging import Staging
 from mqvitals_agent.smf.source import open_smf
 from mqvitals_agent.smf.tally import Tally
-from mqvitals_agent.smf.teller import Sampler
+from mqvitals_agent.smf.teller import Sampler, Unnamed
 
 
 @dataclass(slots=True)
@@ -52,7 +52,8 @@ class Source:
 class Evidence:
     """``tallies`` by file, in the order they were named; ``repeated`` records were there before and count once.
 
-    ``unreadable``: files that hold no SMF data or cannot be read to their ends, and why.
+    ``unreadable``: files that hold no SMF data or cannot be read to their ends, and why. ``unnamed``: objects without a usable name.
+    ``ungrouped``: by queue manager, how many structures, data sets and shared queues its records tell of without the group's name.
     """
 
     groups: Groups
@@ -60,6 +61,8 @@ class Evidence:
     sources: dict[str, Source] = field(default_factory=dict)
     unreadable: list[tuple[str, str]] = field(default_factory=list)
     repeated: int = 0
+    unnamed: Unnamed = field(default_factory=Unnamed)
+    ungrouped: Counter[str] = field(default_factory=Counter)
 
     @property
     def records(self) -> int:
@@ -79,22 +82,53 @@ class Evidence:
         return (min(first), max(last)) if first and last else None
 
 
-def read(paths: Iterable[str], staging: Staging, groups: Groups) -> Evidence:
-    """Read files into ``staging``; ``groups`` learns the names that records tell. Raises sqlite3.Error."""
-    evidence = Evidence(groups)
+def read(paths: Iterable[str], staging: Staging, groups: Groups, now_us: int | None = None) -> Evidence:
+    """Read files into ``staging``; ``groups`` learns the names that records tell. Raises sqlite3.Error.
+
+    ``now_us``: as for ``reader.records``.
+    """
     sampler = Sampler(groups)
+    evidence = Evidence(groups, unnamed=sampler.unnamed)
     for path in paths:
         tally = Tally()
         evidence.tallies.append((path, tally))
         try:
             with open_smf(path) as stream:
-                for record in records(stream, tally):
+                for record in records(stream, tally, now_us):
                     _take(record, evidence, sampler, staging)
         except SmfError as error:
             evidence.unreadable.append((path, str(error)))
         except OSError as error:
             evidence.unreadable.append((path, error.strerror or str(error)))
     return evidence
+
+
+def left_out(evidence: Evidence) -> Iterator[str]:
+    """What was left out of the files, a sentence for each reason."""
+    skipped, unknown = Counter[int](), Counter[tuple[int, int]]()
+    for _, tally in evidence.tallies:
+        skipped.update(tally.skipped)
+        unknown.update(tally.unknown)
+    if skipped:
+        told = ", ".join(f"type {kind} {count:,}" for kind, count in sorted(skipped.items()))
+        yield f"Not MQ's: {told}."
+    if unknown:
+        told = ", ".join(f"{kind}/{subtype} {count:,}" for (kind, subtype), count in sorted(unknown.items()))
+        yield f"For IBM's use, or newer than this program: {told}."
+    if evidence.repeated:
+        yield f"Came more than once, as where dumps overlap, and counted once: {evidence.repeated:,}."
+    if evidence.damaged:
+        yield f"Damaged: {evidence.damaged:,}, listed below."
+    if evidence.ungrouped:
+        told = ", ".join(f"{name} {count:,}" for name, count in sorted(evidence.ungrouped.items()))
+        yield (
+            f"Structures, data sets and shared queues, as nothing tells the name of the queue-sharing group: {told}."
+            " Give the 115-231 records with them, or set name in the configuration."
+        )
+    if evidence.unnamed.count:
+        more = evidence.unnamed.count - len(evidence.unnamed.first)
+        told = "; ".join(map(str, evidence.unnamed.first)) + (f"; and {more:,} more" if more else "")
+        yield f"Objects whose names cannot be: {evidence.unnamed.count:,}. {told}."
 
 
 def _take(record: Record, evidence: Evidence, sampler: Sampler, staging: Staging) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from mqvitals_agent.smf.groups import Groups
 from mqvitals_agent.smf.report.coverage import intervals_of, missing
 from mqvitals_agent.smf.report.document import Block, Heading, Items, Paragraph, Table
-from mqvitals_agent.smf.report.evidence import Evidence, Source, read
+from mqvitals_agent.smf.report.evidence import Evidence, Source, left_out, read
 from mqvitals_agent.smf.report.judge import Check, Judge
 from mqvitals_agent.smf.report.ledger import Ledger
 from mqvitals_agent.smf.report.outcome import Finding, Outcome, Trouble, by_rule, outcome_of, reasons
@@ -49,17 +49,23 @@ class HealthCheck:
 
 
 def health_check(
-    paths: Iterable[str], judging: Judging, groups: Groups | None = None, *, ascii_only: bool = False
+    paths: Iterable[str],
+    judging: Judging,
+    groups: Groups | None = None,
+    *,
+    now_us: int | None = None,
+    ascii_only: bool = False,
 ) -> HealthCheck:
     """Examine files. Raises sqlite3.Error when the temporary files cannot be written.
 
-    ``groups``: under which names the things of groups stand; by default as the records say. ``ascii_only``: no character beyond ASCII comes from this program.
+    ``groups``: under which names the things of groups stand; by default as the records say. ``now_us``: now, microseconds
+    since 1970 UTC, by which records of the future are refused. ``ascii_only``: no character beyond ASCII comes from this program.
     """
     with closing(Staging()) as staging:
-        evidence = read(paths, staging, groups or Groups())
+        evidence = read(paths, staging, groups or Groups(), now_us)
         span = Span(*(0, 0) if evidence.period is None else (each // 1000 for each in evidence.period))
         judge, ledger = Judge(judging), Ledger(span)
-        for snapshot in staging.snapshots(evidence.groups):
+        for snapshot in staging.snapshots(evidence.groups, ungrouped=evidence.ungrouped):
             judge.take(snapshot)
             ledger.take(snapshot)
         owners = sorted({*evidence.sources, *ledger.owners()})
@@ -71,6 +77,8 @@ def health_check(
             source = evidence.sources.get(owner)
             if source is not None:
                 blocks += _quality(source, judging, staging)
+        if dropped := tuple(left_out(evidence)):
+            blocks += [Heading(2, "What was left out"), Items(dropped)]
         blocks += _damage(evidence)
     found = any(outcome.troubles for outcome in outcomes.values())
     return HealthCheck(tuple(blocks), evidence.records, evidence.damaged, found, tuple(evidence.unreadable))
@@ -97,9 +105,6 @@ def _beginning(evidence: Evidence, outcomes: dict[str, Outcome], *, ascii_only: 
     if evidence.period is not None:
         began, ended = evidence.period
         yield Paragraph(f"Period: {when(began)} to {when(ended)} UTC ({duration_us(ended - began)}).")
-    if evidence.repeated:
-        more = plural(evidence.repeated, "record")
-        yield Paragraph(f"{more} came more than once, as where dumps overlap, and counted once.")
     if evidence.sources:
         yield Heading(2, "Summary")
         yield Table(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
 from operator import itemgetter
@@ -17,7 +18,7 @@ from mqvitals_agent.smf.total import Total
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 
 _AT_ONCE: Final = 5_000
-"""So many totals are added up in memory before they go to disk."""
+"""So many totals are added up in memory at most before they go to disk."""
 _TABLES: Final = """
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
@@ -41,7 +42,8 @@ class Staging:
     def __init__(self) -> None:
         self._base = sqlite3.connect("", isolation_level=None)
         self._base.executescript(_TABLES)
-        self._waiting: dict[Key, Total] = {}
+        self._waiting: dict[str, dict[Key, Total]] = {}
+        self._waits = 0
 
     def close(self) -> None:
         """Give the space back."""
@@ -63,8 +65,11 @@ class Staging:
 
     def put(self, total: Total) -> None:
         """Keep what a record tells."""
-        add(self._waiting, total)
-        if len(self._waiting) >= _AT_ONCE:
+        # The same structure of two groups whose names come later is two: only what one member told is added up yet.
+        member = total.member if total.group and not total.object.owner else ""
+        add(self._waiting.setdefault(member, {}), total)
+        self._waits += 1
+        if self._waits >= _AT_ONCE:
             self._flush()
 
     def spans(self, owner: str, kind: int, subtype: int) -> Iterator[Span]:
@@ -74,8 +79,13 @@ class Staging:
             (owner, kind, subtype),
         )
 
-    def snapshots(self, groups: Groups, applications: int = TOP) -> Iterator[Snapshot]:
-        """Everything, the oldest first. What belongs to a group whose name nothing tells is left out."""
+    def snapshots(
+        self, groups: Groups, applications: int = TOP, ungrouped: Counter[str] | None = None
+    ) -> Iterator[Snapshot]:
+        """Everything, the oldest first. What belongs to a group whose name nothing tells is left out.
+
+        That is counted in ``ungrouped``, by the queue manager that told of it.
+        """
         self._flush()
         rows = self._base.execute("SELECT ts, owner, kind, name, probe, data FROM total ORDER BY ts, rowid")
         day, first = -1, frozenset[tuple[str, str]]()
@@ -85,8 +95,11 @@ class Staging:
                 first = self._first(day, applications)
             folded: dict[Key, Total] = {}
             for _, owner, kind, name, probe, data in each:
-                total = groups.placed(Total.of_data(ObjectName(owner, kind, name), probe, ts, data))
+                told = Total.of_data(ObjectName(owner, kind, name), probe, ts, data)
+                total = groups.placed(told)
                 if total is None:
+                    if ungrouped is not None:
+                        ungrouped[told.member] += 1
                     continue
                 if kind == "application" and (owner, name) not in first:
                     total = as_rest(total)
@@ -103,7 +116,7 @@ class Staging:
         return frozenset((owner, name) for owner, name in found)
 
     def _flush(self) -> None:
-        totals = self._waiting.values()
+        totals = [total for each in self._waiting.values() for total in each.values()]
         self._base.executemany(
             "INSERT INTO total VALUES (?, ?, ?, ?, ?, ?)",
             ((_bounded(each.ts), *each.object, each.probe, each.data()) for each in totals),
@@ -117,6 +130,7 @@ class Staging:
             ),
         )
         self._waiting.clear()
+        self._waits = 0
 
 
 def _bounded(number: int) -> int:

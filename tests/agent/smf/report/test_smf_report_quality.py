@@ -67,8 +67,62 @@ def test_records_that_come_twice_count_once(report: Run, file: Make, pools: Make
     """Overlapping dumps change no figure, and the report says so."""
     one = pools(0, smf.pool(at52=5))
     words = flat(report(file(one, name="a"), file(one, pools(1, smf.pool(at52=6)), name="b"))[1])
-    assert "1 record came more than once" in words
+    assert "Came more than once, as where dumps overlap, and counted once: 1." in words
     assert " 11 0 0 0 0 " in words
+
+
+def structures(smf: Any, queue_manager: str, full: int) -> bytes:
+    """A record of the structure APPL1 with the times it was full."""
+    data = bytearray(smf.section(4104, {24: (4, 1), 56: (4, full)}))
+    data[8:20] = smf.ebcdic("APPL1", 12)
+    record: bytes = smf.record(115, 2, {6: [bytes(data)]}, number=9)
+    return record.replace(smf.ebcdic("MQ01", 4), smf.ebcdic(queue_manager, 4))
+
+
+def initiator(smf: Any, queue_manager: str, group: str) -> bytes:
+    """A record that tells the name of a queue manager's group."""
+    data = bytearray(smf.section(64, {20: (4, 10)}))
+    data[16:20] = smf.ebcdic(group, 4)
+    record: bytes = smf.record(115, 231, {1: [bytes(data)]})
+    return record.replace(smf.ebcdic("MQ01", 4), smf.ebcdic(queue_manager, 4))
+
+
+def test_what_was_left_out_is_named_by_reason(report: Run, file: Make, pools: Make, smf: Any) -> None:
+    """Other types, subtypes that are not decoded, repeated and damaged records, and what belongs to a group without a name."""
+    one = pools(0, smf.pool())
+    damaged = one[:32] + b"\xff\xff" + one[34:]
+    path = file(
+        smf.dump_record(2), one, one, damaged, smf.record(115, 240, {1: [smf.section(8)]}), structures(smf, "MQ02", 1)
+    )
+    words = flat(report(path)[1])
+    for sentence in (
+        "Not MQ's: type 2 1.",
+        "For IBM's use, or newer than this program: 115/240 1.",
+        "counted once: 1.",
+        "Damaged: 1, listed below.",
+        "the name of the queue-sharing group: MQ02 1. Give the 115-231 records",
+    ):
+        assert sentence in words
+    assert "What was left out" not in flat(report(file(one, name="clean"))[1])
+
+
+def test_two_groups_in_one_file(report: Run, file: Make, smf: Any) -> None:
+    """A structure of the same name in each: they are two, whose names come after them."""
+    _, text = report(
+        file(
+            *(structures(smf, name, full) for name, full in (("MQ01", 3), ("MQ02", 4), ("MQ11", 50))),
+            *(initiator(smf, name, group) for name, group in (("MQ01", "QSGA"), ("MQ02", "QSGA"), ("MQ11", "QSGB"))),
+        )
+    )
+    first, second = text.split("Queue-sharing group QSGA")[1], text.split("Queue-sharing group QSGB")[1]
+    assert "APPL1" in first
+    assert "APPL1" in second
+    words = {
+        name: flat(part.split("Queue manager")[0].split("Queue-sharing group")[0])
+        for name, part in (("A", first), ("B", second))
+    }
+    assert " 7 " in words["A"]
+    assert " 50 " in words["B"]
 
 
 def test_order_of_files_changes_nothing(report: Run, file: Make, pools: Make, smf: Any) -> None:
