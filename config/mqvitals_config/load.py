@@ -2,20 +2,22 @@
 
 A flag beats an environment variable, which beats the file, which beats the default:
 
-================  ====================  ====================
-flag              environment           key in the file
-================  ====================  ====================
-``--config``      MQVITALS_CONFIG       (the file itself)
-``--store``       MQVITALS_STORE        ``store.path``
-\\                MQVITALS_STORE_MODE   ``store.mode``
-\\                MQVITALS_STORE_GROUP  ``store.group``
-\\                MQVITALS_NAME         ``name``
-\\                MQVITALS_TIME_ZONE    ``time_zone``
-``--interval``    MQVITALS_INTERVAL     ``polling.interval``
-``--log-format``  MQVITALS_LOG_FORMAT   ``log.format``
-\\                MQVITALS_LOG_LEVEL    ``log.level``
-``--smf``         MQVITALS_SMF_WATCH    ``smf.watch``
-================  ====================  ====================
+================  =======================  ====================
+flag              environment              key in the file
+================  =======================  ====================
+``--config``      MQVITALS_CONFIG          (the file itself)
+``--store``       MQVITALS_STORE           ``store.path``
+\\                MQVITALS_STORE_MODE      ``store.mode``
+\\                MQVITALS_STORE_GROUP     ``store.group``
+\\                MQVITALS_STORE_KEEP      ``store.keep``
+\\                MQVITALS_STORE_MAX_SIZE  ``store.max_size``
+\\                MQVITALS_NAME            ``name``
+\\                MQVITALS_TIME_ZONE       ``time_zone``
+``--interval``    MQVITALS_INTERVAL        ``polling.interval``
+``--log-format``  MQVITALS_LOG_FORMAT      ``log.format``
+\\                MQVITALS_LOG_LEVEL       ``log.level``
+``--smf``         MQVITALS_SMF_WATCH       ``smf.watch``
+================  =======================  ====================
 
 An empty variable counts as one that is not set. No file is read unless one is named.
 """

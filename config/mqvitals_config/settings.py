@@ -15,8 +15,6 @@ from mqvitals_config.console import ConsoleSettings, console_contradictions
 from mqvitals_config.doc import Doc
 from mqvitals_config.duration import FORM as DURATION
 from mqvitals_config.fact import FactSettings
-from mqvitals_config.file_mode import FORM as FILE_MODE
-from mqvitals_config.file_mode import FileMode, parse_file_mode
 from mqvitals_config.file_path import beside
 from mqvitals_config.log import LogSettings
 from mqvitals_config.polling import PollingSettings
@@ -24,6 +22,7 @@ from mqvitals_config.problem import LocatedNumber, LocatedText, Problem
 from mqvitals_config.receiver import Receiver, receiver_contradictions
 from mqvitals_config.shape import Convert
 from mqvitals_config.smf import SmfSettings
+from mqvitals_config.store import StoreSettings
 from mqvitals_config.time_zone import FORM as TIME_ZONE
 from mqvitals_config.time_zone import checked
 
@@ -39,7 +38,6 @@ def owner_name(text: LocatedText) -> LocatedText:
 
 OwnerName = Annotated[LocatedText, Convert(owner_name)]
 TimeZone = Annotated[str, Convert(checked, TIME_ZONE, raw=True)]
-OWNER_ONLY = FileMode(0o600)
 FilePath = Annotated[LocatedText, Convert(beside, "the path of a file")]
 Duration = Annotated[int, DURATION]
 
@@ -63,32 +61,6 @@ class QueueManager:
             "Where a distributed queue manager puts its statistics messages: SYSTEM.ADMIN.STATISTICS.QUEUE. A destructive read:"
             " messages are taken from that queue and are gone, so nobody else may read it. Not for z/OS, which writes none.",
             default="none are read",
-        ),
-    ] = None
-
-
-@dataclass(frozen=True, slots=True)
-class StoreSettings:
-    """Where samples and alerts are kept."""
-
-    path: Annotated[
-        FilePath | None,
-        Doc("The SQLite file. A relative path is beside this file.", "MQVITALS_STORE", "--store"),
-    ] = None
-    mode: Annotated[
-        Annotated[FileMode, Convert(parse_file_mode, FILE_MODE, raw=True)],
-        Doc(
-            "Who may read and write the file. 0660 with `group` lets the group watch and acknowledge; with 0640 it can"
-            " only watch.",
-            "MQVITALS_STORE_MODE",
-        ),
-    ] = OWNER_ONLY
-    group: Annotated[
-        LocatedText | None,
-        Doc(
-            "The operating system's group that owns the file.",
-            "MQVITALS_STORE_GROUP",
-            default="the group of the user who runs the agent",
         ),
     ] = None
 

@@ -15,6 +15,7 @@ from mqvitals_agent.service.timetable import Interval
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.notice_row import Owed
 from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.retention import Policy, Retention, Step, never
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.settings import Settings
 from mqvitals_config.time_zone import time_zone
@@ -98,6 +99,7 @@ class Keeper:
         self._changed = changed
         self._collector = self._new_collector()
         self._store: Store | None = None
+        self._retention: Retention | None = None
         self._reader: StoreReader | None = None
         self._intake: Intake | None = None
         self._known: dict[tuple[str, bool], dict[ObjectName, dict[str, Reading]]] = {}
@@ -126,6 +128,8 @@ class Keeper:
             shared_with=settings.group or "",
         )
         try:
+            watch = self._settings.smf.watch
+            self._retention = Retention(self._store, self._policy(), folder=None if watch is None else Path(watch))
             self._reader = StoreReader.open(self._path)
             self._settle(self._reader)
             self._intake = self._new_intake()
@@ -187,6 +191,15 @@ class Keeper:
             self._intake = None
             raise
 
+    def delete_old(self, waits: Callable[[], bool] = never) -> Step:
+        """Delete some of what the store no longer keeps as of the last cycle; not much longer once ``waits`` says so.
+
+        Raises StoreError; what was deleted with it is there again.
+        """
+        if self._retention is None or not self._began:
+            return Step(0, more=False)
+        return self._retention.step(self._began, waits)
+
     def reload(self, settings: Settings, judging: Judging, queue_managers: Sequence[str], *, anew: bool) -> None:
         """Go on by other settings and rules; open alerts stay. With ``anew`` the queue managers are met for the first time.
 
@@ -194,6 +207,8 @@ class Keeper:
         """
         self._settings, self._judging, self._queue_managers = settings, judging, tuple(queue_managers)
         self._intake = None
+        if self._retention is not None:
+            self._retention.change(self._policy())
         if anew:
             self._collector = self._new_collector()
             if self._reader is not None:
@@ -203,12 +218,16 @@ class Keeper:
     def close(self) -> None:
         """Close the store; a second call does nothing."""
         self._intake = None
+        self._retention = None
         if self._reader is not None:
             self._reader.close()
             self._reader = None
         if self._store is not None:
             self._store.close()
             self._store = None
+
+    def _policy(self) -> Policy:
+        return Policy(self._settings.store.keep, self._settings.store.max_size)
 
     def _settle(self, reader: StoreReader) -> None:
         """What the store holds of earlier runs: of whom is watched still, what is gone meanwhile will show; the others go now."""

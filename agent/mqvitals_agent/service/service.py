@@ -32,9 +32,13 @@ from mqvitals_agent.store.writer import Store
 from mqvitals_agent.thread_worker import ThreadWorker, Worker
 from mqvitals_config.duration import format_duration
 from mqvitals_config.settings import Settings
+from mqvitals_config.store import format_size
 from mqvitals_rules.check import Judging
 
 _T = TypeVar("_T")
+
+_PAUSE_MS = 75
+"""Between two steps of retention, so that it takes a quarter of the store's thread at most."""
 
 _LEAD_TOLD_MS = 1_000
 """A clock that was set back by less is not worth a word."""
@@ -99,6 +103,7 @@ class Service:
         self._handed = 0
         self._stopping = False
         self._storing: asyncio.Task[None] | None = None
+        self._cycle_stored = asyncio.Event()
         self._lead = 0
         self._behind = False
 
@@ -158,8 +163,10 @@ class Service:
                     inquiries = tasks.create_task(self._inquiries.run(), name="questions")
                     folder = self._watch_folder(tasks)
                     consoles = self._follow_consoles(tasks)
+                    retention = tasks.create_task(self._retain(), name="retention")
                     await self._cycles(tasks)
                     inquiries.cancel()
+                    retention.cancel()
                     if folder is not None:
                         folder.cancel()
                     if consoles is not None:
@@ -248,7 +255,7 @@ class Service:
         before = self._settings
         pairs = (
             ("name", before.name, settings.name),
-            ("store", before.store, settings.store),
+            ("store", before.store, replace(settings.store, keep=before.store.keep, max_size=before.store.max_size)),
             ("smf", before.smf, settings.smf),
             ("console", before.console, settings.console),
         )
@@ -259,7 +266,8 @@ class Service:
                 f"{' and '.join(changed)}: what has changed there takes effect at the next start",
                 level="warning",
             )
-        return replace(settings, name=before.name, store=before.store, smf=before.smf, console=before.console)
+        store = replace(before.store, keep=settings.store.keep, max_size=settings.store.max_size)
+        return replace(settings, name=before.name, store=store, smf=before.smf, console=before.console)
 
     async def _hand_over(self, tasks: asyncio.TaskGroup) -> None:
         """Give the cycle's exchanges to the worker. It may be one cycle behind; then this waits."""
@@ -283,6 +291,41 @@ class Service:
             self._journal.say("queue_manager.unwatched", text, level="warning", queue_managers=names)
         if self._stored is not None:
             self._stored(stored)
+        self._cycle_stored.set()
+
+    async def _retain(self) -> None:
+        """Delete what the store no longer keeps, step by step after each cycle, until cancelled."""
+        while True:
+            await self._cycle_stored.wait()
+            self._cycle_stored.clear()
+            more = True
+            while more and not self._is_storing():
+                try:
+                    step = await self._work(lambda: self._keeper.delete_old(self._is_storing))
+                except StoreError as error:
+                    text = f"what is older than the store keeps cannot be deleted: {error}"
+                    self._journal.changed("retention", "store.retention_failed", text, level="error")
+                    break
+                self._journal.changed("retention", "store.retention_failed", "")
+                if step.first:
+                    self._announce_retention()
+                more = step.more
+                await self._clock.sleep(_PAUSE_MS)
+
+    def _is_storing(self) -> bool:
+        """Whether a cycle is being stored, or waits to be. May be asked in any thread."""
+        return self._storing is not None and not self._storing.done()
+
+    def _announce_retention(self) -> None:
+        store = self._settings.store
+        keep = "for ever" if store.keep is None else f"for {format_duration(store.keep)}"
+        most = "without a limit" if store.max_size is None else f"at most {format_size(store.max_size)}"
+        self._journal.say(
+            "store.retention",
+            f"the store keeps samples, ended alerts and console messages {keep}, {most}: what is older is deleted from now on;"
+            " store.keep and store.max_size change that (forever and none keep everything)",
+            level="warning",
+        )
 
     async def _idle_store(self) -> None:
         if self._storing is not None:

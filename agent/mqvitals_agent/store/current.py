@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Mapping
 from typing import Any
 
 from mqvitals_agent.store.shape import NULL, Arrangement, Cells, Shape, Spread, spread
@@ -94,12 +95,21 @@ class CurrentState:
             told.shape, told.values, told.cells = told_anew.shape, values, told_anew.cells
         return told_anew
 
-    def forget(self, object_id: int, kind: str, connection: sqlite3.Connection) -> None:
-        """What was told of an object is no longer said of it. Raises sqlite3.Error."""
-        connection.execute(f"DELETE FROM {self._tables[kind].current} WHERE object_id = ?", (object_id,))  # noqa: S608
-        connection.execute("DELETE FROM reading WHERE object_id = ?", (object_id,))
-        for key in [key for key in self._told if key[0] == object_id]:
-            del self._told[key]
+    def forget(self, objects: Mapping[int, str], connection: sqlite3.Connection) -> None:
+        """What was told of objects (number -> kind) is no longer said of them. Raises sqlite3.Error."""
+        probes: dict[int, list[str]] = {}
+        for object_id, probe in self._told:
+            if object_id in objects:
+                probes.setdefault(object_id, []).append(probe)
+        for object_id, kind in objects.items():
+            for probe in probes.get(object_id, ()):
+                # The key of the table begins with the probe.
+                connection.execute(
+                    f"DELETE FROM {self._tables[kind].current} WHERE probe = ? AND object_id = ?",  # noqa: S608
+                    (probe, object_id),
+                )
+                del self._told[object_id, probe]
+            connection.execute("DELETE FROM reading WHERE object_id = ?", (object_id,))
 
     def _change(self, object_id: int, told: Spread, values: tuple[Reported, ...], *, known: bool) -> None:
         reading, shape, cells = told

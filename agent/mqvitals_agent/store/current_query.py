@@ -14,6 +14,8 @@ from mqvitals_rules.snapshot import ObjectName, Reading, Source, fresh_until
 from mqvitals_rules.vocabulary.metric import Absence
 
 _POLL = Source.POLL
+_UNKNOWN = -1
+"""The interval of a record that does not tell it."""
 
 
 class CurrentQuery:
@@ -46,7 +48,7 @@ class CurrentQuery:
         rows = connection.execute(
             # Table and columns are the vocabulary's, checked where the tables are made.
             f"SELECT c.object_id, c.probe, r.ts, r.asked, r.unanswered, c.absent, c.source, CASE WHEN c.source <> {POLL}"  # noqa: S608
-            f" THEN (SELECT h.interval_ms FROM {self._history} AS h"
+            f" THEN (SELECT coalesce(h.interval_ms, {_UNKNOWN}) FROM {self._history} AS h"
             f" WHERE h.ts = r.ts AND h.object_id = r.object_id AND h.source = c.source) END, CASE WHEN c.source <> {POLL}"
             " THEN (SELECT w.last_ts FROM owner AS w JOIN object AS o ON o.owner = w.name WHERE o.id = r.object_id) END"
             f"{columns}"
@@ -63,7 +65,10 @@ class CurrentQuery:
             if source != POLL:
                 origin = Source(source)
                 integer_or_none(interval)
-                if ts is not None and newest is not None and integer(newest) > fresh_until(ts, interval):
+                # Its sample is kept for long: a record without one is older than that.
+                kept = interval is not None
+                interval = None if interval == _UNKNOWN else interval
+                if ts is not None and newest is not None and (not kept or integer(newest) > fresh_until(ts, interval)):
                     why = Absence.STALE
             missing = reasons.get(absent)
             if missing is None:
@@ -78,14 +83,14 @@ class CurrentQuery:
         return found
 
     def records(self, connection: sqlite3.Connection) -> Iterator[tuple[ObjectName, Reading]]:
-        """The newest record of each existing object of the kind and each probe. Raises sqlite3.Error."""
+        """The newest record of each existing object of the kind and each probe, as far as its sample is kept. Raises sqlite3.Error."""
         if not self._exists:
             return
         columns = "".join(f', c."{name}"' for name in self._metrics)
         rows = connection.execute(
             f"SELECT o.owner, o.kind, o.name, c.probe, c.source, r.ts, h.interval_ms, c.absent{columns}"  # noqa: S608
             f" FROM {self._table} AS c CROSS JOIN object AS o CROSS JOIN reading AS r"
-            f" LEFT JOIN {self._history} AS h ON h.ts = r.ts AND h.object_id = r.object_id AND h.source = c.source"
+            f" CROSS JOIN {self._history} AS h ON h.ts = r.ts AND h.object_id = r.object_id AND h.source = c.source"
             f" WHERE c.source <> {POLL} AND o.id = c.object_id AND o.gone_ts IS NULL"
             " AND r.object_id = c.object_id AND r.probe = c.probe AND r.ts IS NOT NULL"
         )

@@ -10,11 +10,20 @@ from mqvitals_agent.store.cell import text
 from mqvitals_rules.baseline import WEEK_MS, WEEKS
 from mqvitals_rules.snapshot import ObjectName
 
+HOUR_MS = 3_600_000
 _KEPT_MS = (WEEKS + 1) * WEEK_MS
 
 _KEEP = """INSERT INTO hour_mean(hour, kind, metric, object_id, mean, weight) VALUES(?, ?, ?, ?, ?, ?)
     ON CONFLICT(hour, kind, metric, object_id) DO UPDATE SET
     mean = (mean * weight + excluded.mean * excluded.weight) / (weight + excluded.weight), weight = weight + excluded.weight"""
+
+
+# One seek a metric: without its metric an object is found only among all objects of the hour.
+_ONE = """WITH RECURSIVE told(metric) AS (SELECT min(metric) FROM hour_mean WHERE hour = ?1 AND kind = ?2
+    UNION ALL SELECT (SELECT min(metric) FROM hour_mean WHERE hour = ?1 AND kind = ?2 AND metric > told.metric) FROM told
+    WHERE told.metric IS NOT NULL)
+    SELECT 1 FROM told CROSS JOIN hour_mean AS h WHERE h.hour = ?1 AND h.kind = ?2 AND h.metric = told.metric
+    AND h.object_id = ?3 LIMIT 1"""
 
 
 class HourMean(NamedTuple):
@@ -63,3 +72,18 @@ def read_means(
             raise TypeError(f"{mean!r:.60} is no mean")
         found.setdefault(ObjectName(text(owner), kind, text(rest)), []).append(mean)
     return found
+
+
+def has_means(connection: sqlite3.Connection, number: int, kind: str, last: int, now: int) -> bool:
+    """Whether there are means of an object that was last there at ``last`` (ms UTC). Raises sqlite3.Error.
+
+    Looked for from then backwards, one seek an hour and metric, as the table is ordered by hour; then on to ``now``, as records may come late.
+    """
+    (first,) = connection.execute("SELECT min(hour) FROM hour_mean").fetchone()
+    if first is None:
+        return False
+    hour = last - last % HOUR_MS
+    return any(
+        connection.execute(_ONE, (each, kind, number)).fetchone() is not None
+        for each in (*range(hour, first - 1, -HOUR_MS), *range(hour + HOUR_MS, now + 1, HOUR_MS))
+    )

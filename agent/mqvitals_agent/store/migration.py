@@ -200,6 +200,16 @@ def structure_10(db: Database) -> None:
         db.execute(statement)
 
 
+@migrations()
+def structure_11(db: Database) -> None:
+    """Ways to the oldest ended alerts and SMF records, which are deleted first."""
+    for statement in (
+        "CREATE INDEX alert_ended ON alert(ended) WHERE state = 'resolved'",
+        "CREATE INDEX smf_record_ts ON smf_record(ts)",
+    ):
+        db.execute(statement)
+
+
 def migrate(path: Path, *, application_id: int, structure: int, page_size: int) -> None:
     """Bring the file at ``path`` (empty, or a store of an older structure) to ``structure``. Raises sqlite3.Error.
 

@@ -22,7 +22,7 @@ from mqvitals_agent.store.message_row import StoredMessage, read_failing, read_f
 from mqvitals_agent.store.notice_row import StoredNotice, read_notices
 from mqvitals_agent.store.receiver_row import ReceiverRow, read_receivers
 from mqvitals_agent.store.result import LIVE, CurrentValue, ObjectRow, Owner, Series, StoreMeta, UnknownRow
-from mqvitals_agent.store.schema import REFUSED, columns_of, open_reader, read_meta
+from mqvitals_agent.store.schema import ALERTS_FROM, KEPT_FROM, REFUSED, columns_of, open_reader, read_meta
 from mqvitals_agent.store.schema_check import refuse_strangers
 from mqvitals_agent.store.table import tables_of
 from mqvitals_rules.preference import covering, newest
@@ -91,6 +91,8 @@ class StoreReader:
             created=facts.get("created", ""),
             version=facts.get("version", ""),
             refused=facts.get(REFUSED, ""),
+            kept_from=_moment_of(facts, KEPT_FROM),
+            alerts_kept_from=_moment_of(facts, ALERTS_FROM),
         )
 
     def owners(self) -> tuple[Owner, ...]:
@@ -442,3 +444,7 @@ class StoreReader:
         self._look_at_columns()
         tables = self._tables[kind]
         return CurrentQuery(tables, self._columns.get(tables.current, frozenset()), metrics)
+
+
+def _moment_of(facts: Mapping[str, str], key: str) -> int | None:
+    return moment(int(facts[key])) if facts.get(key, "").isdecimal() else None

@@ -27,7 +27,8 @@ class StoreMeta:
     ``mode`` is who filled it: a running agent (``live``), a recording (``replay``), or an import of SMF records alone
     (``records``). ``source`` names the recording or the configuration, ``group`` the queue-sharing group, ``created`` is ISO 8601 (may
     be empty), ``version`` the mqvitals that wrote last. ``refused`` is what is wrong with settings or rules that the agent was to go on by;
-    while it is not empty those from before are in force.
+    while it is not empty those from before are in force. ``kept_from`` is from when on all samples are there, ``alerts_kept_from`` all
+    alerts that ended since (ms UTC; None: nothing was deleted).
     """
 
     mode: str
@@ -36,6 +37,8 @@ class StoreMeta:
     created: str
     version: str
     refused: str = ""
+    kept_from: int | None = None
+    alerts_kept_from: int | None = None
 
     @property
     def past(self) -> bool:

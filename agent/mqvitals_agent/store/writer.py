@@ -64,7 +64,7 @@ from mqvitals_agent.store.smf_row import (
     write_records,
     write_standing,
 )
-from mqvitals_agent.store.table import tables_of
+from mqvitals_agent.store.table import KindTables, tables_of
 from mqvitals_agent.store.verdict import Unknown, Verdict
 from mqvitals_rules.lifecycle.alert import Alert, Transition
 from mqvitals_rules.moment import iso
@@ -382,11 +382,48 @@ class Store:
         tables = self._tables[name.kind]
         with self._explaining("writing"), self._transaction():
             nothing_left = delete_samples(self._connection, tables.history, number, int(Source.SMF), first, last)
-            self._current.forget(number, name.kind, self._connection)
+            self._current.forget({number: name.kind}, self._connection)
             if nothing_left:
                 self._connection.execute("DELETE FROM object WHERE id = ?", (number,))
         if nothing_left:
             del self._objects[name]
+
+    @property
+    def tables(self) -> Mapping[str, KindTables]:
+        """The tables of each kind."""
+        return self._tables
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """The connection, for looking at what only the writer's process asks. Raises StoreError."""
+        with self._explaining("reading"):
+            yield self._connection
+
+    @property
+    def gone(self) -> Mapping[int, int]:
+        """The objects that are gone: number -> when they were found to be, ms UTC."""
+        return self._gone
+
+    @contextmanager
+    def deleting(self) -> Iterator[sqlite3.Connection]:
+        """A transaction in which old rows are deleted; whatever is raised undoes it. Raises StoreError."""
+        try:
+            with self._explaining("writing"), self._transaction():
+                yield self._connection
+        except BaseException:
+            self._in_doubt = True
+            raise
+
+    def drop_objects(self, objects: Mapping[int, ObjectName]) -> None:
+        """Objects that are gone, by number, and what was told of them last; within ``deleting``. Raises sqlite3.Error."""
+        numbers = [(number,) for number in objects]
+        self._current.forget({number: name.kind for number, name in objects.items()}, self._connection)
+        self._connection.executemany("DELETE FROM instance WHERE object_id = ?", numbers)
+        self._connection.executemany("DELETE FROM object WHERE id = ?", numbers)
+        for number, name in objects.items():
+            self._objects.pop(name, None)
+            self._gone.pop(number, None)
+            self._with_instances.discard(number)
 
     def note_refused(self, text: str) -> None:
         """Keep what is wrong with the settings or rules that the agent was to go on by, for those who look; empty: nothing is."""

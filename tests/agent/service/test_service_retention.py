@@ -1,0 +1,83 @@
+"""Retention in the living agent: between cycles, announced once, changed by a reload."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.retention import Retention
+from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.store import StoreSettings
+from mqvitals_rules.check import prepare
+from mqvitals_rules.snapshot import ObjectName
+
+MINUTE = 60_000
+HOUR = 60 * MINUTE
+
+
+def times(house: Any) -> list[int]:
+    """When the queue managers' samples in the store were taken."""
+    with StoreReader.open(house.store) as reader:
+        return [ts for ts, _ in reader.trend(ObjectName("QM01", "queue_manager"), "reachable").points]
+
+
+async def test_old_samples_go_between_cycles(house: Any) -> None:
+    """After each cycle what is older than ``keep`` is deleted, and the log says once that this begins."""
+    house.settings = replace(house.settings, store=StoreSettings(keep=HOUR))
+    async with house.running():
+        await house.clock.advance(HOUR - MINUTE)
+        assert "store.retention" not in house.log.getvalue()
+        began = times(house)[0]
+        await house.clock.advance(30 * MINUTE)
+        left = times(house)
+        assert house.clock.now() - HOUR - MINUTE < left[0] <= house.clock.now() - HOUR + MINUTE
+        assert began < left[0]
+    async with house.running():
+        await house.clock.advance(5 * MINUTE)
+        assert times(house)[0] > left[0]
+    assert house.log.getvalue().count("store.retention ") == 1
+    assert "keeps samples, ended alerts and console messages for 1h, at most 5GB" in house.log.getvalue()
+
+
+async def test_a_reload_changes_what_is_kept(house: Any) -> None:
+    """``keep`` and ``max_size`` hold from the next cycle on; another path waits for the next start."""
+    house.settings = replace(house.settings, store=StoreSettings(keep=None, max_size=None))
+    async with house.running() as service:
+        await house.clock.advance(90 * MINUTE)
+        assert len(times(house)) == 181
+        other = StoreSettings(keep=HOUR, max_size=1 << 30)
+        settings = replace(house.settings, store=other)
+        service.reload(settings, prepare(settings))
+        await house.clock.advance(MINUTE)
+        assert 119 <= len(times(house)) <= 121
+        assert "settings.later" not in house.log.getvalue()
+        settings = replace(
+            settings, store=replace(other, path=LocatedText("other.db", Place("mqvitals.yaml")), keep=None)
+        )
+        service.reload(settings, prepare(settings))
+        await house.clock.advance(10 * MINUTE)
+        assert len(times(house)) >= 139
+        assert "settings.later" in house.log.getvalue()
+
+
+async def test_a_failed_deletion_harms_no_cycle(house: Any, monkeypatch: Any) -> None:
+    """It is logged once, cycles go on, and deleting is tried again after each."""
+    failing = True
+    real = Retention.step
+
+    def step(self: Retention, *arguments: Any) -> Any:
+        if failing:
+            raise StoreError("the disk is slow today")
+        return real(self, *arguments)
+
+    monkeypatch.setattr(Retention, "step", step)
+    house.settings = replace(house.settings, store=StoreSettings(keep=HOUR))
+    async with house.running():
+        await house.clock.advance(62 * MINUTE)
+        assert house.log.getvalue().count("cannot be deleted: the disk is slow today") == 1
+        assert len(times(house)) == 125
+        failing = False
+        await house.clock.advance(MINUTE)
+        assert len(times(house)) <= 122
