@@ -168,6 +168,21 @@ def test_review_as_text(capsys: pytest.CaptureFixture[str], config: Path) -> Non
 
 
 @pytest.mark.usefixtures("store")
+@pytest.mark.parametrize("form", ["--text", "--markdown", "--json"])
+def test_ascii_is_ascii(capsys: pytest.CaptureFixture[str], config: Path, form: str) -> None:
+    """Also where the site's own words are not: they are written by the numbers of their characters, the lines still fit."""
+    rules = config.with_name("ours.yaml")
+    words = "Größe — ☠ 漢字 " * 12
+    rules.write_text("rules:\n" + rule("MY-09", "max_depth > 900000", title=words), "utf-8")
+    out = said(capsys, "--config", str(config), "--ascii", form)
+    assert out.isascii()
+    assert "MY-09" in out
+    if form == "--text":
+        assert "Gr\\xf6\\xdfe - \\u2620 \\u6f22\\u5b57" in out
+        assert all(len(line) <= 102 or line.startswith("    ") for line in out.splitlines())
+
+
+@pytest.mark.usefixtures("store")
 def test_what_is_said_once(capsys: pytest.CaptureFixture[str], config: Path) -> None:
     """A figure that stands in two alternatives; and no caveat is nothing to speak of."""
     rules = config.with_name("ours.yaml")

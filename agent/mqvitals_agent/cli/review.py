@@ -29,7 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--text", action="store_true", help="for a terminal or a printer (default)")
     form.add_argument("--markdown", action="store_true", help="Markdown, with tables")
     form.add_argument("--json", action="store_true", help="one JSON object, for programs")
-    parser.add_argument("--ascii", action="store_true", help="signs in plain ASCII")
+    parser.add_argument(
+        "--ascii", action="store_true", help="nothing but ASCII: signs as words, other characters by their numbers"
+    )
     parser.add_argument(
         "--queue-manager",
         metavar="NAME",
@@ -43,13 +45,17 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the review; returns the exit code. Raises Failure."""
     from mqvitals_agent.cli.rule_argument import judging_of
     from mqvitals_agent.cli.store_argument import line_width, open_store, settings_of
+    from mqvitals_agent.cli.stream import only_ascii
     from mqvitals_agent.review.as_json import review_json
     from mqvitals_agent.review.examination import examine
     from mqvitals_agent.review.report import review_blocks
+    from mqvitals_agent.smf.report.document import ascii_blocks
     from mqvitals_agent.smf.report.markdown import markdown_lines
     from mqvitals_agent.smf.report.plain import plain_lines
     from mqvitals_agent.store.error import StoreError
 
+    if arguments.ascii:
+        only_ascii()
     judging = judging_of(settings_of(arguments).settings)
     with open_store(arguments) as reader:
         try:
@@ -62,6 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(review_json(examined, origin), indent=2))
     else:
         blocks = review_blocks(examined, origin, ascii_only=arguments.ascii)
+        if arguments.ascii:
+            blocks = ascii_blocks(blocks)
         for line in markdown_lines(blocks) if arguments.markdown else plain_lines(blocks, line_width()):
             print(line)
     found = any(part.outcome.troubles for each in examined for part in each.parts)

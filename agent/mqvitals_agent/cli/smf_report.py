@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from mqvitals_agent.cli.failure import ExitCode, Failure
-from mqvitals_agent.cli.stream import complain
+from mqvitals_agent.cli.stream import complain, only_ascii
 
 _DESCRIPTION = """\
 Reads SMF data of z/OS (types 115 and 116) and writes a health check: what was read, what is right and wrong about each
@@ -23,7 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--text", action="store_true", help="for a terminal or a printer (default)")
     form.add_argument("--markdown", action="store_true", help="Markdown, with tables")
-    parser.add_argument("--ascii", action="store_true", help="signs and sparklines in plain ASCII")
+    parser.add_argument(
+        "--ascii", action="store_true", help="nothing but ASCII: signs as words, other characters by their numbers"
+    )
     parser.add_argument("--config", metavar="FILE", help="settings: thresholds, facts, rules of your own")
 
 
@@ -35,11 +37,14 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.cli.rule_argument import judging_of, settings_of
     from mqvitals_agent.cli.smf_import import groups_of
     from mqvitals_agent.cli.store_argument import line_width
+    from mqvitals_agent.smf.report.document import ascii_blocks
     from mqvitals_agent.smf.report.health_check import health_check
     from mqvitals_agent.smf.report.markdown import markdown_lines
     from mqvitals_agent.smf.report.plain import plain_lines
     from mqvitals_agent.view.text import safe
 
+    if arguments.ascii:
+        only_ascii()
     settings = settings_of(arguments)
     judging = judging_of(settings)
     try:
@@ -58,7 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
         complain(safe(f"mqvitals: {path}: {reason}"))
     if not report.records:
         raise Failure(_nothing(report.damaged), hint=_TRANSFER)
-    lines = markdown_lines(report.blocks) if arguments.markdown else plain_lines(report.blocks, line_width())
+    blocks = ascii_blocks(report.blocks) if arguments.ascii else report.blocks
+    lines = markdown_lines(blocks) if arguments.markdown else plain_lines(blocks, line_width())
     for line in lines:
         print(line)
     if report.unreadable:

@@ -25,6 +25,14 @@ def prepare_streams() -> None:
             stream.reconfigure(errors=_ERRORS)
 
 
+def only_ascii() -> None:
+    """Whatever is printed from now on is written in ASCII, on stdout and stderr alike: what ``--ascii`` means."""
+    codecs.register_error(_ERRORS, _in_ascii)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="ascii", errors=_ERRORS)
+
+
 def cannot_write(error: OSError) -> str:
     """The sentence for an error that no command expected: nearly always the output's."""
     if error.filename is not None:

@@ -16,6 +16,11 @@ _BRAILLE = range(0x2800, 0x2900)
 _PICTURES = {chr(0x2400 + code): f"\\x{code:02x}" for code in range(0x20)} | {"␡": "\\x7f"}
 
 
+def to_ascii(text: str) -> str:
+    """``text`` with every character beyond ASCII as ``in_ascii`` writes it."""
+    return text if text.isascii() else "".join(char if char.isascii() else in_ascii(char) for char in text)
+
+
 def in_ascii(char: str) -> str:
     """One character in ASCII: our own signs as their likes, a cell of a chart as ``*``, others as their number."""
     known = _TABLE.get(char) or _PICTURES.get(char)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from mqvitals_agent.view.ascii import to_ascii
+from mqvitals_agent.view.text import safe
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,24 @@ class Listing:
 
     lines: tuple[str, ...]
     language: str = ""
+
+
+def ascii_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Blocks whose texts hold no character beyond ASCII, so that columns fit what is written in the end."""
+
+    def of(texts: Iterable[str]) -> tuple[str, ...]:
+        return tuple(to_ascii(safe(text)) for text in texts)
+
+    for block in blocks:
+        match block:
+            case Heading(text=text) | Paragraph(text=text):
+                yield replace(block, text=to_ascii(safe(text)))
+            case Items(texts):
+                yield Items(of(texts))
+            case Listing(lines, language):
+                yield Listing(of(lines), language)
+            case Table(titles, rows, right):
+                yield Table(of(titles), tuple(map(of, rows)), right)
 
 
 Block = Heading | Paragraph | Items | Table | Listing
