@@ -109,7 +109,7 @@ def _read(reader: StoreReader, name: ObjectName, metric: Metric, arguments: argp
     from mqvitals_agent.view.chart import Span
     from mqvitals_agent.view.figure import moment
     from mqvitals_agent.view.text import safe
-    from mqvitals_agent.view.trend import TrendView
+    from mqvitals_agent.view.trend import view_of
     from mqvitals_rules.vocabulary.metric import Absence
 
     meta, owners = reader.meta(), reader.owners()
@@ -125,7 +125,7 @@ def _read(reader: StoreReader, name: ObjectName, metric: Metric, arguments: argp
         since = min(first, until) if meta.past else until - HOUR_MS
     if since > until:
         raise Failure(f"the time to look at ends ({moment(until)}) before it begins ({moment(since)})")
-    points = reader.trend(name, metric.name, since, until).points
+    series = reader.trend(name, metric.name, since, until)
     told = reader.current(name).get(metric.name)
     why = told.value.value if told is not None and isinstance(told.value, Absence) else ""
     if told is not None and told.unanswered is not None:
@@ -135,7 +135,7 @@ def _read(reader: StoreReader, name: ObjectName, metric: Metric, arguments: argp
     if metric.needs_statistics and not why:
         why = Absence.NEEDS_STATISTICS.value
     note = f"The past: {safe(meta.origin)}" if meta.past else ""
-    return TrendView(name, metric, points, Span(since, until), why, note)
+    return view_of(name, metric, series, Span(since, until), why, note)
 
 
 def _moment(option: str, text: str) -> int:

@@ -171,8 +171,9 @@ class StoreReader:
             told = {Source.POLL: history.samples(connection, name, metric, first=first, last=last)}
             for source in history.sources(connection, name):
                 told[source] = history.recorded(connection, name, metric, source, first=first, last=last)
-            samples = covering(told, first - 1)[1]
-        return Series(name, metric, known.unit, tuple((ts, value) for ts, _, value in samples))
+            source, samples = covering(told, first - 1)
+        points = tuple((ts, value) for ts, _, value in samples)
+        return Series(name, metric, known.unit, points, tuple(interval for _, interval, _ in samples), source)
 
     def samples(
         self, name: ObjectName, metric: str, *, first: int = FIRST, last: int = LAST, newest: int | None = None

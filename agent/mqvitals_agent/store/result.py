@@ -104,12 +104,18 @@ class ObjectRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A metric of an object over time: (ms UTC, value or None) a poll, oldest first."""
+    """A metric of an object over time: (ms UTC, value or None) a poll, oldest first.
+
+    ``intervals`` are the ms that each point is about (None: unknown): of a counter of polls the time since the answer before, of a record
+    its own interval. ``source`` is who tells it.
+    """
 
     object: ObjectName
     metric: str
     unit: str
     points: tuple[tuple[int, int | float | None], ...]
+    intervals: tuple[int | None, ...] = ()
+    source: Source = Source.POLL
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -162,17 +162,28 @@ def scale_of_states(codes: Iterable[int], name: Callable[[int], str]) -> tuple[S
     return Scale(0.0, high, tuple((level, name(code)) for code, level in levels.items())), levels
 
 
-def gaps(points: Iterable[tuple[int, float | None]]) -> int:
-    """How many runs of absent values, and pauses in which nothing was polled, the series has."""
-    points = list(points)
+def pauses(points: Sequence[tuple[int, float | None]]) -> Iterator[Span]:
+    """The runs of absent values, and pauses in which nothing was polled, from the value before each to the value behind it.
+
+    A run at the beginning or the end has none there: it begins or ends with its own points.
+    """
     pause = _longest(points)
-    count, absent, before = 0, False, None
+    absent_since: int | None = None
+    before: int | None = None
+    last: int | None = None
     for ts, value in points:
-        here = not _present(value)
-        if (here and not absent) or (before is not None and ts - before > pause and not absent and not here):
-            count += 1
-        absent, before = here, ts
-    return count
+        if not _present(value):
+            absent_since = absent_since if absent_since is not None else ts if last is None else last
+        elif absent_since is not None:
+            yield Span(absent_since, ts)
+            absent_since = None
+        elif before is not None and ts - before > pause:
+            yield Span(before, ts)
+        if _present(value):
+            last = ts
+        before = ts
+    if absent_since is not None and before is not None:
+        yield Span(absent_since, before)
 
 
 def _buckets(points: Iterable[tuple[int, float | None]], span: Span, columns: int) -> dict[int, _Bucket]:

@@ -18,7 +18,7 @@ from mqvitals_agent.view.severity import Health, health_of
 from mqvitals_agent.view.status import MemberView, StatusView, silent_since
 from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import TASKS, read_tasks, with_tasks
-from mqvitals_agent.view.trend import TrendView
+from mqvitals_agent.view.trend import TrendView, view_of
 from mqvitals_agent.view.verdict import judge
 from mqvitals_agent.view.what_if import wanted
 from mqvitals_rules.finding import Finding
@@ -236,7 +236,7 @@ def _trend(
     told = values[metric]
     why = told.value.value if isinstance(told.value, Absence) else ""
     series = reader.trend(name, metric, span.since, span.until)
-    return TrendView(name, metric_of(name.kind, metric), series.points, span, why)
+    return view_of(name, metric_of(name.kind, metric), series, span, why)
 
 
 def _group(status: StatusView) -> tuple[MemberView, ...]:

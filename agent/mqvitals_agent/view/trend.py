@@ -7,26 +7,41 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import itemgetter
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mqvitals_agent.view.chart import Scale, Span, chart, gaps, scale_of_states, scale_of_values
+from mqvitals_agent.view.chart import Scale, Span, chart, pauses, scale_of_states, scale_of_values
 from mqvitals_agent.view.figure import age, clock, day, figure, moment, quantity, state
 from mqvitals_agent.view.text import cut, safe, wrap
 from mqvitals_rules.moment import iso
-from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.snapshot import ObjectName, Source
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
+
+if TYPE_CHECKING:
+    from mqvitals_agent.store.result import Series
 
 Points = Sequence[tuple[int, int | float | None]]
 
 CSV_HEADER = "at,value"
 _UNITS = {"pct": "%", "us": "µs"}
+MOST_GAPS = 5
+"""So many gaps are named, the others counted."""
+_JOINT_MS = 2_000
+"""Intervals do not join to the millisecond."""
+_MINUTE_MS = 60_000
+_TOLD_TOGETHER = ("application", "cf_structure", "queue")
+"""Kinds of objects of which several records may tell together."""
 _LATELY = 2 * 86_400_000  # a chart longer than this shows days below, a shorter one times of day
 
 
 @dataclass(frozen=True, slots=True)
 class TrendView:
-    """One series. ``why`` says in words why the newest value is absent, where it is; ``note`` what else to know."""
+    """One series. ``why`` says in words why the newest value is absent, where it is; ``note`` what else to know.
+
+    ``intervals`` are the ms that each point is about, as ``Series`` has them; none given: unknown. ``by_records``: the points are
+    those of records, not of polls.
+    """
 
     object: ObjectName
     metric: Metric
@@ -34,6 +49,15 @@ class TrendView:
     span: Span
     why: str = ""
     note: str = ""
+    intervals: Sequence[int | None] = ()
+    by_records: bool = False
+
+
+def view_of(name: ObjectName, metric: Metric, series: Series, span: Span, why: str = "", note: str = "") -> TrendView:
+    """What a store tells of a metric over time."""
+    return TrendView(
+        name, metric, series.points, span, why, note, series.intervals, by_records=series.source is not Source.POLL
+    )
 
 
 def unit_of(metric: Metric) -> str:
@@ -71,22 +95,61 @@ def trend_text(view: TrendView, width: int, height: int) -> list[str]:
         return [*lines, *wrap(f"No poll from {_from_to(view.span)} UTC", width)]
     if not present:
         reason = f": {view.why}" if view.why else ""
-        return [*lines, *wrap(f"Absent at all {_polls(len(view.points))}{reason}", width), *_footer(view, width)]
+        return [*lines, *wrap(f"Absent at all {_polls(len(view.points), view)}{reason}", width), *_footer(view, width)]
     scale, points = _scaled(view, [value for _, value in present])
     label = day if view.span.until - view.span.since > _LATELY else clock
     steps = metric.type is MetricType.STATE
     lines += chart(points, scale, view.span, width=width, height=height, time_label=label, steps=steps)
-    words = _states(present, metric) if steps else _extremes(view, present)
+    words = _states(present, view) if steps else _extremes(view, present)
     return [*lines, "", *wrap(words, width, rest="  "), *_footer(view, width)]
 
 
 def _scaled(view: TrendView, values: list[int | float]) -> tuple[Scale, Sequence[tuple[int, float | None]]]:
     metric = view.metric
+    points = _broken(view)
     if metric.type is not MetricType.STATE:
         top = 100.0 if metric.unit == "pct" else None
-        return scale_of_values(values, lambda value: quantity(value, metric.unit), top=top), view.points
+        return scale_of_values(values, lambda value: quantity(value, metric.unit), top=top), points
     scale, levels = scale_of_states(map(int, values), lambda code: state(code, metric))
-    return scale, [(ts, None if value is None else levels.get(int(value))) for ts, value in view.points]
+    return scale, [(ts, None if value is None else levels.get(int(value))) for ts, value in points]
+
+
+def _broken(view: TrendView) -> Points:
+    """The points, with an absent one in each time that no record covers: no line is drawn across it."""
+    if not view.by_records:
+        return view.points
+    return sorted([*view.points, *((gap.since + 1, None) for gap in gap_spans(view))], key=itemgetter(0))
+
+
+def gap_spans(view: TrendView) -> tuple[Span, ...]:
+    """The times of which nothing is told, oldest first.
+
+    Of polls, runs of absent values and pauses in which nothing was polled; of records, what lies between the end of one that tells a value
+    and the beginning of the next one's interval.
+    """
+    present = [(ts, length) for (ts, value), length in zip(view.points, _lengths(view), strict=True) if _is(value)]
+    if view.by_records and all(length is not None for _, length in present):
+        return tuple(_uncovered(view, [(ts, length or 0) for ts, length in present]))
+    return tuple(pauses(view.points))
+
+
+def _uncovered(view: TrendView, present: Sequence[tuple[int, int]]) -> Iterator[Span]:
+    covered: int | None = None
+    for ts, length in present:
+        # What several tell together stands at the nearest full minute, whenever their intervals ended.
+        rounded = view.object.kind in _TOLD_TOGETHER and ts % _MINUTE_MS == 0
+        spare = max(_JOINT_MS, length // 2 if rounded else 0)
+        if covered is not None and ts - length - covered > spare:
+            yield Span(covered, ts - length)
+        covered = ts if covered is None else max(covered, ts)
+
+
+def _lengths(view: TrendView) -> Sequence[int | None]:
+    return view.intervals or (None,) * len(view.points)
+
+
+def _is(value: float | None) -> bool:
+    return value is not None and math.isfinite(value)
 
 
 def _extremes(view: TrendView, present: Sequence[tuple[int, int | float]]) -> str:
@@ -102,37 +165,40 @@ def _extremes(view: TrendView, present: Sequence[tuple[int, int | float]]) -> st
     )
     if metric.type is not MetricType.COUNTER:
         return words
-    rate = _rate(view.points)
+    rate = _rate(view)
     total = quantity(sum(value for _, value in present), metric.unit)
     return f"{words}; total {total}" + (
         f", on average {quantity(rate, metric.unit)} per second" if rate is not None else ""
     )
 
 
-def _states(present: Sequence[tuple[int, int | float]], metric: Metric) -> str:
+def _states(present: Sequence[tuple[int, int | float]], view: TrendView) -> str:
+    metric = view.metric
     last = state(present[-1][1], metric)
     times = Counter(state(value, metric) for _, value in present)
-    return f"last {last}; seen: " + ", ".join(f"{name} at {_polls(count)}" for name, count in times.most_common())
+    return f"last {last}; seen: " + ", ".join(f"{name} at {_polls(count, view)}" for name, count in times.most_common())
 
 
 def _footer(view: TrendView, width: int) -> list[str]:
     times = [ts for ts, _ in view.points]
     distances = [after - before for before, after in pairwise(times)]
     every = f", one every {age(int(median(distances)))}" if distances else ""
-    broken = gaps(view.points)
-    breaks = "no gaps" if not broken else f"{broken} gap{'' if broken == 1 else 's'}"
+    found = gap_spans(view)
+    named = ", ".join(f"{_when(gap.since, view.span)} to {_when(gap.until, view.span)}" for gap in found[:MOST_GAPS])
+    more = f" and {len(found) - MOST_GAPS:,} more" if len(found) > MOST_GAPS else ""
+    breaks = f"{len(found):,} gap{'' if len(found) == 1 else 's'} ({named}{more})" if found else "no gaps"
     unit = unit_of(replace(view.metric, unit=_UNITS.get(view.metric.unit, view.metric.unit)))
-    parts = [f"{_polls(len(times))}{every}, {breaks}", f"{_from_to(Span(times[0], times[-1]))} UTC"]
+    parts = [f"{_polls(len(times), view)}{every}, {breaks}", f"{_from_to(Span(times[0], times[-1]))} UTC"]
     return wrap("; ".join(parts) + (f"; unit: {unit}" if unit else ""), width, rest="  ")
 
 
-def _rate(points: Points) -> float | None:
-    """Increase a second, over the intervals whose increase is known."""
+def _rate(view: TrendView) -> float | None:
+    """Increase a second, over the time that the known increases cover; None where that is not known."""
     increase, ms = 0.0, 0
-    for (before, _), (ts, value) in pairwise(points):
-        if value is not None:
+    for (_, value), length in zip(view.points, _lengths(view), strict=True):
+        if _is(value) and value is not None and length:
             increase += value
-            ms += ts - before
+            ms += length
     return 1000 * increase / ms if ms else None
 
 
@@ -144,8 +210,8 @@ def _plain(value: int | float | None, metric: Metric) -> int | float | None:
     return round(value, 2) if metric.unit == "pct" else value
 
 
-def _polls(count: int) -> str:
-    return f"{count} poll{'' if count == 1 else 's'}"
+def _polls(count: int, view: TrendView) -> str:
+    return f"{count} {'record' if view.by_records else 'poll'}{'' if count == 1 else 's'}"
 
 
 def _when(ts: int, span: Span) -> str:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.view.chart import Scale, Span, chart, gaps, plot, scale_of_states, scale_of_values
+from mqvitals_agent.view.chart import Scale, Span, chart, pauses, plot, scale_of_states, scale_of_values
 from mqvitals_agent.view.figure import clock, quantity
 from mqvitals_agent.view.text import cells
 
@@ -207,14 +207,14 @@ def test_value_scale(values: list[float], low: float, high: float) -> None:
 )
 def test_gaps(values: list[float | None], count: int) -> None:
     """Runs of absent values are counted, not the values."""
-    assert gaps(series(*values)) == count
+    assert len(list(pauses(series(*values)))) == count
 
 
 def test_a_pause_counts_as_one_gap() -> None:
     """A pause without polls is a gap; after a null it is the same one."""
     later = [(START + 100 * STEP, 1.0), (START + 101 * STEP, 1.0)]
-    assert gaps([*series(1, 1, 1), *later]) == 1
-    assert gaps([*series(1, 1, None), *later]) == 1
+    assert len(list(pauses([*series(1, 1, 1), *later]))) == 1
+    assert len(list(pauses([*series(1, 1, None), *later]))) == 1
 
 
 VALUES = st.none() | st.integers(-(2**63), 2**63) | st.floats(allow_nan=True, allow_infinity=True)

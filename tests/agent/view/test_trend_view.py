@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from mqvitals_agent.view.chart import Span
 from mqvitals_agent.view.text import cells
-from mqvitals_agent.view.trend import TrendView, trend_csv, trend_json, trend_text, unit_of
+from mqvitals_agent.view.trend import TrendView, gap_spans, trend_csv, trend_json, trend_text, unit_of
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import metric
 
@@ -80,8 +81,56 @@ def test_text_golden() -> None:
 
 def test_counter_golden() -> None:
     """A counter shows its increases, their sum and the average rate, in which gaps have no part."""
-    shown = trend_text(view("channel", "bytes_sent", [None, 2_000_000, None, 4_000_000]), 60, 3)
+    series = view("channel", "bytes_sent", [None, 2_000_000, None, 4_000_000])
+    # The increase behind the absent poll is that of twenty seconds.
+    shown = trend_text(replace(series, intervals=(None, 10_000, None, 20_000)), 60, 3)
     assert "\n".join(shown) == COUNTER
+
+
+def records(kind: str, name: str, *told: tuple[int, int, float | None]) -> TrendView:
+    """The series of records: end (seconds from the beginning), length (seconds), value."""
+    points = tuple((START + end * 1000, value) for end, _, value in told)
+    span = Span(START, points[-1][0])
+    intervals = tuple(length * 1000 for _, length, _ in told)
+    return TrendView(
+        ObjectName("QM01", kind, "3"), metric(kind, name), points, span, "", "", intervals, by_records=True
+    )
+
+
+def test_rates_divide_by_what_records_cover() -> None:
+    """Half of the time has no records: the rate is that of the other half, and each time without is named."""
+    told = [(1800 + 3600 * hour, 1800, 17_712) for hour in range(6)]
+    shown = " ".join(" ".join(trend_text(records("buffer_pool", "tpw", *told), 80, 3)).split())
+    assert "6 records, one every" in shown
+    assert "on average 9.84 pages per second" in shown
+    assert "5 gaps (12:30:00 to 13:00:00, 13:30:00 to 14:00:00," in shown
+    assert "16:30:00 to 17:00:00);" in shown
+
+
+def test_records_that_join_have_no_gaps() -> None:
+    """Not to the millisecond, and of what several tell together to the minute; a missing one is a gap all the same."""
+    joined = [(60, 60, 1), (121, 60, 1), (180, 60, 1)]
+    assert gap_spans(records("buffer_pool", "tpw", *joined)) == ()
+    assert gap_spans(records("log", "ci_writes", (900, 900, 5), (1810, 900, 5))) == (
+        Span(START + 900_000, START + 910_000),
+    )
+    structure = records("cf_structure", "full_count", (60, 59, 1), (120, 45, 1), (240, 60, 1))
+    assert gap_spans(structure) == (Span(START + 120_000, START + 180_000),)
+    assert gap_spans(records("buffer_pool", "tpw", (60, 60, 1), (120, 60, None), (180, 60, 1))) == (
+        Span(START + 60_000, START + 120_000),
+    )
+
+
+def test_no_line_across_a_gap_of_records() -> None:
+    """The chart shows two dots, not a stroke, where half of the time is not covered."""
+    apart = trend_text(records("buffer_pool", "low", (60, 60, 5), (240, 60, 5)), 60, 3)
+    beside = trend_text(records("buffer_pool", "low", (60, 60, 5), (120, 60, 5), (180, 60, 5), (240, 60, 5)), 60, 3)
+
+    def dots(lines: list[str]) -> int:
+        return sum("\u2801" <= each <= "\u28ff" for line in lines for each in line)
+
+    assert dots(apart) == 2
+    assert dots(beside) > 20
 
 
 def test_state_golden() -> None:
@@ -135,8 +184,8 @@ The past: replay of x.gz
       12:00:00                                      12:01:30
 
 last 55 %; min 4 % at 12:01:00; max 60 % at 12:00:00
-10 polls, one every 10 s, 1 gap; 2026-11-20 12:00:00 to
-  12:01:30 UTC; unit: %"""
+10 polls, one every 10 s, 1 gap (12:00:30 to 12:00:50);
+  2026-11-20 12:00:00 to 12:01:30 UTC; unit: %"""
 COUNTER = """\
 QM01/channel/X bytes_sent: bytes sent, control data included
 
@@ -147,9 +196,10 @@ QM01/channel/X bytes_sent: bytes sent, control data included
          12:00:00                                   12:00:30
 
 last 3.8 MiB; min 1.9 MiB at 12:00:10; max 3.8 MiB at
-  12:00:30; total 5.7 MiB, on average 293 KiB per second
-4 polls, one every 10 s, 2 gaps; 2026-11-20 12:00:00 to
-  12:00:30 UTC; unit: bytes per interval"""
+  12:00:30; total 5.7 MiB, on average 195 KiB per second
+4 polls, one every 10 s, 2 gaps (12:00:00 to 12:00:10,
+  12:00:10 to 12:00:30); 2026-11-20 12:00:00 to 12:00:30
+  UTC; unit: bytes per interval"""
 STATE = """\
 QM01/channel/X status: state of the channel; of several
   instances, the worst; INACTIVE when it has none
@@ -161,5 +211,5 @@ RETRYING ┤⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⡏⠉�
           12:00:00                                  12:00:50
 
 last RUNNING; seen: RUNNING at 3 polls, RETRYING at 2 polls
-6 polls, one every 10 s, 1 gap; 2026-11-20 12:00:00 to
-  12:00:50 UTC"""
+6 polls, one every 10 s, 1 gap (12:00:30 to 12:00:50);
+  2026-11-20 12:00:00 to 12:00:50 UTC"""
