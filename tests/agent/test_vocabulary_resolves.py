@@ -8,6 +8,7 @@ import pytest
 
 from mqvitals_agent.pcf import constants
 from mqvitals_agent.pcf.names import command_name, command_number, parameter_number
+from mqvitals_agent.poll.probes import PROBES
 from mqvitals_rules.vocabulary import tables
 from mqvitals_rules.vocabulary.metric import Kind, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -135,9 +136,10 @@ def test_parameters_exist(kind: Kind) -> None:
 
 @pytest.mark.parametrize("kind", EVERY_KIND)
 def test_commands_exist(kind: Kind) -> None:
-    """Each answer that fills a metric is that of a command."""
+    """Each answer that fills a metric is that of a command, and one that a probe asks for."""
     for command in {metric.command for metric in kind.metrics} - {"", "CONNECTION", "COMMAND"}:
         assert command_name(command_number(command)) == command
+        assert command_number(command) in PROBES
 
 
 def _known(name: str) -> bool:
