@@ -51,6 +51,9 @@ __all__ = ["Convert", "Decoded", "decode", "decode_located", "decode_word"]
 
 T = TypeVar("T")
 
+MOST_ITEMS = 10_000
+"""Entries of one list or mapping."""
+
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]{0,17})")
 _NUMBER = re.compile(r"[-+]?(0|[1-9][0-9]{0,17})(\.[0-9]{0,40})?([eE][-+]?[0-9]{1,3})?")
 
@@ -263,6 +266,8 @@ class _Decoder:
         items: list[Node] = []
         if isinstance(node, SequenceNode):
             items = node.items
+            if len(items) > MOST_ITEMS:
+                return self.refuse(node.place, key, f"the list has {len(items):,} entries; it can have {MOST_ITEMS:,}")
         elif not (isinstance(node, ScalarNode) and node.tag == "null"):
             return self.mismatch(node, "a list", key)
         values = [self.value(item, member, f"{key}[{index}]") for index, item in enumerate(items)]
@@ -271,6 +276,8 @@ class _Decoder:
         return values if get_origin(hint) is list else tuple(values)
 
     def mapping(self, node: Node, hint: Any, key: str) -> Any:
+        if isinstance(node, MappingNode) and len(node.items) > MOST_ITEMS:
+            return self.refuse(node.place, key, f"there are {len(node.items):,} entries; there can be {MOST_ITEMS:,}")
         pairs = self.pairs(node, key)
         if pairs is None:
             return _NOTHING

@@ -16,7 +16,7 @@ from mqvitals_config.problem import LINE_BREAK, LocatedText, Place, Problem
 from mqvitals_config.source import LARGEST_BYTES
 
 DEEPEST = 40
-MOST_NODES = 200_000
+MOST_NODES = 100_000
 MOST_PROBLEMS = 1000
 
 # PyYAML without libyaml has only the slow loader, which reads the same language.
@@ -123,7 +123,7 @@ class _Composer:
             count += 1
             node = self._node(event, loader)
             if count > MOST_NODES:
-                raise _TooMuchError(Problem(node.place, "", f"more than {MOST_NODES} values in one file"))
+                raise _TooMuchError(Problem(node.place, "", f"more than {MOST_NODES:,} values in one file"))
             if not open_nodes:
                 root = node
             elif isinstance(parent := open_nodes[-1], SequenceNode):

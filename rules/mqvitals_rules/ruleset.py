@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
+from typing import Final
 
-from mqvitals_config.problem import ConfigError, LocatedText, Problem
+from mqvitals_config.problem import ConfigError, LocatedText, Place, Problem
 from mqvitals_config.source import UnreadableError, read
 from mqvitals_config.suggestion import did_you_mean
 from mqvitals_rules.expression import WindowUse
@@ -16,6 +17,9 @@ from mqvitals_rules.pattern import ObjectPattern
 from mqvitals_rules.rule import Rule
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Kind
+
+MOST_FILES: Final = 500
+"""Rule files of a site: each is read at every start and whenever one of them changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +157,10 @@ def read_rules(
     """
     problems: list[Problem] = []
     packs = list(shipped_packs())
+    if len(extra_files) > MOST_FILES:
+        place = extra_files[0].place if isinstance(extra_files[0], LocatedText) else Place("rules.files")
+        problems.append(Problem(place, "", f"{len(extra_files):,} rule files are named; {MOST_FILES:,} can be read"))
+        extra_files = ()
     for index, path in enumerate(extra_files):
         try:
             packs.append((path, read(path)))

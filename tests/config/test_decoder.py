@@ -262,7 +262,7 @@ def test_an_alias_hides_no_other_problem() -> None:
         ("[" * 1_000_000, "nested deeper than"),
         ("- " * 1_000_000, "nested deeper than"),
         ("? " * 1_000_000, "nested deeper than"),
-        ("- a\n" * 300_000, "more than 200000 values"),
+        ("- a\n" * 300_000, "more than 100,000 values"),
         ("a" * 5_000_000, "is longer than"),
         ("\x00", "the character U+0000 is not allowed"),
         ("text: \ud800", "the character U+D800 is not allowed"),
@@ -367,3 +367,9 @@ def test_the_slow_loader_reads_the_same(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(node, "_LOADER", yaml.SafeLoader)
     assert decode_located("x.yaml", text, Everything) == fast
     assert problems("text: *a\nwhole: {x: \n") != []
+
+
+def test_a_list_has_so_many_entries() -> None:
+    """One sentence instead of one for each of a hundred thousand."""
+    with pytest.raises(ConfigError, match=r"^x.yaml:1:8: names: the list has 10,001 entries; it can have 10,000$"):
+        decode("x.yaml", "names: [" + "a, " * 10_000 + "a]", Everything)

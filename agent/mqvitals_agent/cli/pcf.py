@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import sys
-import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -19,6 +17,8 @@ if TYPE_CHECKING:
     from mqvitals_agent.pcf.message import Message, Parameter
 
 _RAW_CCSID = 1208
+MOST_RAW = 64 << 20
+MOST_PASSED_OVER = 10_000
 _LOOK = 4096  # how much of the input tells what it is
 
 _DECODE = """\
@@ -102,7 +102,7 @@ def _messages(source: BufferedReader, name: str, ccsid: int) -> Iterator[_Found]
         if head.startswith(b"\x1f\x8b") or head.lstrip().startswith(b"{"):
             yield from _from_recording(source, name)
         elif b"\0" in head:
-            yield from _from_raw(source.read(), ccsid)
+            yield from _from_raw(source, name, ccsid)
         else:
             yield from _from_lines(source)
     except OSError as error:
@@ -110,65 +110,66 @@ def _messages(source: BufferedReader, name: str, ccsid: int) -> Iterator[_Found]
 
 
 def _from_recording(source: BufferedReader, name: str) -> Iterator[_Found]:
-    from mqvitals_agent.connection.recording import RecordingError, read
+    from mqvitals_agent.connection.recording import Recording, RecordingError
     from mqvitals_agent.pcf.decoder import Decoder
     from mqvitals_agent.pcf.error import PcfError
 
     decoder = Decoder()
-    with _path(source, name) as path:
-        try:
-            recording = read(path)
-            told = 0
-            for exchange in recording:
-                for warning in recording.warnings[told:]:
-                    yield {}, warning
-                told = len(recording.warnings)
-                for number, reply in enumerate(exchange.replies):
-                    place = {"line": exchange.line, "reply": number}
-                    try:
-                        yield place, decoder.decode(reply.data, reply.ccsid)
-                    except PcfError as error:
-                        yield place, str(error)
+    try:
+        # What has been looked at is still in the buffer.
+        recording = Recording(Path(name), source)
+        told = 0
+        for exchange in recording:
             for warning in recording.warnings[told:]:
                 yield {}, warning
-        except RecordingError as error:
-            raise Failure(str(error).replace(str(path), name)) from None
+            told = len(recording.warnings)
+            for number, reply in enumerate(exchange.replies):
+                place = {"line": exchange.line, "reply": number}
+                try:
+                    yield place, decoder.decode(reply.data, reply.ccsid)
+                except PcfError as error:
+                    yield place, str(error)
+        for warning in recording.warnings[told:]:
+            yield {}, warning
+    except RecordingError as error:
+        raise Failure(str(error)) from None
 
 
-@contextmanager
-def _path(source: BufferedReader, name: str) -> Iterator[Path]:
-    """The file's own path, or that of a copy of standard input, which can be read only once."""
-    if name != "-":
-        yield Path(name)
-        return
-    with tempfile.NamedTemporaryFile(prefix="mqvitals-") as copy:
-        shutil.copyfileobj(source, copy)
-        copy.flush()
-        yield Path(copy.name)
-
-
-def _from_raw(data: bytes, ccsid: int) -> Iterator[_Found]:
+def _from_raw(source: BufferedReader, name: str, ccsid: int) -> Iterator[_Found]:
     from mqvitals_agent.pcf.decoder import Decoder
     from mqvitals_agent.pcf.error import PcfError
 
+    data = source.read(MOST_RAW + 1)
+    if len(data) > MOST_RAW:
+        raise Failure(f"{name} is larger than {MOST_RAW >> 20} MiB of raw messages")
     for message in Decoder().decode_all(data, ccsid):
         yield {}, str(message) if isinstance(message, PcfError) else message
 
 
-def _from_lines(lines: Iterable[bytes]) -> Iterator[_Found]:
+def _from_lines(source: BufferedReader) -> Iterator[_Found]:
+    from mqvitals_agent.connection.lines import lines
     from mqvitals_agent.pcf.decoder import Decoder
     from mqvitals_agent.pcf.error import PcfError
 
     decoder = Decoder()
-    for number, line in enumerate(lines, 1):
-        words = line.split()
+    warnings: list[str] = []
+    passed_over = 0
+    for number, (line, _) in enumerate(lines(source, warnings.append), 1):
+        if passed_over >= MOST_PASSED_OVER:
+            warnings.append(f"{MOST_PASSED_OVER:,} lines hold no message: the rest is not read")
+            break
+        words = line.split(maxsplit=3)
         if not words:
+            passed_over += 1
             continue
         try:
             _, ccsid, data = _words(words)
             yield {}, decoder.decode(data, ccsid)
         except (PcfError, ValueError) as error:
+            passed_over += 1
             yield {}, f"line {number}: {error}"
+    for warning in warnings:
+        yield {}, warning
 
 
 def _words(words: list[bytes]) -> tuple[int, int, bytes]:

@@ -39,6 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.redact.pseudonym import generic_lengths
     from mqvitals_agent.redact.redactor import Redactor, generic_names
 
+    if Path(arguments.file).exists() and not Path(arguments.file).is_file():
+        raise Failure(f"{arguments.file} is not a regular file", hint="it is read twice: write it into a file first")
     path = Path(arguments.redacted)
     if path.exists():
         raise Failure(f"{path} exists already", hint="choose another name")

@@ -72,7 +72,11 @@ def _readable(paths: Iterable[str]) -> None:
     """Raises Failure for the first file that cannot be read at all: nothing can be said about its rules."""
     from mqvitals_config.problem import ConfigError
     from mqvitals_config.source import UnreadableError, read
+    from mqvitals_rules.ruleset import MOST_FILES
 
+    paths = tuple(paths)
+    if len(paths) > MOST_FILES:
+        raise Failure(f"{len(paths):,} rule files are named; {MOST_FILES:,} can be read")
     for path in paths:
         try:
             read(path)

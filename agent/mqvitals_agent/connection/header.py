@@ -8,6 +8,9 @@ from mqvitals_agent.connection.key import NAME, Found, LineError, is_name, is_te
 
 FORMAT = "mqvitals-recording"
 VERSION = 1
+MOST_QUEUE_MANAGERS = 1_000
+"""Of a queue-sharing group there are 32 at most; a recording may hold several groups, and distributed ones."""
+LONGEST_HEADER = 1 << 20
 _SHORTEST_S, _LONGEST_S = 0.001, 1_000_000
 
 
@@ -63,6 +66,8 @@ def _names(found: Found) -> tuple[str, ...]:
         return ()
     if not isinstance(names, list):
         raise wrong("queue_managers", names, "a list of names")
+    if len(names) > MOST_QUEUE_MANAGERS:
+        raise LineError(f"queue_managers has {len(names):,} names; a recording has at most {MOST_QUEUE_MANAGERS:,}")
     for place, each in enumerate(names):
         if not is_name(each):
             raise LineError(f"queue_managers[{place}] should be {NAME}, not {shown(each)}")

@@ -20,6 +20,11 @@ MQLONG_MIN: Final = -(2**31)
 LONGEST_NAME: Final = 48
 """Characters of an MQCHAR48, the longest name of a queue manager."""
 
+LARGE_LINE: Final = 1 << 20
+MOST_LISTS: Final = 400_000
+"""Objects and lists in a line of more than 1 MiB: a reply is one, and each takes much more memory than its characters."""
+MOST_VALUES: Final = 2_000_000
+
 _MISSING: Final = object()
 _LATEST: Final = (
     253_402_300_799_999  # 9999-12-31T23:59:59.999Z: later moments have no ISO 8601 form of four digits a year
@@ -32,8 +37,12 @@ class LineError(Exception):
     """A line cannot be used. The text is a clause that names the key, what is right and what was found."""
 
 
-def parsed(text: bytes) -> Found:
-    """The object that a line is. Raises LineError."""
+def parsed(text: bytes, longest: int | None = None) -> Found:
+    """The object that a line is, of at most ``longest`` bytes. Raises LineError."""
+    if longest is not None and len(text) > longest:
+        raise LineError(f"it is longer than {longest >> 20} MiB")
+    if len(text) > LARGE_LINE and (text.count(b"[") + text.count(b"{") > MOST_LISTS or text.count(b",") > MOST_VALUES):
+        raise LineError(f"it holds more than {MOST_LISTS:,} objects and lists, or {MOST_VALUES:,} values")
     try:
         value = json.loads(text.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

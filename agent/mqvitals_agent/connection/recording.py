@@ -13,7 +13,15 @@ from pathlib import Path
 from typing import IO
 
 from mqvitals_agent.connection.exchange import Exchange, MqiFailure, Reply
-from mqvitals_agent.connection.header import FORMAT, VERSION, Header, RecordingError, header
+from mqvitals_agent.connection.header import (
+    FORMAT,
+    LONGEST_HEADER,
+    MOST_QUEUE_MANAGERS,
+    VERSION,
+    Header,
+    RecordingError,
+    header,
+)
 from mqvitals_agent.connection.key import (
     MQLONG_MAX,
     MQLONG_MIN,
@@ -31,6 +39,9 @@ from mqvitals_agent.connection.lines import lines
 from mqvitals_agent.connection.writer import Writer
 
 _WARNINGS_KEPT = 50
+MOST_LEFT_OUT = 10_000
+"""After so many lines that cannot be used the rest is not looked at: the file is something else."""
+MOST_BLANK = 100_000
 
 
 class Recording:
@@ -47,6 +58,7 @@ class Recording:
         self.damaged = False
         self.left_out = 0
         self._broken = ""
+        self._named: set[str] = set()
         self._lines = self._read(file)
         try:
             self.header = self._begin()
@@ -55,11 +67,19 @@ class Recording:
             raise
 
     def __iter__(self) -> Iterator[Exchange]:
-        number = 1
+        number, blank = 1, 0
+        self._named.update(self.header.queue_managers)
         for text, ended in self._lines:
             number += 1
             if not text.strip():
+                blank += 1
+                if blank > MOST_BLANK:
+                    self._break(f"more than {MOST_BLANK:,} lines are blank")
+                    break
                 continue
+            if self.left_out >= MOST_LEFT_OUT:
+                self._break(f"{MOST_LEFT_OUT:,} lines cannot be used")
+                break
             try:
                 found = parsed(text)
             except LineError as error:
@@ -70,10 +90,21 @@ class Recording:
                 continue
             try:
                 exchange = _exchange(number, found)
+                self._count(exchange.queue_manager)
             except LineError as error:
                 self._leave_out(number, error)
             else:
                 yield exchange
+
+    def _count(self, queue_manager: str) -> None:
+        """Raises LineError for one queue manager more than a recording has."""
+        if queue_manager in self._named:
+            return
+        if len(self._named) >= MOST_QUEUE_MANAGERS:
+            raise LineError(
+                f"queue_manager is a new name after {MOST_QUEUE_MANAGERS:,} others, the most of a recording"
+            )
+        self._named.add(queue_manager)
 
     def close(self) -> None:
         """Let go of the file. A second call does nothing."""
@@ -100,7 +131,7 @@ class Recording:
             raise RecordingError(f"{self.path} cannot be used: {self._broken}, and no line stands before that place")
         text, ended = first
         try:
-            found = parsed(text)
+            found = parsed(text, LONGEST_HEADER)
         except LineError as error:
             if not ended and text.lstrip()[:1] == b"{":
                 what = self._broken or "it is cut off"
@@ -145,6 +176,9 @@ def read(path: str | os.PathLike[str]) -> Recording:
     """
     path = Path(path)
     try:
+        # To open a device may do something. A pipe, such as a shell's <(...), is read as it comes.
+        if path.is_char_device() or path.is_block_device():
+            raise RecordingError(f"{path} is a device, not a recording")
         file = path.open("rb")
     except OSError as error:
         raise RecordingError(_cannot_open(path, error)) from error

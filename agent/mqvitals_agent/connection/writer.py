@@ -11,6 +11,7 @@ from typing import Any
 
 from mqvitals_agent.connection.exchange import Exchange, Reply
 from mqvitals_agent.connection.header import FORMAT, Header, RecordingError
+from mqvitals_agent.connection.lines import LONGEST_LINE
 from mqvitals_rules.moment import iso
 
 
@@ -60,6 +61,11 @@ class Writer:
 
     def _write(self, keys: Mapping[str, Any]) -> None:
         data = json.dumps(keys, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        if len(data) > LONGEST_LINE:
+            raise RecordingError(
+                f"{self.path}: an exchange of {len(data) >> 20} MiB cannot be recorded, as a line has at most"
+                f" {LONGEST_LINE >> 20} MiB: choose fewer queues or channels (polling in docs/configuration.md)"
+            )
         if self._member is not None:
             data = self._member.compress(data) + self._member.flush(zlib.Z_SYNC_FLUSH)
         self._put(data)

@@ -54,6 +54,9 @@ from mqvitals_rules.snapshot import ObjectName, Outcome, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence
 
 _REQUESTS_KEPT = 4096
+_MOST_UNPROBED = 50
+OTHERS = "others"
+"""What counts the commands without a probe beyond the first fifty kinds."""
 _REQUEST_CCSID = 1208
 
 _ABSENCE = {
@@ -113,8 +116,8 @@ class Collector:
         selection = self._selection(exchange)
         probe = PROBES.get(exchange.command)
         name = form(exchange.command, selection.scope)
-        if probe is None:
-            self.unprobed[form(exchange.command)] += 1
+        if probe is None and not self._pass_over(exchange.command):
+            return
         tracker = AnswerTracker()
         damaged = self._decode(exchange, TRACKED if probe is None else probe.wanted, tracker, name)
         members = tracker.answers()
@@ -145,13 +148,21 @@ class Collector:
         cycle, self._cycle = self._cycle, Cycle()
         return self._ending.snapshots(cycle, self._number)
 
+    def _pass_over(self, command: int) -> bool:
+        """Count a command that nothing reads; whether it stands by its own name, as there are few."""
+        name = form(command)
+        few = name in self.unprobed or len(self.unprobed) < _MOST_UNPROBED
+        self.unprobed[name if few else OTHERS] += 1
+        return few
+
     def _take_statistics(self, exchange: Exchange) -> None:
         """Messages are gone from the queue, also those that came before an error: all that can be read of them is kept."""
         cycle = self._cycle
         asked = exchange.queue_manager
         found = statistics.read(exchange, self._decoder)
         self.damaged += found.damaged
-        self.unprobed.update(form(command) for command in found.unknown)
+        for command in found.unknown:
+            self._pass_over(command)
         for record in found.records:
             if record.key.queue_manager in self._ending.owners:
                 cycle.records.append(record)

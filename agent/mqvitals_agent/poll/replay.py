@@ -10,7 +10,7 @@ A jump far ahead is noted, and no pause is waited for longer than an interval.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -56,7 +56,7 @@ class Summary:
     exchanges: int = 0
     replies: int = 0
     damaged: int = 0
-    unprobed: dict[str, int] = field(default_factory=dict)
+    unprobed: Mapping[str, int] = field(default_factory=dict)
     disordered: int = 0
     first_disordered: int = 0
     gap_count: int = 0
@@ -112,6 +112,7 @@ def replay(
     interval before it: the recorder's own cycles began there.
     """
     first: int | None = None
+    summary.unprobed = collector.unprobed
     number, began, latest = 1, 0, 0
     for exchange in exchanges:
         if first is None:
@@ -129,7 +130,6 @@ def replay(
         summary.exchanges = collector.exchanges
         summary.replies = collector.replies
         summary.damaged = collector.damaged
-        summary.unprobed = dict(collector.unprobed)
     if first is not None:
         _end(collector, number, began, take, summary)
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from mqvitals_agent.expansion import Expansion, ExpansionError
 from mqvitals_agent.smf.error import SmfError
 from mqvitals_config.regular_file import open_regular
 
@@ -21,11 +22,30 @@ _ZIP: Final = b"PK\x03\x04"
 _PIECE: Final = 1 << 17
 
 
+class _Counted(io.RawIOBase):
+    """A compressed stream, whose bytes are counted when they are read."""
+
+    def __init__(self, packed: BinaryIO, expansion: Expansion) -> None:
+        self._packed = packed
+        self._expansion = expansion
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """As a file's."""
+        piece = self._packed.read(size)
+        self._expansion.read(len(piece))
+        return piece
+
+
 class _Unpacked(io.RawIOBase):
     """What a gzip stream holds; its damage is SmfError with the offset to which it could be read, told behind all of that."""
 
     def __init__(self, packed: BinaryIO) -> None:
-        self._stream = gzip.GzipFile(fileobj=packed)
+        self._expansion = Expansion()
+        self._stream = gzip.GzipFile(fileobj=_Counted(packed, self._expansion))
         self._offset = 0
         self._damage: SmfError | None = None
 
@@ -45,6 +65,11 @@ class _Unpacked(io.RawIOBase):
                 self._damage = SmfError(reason, self._offset)
                 break
             if not piece:
+                break
+            try:
+                self._expansion.gave(len(piece))
+            except ExpansionError as error:
+                self._damage = SmfError(f"{error}: this is no SMF data", self._offset)
                 break
             pieces.append(piece)
             self._offset += len(piece)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from mqvitals_config.load import load_settings
-from mqvitals_config.problem import ConfigError, Place
-from mqvitals_config.settings import Settings
+from mqvitals_config.problem import ConfigError, LocatedText, Place
+from mqvitals_config.settings import RuleSettings, Settings
 from mqvitals_rules.check import check_settings, impossible, prepare, readable
 from mqvitals_rules.rule import Origin, Parameter
 from mqvitals_rules.snapshot import ObjectName
@@ -163,3 +163,10 @@ def test_limits_of_thresholds() -> None:
     assert not impossible(of(150, "pct"), 300)
     assert not impossible(of(-3, ""), -5)
     assert not impossible(of(3, "degrees"), -5)
+
+
+def test_so_many_rule_files_are_read() -> None:
+    """More are refused where they are named, and none of them is opened."""
+    files = tuple(LocatedText(f"/nowhere/{number}.yaml", Place("x.yaml", 2 + number, 5)) for number in range(501))
+    settings = Settings(rules=RuleSettings(files=files))
+    assert list(map(str, check_settings(settings))) == ["x.yaml:2:5: 501 rule files are named; 500 can be read"]

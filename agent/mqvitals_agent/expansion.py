@@ -1,0 +1,38 @@
+"""How much compressed data may grow: a small file that unpacks to very much is no recording and no dump."""
+
+from __future__ import annotations
+
+from typing import Final
+
+HIGHEST_RATIO: Final = 300
+"""Recordings and SMF data shrink to a tenth up to a hundredth; gzip can at most make one byte of a thousand."""
+FREE_BYTES: Final = 16 << 20
+"""So much may be unpacked at any ratio: short texts of one kind of line shrink to very little."""
+MOST_BYTES: Final = 1 << 36
+"""64 GiB: weeks of a large group."""
+
+
+class ExpansionError(Exception):
+    """More came out of compressed data than is sensible. The text is a clause."""
+
+
+class Expansion:
+    """Counts what goes into a decompressor and what comes out of it."""
+
+    def __init__(self, *, ratio: int = HIGHEST_RATIO, free: int = FREE_BYTES, most: int = MOST_BYTES) -> None:
+        self._ratio = ratio
+        self._free = free
+        self._most = most
+        self._packed = self._unpacked = 0
+
+    def read(self, packed: int) -> None:
+        """So many compressed bytes have been read."""
+        self._packed += packed
+
+    def gave(self, unpacked: int) -> None:
+        """So many bytes came out. Raises ExpansionError."""
+        self._unpacked += unpacked
+        if self._unpacked > self._most:
+            raise ExpansionError(f"the compressed data hold more than {self._most >> 30} GiB")
+        if self._unpacked > self._free and self._unpacked > self._ratio * self._packed:
+            raise ExpansionError(f"the compressed data grow to more than {self._ratio} times their size")
