@@ -7,6 +7,7 @@ import asyncio
 import io
 import os
 import signal
+import socket
 import threading
 import time
 from dataclasses import replace
@@ -20,6 +21,7 @@ from mqvitals_agent.cli.agent_settings import InForce, read_in_force, with_webho
 from mqvitals_agent.cli.failure import Failure
 from mqvitals_agent.cli.live import INTERRUPTED, Deadline, Run, claim, named
 from mqvitals_agent.cli.record import Recorder
+from mqvitals_agent.cli.service_manager import ServiceManager
 from mqvitals_agent.cli.simulation import duration, times
 from mqvitals_agent.cli.watched import Roll, Watched
 from mqvitals_agent.clock import SystemClock
@@ -91,6 +93,7 @@ class Script:
         self.path = path
         self.simulation = simulation(speed)
         self.recorder: Recorder | None = None
+        self.manager: ServiceManager | None = None
         self.for_ms = for_ms
         self.reread: InForce | ConfigError | None = None
         self.run: Run | None = None
@@ -116,6 +119,7 @@ class Script:
             for_ms=self.for_ms,
             reread=self.again,
             recorder=self.recorder,
+            manager=self.manager,
             reread_s=self.reread_s,
         )
         return await self.run.live()
@@ -434,3 +438,43 @@ def test_words_of_the_command_line() -> None:
     for function, word in ((duration, "10"), (duration, "0s"), (times, "max"), (times, "0")):
         with pytest.raises(argparse.ArgumentTypeError):
             function(word)
+
+
+async def test_the_service_manager_hears_of_its_life(tmp_path: Path) -> None:
+    """Ready once the first cycle is stored, reloading at SIGHUP, stopping at the end; a hung worker is no sign of life."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+        listening.bind(str(tmp_path / "notify"))
+        listening.setblocking(False)
+        script = Script(tmp_path / "x.db", 1, None)
+        script.manager = ServiceManager(str(tmp_path / "notify"), 200_000)
+        messages: list[str] = []
+
+        async def until(wanted: str) -> None:
+            async with asyncio.timeout(20):
+                while not any(wanted in each for each in messages):
+                    messages.append((await asyncio.get_running_loop().sock_recv(listening, 65_536)).decode())
+
+        task = asyncio.create_task(script.live("1s"))
+        await until("READY=1")
+        with StoreReader.open(script.path) as reader:
+            assert reader.owners()
+        await until("WATCHDOG=1")
+        script.reread = in_force("1s")
+        os.kill(os.getpid(), signal.SIGHUP)
+        await until("RELOADING=1\nMONOTONIC_USEC=")
+        messages.clear()
+        await until("READY=1")
+
+        assert script.run is not None
+        hangs = threading.Event()
+        job = asyncio.create_task(script.run._worker.call(hangs.wait))
+        await asyncio.sleep(0.01)
+        answered = asyncio.create_task(script.run._worker_answers())
+        await asyncio.sleep(0.05)
+        assert not answered.done()
+        hangs.set()
+        await job
+        await answered
+        script.run.stop("enough")
+        assert await asyncio.wait_for(task, 5) == 0
+        await until("STOPPING=1\nSTATUS=enough")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,6 +65,7 @@ def run_watching(
     from mqvitals_agent.bounded_call import run_in_loop
     from mqvitals_agent.cli.agent_settings import read_in_force
     from mqvitals_agent.cli.live import Run, claim
+    from mqvitals_agent.cli.service_manager import ServiceManager
     from mqvitals_agent.journal import Journal
 
     log = in_force.settings.log
@@ -80,6 +82,7 @@ def run_watching(
             for_ms=arguments.for_ms,
             reread=None if recorder else lambda: read_in_force(arguments.config, vars(arguments), arguments.webhook),
             recorder=recorder,
+            manager=ServiceManager.of(os.environ),
         )
         return await living.live()
 

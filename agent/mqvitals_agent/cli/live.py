@@ -17,6 +17,7 @@ from mqvitals_agent.bounded_call import BoundedCall, NoAnswerError
 from mqvitals_agent.cli.agent_settings import InForce, told
 from mqvitals_agent.cli.failure import ExitCode, Failure
 from mqvitals_agent.cli.record import Recorder
+from mqvitals_agent.cli.service_manager import ServiceManager
 from mqvitals_agent.cli.settings_watch import SettingsWatch
 from mqvitals_agent.cli.smf_writing import write_smf
 from mqvitals_agent.cli.watched import Roll, Watched
@@ -38,6 +39,7 @@ from mqvitals_config.duration import format_duration
 from mqvitals_config.problem import ConfigError, LocatedText, Place
 from mqvitals_config.settings import Settings
 from mqvitals_rules.lifecycle.alert import Transition
+from mqvitals_rules.moment import iso
 
 INTERRUPTED = 130
 
@@ -55,6 +57,9 @@ _LAST_S = 10.0
 
 _LAST_OF_SECOND_S = 2.0
 """The same after a second signal."""
+
+_STORING_MS = 60_000
+"""A cycle of the largest group is judged and stored within seconds, also on a slow disk."""
 
 _FAREWELL_S = 0.2
 """Tasks that were cancelled may take so long to end."""
@@ -92,8 +97,12 @@ class Run:
         reread: Callable[[], InForce] | None,
         recorder: Recorder | None = None,
         reread_s: float = _REREAD_S,
+        manager: ServiceManager | None = None,
     ) -> None:
-        """``reread`` gives the settings and rules as they are now, or raises ConfigError; None: they stay. Made within a running loop."""
+        """``reread`` gives the settings and rules as they are now, or raises ConfigError; None: they stay. Made within a running loop.
+
+        ``manager`` is the service manager that wants to know how the agent is.
+        """
         self._in_force = named(in_force, watched.site)
         self._watched = watched
         self._path = path
@@ -101,6 +110,7 @@ class Run:
         self._for_ms = for_ms
         self._reread = reread
         self._recorder = recorder
+        self._manager = manager or ServiceManager()
         self._reread_s = reread_s
         self._reading = BoundedCall()
         self._reason = ""
@@ -140,6 +150,8 @@ class Run:
             asking=SystemClock(),
         )
         self._first_line()
+        self._manager.starting(self._longest_cycle())
+        self._start(self._manager.watch(self._worker_answers, self._longest_cycle, SystemClock()))
         self._work = asyncio.create_task(self._service.run(), name="service")
         if self._for_ms is not None:
             self._start(self._end_after(self._for_ms))
@@ -173,6 +185,7 @@ class Run:
             self._work.cancel()
             return
         self._reason, self._code = reason, code
+        self._manager.stopping(reason)
         if at_once:
             self._leave_by = time.monotonic() + _GRACE_OF_SIGNAL_S
         self._service.stop()
@@ -282,10 +295,27 @@ class Run:
         self._exchanges += stored.exchanges
         self._snapshots += stored.snapshots
         self._firing = stored.firing
+        self._manager.cycle(self._status(stored))
         if self._notifier is None:
             self._begin_telling()
         else:
             self._notifier.wake()
+
+    def _status(self, stored: Stored) -> str:
+        """How the agent is, for the service manager."""
+        if stored.errors:
+            return f"the cycle of {iso(stored.began)} could not be stored: {stored.errors[0]}"
+        asked = len(self._watched.roll.connectors) + len(self._watched.roll.others)
+        return f"queue managers watched: {asked}; alerts that fire: {stored.firing}; last cycle: {iso(stored.began)}"
+
+    def _longest_cycle(self) -> int:
+        """From the end of one cycle to that of the next it may take so long, ms."""
+        return 2 * self._in_force.settings.polling.interval + _STORING_MS
+
+    async def _worker_answers(self) -> None:
+        """Return when the thread that judges and stores has come round to it."""
+        with suppress(WorkerEndedError):
+            await self._worker.call(lambda: None)
 
     def _begin_telling(self) -> None:
         self._outbox = StoreOutbox(self._service.store, self._worker.call, self._introduced)
@@ -314,9 +344,13 @@ class Run:
         async with self._rereading:
             # Before they are read: what changes while they are is then seen.
             await self._files.watch(self._in_force.files)
-            self._refused, places = await self._read_again()
-            await self._files.watch_too((*self._in_force.files, *places))
-            await self._show_refused()
+            self._manager.reloading()
+            try:
+                self._refused, places = await self._read_again()
+                await self._files.watch_too((*self._in_force.files, *places))
+                await self._show_refused()
+            finally:
+                self._manager.reloaded()
 
     async def _show_refused(self) -> None:
         """Let those who look into the store see what is wrong with the settings."""
