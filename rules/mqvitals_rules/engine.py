@@ -6,7 +6,7 @@ Called once for each snapshot, after the windows have taken it in. No input or o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple
@@ -22,8 +22,8 @@ from mqvitals_rules.ruleset import RuleSet
 from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, fresh_until
 from mqvitals_rules.template import shown
-from mqvitals_rules.vocabulary.metric import Absence
-from mqvitals_rules.watch import REVIEW_MS, Watch
+from mqvitals_rules.vocabulary.metric import Absence, Reported
+from mqvitals_rules.watch import AT_ONCE, REVIEW_MS, Watch
 from mqvitals_rules.windows import Windows
 from mqvitals_rules.world import ObjectState, World
 
@@ -52,7 +52,7 @@ class Engine:
     its owner.
 
     ``review_ms``: so often an object is judged by rules that nobody must act on at once (0: at every poll); sooner after its first poll, when
-    much about it is not known yet.
+    much about it is not known yet. Where very many objects are new in a snapshot, most are first judged by them within that time.
     """
 
     def __init__(
@@ -66,6 +66,9 @@ class Engine:
     ) -> None:
         self._rules = rules
         self._review_ms = review_ms
+        self._newcomers = 0
+        self._shared: tuple[tuple[Form, ...], tuple[Form, ...]] = (), ()
+        """The rules of the object met last, and those of them that every poll judges: mostly those of the next one too."""
         self.world = World(rules.kinds, facts)
         self._scene = Scene(rules.kinds, self.world, windows)
         self._open: dict[ObjectName, dict[str, Alert]] = {}
@@ -107,6 +110,7 @@ class Engine:
         for reading in snapshot.readings:
             if reading.gone:
                 changes += self._gone(reading.object, now, gone)
+        self._newcomers = 0
         records = self.world.learn_polls(snapshot)
         if self._listens:
             self._scene.hush(snapshot.owner, now)
@@ -186,9 +190,10 @@ class Engine:
     def _watch(self, state: ObjectState) -> Watch:
         watch = state.extra
         if not isinstance(watch, Watch):
-            watch = state.extra = Watch(
-                state.name, self._rules.forms(state.name), self._open.setdefault(state.name, {})
-            )
+            forms = self._rules.forms(state.name)
+            if forms is not self._shared[0]:
+                self._shared = forms, tuple(form for form in forms if not form.leisurely)
+            watch = state.extra = Watch(state.name, *self._shared, self._open.setdefault(state.name, {}))
         return watch
 
     def _judge(
@@ -208,7 +213,9 @@ class Engine:
             if watch.judged == now:
                 return  # an object counts one poll a cycle, whoever asked for it twice
             watch.judged = now
-            forms = watch.due(state, now, self._review_ms)
+            if watch.reviewed.new:
+                self._newcomers += 1
+            forms = watch.due(state, now, self._review_ms, at_once=self._newcomers <= AT_ONCE)
         scene = self._scene
         scene.enter(state, now)
         alerts, unknown, value_of = watch.alerts, watch.unknown, state.values.get
@@ -222,7 +229,7 @@ class Engine:
             if holds is None:
                 before = unknown.get(form.id)
                 if before is None or before[0] is not scene.absence:
-                    self._note_unknown(form, unknown, counts)
+                    self._note_unknown(form, unknown, counts, state.values)
             elif unknown and form.id in unknown:
                 counts[form.id, unknown.pop(form.id)[1]] -= 1
             if not holds and not alerts:
@@ -237,21 +244,25 @@ class Engine:
                 self._step(form, policy, alert, state, now, alerts, changes, holds=holds)
 
     def _note_unknown(
-        self, form: Form, unknown: dict[str, tuple[Absence | None, Absence]], counts: Counter[tuple[str, Absence]]
+        self,
+        form: Form,
+        unknown: dict[str, tuple[Absence | None, Absence]],
+        counts: Counter[tuple[str, Absence]],
+        values: Mapping[str, Reported],
     ) -> None:
         """Keep count of what is unknown, and of the reason; that is sought anew only when the first absence met is another."""
         met = self._scene.absence
         before = unknown.get(form.id)
         if before is not None:
             counts[form.id, before[1]] -= 1
-        reason = self._reason(form, met)
+        reason = self._reason(form, met, values)
         unknown[form.id] = (met, reason)
         counts[form.id, reason] += 1
 
-    def _reason(self, form: Form, met: Absence | None) -> Absence:
+    def _reason(self, form: Form, met: Absence | None, values: Mapping[str, Reported]) -> Absence:
         """Why a verdict is unknown. Where the condition is plain the first absence met is the reason; else it takes a careful look."""
         if not form.plain:
-            return form.when.reason(self._scene) or Absence.WINDOW
+            return form.when.reason(self._scene, values) or Absence.WINDOW
         if met is None:
             # Every value looked up is there: it is the past that is missing, or has just begun.
             for window in form.when.windows:

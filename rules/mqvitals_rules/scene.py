@@ -143,11 +143,15 @@ class Scene:
 
     def messages(self, ids: frozenset[str], since_ms: int) -> Sequence[Message] | None:
         """The console messages up to now that name the object; of a single kind, all of its owner. Of the group, all members' messages."""
-        name = self._entered().name
-        found = None if name.owner == self.silent else self._messages.about(name, ids, since_ms, self.now)
-        if found is None:
-            self._note(Absence.NEEDS_CONSOLE)
-        return found
+        assert self._state is not None, "a scene looks at nothing before enter()"
+        name = self._state.name
+        if name[0] != self.silent:
+            found = self._messages.about(name, ids, since_ms, self.now)
+            if found is not None:
+                return found
+        if self.absence is None:
+            self.absence = Absence.NEEDS_CONSOLE
+        return None
 
     def value(self, kind: str, metric: str) -> Reported:
         """The latest value of a metric of the object, or of the one object of another kind that belongs to it."""

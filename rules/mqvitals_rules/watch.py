@@ -16,12 +16,16 @@ REVIEW_MS = 300_000
 _SOON_MS = 60_000
 """And once within this time after its first poll, when much about it is not known yet."""
 
+AT_ONCE = 1_000
+"""So many objects that are new together are judged by them at their first poll; the others within the usual time."""
+
 
 class Reviews:
     """When an object was judged by rules that are no matter of minutes.
 
     At its first poll, again within a minute, again within the usual time after that, and then every so often. Objects that are new together
-    are spread evenly over each of these times, so that no cycle has to judge them all.
+    are spread evenly over each of these times, so that no cycle has to judge them all. Of very many only some are judged at their first poll
+    (``at_once``): the others once within the usual time, and then every so often.
     """
 
     __slots__ = ("_next", "_part", "_seen")
@@ -31,9 +35,18 @@ class Reviews:
         self._seen = 0
         self._part = crc32(f"{name.owner}/{name.name}".encode()) / (1 << 32)
 
-    def due(self, now: int, every_ms: int) -> bool:
+    @property
+    def new(self) -> bool:
+        """Whether nobody has asked yet."""
+        return self._next < 0
+
+    def due(self, now: int, every_ms: int, *, at_once: bool = True) -> bool:
         """Whether it is to be judged by them at ``now`` (ms), and if so, that it has been."""
         if now < self._next:
+            return False
+        if not at_once and every_ms and self.new:
+            self._seen = 2
+            self._next = now + int(every_ms * self._part)
             return False
         soon = min(_SOON_MS, every_ms)
         # Twice spread: first over the minute, then over the rest of the usual time.
@@ -44,7 +57,7 @@ class Reviews:
 
 
 class Watch:
-    """What the engine keeps of an object between its polls."""
+    """What the engine keeps of an object between its polls. ``urgent`` are those of its rules (``forms``) that are judged at every poll."""
 
     __slots__ = (
         "_for_turn",
@@ -61,10 +74,12 @@ class Watch:
         "urgent",
     )
 
-    def __init__(self, name: ObjectName, forms: tuple[Form, ...], alerts: dict[str, Alert]) -> None:
+    def __init__(
+        self, name: ObjectName, forms: tuple[Form, ...], urgent: tuple[Form, ...], alerts: dict[str, Alert]
+    ) -> None:
         self.forms = forms
-        self.leisurely = any(form.leisurely for form in forms)
-        self.urgent = tuple(form for form in forms if not form.leisurely) if self.leisurely else forms
+        self.urgent = urgent
+        self.leisurely = len(urgent) < len(forms)
         self.reviewed = Reviews(name)
         self.alerts = alerts
         self.unknown: dict[str, tuple[Absence | None, Absence]] = {}
@@ -96,9 +111,9 @@ class Watch:
         self.by_polls = tuple(form for form in self.forms if form.id not in recorded)
         self.fresh_until = min((state.told_until(form.own) for form in self.by_records), default=0)
 
-    def due(self, state: ObjectState, now: int, review_ms: int) -> tuple[Form, ...]:
-        """The rules that a poll judges: also those that wait for records whose time has run out."""
-        all_due = not self.leisurely or self.reviewed.due(now, review_ms)
+    def due(self, state: ObjectState, now: int, review_ms: int, *, at_once: bool = True) -> tuple[Form, ...]:
+        """The rules that a poll judges: also those that wait for records whose time has run out. ``at_once`` as for ``Reviews``."""
+        all_due = not self.leisurely or self.reviewed.due(now, review_ms, at_once=at_once)
         if not state.recorded:
             return self.forms if all_due else self.urgent
         self.sort(state)

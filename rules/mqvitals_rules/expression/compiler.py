@@ -55,7 +55,7 @@ TEXTS = frozenset((str,))
 PRESENT = NUMBERS | TEXTS
 """The classes of present values. Everything else is absent."""
 
-_LEFT_OUT = object()
+LEFT_OUT = object()
 """What a term on an optional fact that is not declared comes to."""
 
 _Read = frozenset[str]
@@ -76,6 +76,12 @@ def compile_condition(root: Condition) -> Judge:
     code = writer.condition(root, frozenset())
     text = f"(None if (t := {code.text}) is L else t)" if code.leaves else code.text
     return _function(text, writer)
+
+
+def compile_part(root: Condition) -> Callable[..., Whatever]:
+    """The function that judges a part of a condition: ``LEFT_OUT`` where it says nothing, because a fact is not declared."""
+    writer = _Writer()
+    return _function(writer.condition(root, frozenset()).text, writer)
 
 
 def compile_operand(root: Operand) -> Callable[..., Whatever]:
@@ -102,7 +108,7 @@ class _Writer:
             "T": TEXTS,
             "P": PRESENT,
             "D": Absence.NOT_DECLARED,
-            "L": _LEFT_OUT,
+            "L": LEFT_OUT,
             "absolute": abs,
             "least": EXTREMES["min"],
             "greatest": EXTREMES["max"],
@@ -139,7 +145,7 @@ class _Writer:
                 text = f"any_member(c, {self._constant(node.kind)}, {body}, {self._constant(node.alike)})"
                 return _Code(text, leaves=False, read=read)
             case Seen():
-                text = f"seen(c, {self._constant(node.message)}, {self._constant(node.window_ms)})"
+                text = f"seen(c, {self._constant(frozenset((node.message,)))}, {self._constant(node.window_ms)})"
                 return _Code(text, leaves=False, read=read)
             case Comparison() | Membership() | Affix():
                 return self._term(node, read)

@@ -39,6 +39,7 @@ from mqvitals_rules.expression.node import (
     walk_outside,
 )
 from mqvitals_rules.expression.outcome import UnknownError
+from mqvitals_rules.expression.reason import Reason, reason_of
 from mqvitals_rules.expression.syntax import parse
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported
 
@@ -64,12 +65,13 @@ class Expression:
     the ``get`` of its values, but that it raises ArithmeticError where a calculation overflows; ``truth`` then tells what that means.
     """
 
-    __slots__ = ("_root", "judge", "members", "messages", "names", "pairs", "shares", "source", "windows")
+    __slots__ = ("_reason", "_root", "judge", "members", "messages", "names", "pairs", "shares", "source", "windows")
 
     def __init__(self, source: LocatedText, root: Condition) -> None:
         self.source = source
         self._root = root
         self.judge: Judge = self._judged_first
+        self._reason: Reason | None = None
         self.names = names_of(root)
         self.pairs = pairs_of(root)
         self.members = members_of(root)
@@ -114,10 +116,17 @@ class Expression:
         """The truth again, with every term's values and, for an unknown verdict, what is missing."""
         return explain(self.source, self._root, context)
 
-    def reason(self, context: Context) -> Absence | None:
-        """Why the verdict is unknown: the first absence that makes it so. None when it is known."""
-        missing = CarefulJudge(self.source, context).condition(self._root).missing
-        return missing[0].absence if missing else None
+    def reason(self, context: Context, values: Mapping[str, Reported] = _NOTHING) -> Absence | None:
+        """Why the verdict is unknown: the first absence that makes it so. None when it is known. ``values`` as for ``truth``."""
+        if self.truth(context, values) is not None:
+            return None
+        if self._reason is None:
+            self._reason = reason_of(self.source, self._root)
+        try:
+            return self._reason(context, values.get)
+        except ArithmeticError:
+            missing = CarefulJudge(self.source, context).condition(self._root).missing
+            return missing[0].absence if missing else None
 
     def filled(self, context: Context) -> str:
         """The text with the value of each metric, parameter and window in brackets behind it: ``free_pct [4] <= 5``."""

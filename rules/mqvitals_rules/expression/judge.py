@@ -120,7 +120,7 @@ class CarefulJudge:
                 case AnyMember():
                     return self._any(node)
                 case Seen():
-                    truth = seen(self._context, node.message, node.window_ms)
+                    truth = seen(self._context, frozenset((node.message,)), node.window_ms)
                     return Outcome(truth, self._no_console(node) if truth is None else ())
             undeclared = self._undeclared(node)
             if undeclared:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from mqvitals_rules.expression.context import Context
 
 
-def seen(context: Context, message: str, window_ms: int) -> bool | None:
-    """Whether there was such a message in the window; None: no console is followed."""
-    found = context.messages(frozenset((message,)), context.now - window_ms)
+def seen(context: Context, ids: frozenset[str], window_ms: int) -> bool | None:
+    """Whether there was a message with one of these ids in the window; None: no console is followed."""
+    found = context.messages(ids, context.now - window_ms)
     return None if found is None else bool(found)
 
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from math import inf
 from operator import mul
 
-from mqvitals_rules.polls import Polls
+from mqvitals_rules.polls import UNKNOWN_MS, Polls
 from mqvitals_rules.windows import Point
 
 LEAST_COVERAGE = 0.8
@@ -29,6 +29,12 @@ def rate(points: Sequence[Point]) -> float | None:
             return _number(total * 1000 / duration_ms) if duration_ms > 0 else None
     increase: float = 0
     duration_ms = 0
+    if points.__class__ is Polls and points.intervals is not None:
+        for value, gap in zip(points.values, points.intervals, strict=True):
+            if value == value and 0 <= gap < UNKNOWN_MS:
+                increase += value
+                duration_ms += gap
+        return _number(increase * 1000 / duration_ms) if duration_ms > 0 else None
     for point in points:
         if point.value is not None and point.interval_ms is not None:
             increase += point.value
@@ -42,6 +48,8 @@ def delta(points: Sequence[Point]) -> float | None:
         total = sum(points.values)
         if total == total:
             return total
+        known = points.known
+        return _number(sum(known)) if known else None
     increases = [point.value for point in points if point.value is not None]
     return _number(sum(increases)) if increases else None
 
@@ -135,7 +143,14 @@ def rising(points: Sequence[Point], rises: int) -> bool | None:
 
     None when a poll is missing or its value absent, unless those present show already that it did not rise.
     """
-    values = [point.value for point in points if point.value is not None]
+    values: Sequence[float]
+    if points.__class__ is Polls:
+        values = points.known
+        # The newest first: what does not rise mostly shows it there.
+        if len(values) > 1 and values[-1] <= values[-2]:
+            return False
+    else:
+        values = [point.value for point in points if point.value is not None]
     if any(later <= earlier for earlier, later in pairwise(values)):
         return False
     return True if len(values) > rises else None

@@ -518,7 +518,10 @@ def evaluate(text: str, world: World) -> None:
     verdict = expression.truth(context)
     assert verdict in (True, False, None)
     assert expression.truth(context, world.values) is verdict
-    assert expression.explain(context).truth is verdict
-    assert (expression.reason(context) is None) is (verdict is not None)
+    explanation = expression.explain(context)
+    assert explanation.truth is verdict
+    first = explanation.missing[0].absence if verdict is None else None
+    assert expression.reason(context) is first
+    assert expression.reason(context, world.values) is first
     for problem in expression.doubts():
         assert problem.message
