@@ -262,7 +262,7 @@ class Engine:
     def _reason(self, form: Form, met: Absence | None, values: Mapping[str, Reported]) -> Absence:
         """Why a verdict is unknown. Where the condition is plain the first absence met is the reason; else it takes a careful look."""
         if not form.plain:
-            return form.when.reason(self._scene, values) or Absence.WINDOW
+            return form.when.why_unknown(self._scene, values) or Absence.WINDOW
         if met is None:
             # Every value looked up is there: it is the past that is missing, or has just begun.
             for window in form.when.windows:

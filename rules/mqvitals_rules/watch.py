@@ -16,7 +16,7 @@ REVIEW_MS = 300_000
 _SOON_MS = 60_000
 """And once within this time after its first poll, when much about it is not known yet."""
 
-AT_ONCE = 1_000
+AT_ONCE = 500
 """So many objects that are new together are judged by them at their first poll; the others within the usual time."""
 
 

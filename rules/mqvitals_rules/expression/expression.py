@@ -118,8 +118,10 @@ class Expression:
 
     def reason(self, context: Context, values: Mapping[str, Reported] = _NOTHING) -> Absence | None:
         """Why the verdict is unknown: the first absence that makes it so. None when it is known. ``values`` as for ``truth``."""
-        if self.truth(context, values) is not None:
-            return None
+        return None if self.truth(context, values) is not None else self.why_unknown(context, values)
+
+    def why_unknown(self, context: Context, values: Mapping[str, Reported] = _NOTHING) -> Absence | None:
+        """The same for who knows already that the verdict is unknown."""
         if self._reason is None:
             self._reason = reason_of(self.source, self._root)
         try:

@@ -11,6 +11,7 @@ from typing import Any as Whatever
 
 from mqvitals_rules.expression.compiler import LEFT_OUT, NUMBERS, TEXTS, compile_part
 from mqvitals_rules.expression.context import Context
+from mqvitals_rules.expression.function import WINDOW_FUNCTIONS, Look
 from mqvitals_rules.expression.judge import CarefulJudge
 from mqvitals_rules.expression.node import (
     THIS,
@@ -31,6 +32,7 @@ from mqvitals_rules.expression.node import (
     Not,
     Seen,
     Term,
+    Window,
     children,
 )
 from mqvitals_rules.expression.type import Type, type_of
@@ -40,7 +42,7 @@ Reason = Callable[[Context, Callable[[str], Whatever]], Absence | None]
 """(context, look-up of the object's own values) -> the reason; called only where the condition is unknown. Raises ArithmeticError."""
 
 _PLAIN = (Comparison, Membership, Affix, Constant, MetricValue, NameText, Negation, Absolute, Arithmetic, Extreme)
-"""What needs nothing but the latest values."""
+"""What needs nothing but the values of metrics."""
 
 
 def reason_of(text: str, root: Condition) -> Reason:
@@ -77,35 +79,51 @@ def _of_term(text: str, term: Term) -> Reason:
         missing = CarefulJudge(text, context).condition(term).missing
         return missing[0].absence if missing else None
 
-    metrics = list(_plain_metrics(term) or ())
-    if not metrics or any(metric.optional for metric in metrics):
+    looks = _looks(term)
+    if not looks or any(isinstance(each, MetricValue) and each.optional for each in looks):
         return careful
-    read = tuple(
-        (each.kind, each.metric.name, each.of, TEXTS if type_of(each) is Type.TEXT else NUMBERS) for each in metrics
-    )
+    read = tuple(_read(each) for each in looks)
 
     def reason(context: Context, value_of: Callable[[str], Whatever]) -> Absence | None:
-        for kind, name, of, classes in read:
+        for metric, classes, look, window_ms in read:
+            of, kind, name = metric
             whose = context if not of else context.this if of == THIS else context.pair
-            value = whose.value(kind, name)
-            if value.__class__ not in classes:
+            if look is None:
+                value = whose.value(kind, name)
+                if value.__class__ not in classes:
+                    return value if isinstance(value, Absence) else Absence.NOT_ASKED
+            elif look(whose, kind, name, window_ms) is None:
+                value = whose.value(kind, name)
+                if value.__class__ in NUMBERS:
+                    return Absence.WINDOW
                 return value if isinstance(value, Absence) else Absence.NOT_ASKED
         return careful(context, value_of)
 
     return reason
 
 
+def _read(node: MetricValue | Window) -> tuple[tuple[str, str, str], frozenset[type], Look | None, int]:
+    """What is asked: of whom, kind and metric; the classes of a present value; for a window how it is worked out, and its length."""
+    metric = node.metric if isinstance(node, Window) else node
+    address = metric.of, metric.kind, metric.metric.name
+    if isinstance(node, Window):
+        return address, NUMBERS, WINDOW_FUNCTIONS[node.function].look(metric.metric.type), node.window_ms
+    return address, TEXTS if type_of(metric) is Type.TEXT else NUMBERS, None, 0
+
+
 def _no_console(context: Context, value_of: Callable[[str], Whatever]) -> Absence:  # noqa: ARG001
     return Absence.NEEDS_CONSOLE
 
 
-def _plain_metrics(node: Node) -> list[MetricValue] | None:
-    """The metrics of a term in the order of the text; None where it needs more than the latest values."""
+def _looks(node: Node) -> list[MetricValue | Window] | None:
+    """The metrics and windows of a term in the order of the text; None where it needs more than these."""
+    if isinstance(node, Window):
+        return [node] if node.limit is None else None
     if not isinstance(node, _PLAIN):
         return None
-    found = [node] if isinstance(node, MetricValue) else []
+    found: list[MetricValue | Window] = [node] if isinstance(node, MetricValue) else []
     for child in children(node):
-        below = _plain_metrics(child)
+        below = _looks(child)
         if below is None:
             return None
         found += below
