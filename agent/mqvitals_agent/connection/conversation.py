@@ -78,7 +78,7 @@ class Conversation:
         self._route = route
         self._time = time
         self._stopping = stopping
-        self._decoder = Decoder()
+        self._decoder = Decoder(lenient=True)
         self._given_up: dict[bytes, int] = {}
         self._statistics: OpenQueue | None = None
         told = link.inquire(_SELECTORS)

@@ -56,6 +56,7 @@ def diagnose(examined: Examined, known: Surroundings) -> list[Finding]:
         if not query.own:
             found.append(Finding(examined.queue_manager, query.check, Result.NOT_EXAMINED))
     found += _queue_manager(examined)
+    found += _character_set(examined)
     found += _monitoring(examined)
     found += _reply_queue(examined)
     found += _clocks(examined, known)
@@ -108,6 +109,21 @@ def _queue_manager(examined: Examined) -> Iterator[Finding]:
         )
         return
     yield Finding(name, "queue manager", Result.WORKS, text=described, facts=facts)
+
+
+def _character_set(examined: Examined) -> Iterator[Finding]:
+    """Whether the answers are in a character set that is known; nothing where no answer came."""
+    if not any(asked.exchange.replies for asked in examined.asked):
+        return
+    unknown = next((asked.unknown_ccsid for asked in examined.asked if asked.unknown_ccsid), 0)
+    if not unknown:
+        yield Finding(examined.queue_manager, "character set", Result.WORKS)
+        return
+    text = (
+        f"Answers come in CCSID {unknown}, which mqvitals does not know. Of texts only letters A to Z, digits and the"
+        " punctuation of object names are read; numbers and states are right. Report the CCSID to mqvitals."
+    )
+    yield Finding(examined.queue_manager, "character set", Result.ADVISED, text=(text,), facts={"ccsid": unknown})
 
 
 def _described(facts: dict[str, object]) -> tuple[str, ...]:

@@ -76,7 +76,8 @@ class Query:
 class Asked:
     """A query and what came of it. ``reason`` is the answer's first specific one, 0 when there was none to tell.
 
-    ``complete`` is false while something of the answer is missing, ``damaged`` counts replies that cannot be decoded.
+    ``complete`` is false while something of the answer is missing, ``damaged`` counts replies that cannot be decoded,
+    ``unknown_ccsid`` is a character set of its replies that is not known, 0 when all are.
     """
 
     query: Query
@@ -86,6 +87,7 @@ class Asked:
     complete: bool
     damaged: int
     responder: str
+    unknown_ccsid: int = 0
 
     @property
     def broken(self) -> bool:
@@ -209,7 +211,7 @@ async def examine(
 async def _ask_all(connection: Connection, wanted: Sequence[Query], wait_ms: int) -> tuple[list[Asked], Rows]:
     asked: list[Asked] = []
     rows = Rows()
-    decoder = Decoder()
+    decoder = Decoder(lenient=True)
     for query in wanted:
         exchange = await connection.ask(query.command, query.request, wait_ms)
         asked.append(_read(query, exchange, decoder, rows))
@@ -222,18 +224,21 @@ async def _ask_all(connection: Connection, wanted: Sequence[Query], wait_ms: int
 def _read(query: Query, exchange: Exchange, decoder: Decoder, rows: Rows) -> Asked:
     probe = PROBES[query.command]
     tracker = AnswerTracker()
-    damaged = 0
+    damaged = unknown_ccsid = 0
     for reply in exchange.replies:
         try:
             tracker.add(decoder.decode_values(reply.data, reply.ccsid, probe.wanted | _ALSO))
         except PcfError:
             damaged += 1
+        unknown_ccsid = decoder.take_unknown() or unknown_ccsid
     answers = tracker.answers()
     scope = query.selection.scope
     told = next((each for each in answers if each.queue_manager == scope), None) or next(iter(answers), None)
     reason = next((each.reason for each in answers if each.reason), 0)
     if told is None:
-        return Asked(query, exchange, reason, (), complete=False, damaged=damaged, responder="")
+        return Asked(
+            query, exchange, reason, (), complete=False, damaged=damaged, responder="", unknown_ccsid=unknown_ccsid
+        )
     if told.items and not query.own and not scope:
         distributed = rows.distributed.get(told.queue_manager, False)
         put = next((reply.put for reply in reversed(exchange.replies) if reply.put is not None), exchange.at)
@@ -250,4 +255,4 @@ def _read(query: Query, exchange: Exchange, decoder: Decoder, rows: Rows) -> Ask
             ),
             rows,
         )
-    return Asked(query, exchange, reason, told.items, tracker.complete, damaged, told.queue_manager)
+    return Asked(query, exchange, reason, told.items, tracker.complete, damaged, told.queue_manager, unknown_ccsid)

@@ -1,7 +1,8 @@
 """Character sets by their CCSID: bytes to text and back.
 
-Python lacks most of the EBCDIC pages that queue managers use, 1047 first of all, so they are built here, each as its
-differences from 037. Byte X'15', the line end of z/OS, is a newline in all of them, as Java has it.
+The tables are Python's own and those of the package ``ebcdic``. Byte X'15', the line end of z/OS, is a newline in every
+EBCDIC page, as in Java. A mixed page (single and double bytes) is decoded for its single-byte part; each double byte
+becomes U+FFFD. Names of MQ objects consist of characters that every EBCDIC page has at the same place, so they survive.
 """
 
 from __future__ import annotations
@@ -12,42 +13,49 @@ from typing import Final
 
 from mqvitals_agent.pcf.error import PcfError
 
-# Differences from 037: the byte in hexadecimal, then its character.
+# CCSID of an EBCDIC page -> name of its codec, in Python or in the package ebcdic.
 _EBCDIC: Final = {
-    37: "",
-    273: "43{ 4aÄ 4f! 59~ 5aÜ 5f^ 63[ 6aö 7c§ a1ß b0¢ b5@ ba¬ bb| c0ä cc¦ d0ü dc} e0Ö ec\\ fc]",
-    277: "47} 4a# 4f! 5a¤ 5bÅ 5f^ 67$ 6aø 70¦ 7bÆ 7cØ 80@ 9c{ 9e[ 9f] a1ü b0¢ ba¬ bb| c0æ d0å dc~",
-    278: "43{ 47} 4a§ 4f! 51` 5a¤ 5bÅ 5f^ 63# 67$ 6aö 71\\ 79é 7bÄ 7cÖ 9f] a1ü b0¢ b5[ ba¬ bb| c0ä cc¦ d0å dc~ e0É ec@",
-    280: "44{ 48\\ 4a° 4f! 51] 54} 58~ 5aé 5f^ 6aò 79ù 7b£ 7c§ 90[ a1ì b0¢ b1# b5@ ba¬ bb| c0à cd¦ d0è dd` e0ç",
-    284: "49¦ 4a[ 5a] 69# 6añ 7bÑ a1¨ b0¢ ba^ bb! bd~",
-    285: "4a$ 5b£ a1¯ b0¢ b1[ ba^ bc~",
-    297: "44@ 48\\ 4a° 4f! 51{ 54} 5a§ 5f^ 6aù 79µ 7b£ 7cà 90[ a0` a1¨ b0¢ b1# b5] ba¬ bb| bd~ c0é d0è dd¦ e0ç",
-    500: "4a[ 4f! 5a] 5f^ b0¢ ba¬ bb|",
-    871: "4aÞ 4f! 5aÆ 5fÖ 79ð 7cÐ 8c` 8e{ 9c} 9e] a1ö ac@ ae[ b0¢ ba¬ bb| be\\ c0þ cc~ d0æ e0´ ec^",
-    1047: "25\x85 5f^ ad[ b0¬ baÝ bb¨ bd]",
-}
-# The same pages with the euro in place of the currency sign.
-_EURO: Final = {
-    1140: 37,
-    1141: 273,
-    1142: 277,
-    1143: 278,
-    1144: 280,
-    1145: 284,
-    1146: 285,
-    1147: 297,
-    1148: 500,
-    1149: 871,
-}
-# What Python has.
-_PYTHON: Final = {
-    367: "ascii", 437: "cp437", 813: "iso8859_7", 819: "latin_1", 850: "cp850", 852: "cp852", 855: "cp855",
-    857: "cp857", 858: "cp858", 866: "cp866", 878: "koi8_r", 912: "iso8859_2", 915: "iso8859_5", 916: "iso8859_8",
-    920: "iso8859_9", 923: "iso8859_15", 1089: "iso8859_6", 1208: "utf_8", 1250: "cp1250", 1251: "cp1251",
-    1252: "cp1252", 1253: "cp1253", 1254: "cp1254", 1255: "cp1255", 1256: "cp1256", 1257: "cp1257", 1258: "cp1258",
-    5348: "cp1252",
+    37: "cp037", 273: "cp273", 277: "cp277", 278: "cp278", 280: "cp280", 284: "cp284", 285: "cp285", 290: "cp290",
+    297: "cp297", 420: "cp420", 424: "cp424", 500: "cp500", 833: "cp833", 838: "cp838", 870: "cp870", 871: "cp871",
+    875: "cp875", 1025: "cp1025", 1026: "cp1026", 1047: "cp1047", 1097: "cp1097", 1112: "cp1112", 1122: "cp1122",
+    1123: "cp1123", 1140: "cp1140", 1141: "cp1141", 1142: "cp1142", 1143: "cp1143", 1144: "cp1144", 1145: "cp1145",
+    1146: "cp1146", 1147: "cp1147", 1148: "cp1148", 1149: "cp1149", 9030: "cp838",
 }  # fmt: skip
+# CCSID -> the page that it equals but for the euro, and the euro's byte (IBM's CDRA tables).
+_EURO: Final = {
+    1153: (870, 0x9F), 1154: (1025, 0xE1), 1155: (1026, 0x9F), 1156: (1112, 0x9F), 1157: (1122, 0x5A),
+    1158: (1123, 0xE1), 1160: (838, 0xFE), 4971: (875, 0xFC), 5123: (1027, 0xE1), 8482: (290, 0xE1),
+    12712: (424, 0x9C), 16804: (420, 0xFA),
+}  # fmt: skip
+# CCSID of a mixed EBCDIC page -> its single-byte page.
+_MIXED: Final = {
+    930: 290, 1390: 8482, 5026: 290, 931: 37, 933: 833, 1364: 833, 935: 836, 1388: 836, 937: 37, 1371: 1140,
+    939: 1027, 1399: 5123, 5035: 1027,
+}  # fmt: skip
+# Pages of which only the invariant characters are known here.
+_INVARIANT_ONLY: Final = frozenset({836, 1027})
+# CCSID of a page of the ASCII family, or of Unicode -> Python's codec.
+_OTHERS: Final = {
+    367: "ascii", 437: "cp437", 720: "cp720", 737: "cp737", 775: "cp775", 813: "iso8859_7", 819: "latin_1",
+    850: "cp850", 852: "cp852", 855: "cp855", 856: "cp856", 857: "cp857", 858: "cp858", 860: "cp860", 861: "cp861",
+    862: "cp862", 863: "cp863", 865: "cp865", 866: "cp866", 869: "cp869", 874: "cp874", 878: "koi8_r",
+    912: "iso8859_2", 913: "iso8859_3", 914: "iso8859_4", 915: "iso8859_5", 916: "iso8859_8", 919: "iso8859_10",
+    920: "iso8859_9", 921: "iso8859_13", 923: "iso8859_15", 932: "cp932", 936: "gbk", 943: "cp932", 949: "cp949",
+    950: "cp950", 954: "euc_jp", 970: "euc_kr", 1051: "hp_roman8", 1089: "iso8859_6", 1168: "koi8_u",
+    1200: "utf_16_be", 1202: "utf_16_le", 1208: "utf_8", 1250: "cp1250", 1251: "cp1251", 1252: "cp1252",
+    1253: "cp1253", 1254: "cp1254", 1255: "cp1255", 1256: "cp1256", 1257: "cp1257", 1258: "cp1258", 1363: "cp949",
+    1381: "gb2312", 1386: "gbk", 1392: "gb18030", 5348: "cp1252", 5488: "gb18030", 13488: "utf_16_be",
+    17584: "utf_16_be", 33722: "euc_jp",
+}  # fmt: skip
+
+INVARIANT: Final = frozenset(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 %&'()*+,-./:;<=>?_\0\n\r\t"
+)
+"""The characters that have the same byte in every EBCDIC page but the Katakana ones (IBM's syntactic character set)."""
+
 _PADDING: Final = " \0"
+_LOST: Final = "\ufffd"
+_SHIFT_OUT, _SHIFT_IN = b"\x0e", b"\x0f"
 
 
 class CodePage:
@@ -58,7 +66,9 @@ class CodePage:
     def __init__(self, ccsid: int, table: str) -> None:
         self.ccsid = ccsid
         self._decoding = table
-        self._encoding = {ord(character): byte for byte, character in reversed(tuple(enumerate(table)))}
+        self._encoding = {
+            ord(character): byte for byte, character in reversed(tuple(enumerate(table))) if character != _LOST
+        }
 
     def decode(self, data: bytes) -> str:
         """The text without trailing blanks and NULs."""
@@ -69,8 +79,25 @@ class CodePage:
         return codecs.charmap_encode(text, "replace", self._encoding)[0]
 
 
+class MixedCodePage(CodePage):
+    """An EBCDIC page of single and double bytes: shift-out and shift-in enclose the double bytes."""
+
+    __slots__ = ()
+
+    def decode(self, data: bytes) -> str:
+        """The text without trailing blanks and NULs; U+FFFD for each double byte."""
+        if _SHIFT_OUT not in data:
+            return super().decode(data)
+        single, *parts = data.split(_SHIFT_OUT)
+        text = [codecs.charmap_decode(single, "replace", self._decoding)[0]]
+        for part in parts:
+            double, _, single = part.partition(_SHIFT_IN)
+            text += (_LOST * ((len(double) + 1) // 2), codecs.charmap_decode(single, "replace", self._decoding)[0])
+        return "".join(text).rstrip(_PADDING)
+
+
 class PythonCodePage(CodePage):
-    """A character set that Python knows by a name of its own."""
+    """A character set of the ASCII family, or of Unicode, that Python has a codec for."""
 
     __slots__ = ("_name",)
 
@@ -84,36 +111,82 @@ class PythonCodePage(CodePage):
 
     def encode(self, text: str) -> bytes:
         """The bytes of all of the text, trailing blanks included."""
-        return text.encode(self._name, "replace")
+        # A lone surrogate has no bytes in UTF-16, and "?" is what stands for it there too.
+        return text.encode("utf-8", "replace").decode().encode(self._name, "replace")
+
+
+class UnknownCodePage(CodePage):
+    """A character set that is not known: the characters that are alike in all EBCDIC, or in all ASCII pages.
+
+    Each text is taken for EBCDIC or ASCII, whichever gives more letters and digits.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, ccsid: int) -> None:
+        super().__init__(ccsid, _invariant())
+
+    def decode(self, data: bytes) -> str:
+        """The text without trailing blanks and NULs; U+FFFD for what is not sure."""
+        as_ebcdic = super().decode(data)
+        as_ascii = data.decode("ascii", "replace").rstrip(_PADDING)
+        return as_ascii if _letters(as_ascii) > _letters(as_ebcdic) else as_ebcdic
+
+
+def _letters(text: str) -> int:
+    return sum(character.isalnum() for character in text)
 
 
 @cache
-def _known(ccsid: int) -> CodePage | None:
-    if ccsid in _PYTHON:
-        return PythonCodePage(ccsid, _PYTHON[ccsid])
-    if ccsid in _EBCDIC:
-        return CodePage(ccsid, _table(_EBCDIC[ccsid]))
-    if ccsid in _EURO:
-        return CodePage(ccsid, _table(_EBCDIC[_EURO[ccsid]]).replace("¤", "€"))
-    return None
+def _known(ccsid: int) -> CodePage:
+    if ccsid in _OTHERS:
+        return PythonCodePage(ccsid, _OTHERS[ccsid])
+    if ccsid in _MIXED:
+        return MixedCodePage(ccsid, _table(_MIXED[ccsid]))
+    return CodePage(ccsid, _table(ccsid))
 
 
-def _table(differences: str) -> str:
-    table = list(bytes(range(256)).decode("cp037"))
+def _table(ccsid: int) -> str:
+    """The 256 characters of an EBCDIC page."""
+    if ccsid in _INVARIANT_ONLY:
+        return _invariant()
+    page, euro = _EURO.get(ccsid, (ccsid, 0))
+    table = list(_invariant() if page in _INVARIANT_ONLY else _python_table(_EBCDIC[page]))
+    if euro:
+        table[euro] = "€"
     table[0x15] = "\n"
-    for difference in differences.split(" ") if differences else ():
-        table[int(difference[:2], 16)] = difference[2]
     return "".join(table)
+
+
+def _python_table(name: str) -> str:
+    try:
+        codecs.lookup(name)
+    except LookupError:
+        import ebcdic  # noqa: F401 - registers its codecs, and those that Python has stay Python's
+
+    return bytes(range(256)).decode(name, "replace")
+
+
+@cache
+def _invariant() -> str:
+    table = bytearray(range(256)).decode("cp500")
+    return "".join(
+        "\n" if byte == 0x15 else character if character in INVARIANT else _LOST for byte, character in enumerate(table)
+    )
+
+
+def known(ccsid: int) -> bool:
+    """Whether the character set of that number is known."""
+    return ccsid in _EBCDIC or ccsid in _OTHERS or ccsid in _MIXED or ccsid in _EURO or ccsid in _INVARIANT_ONLY
 
 
 def codec(ccsid: int, offset: int = 0) -> CodePage:
     """The character set of that number; PcfError, at ``offset``, when it is not known."""
-    page = _known(ccsid) if ccsid in _PYTHON or ccsid in _EBCDIC or ccsid in _EURO else None
-    if page is None:
+    if not known(ccsid):
         raise PcfError(offset, f"a known character set, not CCSID {ccsid}")
-    return page
+    return _known(ccsid)
 
 
 def known_ccsids() -> tuple[int, ...]:
     """The numbers of all known character sets, ascending."""
-    return tuple(sorted({*_PYTHON, *_EBCDIC, *_EURO}))
+    return tuple(sorted({*_OTHERS, *_EBCDIC, *_EURO, *_MIXED, *_INVARIANT_ONLY}))

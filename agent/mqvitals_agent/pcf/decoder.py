@@ -39,10 +39,13 @@ class Decoder:
     The byte order is told from the data. The texts of a structure whose CCSID is 0 are in that of the message
     descriptor, ``ccsid``. All methods raise PcfError and nothing else, whatever the bytes. One decoder serves one
     thread; it is worth keeping, for a fresh one knows no shapes.
+
+    ``lenient``: texts in an unknown character set are decoded for their invariant characters; ``take_unknown`` says
+    which it was. Otherwise they are PcfErrors.
     """
 
-    def __init__(self) -> None:
-        self._pool = TextPool()
+    def __init__(self, *, lenient: bool = False) -> None:
+        self._pool = TextPool(lenient=lenient)
         self._shapes: dict[_Key, list[Shape]] = {}
         self._misses: dict[_Key, int] = {}
         self._size = 0
@@ -83,6 +86,11 @@ class Decoder:
         _, kind, command, sequence, control, comp_code, reason, _ = header
         values, repeated = first_and_repeated(ids, column)
         return Values(kind, command, sequence, control, comp_code, reason, values, repeated)
+
+    def take_unknown(self) -> int:
+        """The CCSID of an unknown character set that texts were in since the last call; 0: there was none."""
+        found, self._pool.unknown = self._pool.unknown, 0
+        return found
 
     def decode_all(self, data: bytes, ccsid: int) -> Iterator[Message | PcfError]:
         """The messages that stand one after another in ``data``, as in a file of them.
@@ -127,7 +135,8 @@ class Decoder:
             raise PcfError(
                 walk.at, f"the end of the message after its {header.parameter_count} parameters, not {rest} more bytes"
             )
-        if len(data) <= LONGEST:
+        # A kept shape does not look its character sets up again, and nobody would hear of an unknown one.
+        if len(data) <= LONGEST and not self._pool.unknown:
             self._learn(key, data, header)
         return header, columns
 

@@ -86,7 +86,7 @@ class Collector:
         queue_managers: Iterable[str] = (),
         zone_of: Callable[[str], tzinfo | None] = lambda _: None,
     ) -> None:
-        self._decoder = Decoder()
+        self._decoder = Decoder(lenient=True)
         self._selections: dict[bytes, Selection] = {}
         self._ending = Ending(group, queue_managers, zone_of)
         self._cycle = Cycle()
@@ -160,6 +160,9 @@ class Collector:
         cycle = self._cycle
         asked = exchange.queue_manager
         found = statistics.read(exchange, self._decoder)
+        unknown = self._decoder.take_unknown()
+        if unknown:
+            cycle.unknown_ccsids[asked] = unknown
         self.damaged += found.damaged
         for command in found.unknown:
             self._pass_over(command)
@@ -209,7 +212,7 @@ class Collector:
         """Decode the replies into the tracker and count them for their senders; returns how many are damaged."""
         damaged = 0
         cycle = self._cycle
-        decode, add = self._decoder.decode_values, tracker.add
+        decode, add, take_unknown = self._decoder.decode_values, tracker.add, self._decoder.take_unknown
         sizes: dict[str, list[int]] = {}
         for reply in exchange.replies:
             sender = exchange.queue_manager
@@ -222,6 +225,9 @@ class Collector:
                 said = values.values.get(MQCACF_RESPONSE_Q_MGR_NAME)
                 if said and type(said) is str:
                     sender = said
+                unknown = take_unknown()
+                if unknown:
+                    cycle.unknown_ccsids[sender] = unknown
             size = sizes.get(sender)
             if size is None:
                 sizes[sender] = [1, len(reply.data)]

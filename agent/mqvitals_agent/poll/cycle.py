@@ -37,7 +37,7 @@ class Cycle:
     """Everything that the exchanges of one cycle told.
 
     ``first`` is when the first request for each owner was put, ``began`` the first of all; ``clock`` the queue managers' own
-    clocks at their last reply.
+    clocks at their last reply; ``unknown_ccsids`` the CCSIDs of their answers that are not known here.
     """
 
     rows: Rows = field(default_factory=Rows)
@@ -46,6 +46,7 @@ class Cycle:
     contacts: dict[str, Contact] = field(default_factory=dict)
     first: dict[str, int] = field(default_factory=dict)
     clock: dict[str, int] = field(default_factory=dict)
+    unknown_ccsids: dict[str, int] = field(default_factory=dict)
     began: int | None = None
     records: list[Record] = field(default_factory=list)
     """What statistics messages told."""

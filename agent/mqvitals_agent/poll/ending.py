@@ -240,12 +240,17 @@ class Ending:
         contact = cycle.contacts.get(owner)
         name = self._agent(owner, "", QUEUE_MANAGER.name)
         if contact is None and owner not in cycle.first:
-            told = ("reachable", "reason", "hung_calls", "hanging_calls")
+            told = ("reachable", "reason", "unknown_ccsid", "hung_calls", "hanging_calls")
             values: dict[str, Reported] = dict.fromkeys(told, Absence.NOT_ASKED)
             # Nobody tried: that says nothing, neither good nor bad.
             return Reading(name.object, "CONNECTION", ts, values, poll=False, answered=False)
         reason = 0 if contact is None else contact.reason
-        values = {"reachable": int(reason == 0), "reason": reason, **self._hung_calls(owner)}
+        values = {
+            "reachable": int(reason == 0),
+            "reason": reason,
+            "unknown_ccsid": cycle.unknown_ccsids.get(owner, 0),
+            **self._hung_calls(owner),
+        }
         at = ts if contact is None else contact.at
         interval = name.since(at)
         name.at = at

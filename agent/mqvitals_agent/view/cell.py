@@ -15,13 +15,22 @@ from mqvitals_agent.view.severity import Health, health_of
 from mqvitals_agent.view.situation import Current, Member
 from mqvitals_agent.view.text import safe
 from mqvitals_rules.lifecycle.alert import Alert
-from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.snapshot import ObjectName, Outcome
 from mqvitals_rules.vocabulary.metric import Absence
-from mqvitals_rules.vocabulary.tables import metric
+from mqvitals_rules.vocabulary.tables import KINDS, metric
 
 Values = Mapping[str, CurrentValue]
 
 NOT_ASKED = Absence.NOT_ASKED.value
+_OURS = frozenset({"queue_manager", "agent"})
+_OF_OUTCOME = (
+    (Outcome.REFUSED, Absence.NOT_AUTHORISED),
+    (Outcome.UNREACHABLE, Absence.UNREACHABLE),
+    (Outcome.INCOMPLETE, Absence.NO_ANSWER),
+    (Outcome.DAMAGED, Absence.NO_ANSWER),
+    (Outcome.FAILED, Absence.NO_ANSWER),
+    (Outcome.UNKNOWN_COMMAND, Absence.NO_ANSWER),
+)
 _CHANNEL_STATES = metric("channel", "status").values
 _RUNNING, _RETRYING, _STOPPED, _INACTIVE = (
     _CHANNEL_STATES[name] for name in ("RUNNING", "RETRYING", "STOPPED", "INACTIVE")
@@ -57,7 +66,7 @@ def channels(current: Current, member: Member, now: int, alerts: Iterable[Alert]
     """
     told = [values["status"] for values in of_kind(current, member.name, "channel").values() if "status" in values]
     if not told:
-        return NOT_ASKED
+        return nothing_known(current, member.name, "channel")
     numbers = Counter(each.value for each in told)
     absent = sum(count for value, count in numbers.items() if isinstance(value, Absence))
     if absent == len(told):
@@ -83,7 +92,7 @@ def tasks(current: Current, member: Member, now: int) -> str:
     """Adapters and dispatchers, started of configured: ``8/8 A 5/5 D``, or that the channel initiator does not run."""
     values = current.get(ObjectName(member.name, "channel_initiator"))
     if not values:
-        return NOT_ASKED
+        return nothing_known(current, member.name, "channel_initiator")
     status = values.get("status")
     if status is not None and not isinstance(status.value, Absence):
         word = figure(status.value, metric("channel_initiator", "status"))
@@ -104,7 +113,7 @@ def full_logs(current: Current, member: Member, now: int) -> str:
     values = current.get(ObjectName(member.name, "log"), {})
     full = values.get("full_logs")
     if full is None:
-        return NOT_ASKED
+        return nothing_known(current, member.name, "log")
     if isinstance(full.value, Absence):
         return full.value.value
     return f"{_plain(values, 'full_logs')}/{_plain(values, 'total_logs')}{own_age(full, member, now)}"
@@ -121,8 +130,20 @@ def extreme_of(current: Current, owner: str, kind: str, name: str, sign: int) ->
 
 
 def reason_of(current: Current, owner: str, kind: str, name: str) -> str:
-    """Why no object of a kind has a figure: the commonest reason."""
-    return _reason(values[name] for values in of_kind(current, owner, kind).values() if name in values)
+    """Why no object of a kind has a figure: the commonest reason, or what became of the command that reports them."""
+    told = [values[name] for values in of_kind(current, owner, kind).values() if name in values]
+    return _reason(told) if told else nothing_known(current, owner, kind)
+
+
+def nothing_known(current: Current, owner: str, kind: str) -> str:
+    """Why no object of a kind is known: the queue manager answers its command in a way that cannot be read, or not yet."""
+    poll = KINDS[kind].poll
+    outcomes = {
+        values["outcome"].value
+        for name, values in of_kind(current, owner, "agent").items()
+        if name.name.partition(" ")[0] == poll and "outcome" in values
+    }
+    return next((absence.value for outcome, absence in _OF_OUTCOME if outcome.value in outcomes), NOT_ASKED)
 
 
 def _extreme(
@@ -151,11 +172,11 @@ def _reason(told: Iterable[CurrentValue]) -> str:
 
 
 def newest(current: Current, owner: str) -> int | None:
-    """When the newest of an owner's figures was told, ms UTC; its being reachable or not is none of them."""
+    """When the newest of an owner's figures was told, ms UTC; what the agent reports of its own commands is none of them."""
     times = [
         told.ts
         for name, values in current.items()
-        if name.owner == owner and name.kind != "queue_manager"
+        if name.owner == owner and name.kind not in _OURS
         for told in values.values()
         if told.ts is not None
     ]

@@ -22,6 +22,7 @@ DEFAULT_INTERVAL_MS = 30_000
 
 FIGURES: Mapping[str, tuple[str, ...]] = {
     "queue_manager": ("reachable", "reason"),
+    "agent": ("outcome",),
     "buffer_pool": ("free_pct",),
     "page_set": ("used_pct",),
     "channel": ("status",),

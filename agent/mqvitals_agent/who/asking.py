@@ -49,7 +49,7 @@ class _Inquiry:
         self._queue = queue
         self._queue_manager = queue_manager
         self._put = put
-        self._decoder = Decoder()
+        self._decoder = Decoder(lenient=True)
         self._notes: list[str] = []
 
     async def run(self, clock: Clock) -> MemberHolders:

@@ -11,6 +11,7 @@ _CONNECTION = answer(
     "CONNECTION",
     state("reachable", NO_YES, "the connection to it holds"),
     gauge("reason", "number", "MQI reason code of the failure; 0: none"),
+    gauge("unknown_ccsid", "number", "CCSID of its answers where mqvitals does not know that character set; 0: known"),
     counter("hung_calls", "count",
             "calls of the MQ client that did not come back in time, and were left behind with their thread"),
     gauge("hanging_calls", "count", "calls of the MQ client left behind that have not come back yet"),

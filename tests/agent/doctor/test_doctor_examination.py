@@ -300,3 +300,20 @@ def test_what_a_reply_cannot_be_decoded(examined: Examine, script: Any) -> None:
         return replace(exchange, replies=tuple(replace(each, data=each.data[:50]) for each in exchange.replies))
 
     assert one(examined(script(replies=damaged)), "DISPLAY LOG").result is Result.FAILED
+
+
+def _in_ccsid(ccsid: int, exchange: Exchange) -> Exchange:
+    """The answer as a queue manager of another character set gives it: the names have the same bytes in both."""
+    stated = (CCSID.to_bytes(4, "big"), ccsid.to_bytes(4, "big"))
+    replies = tuple(replace(each, data=each.data.replace(*stated), ccsid=ccsid) for each in exchange.replies)
+    return replace(exchange, replies=replies)
+
+
+def test_an_unknown_character_set_is_named(examined: Examine, script: Any) -> None:
+    """The queue manager is examined nevertheless: names of objects are alike in all EBCDIC pages."""
+    findings = examined(script(replies=lambda _, exchange: _in_ccsid(4711, exchange)))
+    finding = one(findings, "character set")
+    assert finding.result is Result.ADVISED
+    assert "CCSID 4711" in finding.text[0]
+    assert one(findings, "queue manager").facts["command_level"] == 940
+    assert one(examined(script()), "character set").result is Result.WORKS

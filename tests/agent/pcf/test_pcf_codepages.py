@@ -1,22 +1,26 @@
-"""Character sets: against Python's where it has them, against the reference characters where it has not."""
+"""Character sets: against the characters of IBM's tables, and what becomes of texts in sets that are not known."""
 
 from __future__ import annotations
 
-import pytest
+from itertools import product
 
-from mqvitals_agent.pcf.codepage import codec, known_ccsids
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mqvitals_agent.pcf.codepage import INVARIANT, UnknownCodePage, codec, known, known_ccsids
 from mqvitals_agent.pcf.error import PcfError
 
 EVERY_BYTE = bytes(range(256))
+NAMES = "ABCXYZ.abcxyz_0189/% (*)=+-,:;'"
 
 
-@pytest.mark.parametrize("ccsid", [37, 273, 500, 1140])
-def test_ebcdic_pages_are_python_s(ccsid: int) -> None:
-    """Pages that Python has too are the same, but for the line end and one accent of 273."""
-    python = EVERY_BYTE.decode(f"cp{ccsid:03}")
+@pytest.mark.parametrize("ccsid", [37, 273, 424, 500, 875, 1026, 1140])
+def test_pages_that_python_has_are_python_s(ccsid: int) -> None:
+    """They are the same but for the line end."""
+    python = EVERY_BYTE.decode(f"cp{ccsid:03}", "replace")
     ours = "".join(codec(ccsid).decode(bytes([byte]) + b"\xc1")[0] for byte in EVERY_BYTE)
-    different = {byte for byte in EVERY_BYTE if ours[byte] != python[byte]}
-    assert different == ({0x15, 0xBC} if ccsid == 273 else {0x15})
+    assert {byte for byte in EVERY_BYTE if ours[byte] != python[byte]} <= {0x15}
     assert ours[0x15] == "\n"
 
 
@@ -43,6 +47,25 @@ def test_1047_against_known_bytes() -> None:
         (819, "5b5de4", "[]ä"),
         (1208, "5b5dc3a4e282ac", "[]ä€"),
         (1252, "80", "€"),
+        (870, "4a5a6a", "[]|"),
+        (1153, "9f", "€"),
+        (1025, "ae9f", "жп"),
+        (1154, "e1", "€"),
+        (1026, "4a5b7b", "ÇİÖ"),
+        (1122, "6ad08c", "öåš"),
+        (1157, "5a", "€"),
+        (424, "4142", "אב"),
+        (875, "4142", "ΑΒ"),
+        (4971, "fc", "€"),
+        (838, "4243", "กข"),
+        (420, "56", "ا"),
+        (290, "8189c1", "ｱｹA"),
+        (930, "62c1", "aA"),
+        (939, "81c1", "aA"),
+        (1390, "e1", "€"),
+        (932, "8341", "ア"),
+        (950, "a4a4", "中"),
+        (1200, "00410042", "AB"),
     ],
 )
 def test_characters_of_other_pages(ccsid: int, data: str, text: str) -> None:
@@ -54,9 +77,27 @@ def test_characters_of_other_pages(ccsid: int, data: str, text: str) -> None:
 @pytest.mark.parametrize("ccsid", known_ccsids())
 def test_names_survive_every_page(ccsid: int) -> None:
     """The characters of object names are in every character set, and come back as they were."""
-    names = "ABCXYZ.abcxyz_0189/% (*)=+-,:;'"
     page = codec(ccsid)
-    assert page.decode(page.encode(names)) == names
+    assert page.decode(page.encode(NAMES)) == NAMES
+
+
+@pytest.mark.parametrize("ccsid", [930, 933, 935, 937, 939, 1364, 1371, 1388, 1390, 1399, 5026, 5035])
+def test_double_bytes_do_not_harm_the_rest(ccsid: int) -> None:
+    """Each double byte is one replacement character; shift-out, shift-in and what stands outside are read."""
+    page = codec(ccsid)
+    name = page.encode("PAY")
+    assert page.decode(name + b"\x0e\x45\x66\x44\x81\x0f" + name) == "PAY\ufffd\ufffdPAY"
+    assert page.decode(name + b"\x0e\x45\x66\x44") == "PAY\ufffd\ufffd"
+
+
+@given(st.text(alphabet=sorted(INVARIANT - {"\n", "\r", "\t", "\0"}), min_size=1, max_size=48))
+def test_invariant_characters_are_alike_everywhere(text: str) -> None:
+    """But for the pages with Katakana at the small letters' place."""
+    data = codec(500).encode(text)
+    for ccsid in known_ccsids():
+        page = codec(ccsid)
+        if page.encode("A") == b"\xc1" and page.encode("a") == b"\x81":
+            assert page.decode(data) == text.rstrip()
 
 
 @pytest.mark.parametrize("ccsid", known_ccsids())
@@ -78,5 +119,22 @@ def test_padding_is_trimmed(ccsid: int) -> None:
 @pytest.mark.parametrize("ccsid", [-1, 0, 1, 4711, 2**31 - 1])
 def test_unknown_character_sets(ccsid: int) -> None:
     """A number that is no known character set is named in the error."""
+    assert not known(ccsid)
     with pytest.raises(PcfError, match=f"not CCSID {ccsid}"):
         codec(ccsid)
+
+
+@pytest.mark.parametrize(
+    ("ccsid", "name"), list(product([37, 500, 1047, 819, 1208], ["QM01", "APP.ORDERS_2", "KLMN", "a/b%"]))
+)
+def test_names_in_an_unknown_character_set(ccsid: int, name: str) -> None:
+    """Whether they are EBCDIC or ASCII shows in the bytes, with blanks behind them or without."""
+    for padding in ("", " " * 40):
+        assert UnknownCodePage(4711).decode(codec(ccsid).encode(name + padding)) == name
+
+
+@given(st.binary(max_size=100))
+def test_unknown_character_sets_invent_nothing(data: bytes) -> None:
+    """Only what is sure is read: a character that depends on the page is a replacement character."""
+    text = UnknownCodePage(4711).decode(data)
+    assert all(character in INVARIANT or character == "\ufffd" or character.isascii() for character in text)

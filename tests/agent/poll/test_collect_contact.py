@@ -35,10 +35,26 @@ def test_answering_queue_manager_is_reachable(talk: Talk) -> None:
     reading = told.reading("QM01/queue_manager", "CONNECTION")
     assert (reading.poll, reading.answered) == (True, True)
     untold = {"hung_calls": Absence.NOT_LIVE, "hanging_calls": Absence.NOT_LIVE}
-    assert reading.values == {"reachable": 1, "reason": 0, **untold}
+    assert reading.values == {"reachable": 1, "reason": 0, "unknown_ccsid": 0, **untold}
     silent = told.reading("QM02/queue_manager", "CONNECTION")
     assert (silent.poll, silent.answered) == (False, False)
     assert silent.values["reachable"] is Absence.NOT_ASKED
+
+
+def test_an_unknown_character_set_is_named_and_names_are_read(talk: Talk) -> None:
+    """The answers count, cycle by cycle, also after the shape of the messages is known; then the CCSID is right again."""
+    stated = ((500).to_bytes(4, "big"), (4711).to_bytes(4, "big"))
+    told = []
+    for unknown in (True, True, True, False):
+        replies = talk.replies(STATUS, [QUEUE] * 40)
+        if unknown:
+            replies = [Reply(785, 4711, each.data.replace(*stated)) for each in replies]
+        talk.exchange(STATUS, replies)
+        cycle = talk.end()
+        told.append(cycle.value("QM01/queue_manager", "unknown_ccsid"))
+        assert cycle.value("QM01/queue/A", "depth") == 1
+        assert cycle.value("QM01/agent/INQUIRE_Q_STATUS", "outcome") == Outcome.OK.value
+    assert told == [4711, 4711, 4711, 0]
 
 
 def test_calls_that_hang_are_told_as_increase_and_as_they_are(talk: Talk) -> None:

@@ -20,7 +20,7 @@ from mqvitals_agent.view.status import status_json, status_of
 from mqvitals_agent.view.structure_table import MOST_STRUCTURES
 from mqvitals_agent.view.text import cells
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
-from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.snapshot import ObjectName, Outcome
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS, metric
 
@@ -117,6 +117,26 @@ def test_absent_stale_and_unknown_differ(healthy: Situation) -> None:
     assert cell.fullest(absent, member, healthy.now) == "PS0 62 % 41s"
     assert cell.full_logs(absent, member, healthy.now) == "not asked"
     assert cell.tasks({}, member, healthy.now) == cell.channels({}, member, healthy.now) == "not asked"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [(Outcome.DAMAGED, "no answer"), (Outcome.INCOMPLETE, "no answer"), (Outcome.REFUSED, "not authorised")],
+)
+def test_a_queue_manager_that_answers_is_not_called_not_asked(healthy: Situation, outcome: Outcome, words: str) -> None:
+    """Where its first answers tell of no object, the command's outcome says why."""
+    member = healthy.members[0]
+    current = {
+        ObjectName(member.name, "agent", command): {"outcome": told(outcome.value, healthy.now)}
+        for command in ("INQUIRE_USAGE", "INQUIRE_CHANNEL_STATUS CMDSCOPE(*)", "INQUIRE_CHANNEL_INIT", "INQUIRE_LOG")
+    }
+    assert {
+        cell.least_free(current, member, healthy.now),
+        cell.fullest(current, member, healthy.now),
+        cell.channels(current, member, healthy.now),
+        cell.tasks(current, member, healthy.now),
+        cell.full_logs(current, member, healthy.now),
+    } == {words}
 
 
 def test_zero_is_told_as_zero(healthy: Situation) -> None:
