@@ -85,7 +85,7 @@ def test_a_scenario_on_a_store_that_is_written(
 ) -> None:
     """The agent that has it is shown, no second one is started, and that is said in the end."""
     monkeypatch.setattr(top, "has_terminal", lambda: True)
-    monkeypatch.setattr(top, "on_screen", lambda _: 0)
+    monkeypatch.setattr(top, "on_screen", lambda *_: 0)
     monkeypatch.setattr(top, "companion", lambda *_: pytest.fail("an agent was started"))
     with Store.open(store):
         assert top.run(arguments(store, "--scenario", "quiet")) == 0
@@ -99,7 +99,7 @@ def test_a_scenario_brings_an_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     path = tmp_path / "x.db"
     seen: list[str | None] = []
 
-    def look(_: object) -> int:
+    def look(*_: object) -> int:
         seen.append(writer_of(path))
         return 0
 
@@ -155,7 +155,7 @@ def screens(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What was done, in place of a screen and of an agent that a configuration brings."""
     done: list[str] = []
 
-    def look(_: object) -> int:
+    def look(*_: object) -> int:
         done.append("screen")
         return 0
 
@@ -252,7 +252,7 @@ def test_options_of_a_simulation_need_a_scenario(tmp_path: Path, living: str, sc
 def test_without_a_package_that_connects(store: Path, living: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the agent says about it is said before any screen, with what to do; so is the way to look all the same."""
     monkeypatch.setattr(top, "has_terminal", lambda: True)
-    monkeypatch.setattr(top, "on_screen", lambda _: pytest.fail("there is a screen"))
+    monkeypatch.setattr(top, "on_screen", lambda *_: pytest.fail("there is a screen"))
     hidden = store.parent / "hidden" / "pymqi"
     hidden.mkdir(parents=True)
     (hidden / "__init__.py").write_text("raise ImportError('no client library')\n", "utf-8")

@@ -20,6 +20,7 @@ from mqvitals_agent.cli.failure import ExitCode, Failure
 from mqvitals_agent.cli.simulation import times
 from mqvitals_agent.cli.store_argument import now_ms
 from mqvitals_tui.companion import PROGRAM, await_store, companion, ended_words, last_words
+from mqvitals_tui.forced_end import ForcedEnd
 from mqvitals_tui.top import add_theme, has_terminal, on_screen
 
 SCENARIO = "busy-morning"
@@ -104,12 +105,13 @@ def watch(folder: Path, command: Sequence[str], arguments: argparse.Namespace) -
     from mqvitals_tui.app import MqvitalsApp
 
     judging = prepare(Settings())
-    with agent(folder, command, temporary=not arguments.keep) as living:
+    with ForcedEnd() as forced, agent(folder, command, temporary=not arguments.keep) as living:
+        forced.take_along(living, None if arguments.keep else folder)
         await_store(living, folder, (folder / STORE).exists, what=_WHAT)
         now = now_ms if arguments.speed in (None, 1) else SystemClock(now_ms(), arguments.speed).now
         theme, ended = f"mqvitals-{arguments.theme}", ended_words(living, folder, what=_WHAT)
-        code = on_screen(MqvitalsApp(folder / STORE, judging, now, theme=theme, ended=ended))
-        if living.poll():
+        code = on_screen(MqvitalsApp(folder / STORE, judging, now, theme=theme, ended=ended), forced)
+        if code < 128 and living.poll():
             raise Failure(f"the agent of the demonstration ended early: {last_words(folder)}")
     return code
 

@@ -23,6 +23,7 @@ from mqvitals_agent.cli.simulation import add_scenario_arguments, refuse_simulat
 from mqvitals_agent.cli.store_argument import add_store_arguments, now_ms, settings_of
 from mqvitals_agent.store.lock import writer_of
 from mqvitals_tui.companion import PROGRAM, await_store, companion, ended_words, last_words
+from mqvitals_tui.forced_end import ForcedEnd
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -158,7 +159,8 @@ def _with_agent(path: Path | None, loaded: Loaded, arguments: argparse.Namespace
         folder = Path(name)
         store = folder / _STORE if path is None else path
         command = agent_command(store, arguments, loaded.path)
-        with companion(folder, command, os.environ, temporary=True, what=_WHAT) as living:
+        with ForcedEnd() as forced, companion(folder, command, os.environ, temporary=True, what=_WHAT) as living:
+            forced.take_along(living, folder)
             try:
                 await_store(living, folder, lambda: store.exists() and writer_of(store) == str(living.pid), what=_WHAT)
             except Failure as failure:
@@ -167,10 +169,10 @@ def _with_agent(path: Path | None, loaded: Loaded, arguments: argparse.Namespace
                 hints = (failure.hint, "--no-agent shows the store as it is")
                 raise Failure(failure.message, hint="; ".join(filter(None, hints))) from failure
             now = now_ms if arguments.speed == 1 else SystemClock(now_ms(), arguments.speed).now
-            code = _show(store, judging, now, arguments, ended_words(living, folder, what=_WHAT))
-            if living.poll():
+            code = _show(store, judging, now, arguments, ended_words(living, folder, what=_WHAT), forced)
+            if code < 128 and living.poll():
                 raise Failure(f"{_WHAT} ended early: {last_words(folder)}")
-    if path is None:
+    if path is None and code < 128:
         sys.stderr.write(
             "mqvitals: what was seen is gone with the screen; --store FILE, MQVITALS_STORE or store.path keeps it\n"
         )
@@ -193,10 +195,11 @@ def _show(
     now: Callable[[], int],
     arguments: argparse.Namespace,
     ended: Callable[[], str] = str,
+    forced: ForcedEnd | None = None,
 ) -> int:
     from mqvitals_tui.app import MqvitalsApp
 
-    return on_screen(MqvitalsApp(path, judging, now, theme=f"mqvitals-{arguments.theme}", ended=ended))
+    return on_screen(MqvitalsApp(path, judging, now, theme=f"mqvitals-{arguments.theme}", ended=ended), forced)
 
 
 def has_terminal() -> bool:
@@ -207,15 +210,21 @@ def has_terminal() -> bool:
     )
 
 
-def on_screen(app: App[Any]) -> int:
-    """Run ``app`` to its end, which SIGTERM and SIGHUP also bring, the terminal left as it was; returns the exit code."""
+def on_screen(app: App[Any], forced: ForcedEnd | None = None) -> int:
+    """Run ``app`` to its end, which SIGTERM and SIGHUP also bring, the terminal left as it was; returns the exit code.
+
+    ``forced`` is what ends it when it cannot end in order, and is entered already.
+    """
     from mqvitals_tui.turns import short_turns
 
+    if forced is None:
+        with ForcedEnd() as forced:
+            return on_screen(app, forced)
     with short_turns():
-        return run_in_loop(_on_screen(app))
+        return run_in_loop(_on_screen(app, forced))
 
 
-async def _on_screen(app: App[Any]) -> int:
+async def _on_screen(app: App[Any], forced: ForcedEnd) -> int:
     loop = asyncio.get_running_loop()
     came: list[int] = []
 
@@ -228,6 +237,8 @@ async def _on_screen(app: App[Any]) -> int:
     taken = [number for number, handler in before.items() if handler != signal.SIG_IGN]
     for number in taken:
         loop.add_signal_handler(number, end, number)
+        # The loop learns of the signal by its file descriptor; this runs also while the loop waits for the terminal.
+        signal.signal(number, lambda number, _: forced.begin(number))
     try:
         # After SIGHUP there is no terminal any more to put in order.
         with suppress(OSError):
