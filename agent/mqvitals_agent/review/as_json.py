@@ -54,6 +54,7 @@ def _finding(finding: Finding, part: Part) -> dict[str, Any]:
         "title": own.title,
         "object": str(finding.check.object),
         "severity": finding.worst.severity.name.lower(),
+        "at": iso(finding.worst.ts),
         "summary": finding.worst.summary,
         "figures": [" ".join(term.split()) for term in finding.worst.terms],
         "advice": own.advice.strip(),

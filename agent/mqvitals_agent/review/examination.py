@@ -1,4 +1,4 @@
-"""Every object of a store judged now by the rules of a review."""
+"""Every object of a store judged now by the rules of a review: what ``review`` shows, and what an import leaves as advice."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from mqvitals_agent.smf.report.judge import Check, Occurrence
 from mqvitals_agent.smf.report.outcome import Outcome, outcome_of
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.view.severity import Health
-from mqvitals_agent.view.stored_world import load_kind
+from mqvitals_agent.view.stored_world import lasting_owners, load_kind
 from mqvitals_agent.view.verdict import StoredPast
 from mqvitals_rules.check import Judging
 from mqvitals_rules.declaration import Declaration, declaration
 from mqvitals_rules.expression import Explanation
 from mqvitals_rules.finding import severity_of
 from mqvitals_rules.form import Form
+from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.rule import RuleKind
 from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName
@@ -65,27 +66,41 @@ class Examined:
 
 
 def examine(reader: StoreReader, judging: Judging, wanted: Collection[str] = ()) -> tuple[Examined, ...]:
-    """Judge all objects of the owners ``wanted`` (none: of all), whatever their rules' holds. Raises StoreError."""
+    """Judge all objects of the owners ``wanted`` (none: of all), whatever their rules' holds. Raises StoreError.
+
+    What the agent found when it could still judge, and nobody can judge now, stands as it was found.
+    """
     owners = [owner for owner in reader.owners() if not owner.unwatched]
     group = next((owner.name for owner in owners if owner.is_group), "")
     world = World(KINDS, judging.facts)
+    lasting = lasting_owners(reader)
     for owner in owners:
         for kind in KINDS:
-            load_kind(reader, world, owner.name, kind, group)
+            load_kind(reader, world, owner.name, kind, group, lasting=lasting)
+    standing = {(each.alert.scope, each.alert.key.rule): each.alert for each in reader.alerts(review=True)}
     found = []
     for owner in owners:
         if not wanted or owner.name in wanted:
-            examiner = _Examiner(judging, world, StoredPast(reader, owner.last_ts), owner.last_ts)
+            past = StoredPast(reader, owner.last_ts)
+            examiner = _Examiner(judging, world, past, owner.last_ts, standing)
             found.append(Examined(owner.name, owner.is_group, owner.last_ts, examiner.parts(owner.name)))
     return tuple(found)
 
 
 class _Examiner:
-    def __init__(self, judging: Judging, world: World, past: StoredPast, now: int) -> None:
+    def __init__(
+        self,
+        judging: Judging,
+        world: World,
+        past: StoredPast,
+        now: int,
+        standing: Mapping[tuple[ObjectName, str], Alert],
+    ) -> None:
         self._rules = judging.rules
         self._world = world
         self._scene = Scene(KINDS, world, past)
         self._now = now
+        self._standing = standing
         self._gauges: dict[int, Gauge | None] = {}
 
     def parts(self, owner: str) -> tuple[Part, ...]:
@@ -108,17 +123,24 @@ class _Examiner:
         part.checks.append(check)
         holds = form.when.truth(scene)
         if holds is None:
-            self._note_unknown(part, check, form.when.explain(scene))
+            alert = self._standing.get((name, form.id))
+            if alert is None:
+                self._note_unknown(part, check, form.when.explain(scene))
+            else:
+                check.fired = True
+                check.worst = Occurrence(alert.updated, None, alert.severity, None, alert.summary, ())
+                part.commands[name, form.id] = form.command(name, scene)
             return
         check.judged = 1
         if not holds:
             return
-        check.held, check.fired, check.first, check.last = 1, True, self._now, self._now
+        told = self._told(name)
+        check.held, check.fired, check.first, check.last = 1, True, told, told
         # What stands in two alternatives is said once.
         held = (term.filled for term in form.when.explain(scene).terms if term.truth and not term.left_out)
         terms = tuple(dict.fromkeys(held))
         check.worst = Occurrence(
-            self._now,
+            told,
             None,
             severity_of(form, scene) or form.rule.severity,
             self._badness(form),
@@ -136,6 +158,13 @@ class _Examiner:
                 fact = declaration(check.object, metric, KINDS, self._world)
                 if fact is not None:
                     part.declarations[fact.section, fact.objects, fact.metric.name] = fact
+
+    def _told(self, name: ObjectName) -> int:
+        """As of when an object is known: now, or where nobody polls it the end of its newest record."""
+        state = self._world.state(name)
+        if state is None or state.stamps:
+            return self._now
+        return max((record.ts for record in state.recorded.values()), default=self._now)
 
     def _badness(self, form: Form) -> float | None:
         # A form lives as long as its rules, so its place in memory names it.

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from mqvitals_agent.review.examination import Examined, Part
 from mqvitals_agent.smf.report.document import Block, Heading, Items, Listing, Paragraph
+from mqvitals_agent.smf.report.health_check import NO_CAVEAT
 from mqvitals_agent.smf.report.judge import Check
 from mqvitals_agent.smf.report.outcome import Finding, Outcome, Trouble, by_rule
 from mqvitals_agent.smf.report.wording import plural
@@ -22,6 +23,8 @@ from mqvitals_rules.vocabulary.metric import Absence
 MOST_OBJECTS = 10
 """So many objects are told one by one for a rule, the others by name alone."""
 MOST_NAMES = 12
+_OLD_MS = 3_600_000
+"""A finding that is older than the queue manager's last snapshot by more has its own time."""
 
 TITLES = {
     RuleKind.REVIEW: "Configuration",
@@ -51,8 +54,6 @@ SOURCES = {
 _REASONS = {Absence.NOTHING_TO_TELL: "nothing to tell"}
 """Reasons whose own word is meant for the place of a figure."""
 
-_NO_CAVEAT = ("", "None.", "None")
-
 
 def review_blocks(examined: Sequence[Examined], origin: str, *, ascii_only: bool = False) -> Iterator[Block]:
     """The whole review. ``origin`` says where the store's samples come from; ``ascii_only``: no other character comes from this program."""
@@ -74,7 +75,7 @@ def review_blocks(examined: Sequence[Examined], origin: str, *, ascii_only: bool
         yield Paragraph(f"As of {moment(each.now)} UTC.")
         for part, outcome in zip(each.parts, outcomes[each.name], strict=True):
             if part.checks:
-                yield from _part(part, outcome)
+                yield from _part(part, outcome, each.now)
 
 
 def _summary(each: Examined, outcomes: Iterable[Outcome], *, ascii_only: bool) -> str:
@@ -89,10 +90,10 @@ def _summary(each: Examined, outcomes: Iterable[Outcome], *, ascii_only: bool) -
     return f"{sign} {each.name}: {', '.join(counts)}; {plural(good, 'check')} OK, {unknown:,} could not be judged"
 
 
-def _part(part: Part, outcome: Outcome) -> Iterator[Block]:
+def _part(part: Part, outcome: Outcome, now: int) -> Iterator[Block]:
     yield Heading(3, TITLES[part.kind])
     for trouble in outcome.troubles:
-        yield from _trouble(trouble, part)
+        yield from _trouble(trouble, part, now)
     if not outcome.troubles:
         yield Paragraph("There is nothing to say." if outcome.good else "Nothing could be judged.")
     if outcome.good:
@@ -102,15 +103,15 @@ def _part(part: Part, outcome: Outcome) -> Iterator[Block]:
         yield from _unknown(part, outcome.unknown)
 
 
-def _trouble(trouble: Trouble, part: Part) -> Iterator[Block]:
+def _trouble(trouble: Trouble, part: Part, now: int) -> Iterator[Block]:
     rule = trouble.rule
     yield Heading(4, f"{health_of(trouble.severity).name} {rule.id}: {rule.title}")
-    yield Items(tuple(_finding(finding) for finding in trouble.findings[:MOST_OBJECTS]))
+    yield Items(tuple(_finding(finding, now) for finding in trouble.findings[:MOST_OBJECTS]))
     rest = [finding.check for finding in trouble.findings[MOST_OBJECTS:]]
     if rest:
         yield Paragraph(f"And {len(rest):,} more: {_names(rest)}.")
     yield Paragraph(f"What to do: {rule.advice.strip()}")
-    if rule.caveat.strip() not in _NO_CAVEAT:
+    if rule.caveat.strip() not in NO_CAVEAT:
         yield Paragraph(f"But: {rule.caveat.strip()}")
     commands = dict.fromkeys(
         command
@@ -123,10 +124,12 @@ def _trouble(trouble: Trouble, part: Part) -> Iterator[Block]:
     yield Paragraph("Source: " + "; ".join(f"{each.document}, {each.section}" for each in rule.sources))
 
 
-def _finding(finding: Finding) -> str:
+def _finding(finding: Finding, now: int) -> str:
     text = f"{finding.worst.severity.name}: {finding.worst.summary} ({object_words(finding.check.object)})."
     if finding.worst.terms:
         text += f" What holds: {'; '.join(map(_one_line, finding.worst.terms))}."
+    if now - finding.worst.ts > _OLD_MS:
+        text += f" So it was at {moment(finding.worst.ts)} UTC, when it was told last."
     for other in finding.others:
         text += f" So does {other.rule.id} ({other.rule.title})."
     return text

@@ -192,6 +192,21 @@ class Store:
             raise
         return visible
 
+    def write_transitions(self, transitions: Iterable[Transition]) -> None:
+        """Store changes of alerts that no snapshot brought, all or nothing; nobody is notified of them. Raises StoreError."""
+        try:
+            self._check_place()
+            if self._in_doubt:
+                self._load_all()
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._alerts.write(transitions)
+            self._connection.execute("COMMIT")
+        except BaseException as error:
+            self._undo()
+            if isinstance(error, (sqlite3.Error, UnicodeDecodeError)):
+                raise explained(self.path, error, "writing") from error
+            raise
+
     def open_alerts(self) -> tuple[Alert, ...]:
         """Pending and firing alerts, to go on from. Raises StoreError."""
         try:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from mqvitals_agent.store.message_window import MessageWindow
-from mqvitals_agent.view.stored_world import learn, load_kind
+from mqvitals_agent.view.stored_world import lasting_owners, learn, load_kind
 from mqvitals_rules.baseline import hours, middle
 from mqvitals_rules.finding import Finding, find
 from mqvitals_rules.form import Form
@@ -38,31 +38,38 @@ def judge(reader: StoreReader, forms: Iterable[Form], facts: Declared, name: Obj
     owners = {owner.name: owner for owner in reader.owners()}
     group = next((owner.name for owner in owners.values() if owner.is_group), "")
     world = World(KINDS, facts)
-    _load(reader, world, name, group)
+    lasting = lasting_owners(reader)
+    _load(reader, world, name, group, lasting)
     state = world.state(name)
     assert state is not None, "an object of the store has a state"
     now = owners[name.owner].last_ts
     past = StoredPast(reader, now)
     loaded = {name.kind}
     forms = tuple(forms)
-    _load_company(reader, world, name, forms, owners, group)
+    _load_company(reader, world, name, forms, owners, group, lasting)
     findings = []
     for form in forms:
         kinds = {kind for expression in form.expressions for kind, _ in expression.names} | form.summary.kinds
         for kind in sorted(kinds - loaded):
-            _load_related(reader, world, name, kind, group)
+            _load_related(reader, world, name, kind, group, lasting)
         loaded |= kinds
         findings.append(find(form, KINDS, world, past, state, now))
     return Judged(now, tuple(findings))
 
 
-def _load(reader: StoreReader, world: World, name: ObjectName, group: str) -> None:
+def _load(reader: StoreReader, world: World, name: ObjectName, group: str, lasting: Collection[str]) -> None:
     """Tell the world what the store holds of an object. Raises UnknownNameError for one that the store does not know."""
-    learn(world, name, group, reader.current(name))
+    learn(world, name, group, reader.current(name), lasting)
 
 
 def _load_company(
-    reader: StoreReader, world: World, name: ObjectName, forms: Iterable[Form], owners: Iterable[str], group: str
+    reader: StoreReader,
+    world: World,
+    name: ObjectName,
+    forms: Iterable[Form],
+    owners: Iterable[str],
+    group: str,
+    lasting: Collection[str],
 ) -> None:
     """Tell the world of all objects among which may be members of ``name``, or its pair, as far as the rules ask about them."""
     whose = owners if KINDS[name.kind].of_group else dict.fromkeys((name.owner, group))
@@ -70,7 +77,7 @@ def _load_company(
     for owner in whose:
         for kind, metrics in company.items():
             if owner:
-                load_kind(reader, world, owner, kind, group, metrics)
+                load_kind(reader, world, owner, kind, group, metrics, lasting)
 
 
 def _company(forms: Iterable[Form]) -> dict[str, set[str]]:
@@ -90,18 +97,20 @@ def _company(forms: Iterable[Form]) -> dict[str, set[str]]:
     return found
 
 
-def _load_related(reader: StoreReader, world: World, name: ObjectName, kind: str, group: str) -> None:
+def _load_related(
+    reader: StoreReader, world: World, name: ObjectName, kind: str, group: str, lasting: Collection[str]
+) -> None:
     """Tell the world of the object of another kind that belongs to ``name``, if the store holds it."""
     state = world.state(name)
     relation = RELATIONS.get((name.kind, kind))
     if relation is not None and relation[0] != name.kind:
-        _load_related(reader, world, name, relation[0], group)
+        _load_related(reader, world, name, relation[0], group, lasting)
     rest = "" if KINDS[kind].single or relation is None or state is None else world.named(state, kind)
     for owner in dict.fromkeys((name.owner, group)):
         if owner and (rest or KINDS[kind].single):
             related = ObjectName(owner, kind, rest)
             if reader.has(related):
-                _load(reader, world, related, group)
+                _load(reader, world, related, group, lasting)
                 return
 
 

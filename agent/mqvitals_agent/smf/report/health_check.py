@@ -32,6 +32,8 @@ MOST_OBJECTS = 10
 MOST_DAMAGED = 20
 """So many damaged records of a file are told one by one."""
 MOST_NAMES = 12
+NO_CAVEAT = ("", "None.", "None")
+"""How rules say that there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +186,7 @@ def _trouble(trouble: Trouble) -> Iterator[Block]:
     if rest:
         yield Paragraph(f"And {len(rest):,} more: {_names([finding.check for finding in rest])}.")
     yield Paragraph(f"What to do: {rule.advice.strip()}")
-    if rule.caveat:
+    if rule.caveat.strip() not in NO_CAVEAT:
         yield Paragraph(f"But: {rule.caveat.strip()}")
     if terms := trouble.findings[0].worst.terms:
         yield Paragraph(f"What held, of the first: {'; '.join(terms)}")

@@ -13,7 +13,7 @@ from mqvitals_rules.check import Judging
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.finding import severity_of
 from mqvitals_rules.form import Form
-from mqvitals_rules.lifecycle.alert import AlertState, Severity
+from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
 from mqvitals_rules.rule import Rule
 from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
@@ -73,21 +73,28 @@ class Judge:
     def take(self, snapshot: Snapshot) -> None:
         """Judge what records told at one moment."""
         self._windows.add(snapshot)
-        for transition in self._engine.evaluate(snapshot).transitions:
-            alert = transition.after
-            if alert.started is not None and alert.state is not AlertState.PENDING:
-                rule = self._rules.rule(alert.key.rule)
-                if rule is not None:
-                    self._check(rule, alert.scope).fired = True
+        alerts = [each.after for each in self._engine.evaluate(snapshot).transitions]
         told: dict[ObjectName, list[Reading]] = {}
         for reading in snapshot.readings:
             told.setdefault(reading.object, []).append(reading)
         for name, readings in told.items():
             self._look(name, readings, snapshot.ts)
+        for alert in alerts:
+            rule = self._rules.rule(alert.key.rule)
+            if rule is not None and alert.started is not None and alert.state is not AlertState.PENDING:
+                self._fire(self._check(rule, alert.scope), alert)
 
     def checks(self, owner: str) -> Iterator[Check]:
         """All of one queue manager or group that were tried at least once."""
         return (check for check in self._checks.values() if check.object.owner == owner)
+
+    def _fire(self, check: Check, alert: Alert) -> None:
+        """The rule raised an alert: that is a finding, whatever was seen of the object's own figures."""
+        check.fired = True
+        if check.worst is None:
+            check.judged, check.held = max(check.judged, 1), max(check.held, 1)
+            check.first = check.last = alert.updated
+            check.worst = Occurrence(alert.updated, None, alert.severity, None, alert.summary, ())
 
     def _look(self, name: ObjectName, readings: list[Reading], ts: int) -> None:
         state = self._engine.world.state(name)
@@ -98,11 +105,14 @@ class Judge:
         scene = self._scene
         scene.enter(state, ts)
         for form in self._rules.forms(name):
-            if form.own.isdisjoint(metrics):
-                continue
-            check = self._check(form.rule, name)
+            told = not form.own.isdisjoint(metrics)
+            if not told and not form.own.isdisjoint(state.from_records):
+                continue  # another of its records tells what the rule looks at
             scene.absence = None
             holds = form.when.truth(scene, state.values)
+            if holds is None and not told:
+                continue  # no record of this object tells it
+            check = self._check(form.rule, name)
             if holds is None:
                 check.unknown[form.when.reason(scene) or Absence.WINDOW] += 1
                 continue

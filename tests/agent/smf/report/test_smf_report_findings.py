@@ -172,3 +172,24 @@ def test_many_objects_are_told_in_part(
     assert part.index("MQ01 buffer pool 0)") < part.index("MQ01 buffer pool 9)")
     assert "And 20 more: 10, 11," in part
     assert all(len(line) <= width for line in text.splitlines())
+
+
+def test_a_rule_about_members_is_a_finding(report: Run, file: Make, pools: Make, smf: Any) -> None:
+    """A rule that looks at nothing of the object itself fires at its record: it is told as a finding, with the records it held in."""
+    calls = smf.record(115, 2, {5: [smf.section(672)]}, number=9, start_us=smf.NOON_US + 1)
+    code, text = report(file(pools(0, smf.pool(low=45_000, free=46_000)), calls))
+    words = flat(text)
+    assert code == 1
+    assert "INFO CFG-02: Purposes of buffer pools not declared" in words
+    assert "in 1 of 1 judged interval" in words
+    assert "But: None." not in words
+
+
+def test_everything_unknown_has_a_reason(report: Run, file: Make, pools: Make, smf: Any) -> None:
+    """No rule stands under what could not be judged without a word why."""
+    records = [smf.record(115, 2, {5: [smf.section(672)], 8: [smf.section(336)]}, number=9), pools(0, smf.pool())]
+    _, text = report("--markdown", file(*records))
+    table = text.split("What could not be judged")[1].split("\n\n")[1]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
+    assert rows
+    assert all(row[3] for row in rows)
