@@ -58,7 +58,7 @@ STEP_S = 0.002
 Kept = dict[tuple[str, int, bytes], list[Exchange]]
 
 
-class Standing:
+class Standing(SystemClock):
     """A clock that goes on only when it is told to, and on which nobody waits."""
 
     def __init__(self, moment: int) -> None:
@@ -69,6 +69,16 @@ class Standing:
 
     async def sleep(self, ms: float) -> None:  # noqa: ARG002 - the protocol's
         return
+
+
+class SinceBegin(SystemClock):
+    """The system's clock as if it had been ``BEGIN`` when it was made."""
+
+    def __init__(self) -> None:
+        self._ahead = super().now() - BEGIN
+
+    def now(self) -> int:
+        return super().now() - self._ahead
 
 
 @dataclass
@@ -151,7 +161,7 @@ async def group_alone(cycles: int) -> tuple[list[float], Kept, list[Exchange]]:
 
 async def agent(cycles: int, ways: Callable[[SystemClock], Sequence[Connector]]) -> Spent:
     """What the service takes on these connections."""
-    clock = SystemClock(BEGIN)
+    clock = SinceBegin()
     spent = Spent()
     turns: list[tuple[float, float]] = []
     last = 0.0

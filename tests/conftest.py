@@ -6,7 +6,8 @@ import os
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from asyncio import AbstractEventLoop
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import zip_longest
 from pathlib import Path
@@ -14,6 +15,8 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from mqvitals_agent.clock import VirtualLoop
 
 RENEW = "--renew-goldens"
 SWITCHES = {"MQVITALS_INSTALLED", "MQVITALS_PROMTOOL", "MQVITALS_REQUIRE_STANDIN", "MQVITALS_STANDIN_CACHE"}
@@ -79,6 +82,11 @@ def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], str]:
         return f"{path}:{number}:\n  golden {want}\n  now    {have}"
 
     return difference
+
+
+def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], AbstractEventLoop]]:
+    """Coroutine tests run on a loop that moves a virtual clock; without such a clock in the test it is a usual one."""
+    return {"virtual": VirtualLoop}
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,8 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
+from mqvitals_agent.clock import Clock, VirtualClock, VirtualLoop, held
+
 _T = TypeVar("_T")
 
 MOST_THREADS: Final = 64
@@ -73,13 +75,18 @@ class BoundedCall:
         self._before: asyncio.Future[Any] | None = None
 
     async def run(self, function: Callable[[], _T], limit_s: float) -> _T:
-        """What ``function`` returns; raises what it raises, and NoAnswerError after ``limit_s`` seconds of real time."""
+        """What ``function`` returns; raises what it raises, and NoAnswerError after ``limit_s`` seconds of real time. Virtual time stands still meanwhile."""
+        with held():
+            return await self._run(function, limit_s)
+
+    async def _run(self, function: Callable[[], _T], limit_s: float) -> _T:
         loop = asyncio.get_running_loop()
         end = loop.time() + limit_s
         while self._before is not None and not self._before.done():
             if not await _done(self._before, end - loop.time()):
                 raise NoAnswerError
-        call: asyncio.Future[_T] = loop.run_in_executor(_THREADS, function)
+        # Not by way of the loop: a call that was given up holds no clock.
+        call: asyncio.Future[_T] = asyncio.wrap_future(_THREADS.submit(function))
         self._before = call
         # Whatever comes of it when nobody waits any more is no mistake.
         call.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
@@ -93,8 +100,8 @@ async def _done(call: asyncio.Future[Any], within_s: float) -> bool:
     return bool(done)
 
 
-def run_in_loop(main: Coroutine[Any, Any, _T]) -> _T:
-    """As ``asyncio.run``, but no thread that hangs keeps the loop or the process from ending."""
-    with asyncio.Runner() as runner:
+def run_in_loop(main: Coroutine[Any, Any, _T], clock: Clock | None = None) -> _T:
+    """As ``asyncio.run``, but no thread that hangs keeps the loop or the process from ending. The loop moves a virtual ``clock``."""
+    with asyncio.Runner(loop_factory=VirtualLoop if isinstance(clock, VirtualClock) else None) as runner:
         runner.get_loop().set_default_executor(DaemonThreads())
         return runner.run(main)

@@ -1,11 +1,34 @@
-"""Time as it is passed to whatever needs it: the moment now and waiting, in life or faster."""
+"""Time as a parameter: the system's clock, and a virtual clock that moves from event to event.
+
+Virtual time stands still while there is anything to do. An event loop has nothing to do when it asks its selector to wait: that
+is where ``VirtualLoop`` moves the clock to the next sleeper. So what happens at a moment takes no virtual time, however slow the
+machine is, and the order of events follows from the moments alone.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import heapq
+import selectors
+import threading
 import time
-from collections.abc import Callable
-from typing import Protocol
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import Context
+from itertools import count
+from math import ceil
+from typing import Any, Final, Protocol, TypeVar, TypeVarTuple, Unpack
+
+_T = TypeVar("_T")
+_Ts = TypeVarTuple("_Ts")
+
+_SHORTEST_WAIT_S: Final = 0.001
+"""What epoll can wait for."""
+
+
+_NO_LOOP: Final = "a virtual clock needs a VirtualLoop: see bounded_call.run_in_loop"
 
 
 class Clock(Protocol):
@@ -19,28 +42,262 @@ class Clock(Protocol):
         """Wait for so long by this clock; not at all for nothing or less."""
         ...
 
+    def hold(self) -> AbstractContextManager[None]:
+        """Within, real work is under way (a thread, a socket, a subprocess): virtual time stands still."""
+        ...
+
+    def steady_s(self) -> float:
+        """Seconds that only grow, for how long work takes; where time is virtual, work takes none."""
+        ...
+
 
 class SystemClock:
-    """The operating system's clock; or one that began at the moment ``begin`` and goes ``speed`` times as fast."""
-
-    def __init__(
-        self,
-        begin: int | None = None,
-        speed: float = 1.0,
-        *,
-        steady: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._begin = begin
-        self._speed = speed
-        self._steady = steady
-        self._from = steady()
+    """The operating system's clock."""
 
     def now(self) -> int:
         """The moment now."""
-        if self._begin is None:
-            return time.time_ns() // 1_000_000
-        return self._begin + int((self._steady() - self._from) * 1000 * self._speed)
+        return time.time_ns() // 1_000_000
 
     async def sleep(self, ms: float) -> None:
-        """Wait for so long by this clock."""
-        await asyncio.sleep(max(ms, 0) / 1000 / self._speed)
+        """Wait for so long by the event loop's timer."""
+        await asyncio.sleep(max(ms, 0) / 1000)
+
+    def hold(self) -> AbstractContextManager[None]:
+        """Real time goes on."""
+        return nullcontext()
+
+    def steady_s(self) -> float:
+        """The system's monotonic clock."""
+        return time.monotonic()
+
+
+class VirtualClock:
+    """A clock that moves from one sleeper to the next while a ``VirtualLoop`` has nothing else to do and nothing holds it.
+
+    ``pace``: a moment does not come before real time has passed accordingly, ``pace`` times as fast; None: at once. When work takes
+    longer than that, virtual time lags behind; no event is left out. ``latest`` is the real time now: virtual time does not go
+    beyond it, and ``caught_up`` is called the first time that it is waited for. ``steady`` is a real clock of seconds.
+
+    It belongs to the event loop in which something first sleeps by it. Use it in that loop's thread.
+    """
+
+    def __init__(
+        self,
+        begin: int,
+        *,
+        pace: float | None = None,
+        latest: Callable[[], int] | None = None,
+        caught_up: Callable[[], None] | None = None,
+        steady: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._begin = self._now = begin
+        self._pace = pace
+        self._latest = latest
+        self.caught_up = caught_up
+        self._steady = steady
+        self._from: float | None = None
+        self._sleepers: list[tuple[float, bool, int, asyncio.Future[None]]] = []
+        self._numbers = count()
+        self._holds = 0
+        self._lag_s = 0.0
+
+    def now(self) -> int:
+        """The moment now: that of the last event."""
+        return self._now
+
+    async def sleep(self, ms: float) -> None:
+        """Wait for so long by this clock. Raises RuntimeError where the running event loop cannot move it."""
+        if ms <= 0:
+            await asyncio.sleep(0)
+            return
+        await self._sleep(ms, last=False)
+
+    async def advance(self, ms: float) -> None:
+        """Wait for so long, and until all that is due by then has been done, at that moment too. Raises as ``sleep``."""
+        await self._sleep(ms, last=True)
+
+    async def _sleep(self, ms: float, *, last: bool) -> None:
+        loop = asyncio.get_running_loop()
+        if not isinstance(loop, VirtualLoop):
+            raise RuntimeError(_NO_LOOP)  # noqa: TRY004 - the caller's argument is right, where it runs is not
+        loop.move(self)
+        future: asyncio.Future[None] = loop.create_future()
+        heapq.heappush(self._sleepers, (self._now + ms, last, next(self._numbers), future))
+        await future
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Within, virtual time stands still; real work is under way."""
+        self._holds += 1
+        try:
+            yield
+        finally:
+            self._holds -= 1
+
+    def steady_s(self) -> float:
+        """Virtual seconds: work takes none."""
+        return self._now / 1000
+
+    @property
+    def lag_s(self) -> float:
+        """By how many real seconds virtual time lags behind its pace."""
+        return self._lag_s
+
+    @property
+    def pace(self) -> float | None:
+        """How many times as fast as life it is to be; None: as fast as can be."""
+        return self._pace
+
+    @property
+    def speed(self) -> float:
+        """How many times as fast as life it has been so far."""
+        passed = 0.0 if self._from is None else self._steady() - self._from
+        return (self._now - self._begin) / 1000 / passed if passed > 0 else 0.0
+
+    @property
+    def awaited(self) -> bool:
+        """Whether somebody sleeps by it or holds it."""
+        return bool(self._holds) or any(not each[-1].done() for each in self._sleepers)
+
+    def set(self, now: int) -> None:
+        """Set the clock as an operator would: whoever sleeps sleeps on for as long as before."""
+        self._sleepers = [(each[0] + now - self._now, *each[1:]) for each in self._sleepers]
+        self._now = now
+
+    def begin(self) -> None:
+        """The pace counts from now on, once."""
+        if self._from is None:
+            self._from = self._steady()
+
+    def step(self) -> float | None:
+        """Move to the next sleeper and wake it: then 0. Else the real seconds until it may wake; None: nobody may."""
+        while self._sleepers and self._sleepers[0][-1].done():
+            heapq.heappop(self._sleepers)
+        if not self._sleepers or self._holds:
+            return None
+        moment = ceil(self._sleepers[0][0])
+        early = self._early_s(moment)
+        if early > 0:
+            return max(early, _SHORTEST_WAIT_S)
+        self._now = max(self._now, moment)
+        heapq.heappop(self._sleepers)[-1].set_result(None)
+        return 0.0
+
+    def catch_up(self) -> None:
+        """The next sleeper has been waited for in real time: what is real and comes meanwhile comes at a moment before it."""
+        if not self._sleepers or self._holds:
+            return
+        reached = self._sleepers[0][0]
+        if self._pace is not None and self._from is not None:
+            reached = min(reached, self._begin + (self._steady() - self._from) * 1000 * self._pace)
+        if self._latest is not None:
+            reached = min(reached, self._latest())
+        self._now = max(self._now, int(reached))
+
+    def _early_s(self, moment: int) -> float:
+        """How many real seconds too early it is for a moment; 0 or less when it may come."""
+        early = 0.0
+        if self._pace is not None and self._from is not None:
+            early = (moment - self._begin) / 1000 / self._pace - (self._steady() - self._from)
+            self._lag_s = max(-early, 0.0)
+        if self._latest is not None and (ahead := (moment - self._latest()) / 1000) > max(early, 0):
+            early = ahead
+            if self.caught_up is not None:
+                caught_up, self.caught_up = self.caught_up, None
+                caught_up()
+        return early
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """An event loop that moves a virtual clock whenever it has nothing else to do; without one it is a usual loop.
+
+    While there is a clock, what other threads bring is taken up only when nothing else is left to do, so that its place among
+    events does not depend on how fast the thread was. What runs in the executor holds the clock.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(_IdleSelector(self))
+        self._clock: VirtualClock | None = None
+        self._own_thread = threading.get_ident()
+        self._brought: deque[asyncio.Handle] = deque()
+
+    @property
+    def clock(self) -> VirtualClock | None:
+        """The clock that it moves."""
+        return self._clock
+
+    def move(self, clock: VirtualClock) -> None:
+        """Move this clock from now on. Raises RuntimeError when somebody waits for another one."""
+        if self._clock is not clock:
+            if self._clock is not None and self._clock.awaited:
+                raise RuntimeError("an event loop moves one virtual clock")
+            self._clock = clock
+            clock.begin()
+
+    def idle(self, timeout: float | None, poll: Callable[[float | None], list[Any]]) -> list[Any]:
+        """What the selector returns when the loop has nothing to do: what is there, or nothing once somebody was woken."""
+        if self._brought:
+            while self._brought:
+                handle = self._brought.popleft()
+                if not handle.cancelled():
+                    self.call_soon(handle._run)
+            return []
+        if self._clock is None:
+            return poll(timeout)
+        if events := poll(0):
+            return events
+        wait = self._clock.step()
+        if wait == 0:
+            return []
+        if wait is None:
+            return poll(timeout)
+        events = poll(wait if timeout is None else min(wait, timeout))
+        self._clock.catch_up()
+        return events
+
+    def call_soon_threadsafe(
+        self, callback: Callable[[Unpack[_Ts]], object], *args: *_Ts, context: Context | None = None
+    ) -> asyncio.Handle:
+        """As any loop does; what another thread brings comes when the loop has nothing else to do."""
+        if self._clock is None or threading.get_ident() == self._own_thread:
+            return super().call_soon_threadsafe(callback, *args, context=context)
+        handle = asyncio.Handle(callback, args, self, context)
+        self._brought.append(handle)
+        super().call_soon_threadsafe(_wake)
+        return handle
+
+    def run_in_executor(
+        self, executor: Executor | None, func: Callable[[Unpack[_Ts]], _T], *args: *_Ts
+    ) -> asyncio.Future[_T]:
+        """As any loop does; the clock stands still meanwhile."""
+        future = super().run_in_executor(executor, func, *args)
+        if self._clock is not None:
+            hold = self._clock.hold()
+            hold.__enter__()
+            future.add_done_callback(lambda _: hold.__exit__(None, None, None))
+        return future
+
+
+class _IdleSelector(selectors.DefaultSelector):
+    """Asks the loop what to do when it would wait."""
+
+    def __init__(self, loop: VirtualLoop) -> None:
+        super().__init__()
+        self._loop = loop
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        if timeout is not None and timeout <= 0:
+            return super().select(timeout)
+        return self._loop.idle(timeout, super().select)
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Within, the virtual clock that the running event loop moves stands still, if there is one."""
+    loop = asyncio.get_running_loop()
+    with nullcontext() if not isinstance(loop, VirtualLoop) or loop.clock is None else loop.clock.hold():
+        yield
+
+
+def _wake() -> None:
+    """Nothing: only that the loop looks."""

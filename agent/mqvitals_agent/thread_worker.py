@@ -9,6 +9,8 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, Protocol, TypeVar
 
+from mqvitals_agent.clock import Clock, SystemClock
+
 _T = TypeVar("_T")
 
 _BOUND = 8
@@ -32,9 +34,10 @@ class Worker(Protocol):
 
 
 class ThreadWorker:
-    """A daemon thread: a call that hangs does not keep the process from ending."""
+    """A daemon thread: a call that hangs does not keep the process from ending. It holds ``clock`` while it works."""
 
-    def __init__(self, name: str = "mqvitals-store") -> None:
+    def __init__(self, name: str = "mqvitals-store", clock: Clock | None = None) -> None:
+        self._clock = clock or SystemClock()
         self._ended = False
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._slots = asyncio.Semaphore(_BOUND)
@@ -56,6 +59,7 @@ class ThreadWorker:
                 raise WorkerEndedError("the worker has ended")
             loop = asyncio.get_running_loop()
             future: asyncio.Future[_T] = loop.create_future()
+            hold = self._clock.hold()
 
             def job() -> None:
                 try:
@@ -67,12 +71,15 @@ class ThreadWorker:
 
             def tell(how: Callable[[Any], None], what: object) -> None:
                 def told() -> None:
+                    hold.__exit__(None, None, None)
                     if not future.done():
                         how(what)
 
                 with suppress(RuntimeError):  # the loop has ended, and with it whoever waited
                     loop.call_soon_threadsafe(told)
 
+            # Until it is done, also when nobody waits for it any more.
+            hold.__enter__()
             self._jobs.put(job)
             return await future
 

@@ -22,9 +22,10 @@ from mqvitals_agent.cli.failure import Failure
 from mqvitals_agent.cli.live import INTERRUPTED, Deadline, Run, claim, named
 from mqvitals_agent.cli.record import Recorder
 from mqvitals_agent.cli.service_manager import ServiceManager
-from mqvitals_agent.cli.simulation import duration, times
+from mqvitals_agent.cli.simulation import duration
+from mqvitals_agent.cli.speed_argument import speed, speed_word
 from mqvitals_agent.cli.watched import Roll, Watched
-from mqvitals_agent.clock import SystemClock
+from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.connection.recording import read
 from mqvitals_agent.journal import Journal
 from mqvitals_agent.notify.notifier import Notifier
@@ -72,12 +73,12 @@ def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
 
 
-def simulation(speed: float) -> Watched:
-    """The small group, ``speed`` times as fast as life."""
-    clock = SystemClock(BEGIN, speed)
+def simulation(pace: float | None = None) -> Watched:
+    """The small group; settings files and people are looked for by its clock too."""
+    clock = VirtualClock(BEGIN, pace=pace)
     world = SmallWorld(BEGIN)
     roll = Roll(connectors(world, clock))
-    return Watched(clock, BEGIN, "PRDQSG", roll, "scenario small, seed 1", Random(1).uniform, 0)
+    return Watched(clock, BEGIN, "PRDQSG", roll, "scenario small, seed 1", Random(1).uniform, 0, machine=clock)
 
 
 def in_force(interval: str = "10s") -> InForce:
@@ -88,10 +89,12 @@ def in_force(interval: str = "10s") -> InForce:
 class Script:
     """A run on the small group, and its log."""
 
-    def __init__(self, path: Path, speed: float, for_ms: int | None) -> None:
+    def __init__(self, path: Path, for_ms: int | None, pace: float | None = None) -> None:
         self.log = io.StringIO()
         self.path = path
-        self.simulation = simulation(speed)
+        self.simulation = simulation(pace)
+        assert isinstance(self.simulation.clock, VirtualClock)
+        self.clock = self.simulation.clock
         self.recorder: Recorder | None = None
         self.manager: ServiceManager | None = None
         self.for_ms = for_ms
@@ -130,10 +133,9 @@ class Script:
 
     async def until(self, event: str, run: asyncio.Task[int], times: int = 1) -> None:
         """Wait until the log holds an event so many times, and the run goes on."""
-        async with asyncio.timeout(10):
-            while self.log.getvalue().count(event) < times:
-                assert not run.done(), self.log.getvalue()
-                await asyncio.sleep(0.01)
+        while self.log.getvalue().count(event) < times:
+            assert not run.done(), self.log.getvalue()
+            await self.clock.advance(100)
 
 
 def told_by(path: Path) -> list[tuple[object, ...]]:
@@ -150,17 +152,9 @@ def told_by(path: Path) -> list[tuple[object, ...]]:
         connection.close()
 
 
-def wait_for_snapshots(path: Path) -> None:
-    """Until the first cycle is stored."""
-    owners = 0
-    while owners < 3:
-        with StoreReader.open(path) as reader:
-            owners = len(reader.owners())
-
-
 async def test_a_run_of_some_minutes(tmp_path: Path) -> None:
     """It begins and ends with a line, stores what it was told, and the incident comes and goes."""
-    script = Script(tmp_path / "x.db", 200, 300_000)
+    script = Script(tmp_path / "x.db", 300_000)
     assert await script.live() == 0
     lines = script.lines()
     assert lines[0][1] == "agent.begins"
@@ -176,7 +170,7 @@ async def test_a_run_of_some_minutes(tmp_path: Path) -> None:
 
 async def test_a_recording_replays_to_the_same_alerts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Same rule, same object, same moments; the lines stand in their order."""
-    script = Script(tmp_path / "x.db", 200, 300_000)
+    script = Script(tmp_path / "x.db", 300_000)
     file = tmp_path / "x.jsonl"
     with Recorder(file) as script.recorder:
         assert await script.live() == 0
@@ -196,12 +190,12 @@ async def test_a_recording_replays_to_the_same_alerts(tmp_path: Path, capsys: py
 )
 async def test_a_signal_stops_it_in_order(tmp_path: Path, number: int, code: int, word: str) -> None:
     """What was collected is stored; the last line says why it ended."""
-    script = Script(tmp_path / "x.db", 1, None)
+    script = Script(tmp_path / "x.db", None)
     task = asyncio.create_task(script.live("1s"))
     await script.until("QM02 is connected", task)
-    await asyncio.to_thread(wait_for_snapshots, script.path)
+    await script.clock.advance(100)
     os.kill(os.getpid(), number)
-    assert await asyncio.wait_for(task, 2) == code
+    assert await task == code
     assert script.lines()[-1][2].startswith(f"stopped by {word}: ")
     with StoreReader.open(script.path) as reader:
         assert [owner.name for owner in reader.owners()][:2] == ["QM01", "QM02"]
@@ -209,7 +203,7 @@ async def test_a_signal_stops_it_in_order(tmp_path: Path, number: int, code: int
 
 async def test_settings_are_read_again(tmp_path: Path) -> None:
     """Good ones are taken over, bad ones are told with their place and change nothing."""
-    script = Script(tmp_path / "x.db", 1, None)
+    script = Script(tmp_path / "x.db", None)
     task = asyncio.create_task(script.live("1s"))
     await script.until("QM02 is connected", task)
     script.reread = in_force("2s")
@@ -223,7 +217,7 @@ async def test_settings_are_read_again(tmp_path: Path) -> None:
     await script.until("agent.reload_refused", task)
     assert script.run is not None
     script.run.stop("enough")
-    assert await asyncio.wait_for(task, 2) == 0
+    assert await task == 0
     told = {event: text for _, event, text in script.lines()}
     assert "every 2s" in told["agent.reloaded"]
     assert f"{tmp_path}/x.yaml:1:11: polling.intervall: unknown key" in told["config.problem"]
@@ -231,7 +225,7 @@ async def test_settings_are_read_again(tmp_path: Path) -> None:
 
 async def test_settings_that_do_not_answer_hold_nothing_up(tmp_path: Path) -> None:
     """As on a network file system that hangs: cycles go on, it is told, and SIGTERM ends the agent in time."""
-    script = Script(tmp_path / "x.db", 1, None)
+    script = Script(tmp_path / "x.db", None)
     release = threading.Event()
     script.again = lambda: release.wait(60) and None  # type: ignore[assignment, return-value, method-assign]
     script.reread_s = 0.05
@@ -242,12 +236,11 @@ async def test_settings_that_do_not_answer_hold_nothing_up(tmp_path: Path) -> No
             os.kill(os.getpid(), signal.SIGHUP)
             await script.until("agent.reload_refused", task, count)
         before = cycles(script.path)
-        async with asyncio.timeout(10):
-            while cycles(script.path) < before + 2:  # noqa: ASYNC110 - the thread of the store writes it
-                await asyncio.sleep(0.05)
+        await script.clock.advance(2_000)
+        assert cycles(script.path) >= before + 2
         assert "a file that they name could not be read within 0.05 s" in shown(script.path)[0]
         os.kill(os.getpid(), signal.SIGTERM)
-        assert await asyncio.wait_for(task, 5) == 0
+        assert await task == 0
     finally:
         release.set()
 
@@ -257,15 +250,14 @@ async def test_a_token_in_a_pipe_holds_nothing_up(tmp_path: Path) -> None:
     settings = tmp_path / "x.yaml"
     os.mkfifo(tmp_path / "token")
     settings.write_text("receivers: [{name: ops, url: 'http://127.0.0.1:1/', token_file: token}]\n")
-    script = Script(tmp_path / "x.db", 100, None)
+    script = Script(tmp_path / "x.db", None)
     task = asyncio.create_task(script.live("10s", str(settings)))
     await script.until("receiver.failing", task)
     before = cycles(script.path)
-    async with asyncio.timeout(10):
-        while cycles(script.path) < before + 2:  # noqa: ASYNC110
-            await asyncio.sleep(0.05)
+    await script.clock.advance(20_000)
+    assert cycles(script.path) >= before + 2
     os.kill(os.getpid(), signal.SIGTERM)
-    assert await asyncio.wait_for(task, 5) == 0
+    assert await task == 0
     assert "it is a named pipe, not a regular file" in script.log.getvalue()
 
 
@@ -303,7 +295,7 @@ async def test_rules_are_read_again(tmp_path: Path) -> None:
     """A rule file with a mistake, or none, leaves the rules as they were, and says so; a mended one is taken over."""
     settings, rules = tmp_path / "x.yaml", tmp_path / "own.yaml"
     settings.write_text("rules: {files: [own.yaml]}\n")
-    script = Script(tmp_path / "x.db", 1, None)
+    script = Script(tmp_path / "x.db", None)
     script.again = lambda: read_in_force(str(settings), {"interval": "1s"})  # type: ignore[method-assign]
     task = asyncio.create_task(script.live("1s"))
     await script.until("QM02 is connected", task)
@@ -316,7 +308,7 @@ async def test_rules_are_read_again(tmp_path: Path) -> None:
         await script.until("agent.reload", task, number)
     assert script.run is not None
     script.run.stop("enough")
-    assert await asyncio.wait_for(task, 2) == 0
+    assert await task == 0
     told = [(event, text) for _, event, text in script.lines() if event in ("config.problem", "agent.reload_refused")]
     assert [event for event, _ in told].count("agent.reload_refused") == 2
     assert told[0][0] == "config.problem"
@@ -329,15 +321,14 @@ async def test_changed_files_are_read_without_a_signal(tmp_path: Path) -> None:
     settings, rules = tmp_path / "x.yaml", tmp_path / "own.yaml"
     rules.write_text("rules: []\n")
     settings.write_text("rules: {files: [own.yaml]}\n")
-    script = Script(tmp_path / "x.db", 100, None)
+    script = Script(tmp_path / "x.db", None)
     script.again = lambda: read_in_force(str(settings), {"interval": "10s"})  # type: ignore[method-assign]
     task = asyncio.create_task(script.live("10s", str(settings)))
     await script.until("QM02 is connected", task)
     rules.write_text("rules: [{id: OWN-01}]\n")
     await script.until("agent.reload_refused", task)
-    async with asyncio.timeout(10):
-        while not (refused := shown(script.path)[0]):  # noqa: ASYNC110 - the thread of the store writes it
-            await asyncio.sleep(0.01)
+    await script.clock.advance(0)
+    refused = shown(script.path)[0]
     assert f"{rules}:1:9: rules[0]" in refused
     assert "more)" in refused
     assert (
@@ -349,13 +340,12 @@ async def test_changed_files_are_read_without_a_signal(tmp_path: Path) -> None:
     assert script.log.getvalue().count("agent.reload") == 1
     rules.write_text("rules: []  # mended\n")
     await script.until("agent.reloaded", task)
-    async with asyncio.timeout(10):
-        while shown(script.path)[0]:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+    await script.clock.advance(0)
+    assert shown(script.path)[0] == ""
     assert "from before are in force" not in shown(script.path)[1]
     assert script.run is not None
     script.run.stop("enough")
-    assert await asyncio.wait_for(task, 2) == 0
+    assert await task == 0
 
 
 def shown(path: Path) -> tuple[str, str]:
@@ -370,7 +360,7 @@ async def test_another_store_is_for_the_next_start(tmp_path: Path, path: str) ->
     """One that the settings name meanwhile, be it usable or not, is told of; the agent stays with its own."""
     settings = tmp_path / "x.yaml"
     settings.write_text(f"store: {{path: {path}}}\n")
-    script = Script(tmp_path / "x.db", 1, None)
+    script = Script(tmp_path / "x.db", None)
     script.again = lambda: read_in_force(str(settings), {"interval": "1s"})  # type: ignore[method-assign]
     task = asyncio.create_task(script.live("1s"))
     await script.until("QM02 is connected", task)
@@ -378,7 +368,7 @@ async def test_another_store_is_for_the_next_start(tmp_path: Path, path: str) ->
     await script.until("settings.later", task)
     assert script.run is not None
     script.run.stop("enough")
-    assert await asyncio.wait_for(task, 2) == 0
+    assert await task == 0
     assert "store: what has changed there takes effect at the next start" in script.log.getvalue()
     assert sorted(await asyncio.to_thread(os.listdir, tmp_path)) == ["x.db", "x.yaml"]
 
@@ -390,9 +380,9 @@ async def test_a_mistake_in_telling_does_not_go_unnoticed(tmp_path: Path, monkey
         raise KeyError("a mistake")
 
     monkeypatch.setattr(Notifier, "run", mistaken)
-    script = Script(tmp_path / "x.db", 1, None)
+    script = Script(tmp_path / "x.db", None)
     with pytest.raises(KeyError, match="a mistake"):
-        await asyncio.wait_for(script.live("1s"), 10)
+        await script.live("1s")
     assert script.lines()[-1][:2] == ["ERROR", "agent.ended"]
 
 
@@ -400,7 +390,7 @@ def test_one_agent_a_store(tmp_path: Path) -> None:
     """The second one says who has it."""
     path = tmp_path / "x.db"
     with Store.open(path), pytest.raises(Failure, match=f"process {os.getpid()} is writing the store"):
-        claim(path, in_force().settings, simulation(1))
+        claim(path, in_force().settings, simulation())
 
 
 def test_receivers_of_the_command_line() -> None:
@@ -434,8 +424,9 @@ def test_the_group_has_a_name() -> None:
 
 def test_words_of_the_command_line() -> None:
     """Lengths and speeds are refused with a sentence."""
-    assert (duration("10m"), times("60")) == (600_000, 60)
-    for function, word in ((duration, "10"), (duration, "0s"), (times, "max"), (times, "0")):
+    assert (duration("10m"), speed("60"), speed("max")) == (600_000, 60, None)
+    assert [speed_word(speed(word)) for word in ("60", "0.5", "max")] == ["60", "0.5", "max"]
+    for function, word in ((duration, "10"), (duration, "0s"), (speed, "most"), (speed, "0")):
         with pytest.raises(argparse.ArgumentTypeError):
             function(word)
 
@@ -445,12 +436,12 @@ async def test_the_service_manager_hears_of_its_life(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
         listening.bind(str(tmp_path / "notify"))
         listening.setblocking(False)
-        script = Script(tmp_path / "x.db", 1, None)
+        script = Script(tmp_path / "x.db", None, pace=1)
         script.manager = ServiceManager(str(tmp_path / "notify"), 200_000)
         messages: list[str] = []
 
         async def until(wanted: str) -> None:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while not any(wanted in each for each in messages):
                     messages.append((await asyncio.get_running_loop().sock_recv(listening, 65_536)).decode())
 
@@ -476,5 +467,5 @@ async def test_the_service_manager_hears_of_its_life(tmp_path: Path) -> None:
         await job
         await answered
         script.run.stop("enough")
-        assert await asyncio.wait_for(task, 5) == 0
+        assert await task == 0
         await until("STOPPING=1\nSTATUS=enough")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 
 import pytest
 
+from mqvitals_agent.bounded_call import run_in_loop
 from mqvitals_agent.cli import main as command_line
 from mqvitals_agent.cli.doctor import Patient, examined, exit_code
+from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.connection import mqi
 from mqvitals_agent.connection.connection import ConnectError
 from mqvitals_agent.connection.exchange import MqiFailure
@@ -54,16 +55,6 @@ class Package:
 
     def connect(self, route: Route) -> Link:
         raise MqiError("MQCONNX", 2, 2035)
-
-
-class Still:
-    """A clock that stands still; only the alarm beside connecting sleeps long."""
-
-    def now(self) -> int:
-        return BEGAN
-
-    async def sleep(self, ms: float) -> None:
-        await asyncio.sleep(3600 if ms >= 30_000 else 0)
 
 
 class World:
@@ -186,9 +177,9 @@ def examine_world(fault: dict[str, Fault], others: tuple[str, ...], *names: str)
     """Findings of some of the simulated queue managers."""
     world = World()
     world.group.faults.update(fault)
-    clock = Still()
+    clock = VirtualClock(BEGAN)
     patients = [Patient(SimulatedConnector(world, name, clock), Surroundings(declared_zone="+01:00")) for name in names]
-    return asyncio.run(examined(patients, others, Settings(), clock))
+    return run_in_loop(examined(patients, others, Settings(), clock), clock)
 
 
 def test_a_member_without_a_connection_is_asked_through_another() -> None:
@@ -222,10 +213,10 @@ def test_the_groups_name_is_taken_from_another_member() -> None:
         async def connect(self) -> object:
             raise ConnectError(MqiFailure(2, 2035), call="MQCONNX")
 
-    world, clock = World(), Still()
+    world, clock = World(), VirtualClock(BEGAN)
     patients = [
         Patient(Closed(), Surroundings(Route("QM01"))),  # type: ignore[arg-type]
         Patient(SimulatedConnector(world, "QM02", clock), Surroundings()),
     ]
-    findings, _ = asyncio.run(examined(patients, (), Settings(), clock))
+    findings, _ = run_in_loop(examined(patients, (), Settings(), clock), clock)
     assert [each.profile for each in findings[0].ask_for] == ["QM01.CHIN", "PRDQ.CHIN"]

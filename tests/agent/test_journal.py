@@ -7,21 +7,11 @@ import json
 
 import pytest
 
+from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.journal import Journal
 from mqvitals_rules.moment import parse
 
 AT = parse("2026-11-21T06:00:00.123Z")
-
-
-class StandingClock:
-    """It is always the same moment."""
-
-    def now(self) -> int:
-        """The moment now."""
-        return AT
-
-    async def sleep(self, ms: float) -> None:
-        """No time passes."""
 
 
 @pytest.fixture
@@ -32,7 +22,7 @@ def stream() -> io.StringIO:
 
 def test_a_line_for_people(stream: io.StringIO) -> None:
     """Time, level, event, text, facts."""
-    journal = Journal(stream, StandingClock())
+    journal = Journal(stream, VirtualClock(AT))
     journal.say("queue_manager.unreachable", "QM02: no", level="warning", queue_manager="QM02", reason=2059, share=0.25)
     assert stream.getvalue() == (
         "2026-11-21T06:00:00.123Z WARNING queue_manager.unreachable QM02: no"
@@ -42,7 +32,7 @@ def test_a_line_for_people(stream: io.StringIO) -> None:
 
 def test_a_line_for_programs(stream: io.StringIO) -> None:
     """The same as an object a line; a fact cannot pass for the line's own keys, and no number is without a value."""
-    journal = Journal(stream, StandingClock(), form="json")
+    journal = Journal(stream, VirtualClock(AT), form="json")
     journal.say("notice.failed", "no answer", receiver="ops", note="", level="error", at="x", share=float("nan"))
     (line,) = stream.getvalue().splitlines()
     assert json.loads(line) == {
@@ -60,7 +50,7 @@ def test_a_line_for_programs(stream: io.StringIO) -> None:
 def test_what_comes_from_mq_is_harmless(stream: io.StringIO) -> None:
     """An event stays one line, a fact cannot look like two, and nothing steers the terminal."""
     for form in ("text", "json"):
-        Journal(stream, StandingClock(), form=form).say("x", "A\n\x1b[2J[/b]", name='a b="c"\r\u202e')
+        Journal(stream, VirtualClock(AT), form=form).say("x", "A\n\x1b[2J[/b]", name='a b="c"\r\u202e')
     first, second = stream.getvalue().split("\n")[:2]
     assert first == '2026-11-21T06:00:00.123Z INFO x A␊␛[2J[/b] (name="a b=\\"c\\"␍\\\\u202e")'
     assert "\x1b" not in second
@@ -69,7 +59,7 @@ def test_what_comes_from_mq_is_harmless(stream: io.StringIO) -> None:
 
 def test_levels(stream: io.StringIO) -> None:
     """What is below the level is left out, until the level changes."""
-    journal = Journal(stream, StandingClock(), level="warning")
+    journal = Journal(stream, VirtualClock(AT), level="warning")
     journal.say("a", "a")
     journal.say("b", "b", level="error")
     journal.set(form="text", level="debug")
@@ -79,7 +69,7 @@ def test_levels(stream: io.StringIO) -> None:
 
 def test_an_error_is_told_when_it_changes(stream: io.StringIO) -> None:
     """The same again is silent and counted; another one tells the count; an empty one forgets."""
-    journal = Journal(stream, StandingClock())
+    journal = Journal(stream, VirtualClock(AT))
     assert journal.changed("QM02", "e", "refused", level="warning")
     assert not journal.changed("QM02", "e", "refused", level="warning")
     assert not journal.changed("QM02", "e", "refused", level="warning")
@@ -98,7 +88,7 @@ def test_an_error_is_told_when_it_changes(stream: io.StringIO) -> None:
 
 def test_what_is_remembered_has_a_limit(stream: io.StringIO) -> None:
     """A key that was not used for ten thousand others is told again."""
-    journal = Journal(stream, StandingClock(), level="error")
+    journal = Journal(stream, VirtualClock(AT), level="error")
     journal.changed("first", "e", "x")
     for number in range(10_000):
         journal.changed(str(number), "e", "x")
@@ -117,5 +107,5 @@ class FullDisk(io.StringIO):
 def test_writing_never_fails(stream: io.StringIO) -> None:
     """A closed stream and a full disk cost nobody anything."""
     stream.close()
-    Journal(stream, StandingClock()).say("a", "a")
-    Journal(FullDisk(), StandingClock()).say("a", "a")
+    Journal(stream, VirtualClock(AT)).say("a", "a")
+    Journal(FullDisk(), VirtualClock(AT)).say("a", "a")

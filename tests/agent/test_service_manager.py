@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from mqvitals_agent.cli.service_manager import ServiceManager
+from mqvitals_agent.clock import SystemClock
 
 UNITS = Path(__file__).parents[2] / "config"
 
@@ -48,7 +49,7 @@ class Steady:
         return self.now
 
 
-class Sleeps:
+class Sleeps(SystemClock):
     """A clock whose sleepers wake when the test says so."""
 
     def __init__(self, steady: Steady) -> None:

@@ -7,9 +7,10 @@ import threading
 from contextlib import suppress
 
 from mqvitals_agent.cli.settings_watch import Mark, SettingsWatch
+from mqvitals_agent.clock import SystemClock
 
 
-class Steps:
+class Steps(SystemClock):
     """A clock whose sleepers wait for the next step."""
 
     def __init__(self) -> None:

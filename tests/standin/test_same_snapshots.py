@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import pickle
 import subprocess
@@ -15,6 +14,8 @@ from mqstandin import library
 from mqstandin.library import Bindings
 from mqstandin.server import stand_in
 
+from mqvitals_agent.bounded_call import run_in_loop
+from mqvitals_agent.clock import Clock, VirtualClock
 from mqvitals_agent.connection.exchange import Exchange, Reply
 from mqvitals_agent.poll.collector import Collector
 from mqvitals_agent.poll.errand import errands
@@ -60,25 +61,14 @@ sys.stdout.buffer.write(pickle.dumps(asyncio.run(ask())))
 """
 
 
-class StandingClock:
-    """Time stands still, and so does the world."""
-
-    def now(self) -> int:
-        return MOMENT
-
-    async def sleep(self, ms: float) -> None:
-        await asyncio.sleep(0)
-
-
 def world() -> World:
     """The same group at the same moment."""
     return World(load_scenario("busy-morning"), BEGAN, seed=3, queues=200, channels=40)
 
 
-async def simulated() -> list[Exchange]:
+async def simulated(clock: Clock) -> list[Exchange]:
     """What the simulation answers when it is asked directly; of QM04 only what QM01 tells of it."""
     found = []
-    clock = StandingClock()
     for each in connectors(world(), clock):
         if each.queue_manager != "QM04":
             connection = await each.connect()
@@ -117,7 +107,8 @@ def test_snapshots_are_the_same_over_every_way(bindings: Bindings, binding: str,
         state = group.at("QM01").state()
     living = pickle.loads(ended.stdout)
     assert [each.error for each in living] == [None] * len(living)
-    expected, found = collected(asyncio.run(simulated())), collected(living)
+    clock = VirtualClock(MOMENT)
+    expected, found = collected(run_in_loop(simulated(clock), clock)), collected(living)
     assert [each.owner for each in found] == [each.owner for each in expected] == [*NAMES, "PRDQSG"]
     for one, other in zip(expected, found, strict=True):
         assert told(one.readings) == told(other.readings)

@@ -15,6 +15,7 @@ import pytest
 from textual.app import App
 from textual.pilot import Pilot
 
+from mqvitals_agent.clock import SystemClock
 from mqvitals_agent.connection.connection import ConnectError, Connection
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.poll.errand import Errand, errands
@@ -248,7 +249,7 @@ def lives(
     return life
 
 
-class _Clock:
+class _Clock(SystemClock):
     """Time that goes by at once when somebody waits."""
 
     def __init__(self, now: int) -> None:

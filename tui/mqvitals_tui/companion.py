@@ -7,10 +7,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from mqvitals_agent.cli.failure import Failure
+from mqvitals_agent.cli.store_argument import now_ms
 from mqvitals_tui.leash import FOLDER, HELD
 
 LOG = "agent.log"
@@ -97,6 +98,39 @@ def ended_words(living: subprocess.Popen[bytes], folder: Path, *, what: str) -> 
         return said[0] if said else ""
 
     return words
+
+
+def time_of(
+    store: Path,
+    speed: float | None,
+    *,
+    machine: Callable[[], int] = now_ms,
+    time_s: Callable[[], float] = time.monotonic,
+) -> Callable[[], int]:
+    """What tells the moment, ms since 1970 UTC, that an agent has reached which goes ``speed`` times as fast as life (None: max).
+
+    It is that of the store's newest snapshot and what has passed since that was seen first, and never after now.
+    """
+    from mqvitals_agent.store.error import StoreError
+    from mqvitals_agent.store.reader import StoreReader
+
+    if speed == 1:
+        return machine
+    rate = speed or 1.0
+    newest, seen, looked = 0, time_s(), -_LOOK_S
+
+    def moment() -> int:
+        nonlocal newest, seen, looked
+        now_s = time_s()
+        if now_s - looked >= _LOOK_S:
+            looked = now_s
+            with suppress(StoreError), StoreReader.open(store) as reader:
+                last = reader.last_ts() or 0
+                if last != newest:
+                    newest, seen = last, now_s
+        return min(newest + round((now_s - seen) * 1000 * rate), machine()) if newest else machine()
+
+    return moment
 
 
 def last_words(folder: Path, lines: int = _LAST_LINES) -> str:

@@ -17,17 +17,16 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from mqvitals_agent.cli.failure import ExitCode, Failure
-from mqvitals_agent.cli.simulation import times
-from mqvitals_agent.cli.store_argument import now_ms
-from mqvitals_tui.companion import PROGRAM, await_store, companion, ended_words, last_words
+from mqvitals_agent.cli.speed_argument import speed, speed_word
+from mqvitals_tui.companion import PROGRAM, await_store, companion, ended_words, last_words, time_of
 from mqvitals_tui.forced_end import ForcedEnd
 from mqvitals_tui.top import add_theme, has_terminal, on_screen
 
 SCENARIO = "busy-morning"
 INTERVAL = "2s"
 UNWATCHED = ("--for", "90s")
-UNWATCHED_SPEED = 30.0
-"""What is played where nobody watches: the group gets ill within it, and it takes seconds."""
+"""What is played where nobody watches, without waiting: the group gets ill within it, and it takes seconds."""
+_AS_USUAL = 0.0
 
 STORE = "demo.db"
 SMF = "smf"
@@ -50,8 +49,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--speed",
         metavar="N",
-        type=times,
-        help=f"N times as fast as life (default: 1; {UNWATCHED_SPEED:g} without a terminal)",
+        type=speed,
+        default=_AS_USUAL,
+        help="N times as fast as life, or max: without waiting (default: 1; max without a terminal)",
     )
     parser.add_argument(
         "--seed", metavar="N", default="1", help="another course of the scenario (default: %(default)s)"
@@ -82,24 +82,23 @@ def run(arguments: argparse.Namespace) -> int:
 def _play(folder: Path, arguments: argparse.Namespace) -> int:
     if has_terminal():
         return watch(folder, agent_command(folder, arguments), arguments)
-    return tell(folder, agent_command(folder, arguments, UNWATCHED_SPEED, UNWATCHED), kept=bool(arguments.keep))
+    return tell(folder, agent_command(folder, arguments, None, UNWATCHED), kept=bool(arguments.keep))
 
 
 def agent_command(
-    folder: Path, arguments: argparse.Namespace, speed: float = 1.0, more: Sequence[str] = ()
+    folder: Path, arguments: argparse.Namespace, usual: float | None = 1.0, more: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """The command line of the agent. ``speed`` is for when none was asked for."""
-    pace = speed if arguments.speed is None else arguments.speed
+    """The command line of the agent. ``usual`` is the speed when none was asked for."""
+    pace = usual if arguments.speed == _AS_USUAL else arguments.speed
     return (
         *(*PROGRAM, "agent", "--scenario", arguments.scenario, "--interval", arguments.interval),
-        *("--seed", arguments.seed, "--speed", f"{pace:.17g}", "--store", str(folder / STORE)),
+        *("--seed", arguments.seed, "--speed", speed_word(pace), "--store", str(folder / STORE)),
         *("--smf", str(folder / SMF), "--smf-interval", SMF_INTERVAL, *more),
     )
 
 
 def watch(folder: Path, command: Sequence[str], arguments: argparse.Namespace) -> int:
     """Show what the agent writes until the user ends it; returns the exit code. Raises Failure when there is no agent."""
-    from mqvitals_agent.clock import SystemClock
     from mqvitals_config.settings import Settings
     from mqvitals_rules.check import prepare
     from mqvitals_tui.app import MqvitalsApp
@@ -108,7 +107,7 @@ def watch(folder: Path, command: Sequence[str], arguments: argparse.Namespace) -
     with ForcedEnd() as forced, agent(folder, command, temporary=not arguments.keep) as living:
         forced.take_along(living, None if arguments.keep else folder)
         await_store(living, folder, (folder / STORE).exists, what=_WHAT)
-        now = now_ms if arguments.speed in (None, 1) else SystemClock(now_ms(), arguments.speed).now
+        now = time_of(folder / STORE, 1.0 if arguments.speed == _AS_USUAL else arguments.speed)
         theme, ended = f"mqvitals-{arguments.theme}", ended_words(living, folder, what=_WHAT)
         code = on_screen(MqvitalsApp(folder / STORE, judging, now, theme=theme, ended=ended), forced)
         if code < 128 and living.poll():

@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any
 from mqvitals_agent.bounded_call import run_in_loop
 from mqvitals_agent.cli.failure import ExitCode, Failure
 from mqvitals_agent.cli.simulation import add_scenario_arguments, refuse_simulation_options
+from mqvitals_agent.cli.speed_argument import speed_word
 from mqvitals_agent.cli.store_argument import add_store_arguments, now_ms, settings_of
 from mqvitals_agent.store.lock import writer_of
-from mqvitals_tui.companion import PROGRAM, await_store, companion, ended_words, last_words
+from mqvitals_tui.companion import PROGRAM, await_store, companion, ended_words, last_words, time_of
 from mqvitals_tui.forced_end import ForcedEnd
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def agent_command(path: Path, arguments: argparse.Namespace, config: str | None)
     words = [*PROGRAM, "agent", "--store", str(path)]
     if arguments.scenario is not None:
         words += ["--scenario", arguments.scenario, "--seed", str(arguments.seed)]
-        words += ["--speed", f"{arguments.speed:.17g}", "--queues", str(arguments.queues)]
+        words += ["--speed", speed_word(arguments.speed), "--queues", str(arguments.queues)]
         words += ["--channels", str(arguments.channels)]
     if arguments.interval is not None:
         words += ["--interval", arguments.interval]
@@ -146,8 +147,6 @@ def _with_agent(path: Path | None, loaded: Loaded, arguments: argparse.Namespace
 
     Without a path the store lies in a temporary folder, and goes with it.
     """
-    from mqvitals_agent.clock import SystemClock
-
     if arguments.scenario is None:
         refuse_simulation_options(arguments)
         if not has_terminal():
@@ -168,7 +167,7 @@ def _with_agent(path: Path | None, loaded: Loaded, arguments: argparse.Namespace
                     raise
                 hints = (failure.hint, "--no-agent shows the store as it is")
                 raise Failure(failure.message, hint="; ".join(filter(None, hints))) from failure
-            now = now_ms if arguments.speed == 1 else SystemClock(now_ms(), arguments.speed).now
+            now = time_of(store, arguments.speed)
             code = _show(store, judging, now, arguments, ended_words(living, folder, what=_WHAT), forced)
             if code < 128 and living.poll():
                 raise Failure(f"{_WHAT} ended early: {last_words(folder)}")

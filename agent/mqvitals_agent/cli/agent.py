@@ -86,7 +86,7 @@ def run_watching(
         )
         return await living.live()
 
-    return run_in_loop(live())
+    return run_in_loop(live(), watched.clock)
 
 
 def _address(text: str) -> str:

@@ -21,7 +21,7 @@ from mqvitals_agent.cli.service_manager import ServiceManager
 from mqvitals_agent.cli.settings_watch import SettingsWatch
 from mqvitals_agent.cli.smf_writing import write_smf
 from mqvitals_agent.cli.watched import Roll, Watched
-from mqvitals_agent.clock import SystemClock
+from mqvitals_agent.clock import SystemClock, VirtualClock
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.connection.header import RecordingError
 from mqvitals_agent.garbage import back_afterwards, out_of_the_way
@@ -60,6 +60,9 @@ _LAST_OF_SECOND_S = 2.0
 
 _STORING_MS = 60_000
 """A cycle of the largest group is judged and stored within seconds, also on a slow disk."""
+
+_LAG_S = 1.0
+"""Virtual time that ends behind its pace by less is not worth a word."""
 
 _FAREWELL_S = 0.2
 """Tasks that were cancelled may take so long to end."""
@@ -115,17 +118,18 @@ class Run:
         self._reading = BoundedCall()
         self._reason = ""
         self._code = int(ExitCode.DONE)
-        self._cycles = self._exchanges = self._snapshots = self._firing = 0
+        self._cycles = self._unstored = self._exchanges = self._snapshots = self._firing = 0
+        self._until: int | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._telling: set[asyncio.Task[None]] = set()
-        self._worker = ThreadWorker()
+        self._worker = ThreadWorker(clock=watched.clock)
         self._notifier: Notifier | None = None
         self._outbox: StoreOutbox | None = None
         self._leave_by: float | None = None
         self._mistake: BaseException | None = None
         self._rereading = asyncio.Lock()
         self._refused = ""
-        self._files = SettingsWatch(watched.clock, self._reload)
+        self._files = SettingsWatch(watched.machine, self._reload)
 
     async def live(self) -> int:
         """Work until a signal comes or the time is over; returns the exit code. Says itself what kept it from working."""
@@ -147,11 +151,13 @@ class Run:
             worker=self._worker,
             farewell=self._farewell,
             others=roll.others,
-            asking=SystemClock(),
+            asking=watched.machine,
         )
         self._first_line()
         self._manager.starting(self._longest_cycle())
         self._start(self._manager.watch(self._worker_answers, self._longest_cycle, SystemClock()))
+        if isinstance(watched.clock, VirtualClock):
+            watched.clock.caught_up = self._caught_up
         self._work = asyncio.create_task(self._service.run(), name="service")
         if self._for_ms is not None:
             self._start(self._end_after(self._for_ms))
@@ -174,6 +180,7 @@ class Run:
                 self._fail(_first(foreseen))
             finally:
                 await self._end_tasks()
+            self._count_missing()
             self._last_line()
         if self._mistake is not None:
             raise self._mistake
@@ -231,8 +238,10 @@ class Run:
         return task
 
     async def _end_after(self, for_ms: int) -> None:
+        until = self._watched.clock.now() + for_ms
         await self._watched.clock.sleep(for_ms)
         if not self._reason:
+            self._until = until
             self.stop(f"the {format_duration(for_ms)} are over", at_once=False)
 
     async def _farewell(self) -> None:
@@ -292,6 +301,7 @@ class Run:
             # All objects are known now. Another halt, but a short one as long as there is little else to look at.
             out_of_the_way()
             self._start(self._show_refused())
+        self._unstored += bool(stored.errors)
         self._exchanges += stored.exchanges
         self._snapshots += stored.snapshots
         self._firing = stored.firing
@@ -433,12 +443,39 @@ class Run:
             source=self._watched.source,
         )
 
+    def _caught_up(self) -> None:
+        self._journal.say("clock.at_now", "the agent's time has reached now: from here on it goes at life's pace")
+
+    def _count_missing(self) -> None:
+        """A run that was to last so long stores every cycle of that time, or says how many are missing."""
+        if self._until is None or self._code != ExitCode.DONE:
+            return
+        left_out, unstored = self._service.left_out(self._until), self._unstored
+        if not left_out and not unstored and self._snapshots:
+            return
+        self._code = int(ExitCode.FOUND)
+        self._journal.say(
+            "agent.cycles_missing",
+            f"of the cycles of {format_duration(self._for_ms or 0)}, {left_out:,} did not begin because the one before took too long,"
+            f" and {unstored:,} could not be stored; snapshots stored: {self._snapshots:,}",
+            level="error",
+            left_out=left_out,
+            unstored=unstored,
+        )
+
+    def _lag(self) -> str:
+        """How fast a run was that could not be as fast as it was asked to be."""
+        clock = self._watched.clock
+        if not isinstance(clock, VirtualClock) or clock.pace is None or clock.lag_s < _LAG_S:
+            return ""
+        return f"; {clock.speed:.3g} times as fast as life, not {clock.pace:g} times, as cycles took longer"
+
     def _last_line(self) -> None:
         self._journal.say(
             "agent.ended",
             f"{self._reason}: {self._cycles:,} cycles, {self._exchanges:,} exchanges and {self._snapshots:,} snapshots;"
-            f" alerts that fire: {self._firing}",
-            level="error" if self._code == ExitCode.FAILED else "info",
+            f" alerts that fire: {self._firing}{self._lag()}",
+            level="info" if self._code in (ExitCode.DONE, INTERRUPTED) else "error",
             code=self._code,
             cycles=self._cycles,
             exchanges=self._exchanges,

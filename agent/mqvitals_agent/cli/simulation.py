@@ -43,7 +43,14 @@ def add_scenario_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--queues", metavar="N", type=_up_to(MOST_QUEUES), default=0, help="so many queues more")
     parser.add_argument("--channels", metavar="N", type=_up_to(MOST_CHANNELS), default=0, help="so many channels more")
-    parser.add_argument("--speed", metavar="N", type=times, default=1.0, help="N times as fast as life (default: 1)")
+    parser.add_argument(
+        "--speed",
+        metavar="N",
+        type=speed,
+        default=1.0,
+        help="N times as fast as life (default: 1); max: without waiting. Never beyond now: a faster run begins so far back that"
+        " --for ends now, or a day ago, and goes on at life's pace from now on",
+    )
     parser.add_argument("--interval", metavar="2s", help="the time from one cycle to the next (polling.interval)")
 
 
@@ -89,7 +96,7 @@ def simulated(arguments: argparse.Namespace, settings: Settings, store: Path | N
 
     Raises Failure when there is no such scenario, when the store cannot be read, or the folder for SMF records not be made.
     """
-    from mqvitals_agent.clock import SystemClock
+    from mqvitals_agent.clock import Clock, SystemClock, VirtualClock
     from mqvitals_agent.simulator.connector import connectors
     from mqvitals_agent.simulator.model import World
     from mqvitals_agent.simulator.scenario import ScenarioError, load_scenario
@@ -103,8 +110,8 @@ def simulated(arguments: argparse.Namespace, settings: Settings, store: Path | N
     now = time.time_ns() // 1_000_000 if now is None else now
     begin = beginning(now, arguments.speed, arguments.for_ms, last, interval_ms)
     began = begin if created is None else min(created, begin)
-    living = arguments.speed == 1 and begin == now
-    clock = SystemClock() if living else SystemClock(begin, arguments.speed)
+    machine = SystemClock()
+    clock: Clock = machine if arguments.speed == 1 else VirtualClock(begin, pace=arguments.speed, latest=machine.now)
     world = World(scenario, began, seed=arguments.seed, queues=arguments.queues, channels=arguments.channels)
     # Before anyone else moves the world: what it was like until then the records are to tell.
     smf = None if getattr(arguments, "smf", None) is None else _smf(settings, world, arguments.smf_interval)
@@ -171,14 +178,6 @@ def _whole_seconds(text: str) -> int:
     if length % _SECOND_MS:
         raise argparse.ArgumentTypeError("must be of whole seconds")
     return length
-
-
-def times(text: str) -> float:
-    """How many times as fast as life. Raises ArgumentTypeError."""
-    number = speed(text)
-    if number is None:
-        raise argparse.ArgumentTypeError("max is for replay: the agent's time goes on by itself; name a number")
-    return number
 
 
 def _seed(text: str) -> int:

@@ -1,4 +1,4 @@
-"""How fast a recording is played, for every command that plays one."""
+"""How fast a recording is played or a simulated group lives."""
 
 from __future__ import annotations
 
@@ -18,3 +18,8 @@ def speed(text: str) -> float | None:
     if not 0 < number <= FASTEST:
         raise argparse.ArgumentTypeError(f"the speed is a number above 0 or max, not {text!r}; at most {FASTEST}")
     return number
+
+
+def speed_word(speed: float | None) -> str:
+    """The argument that gives this speed."""
+    return "max" if speed is None else f"{speed:.17g}"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.cli.failure import Failure
+from mqvitals_agent.clock import Clock, SystemClock
 
 if TYPE_CHECKING:
-    from mqvitals_agent.clock import Clock
     from mqvitals_agent.connection.connection import Connector
     from mqvitals_agent.simulator.smf.writer import SmfWriter
     from mqvitals_config.settings import Settings
@@ -32,7 +32,7 @@ class Watched:
     ``began`` (ms since 1970 UTC) is what a new store remembers as its beginning. ``site`` is the group's name where the
     settings give none; empty: the queue-sharing group's own. ``source`` says in the store where its samples come from.
     ``uniform`` is chance, ``usage_floor_ms`` the least time between two DISPLAY USAGE. ``roll_of`` makes the roll from other
-    settings, after SIGHUP; None: it stays as it is. ``smf`` writes the SMF records of a simulated group.
+    settings, after SIGHUP; None: it stays as it is. ``smf`` writes the SMF records of a simulated group. ``machine``: the clock of what is real in every run, files and people.
     """
 
     clock: Clock
@@ -44,6 +44,7 @@ class Watched:
     usage_floor_ms: int
     roll_of: Callable[[Settings], Roll] | None = None
     smf: SmfWriter | None = None
+    machine: Clock = field(default_factory=SystemClock)
 
 
 def living(settings: Settings, environ: Mapping[str, str]) -> Watched:
@@ -53,7 +54,6 @@ def living(settings: Settings, environ: Mapping[str, str]) -> Watched:
     """
     import random
 
-    from mqvitals_agent.clock import SystemClock
     from mqvitals_agent.poll.schedule import USAGE_FLOOR_MS
 
     clock = SystemClock()

@@ -84,10 +84,10 @@ class ConsoleWatch:
         clock: Clock,
         journal: Journal,
         *,
-        worker: Callable[[], Worker] = ThreadWorker,
+        worker: Callable[[], Worker] | None = None,
         answer_s: float = ANSWER_S,
     ) -> None:
-        """``watched`` tells the queue managers whose messages are kept; ``worker`` makes the thread for a file.
+        """``watched`` tells the queue managers whose messages are kept; ``worker`` makes the thread for a file, else one that holds ``clock``.
 
         A file that has not answered after ``answer_s`` seconds of real time is told of.
         """
@@ -97,7 +97,7 @@ class ConsoleWatch:
         self._in_store = in_store
         self._clock = clock
         self._journal = journal
-        self._worker = worker
+        self._worker = worker or (lambda: ThreadWorker(clock=clock))
 
     async def run(self) -> None:
         """Follow until cancelled. What a file or the store does wrong goes to the log."""

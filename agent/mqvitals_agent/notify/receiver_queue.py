@@ -90,7 +90,8 @@ class ReceiverQueue:
 
     async def _deliver(self, stored: StoredNotice) -> Verdict:
         """One attempt and what follows from it; when the receiver failed, the pause too."""
-        answer = await self._post(self._receiver, stored.notice.payload)
+        with self._clock.hold():
+            answer = await self._post(self._receiver, stored.notice.payload)
         if answer.verdict is Verdict.AGAIN:
             await self._fail(stored, answer)
             return answer.verdict

@@ -20,6 +20,7 @@ class Grid:
         self.began = -1
         self.next = 0
         self._first = 0
+        self._left_out = 0
 
     @property
     def lead(self) -> int:
@@ -51,9 +52,14 @@ class Grid:
         moment = self._first + (now - self._first) // self.interval_ms * self.interval_ms
         missed = max(0, moment - self.next) // self.interval_ms
         self.number += 1 + missed
+        self._left_out += missed
         self._date(now)
         self.next = moment + self.interval_ms
         return moment
+
+    def left_out(self, until: int) -> int:
+        """How many cycles should have begun before a moment and did not."""
+        return self._left_out + max(0, -((self.next - until) // self.interval_ms))
 
     def _date(self, now: int) -> None:
         passed = now - self.now

@@ -122,6 +122,10 @@ class Service:
             interval_s=self._settings.polling.interval / 1000,
         )
 
+    def left_out(self, until: int) -> int:
+        """How many cycles the grid has had until a moment, ms UTC, that never began."""
+        return self._grid.left_out(until)
+
     def stop(self) -> None:
         """Ask for the end: no new questions, and ``run`` returns within a second, all that came being stored."""
         self._stopping = True
@@ -147,7 +151,7 @@ class Service:
 
     async def run(self) -> None:
         """Work until ``stop``. Raises StoreError when the store cannot be opened, and in a group whatever is a mistake."""
-        worker = self._worker = self._worker or ThreadWorker()
+        worker = self._worker = self._worker or ThreadWorker(clock=self._clock)
         begin = self._clock.now()
         try:
             try:

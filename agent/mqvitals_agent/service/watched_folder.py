@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack
 from itertools import islice
@@ -112,7 +111,7 @@ class _Reading:
 class WatchedFolder:
     """Looks at ``folder`` and reads what is new in it, in ``run``.
 
-    ``groups`` are the names of groups. ``steady`` is a clock of seconds for the length of a turn. ``calls`` makes what reads the
+    ``groups`` are the names of groups. ``steady`` is a clock of seconds for the length of a turn, else ``clock``'s. ``calls`` makes what reads the
     folder or a file.
     """
 
@@ -125,7 +124,7 @@ class WatchedFolder:
         clock: Clock,
         journal: Journal,
         *,
-        steady: Callable[[], float] = time.monotonic,
+        steady: Callable[[], float] | None = None,
         calls: Callable[[], Calls] = BoundedCall,
     ) -> None:
         self._folder = folder
@@ -134,7 +133,7 @@ class WatchedFolder:
         self._groups = groups
         self._clock = clock
         self._journal = journal
-        self._steady = steady
+        self._steady = steady or clock.steady_s
         self._seen: frozenset[FileRow] = frozenset()
         self._failed: set[FileRow] = set()
         self._calls = calls

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from mqvitals_agent.clock import SystemClock
 from mqvitals_agent.connection.connection import ConnectError
 from mqvitals_agent.connection.conversation import Time
 from mqvitals_agent.connection.link import Got, Link, MqiError, OpenQueue, Request, RouteError
@@ -23,7 +24,7 @@ ASKED = request(mq.MQCMD_INQUIRE_Q, ())
 REPLIES = answer("QM01", mq.MQCMD_INQUIRE_Q, [(integer(mq.MQIA_CURRENT_Q_DEPTH, 5),)], 1)
 
 
-class Alarms:
+class Alarms(SystemClock):
     """A clock whose sleeps last until ``ring``; the time itself stands still."""
 
     def __init__(self) -> None:

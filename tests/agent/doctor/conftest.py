@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from mqvitals_agent.bounded_call import run_in_loop
+from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.connection.connection import ConnectError
 from mqvitals_agent.connection.conversation import Identity
 from mqvitals_agent.connection.exchange import Exchange, MqiFailure, Reply
@@ -21,23 +23,6 @@ from mqvitals_agent.simulator.state import Fault, Group
 from mqvitals_config.polling import PollingSettings
 
 BEGAN = 1795176000000  # 2026-11-20 12:00:00 UTC
-
-
-class QuickClock:
-    """Time goes by as soon as somebody sleeps."""
-
-    def __init__(self) -> None:
-        self._now = float(BEGAN)
-
-    def now(self) -> int:
-        return int(self._now)
-
-    async def sleep(self, ms: float) -> None:
-        await asyncio.sleep(0)
-        if ms < 30_000:  # the alarm beside connecting is no sleep that anybody waits for
-            self._now += ms
-        else:
-            await asyncio.sleep(3600)
 
 
 @dataclass
@@ -69,13 +54,14 @@ class Scripted:
     asked: int = 0
     closed: int = 0
     inner: object = None
+    clock: VirtualClock = field(default_factory=lambda: VirtualClock(BEGAN))
 
     async def connect(self) -> Scripted:
         if self.hangs:
             await asyncio.get_running_loop().create_future()
         if self.error is not None:
             raise self.error
-        self.inner = await SimulatedConnector(Standing(), "QM01", QuickClock()).connect()
+        self.inner = await SimulatedConnector(Standing(), "QM01", self.clock).connect()
         return self
 
     @property
@@ -99,14 +85,6 @@ class Scripted:
         self.closed += 1
 
 
-class RingingClock(QuickClock):
-    """Every sleep is over at once, the alarm's too."""
-
-    async def sleep(self, ms: float) -> None:
-        await asyncio.sleep(0)
-        self._now += ms
-
-
 Examine = Callable[..., list[Finding]]
 
 
@@ -118,7 +96,7 @@ def script() -> type[Scripted]:
 
 @pytest.fixture
 def examined() -> Examine:
-    """Findings: ``examined(connector=..., known=Surroundings(...), ring=False)``, or of the simulated QM01 with ``fault``."""
+    """Findings: ``examined(connector=..., known=Surroundings(...))``, or of the simulated QM01 with ``fault``."""
 
     def run(
         connector: object = None,
@@ -127,9 +105,8 @@ def examined() -> Examine:
         change: Callable[[Group], None] = lambda _: None,
         known: Surroundings | None = None,
         polling: PollingSettings | None = None,
-        ring: bool = False,
     ) -> list[Finding]:
-        clock = RingingClock() if ring else QuickClock()
+        clock = connector.clock if isinstance(connector, Scripted) else VirtualClock(BEGAN)
         if connector is None:
             world = Standing()
             change(world.group)
@@ -137,7 +114,7 @@ def examined() -> Examine:
                 world.group.faults["QM01"] = fault
             connector = SimulatedConnector(world, "QM01", clock)
         asking: Sequence[object] = queries(polling or PollingSettings())
-        seen = asyncio.run(examine(connector, asking, clock, 30_000))  # type: ignore[arg-type]
+        seen = run_in_loop(examine(connector, asking, clock, 30_000), clock)  # type: ignore[arg-type]
         known = known or Surroundings()
         return diagnose(seen, known.with_group(known.group if group_of(seen) is None else group_of(seen)))
 

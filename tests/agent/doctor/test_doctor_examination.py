@@ -187,7 +187,7 @@ def test_a_password_that_cannot_be_read_is_no_refusal(examined: Examine, script:
 
 def test_a_connect_that_does_not_end_is_given_up(examined: Examine, script: Any) -> None:
     """After its time it counts as no answer."""
-    (finding,) = examined(script(hangs=True), ring=True)
+    (finding,) = examined(script(hangs=True))
     assert (finding.check, finding.result) == ("connect", Result.NO_ANSWER)
     assert finding.elapsed_ms == 60_000
 

@@ -1,4 +1,4 @@
-"""A clock that moves while somebody sleeps, a receiver that answers as it is told, a store with alerts."""
+"""A receiver that answers as it is told, a store with alerts."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.journal import Level
 from mqvitals_agent.notify.notifier import Notifier
 from mqvitals_agent.notify.outbox import StoreOutbox
@@ -33,20 +34,16 @@ POOL = ObjectName("QM01", "buffer_pool", "3")
 T = TypeVar("T")
 
 
-@dataclass
-class FakeClock:
-    """Moves only while somebody sleeps, and notes how long."""
+class NotedClock(VirtualClock):
+    """Notes how long somebody sleeps."""
 
-    moment: int = START
-    slept: list[float] = field(default_factory=list)
-
-    def now(self) -> int:
-        return self.moment
+    def __init__(self) -> None:
+        super().__init__(START)
+        self.slept: list[float] = []
 
     async def sleep(self, ms: float) -> None:
         self.slept.append(ms)
-        self.moment += int(ms)
-        await asyncio.sleep(0)
+        await super().sleep(ms)
 
 
 @dataclass
@@ -150,7 +147,7 @@ class Site:
     """A store, the receivers of its alerts, and the way from one to the other."""
 
     store: Store
-    clock: FakeClock = field(default_factory=FakeClock)
+    clock: NotedClock = field(default_factory=NotedClock)
     lines: Lines = field(default_factory=Lines)
     receivers: list[Receiver] = field(default_factory=list)
     open: dict[AlertKey, Alert] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.clock import SystemClock
+from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.journal import Journal
 from mqvitals_agent.notify.alert_log import AlertLog
 from mqvitals_agent.notify.payload import Words, content, payload
@@ -25,7 +25,7 @@ def logged(*transitions: Transition, group: bool = False) -> list[dict[str, Any]
     """What is logged of a snapshot's transitions."""
     stream = io.StringIO()
     snapshot = Snapshot("QM01", group, 1, BEGAN, ())
-    AlertLog(Journal(stream, SystemClock(BEGAN), form="json"))(snapshot, transitions)
+    AlertLog(Journal(stream, VirtualClock(BEGAN), form="json"))(snapshot, transitions)
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
@@ -116,7 +116,7 @@ def test_one_that_the_store_hears_of_late_fires(pool: Pool) -> None:
 def test_a_line_of_text_has_the_same_facts(pool: Pool) -> None:
     """Each as name=value; names of MQ cannot break the line."""
     stream = io.StringIO()
-    log = AlertLog(Journal(stream, SystemClock(BEGAN), form="text"))
+    log = AlertLog(Journal(stream, VirtualClock(BEGAN), form="text"))
     log(Snapshot("QM01", False, 1, BEGAN, ()), life(pool(summary="4 %\nfree\x1b[2J")))
     lines = stream.getvalue().splitlines()
     assert len(lines) == 3

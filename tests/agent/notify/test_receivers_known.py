@@ -119,7 +119,7 @@ async def test_how_a_receiver_does(site: Any, hook: Any, pool: Pool, webhook: We
     site.change(pool())
     site.change(pool(state=RESOLVED))
     made = site.row("SELECT min(made_ts) FROM notice")[0][0]
-    began = site.clock.moment
+    began = site.clock.now()
     async with site.running():
         await site.until(lambda: len(site.clock.slept) >= 3)
     (row,) = site.receiver_rows()
@@ -129,4 +129,4 @@ async def test_how_a_receiver_does(site: Any, hook: Any, pool: Pool, webhook: We
     site.receivers = [webhook(hook.url)]
     await begun(site, settled)
     (row,) = site.receiver_rows()
-    assert (row.accepted, row.failing, row.error, row.waiting, row.oldest) == (site.clock.moment, None, "", 0, None)
+    assert (row.accepted, row.failing, row.error, row.waiting, row.oldest) == (site.clock.now(), None, "", 0, None)

@@ -1,19 +1,18 @@
-"""A clock that only moves when told to, queue managers that follow a script, and a service over both."""
+"""Queue managers that follow a script, and a service over both."""
 
 from __future__ import annotations
 
 import asyncio
-import heapq
 import io
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
-from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 
+from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.connection.connection import Calls, ConnectError
 from mqvitals_agent.connection.exchange import Exchange, MqiFailure, Reply
 from mqvitals_agent.journal import Journal
@@ -30,48 +29,6 @@ from mqvitals_rules.check import prepare
 _T = TypeVar("_T")
 
 BEGAN = 1795176000000  # 2026-11-20 12:00:00 UTC
-
-
-class FakeClock:
-    """Time moves only by ``advance``; whoever sleeps wakes at the right moment."""
-
-    def __init__(self, now: int = BEGAN) -> None:
-        self._now = now
-        self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
-        self._numbers = count()
-
-    def now(self) -> int:
-        return self._now
-
-    async def sleep(self, ms: float) -> None:
-        if ms <= 0:
-            await asyncio.sleep(0)
-            return
-        future = asyncio.get_running_loop().create_future()
-        heapq.heappush(self._sleepers, (self._now + ms, next(self._numbers), future))
-        await future
-
-    def set(self, now: int) -> None:
-        """Set the clock as an operator would: whoever sleeps sleeps on for as long as before."""
-        self._sleepers = [(at + now - self._now, number, future) for at, number, future in self._sleepers]
-        self._now = now
-
-    async def settle(self) -> None:
-        """Let everybody do what can be done at this moment."""
-        for _ in range(200):
-            await asyncio.sleep(0)
-
-    async def advance(self, ms: int) -> None:
-        """Let time go by."""
-        target = self._now + ms
-        await self.settle()
-        while self._sleepers and self._sleepers[0][0] <= target:
-            at, _, future = heapq.heappop(self._sleepers)
-            if not future.done():
-                self._now = max(self._now, -int(-at // 1))
-                future.set_result(None)
-                await self.settle()
-        self._now = target
 
 
 class NobodyAsks:
@@ -107,7 +64,7 @@ class Script:
     """
 
     queue_manager: str
-    clock: FakeClock
+    clock: VirtualClock
     took: dict[str, int] = field(default_factory=dict)
     items: dict[str, Sequence[Sequence[Parameter]]] = field(default_factory=dict)
     silent: set[str] = field(default_factory=set)
@@ -208,7 +165,7 @@ class House:
     """A store, a clock, and queue managers QM01 to QM03 that a service may ask."""
 
     def __init__(self, folder: Path) -> None:
-        self.clock = FakeClock()
+        self.clock = VirtualClock(BEGAN)
         self.store = folder / "samples.db"
         self.scripts = [Script(name, self.clock) for name in ("QM01", "QM02", "QM03")]
         self.log = io.StringIO()
@@ -242,12 +199,12 @@ class House:
         """A service that runs until the block ends."""
         service = self.make(**options)
         task = asyncio.create_task(service.run())
-        await self.clock.settle()
+        await self.clock.advance(0)
         try:
             yield service
         finally:
             service.stop()
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 await task
 
 

@@ -79,7 +79,7 @@ async def following(
             settings, lambda: {"QM01", "QM02"}, depot, house.clock, house.journal, worker=worker, **how
         )
         task = asyncio.create_task(watch.run())
-        await house.clock.settle()
+        await house.clock.advance(0)
         try:
             yield depot
         finally:

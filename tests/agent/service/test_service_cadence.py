@@ -23,7 +23,7 @@ async def test_cycles_keep_the_grid(house: Any) -> None:
 async def test_definitions_come_first(house: Any) -> None:
     """The first cycle asks everything, names and storage classes before what needs them."""
     async with house.running():
-        await house.clock.settle()
+        await house.clock.advance(0)
     names = [name for _, name in house.of("QM02").asked]
     assert len(names) == 12
     assert names.index("INQUIRE_STG_CLASS") < names.index("INQUIRE_Q") < names.index("INQUIRE_Q_STATUS")
@@ -99,7 +99,7 @@ async def test_clock_set_back(house: Any) -> None:
         await house.clock.advance(65_000)
         house.clock.set(house.clock.now() - 3_600_000)
         before = len(house.of("QM02").asked)
-        await house.clock.settle()
+        await house.clock.advance(0)
         assert len(house.stored) == 3
         await house.clock.advance(3_700_000)
     assert len(house.of("QM02").asked) > before

@@ -56,7 +56,7 @@ async def test_questions_do_not_make_a_member_busy(house: Any) -> None:
         await house.clock.advance(5_000)
         poller = service._roster._pollers["QM01"]
         under_way, waiting = ask(service), ask(service)
-        await house.clock.settle()
+        await house.clock.advance(0)
         assert not poller.busy
         await house.clock.advance(120_000)
         assert under_way.done()
@@ -88,7 +88,7 @@ async def test_unreachable(house: Any) -> None:
     house.of("QM02").down = 2059
     async with house.running() as service:
         waits, refused = ask(service), ask(service, "QM02")
-        await house.clock.settle()
+        await house.clock.advance(0)
         assert not waits.done()
         assert (await refused).error == MqiFailure(2, 2059)
         attempts = len(house.of("QM02").attempts)
@@ -151,7 +151,7 @@ async def test_taken_back(house: Any) -> None:
     async with house.running() as service:
         await house.clock.advance(10_000)
         under_way, waiting, last = ask(service), ask(service), ask(service)
-        await house.clock.settle()
+        await house.clock.advance(0)
         under_way.cancel()
         waiting.cancel()
         await house.clock.advance(3_000)
@@ -218,7 +218,7 @@ async def test_who_is_not_watched(house: Any) -> None:
         await house.clock.advance(1_000)
         assert (await ask(service, "QM99")).error == MqiFailure(2, 2058)
         asking = [ask(service, "QM03"), ask(service, "QM03")]
-        await house.clock.settle()
+        await house.clock.advance(0)
         service.reload(house.settings, prepare(house.settings), house.scripts[:2])
         await house.clock.advance(30_000)
         assert [(await each).error for each in asking] == [MqiFailure(2, 2009)] * 2
@@ -232,5 +232,5 @@ async def test_the_end_while_somebody_asks(house: Any) -> None:
     async with house.running() as service:
         await house.clock.advance(1_000)
         asking = [ask(service), ask(service)]
-        await house.clock.settle()
+        await house.clock.advance(0)
     assert [(await each).error for each in asking] == [MqiFailure(2, 2009)] * 2

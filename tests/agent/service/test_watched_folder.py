@@ -25,6 +25,7 @@ from mqvitals_agent.store.writer import Store
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.settings import Settings
 from mqvitals_config.smf import SmfSettings
+from mqvitals_config.store import StoreSettings
 from mqvitals_rules.snapshot import ObjectName, Snapshot, Source
 
 _T = TypeVar("_T")
@@ -85,7 +86,7 @@ async def watching(house: Any, folder: Path, **how: Any) -> AsyncIterator[Taker]
         how = {"calls": Inline, **how}
         watched = WatchedFolder(folder, taker, taker.in_thread, Groups(), house.clock, house.journal, **how)
         task = asyncio.create_task(watched.run())
-        await house.clock.settle()
+        await house.clock.advance(0)
         try:
             yield taker
         finally:
@@ -351,7 +352,7 @@ async def test_the_service_watches(house: Any, smf: Any, tmp_path: Path, monkeyp
     folder = tmp_path / "in"
     folder.mkdir()
     place = Place("mqvitals.yaml", 1, 1)
-    house.settings = Settings(smf=SmfSettings(LocatedText(str(folder), place)))
+    house.settings = Settings(smf=SmfSettings(LocatedText(str(folder), place)), store=StoreSettings(keep=None))
     data = records(smf, 0).replace(smf.ebcdic("MQ01", 4), smf.ebcdic("QM01", 4))
     async with house.running():
         (folder / "smf.dat").write_bytes(data)

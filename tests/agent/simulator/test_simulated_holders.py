@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
+from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.simulator.application import Kind
 from mqvitals_agent.simulator.connector import connectors
@@ -22,22 +22,6 @@ from mqvitals_rules.snapshot import ObjectName
 
 BEGAN = 1_795_176_000_000
 S = 1000
-
-
-class Moving:
-    """A clock that waiting moves."""
-
-    def __init__(self, begin: int) -> None:
-        self.moment = float(begin)
-
-    def now(self) -> int:
-        """The moment."""
-        return int(self.moment)
-
-    async def sleep(self, ms: float) -> None:
-        """Time goes on."""
-        await asyncio.sleep(0)
-        self.moment += max(ms, 0)
 
 
 def after(name: str, seconds: int, seed: int = 1) -> World:
@@ -250,7 +234,7 @@ def test_held_units_come_round_with_the_scenario() -> None:
 
 async def asked(world: World, queue: ObjectName, members: list[str]) -> Holders:
     """The way of the product: over connections, in EBCDIC."""
-    clock = Moving(world.group.now)
+    clock = VirtualClock(world.group.now)
     links = {each.queue_manager: await each.connect() for each in connectors(world, clock)}
 
     async def put(queue_manager: str, command: int, build: Callable[[str], bytes]) -> Exchange:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
 
+from mqvitals_agent.bounded_call import run_in_loop
+from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.decoder import Decoder
@@ -21,27 +22,12 @@ QUEUE = ObjectName("QM01", "queue", "PAY.IN")
 Items = Sequence[Mapping[int, Any]]
 
 
-class Ticks:
-    """Time that moves by each exchange alone."""
-
-    def __init__(self) -> None:
-        self.ms = 1_000
-
-    def now(self) -> int:
-        """The moment."""
-        return self.ms
-
-    async def sleep(self, ms: float) -> None:
-        """Nobody waits."""
-        raise AssertionError(ms)
-
-
 class Site:
     """Queue managers that answer from a table: command to items, a reason, or an error of MQ below 0."""
 
     def __init__(self, make: Any) -> None:
         self._make = make
-        self.clock = Ticks()
+        self.clock = VirtualClock(1_000)
         self.asked: list[tuple[str, Message]] = []
         self.scope = ""
         self.classic = False
@@ -52,8 +38,7 @@ class Site:
         """One exchange, 10 ms long."""
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
-        await asyncio.sleep(0)
-        self.clock.ms += 10
+        await self.clock.sleep(10)
         request = Decoder().decode(build(self.scope), 1208)
         assert request.command == command
         self.asked.append((queue_manager, request))
@@ -75,7 +60,7 @@ class Site:
 
     def who(self, *queue_managers: str, queue: ObjectName = QUEUE) -> Holders:
         """Ask."""
-        return asyncio.run(ask_holders(queue, queue_managers or ("QM01",), self.put, self.clock))
+        return run_in_loop(ask_holders(queue, queue_managers or ("QM01",), self.put, self.clock), self.clock)
 
 
 def handle(application: str, channel: str = "", **more: int) -> dict[int, Any]:
@@ -261,4 +246,4 @@ def test_no_name_of_a_queue(site: Site, name: str) -> None:
 
 def test_nobody_to_ask(site: Site) -> None:
     """No queue managers, no members."""
-    assert asyncio.run(ask_holders(QUEUE, (), site.put, site.clock)) == Holders(QUEUE, ())
+    assert run_in_loop(ask_holders(QUEUE, (), site.put, site.clock), site.clock) == Holders(QUEUE, ())

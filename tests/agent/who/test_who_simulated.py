@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 
+from mqvitals_agent.bounded_call import run_in_loop
+from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.model import World
@@ -18,23 +19,7 @@ BEGAN = 1_795_176_000_000
 LATER = BEGAN + 600_000
 
 
-class Waiting:
-    """Time that only waiting moves."""
-
-    def __init__(self) -> None:
-        self.moment = float(LATER)
-
-    def now(self) -> int:
-        """The moment."""
-        return int(self.moment)
-
-    async def sleep(self, ms: float) -> None:
-        """Others may run, and time goes on."""
-        await asyncio.sleep(0)
-        self.moment += max(ms, 0)
-
-
-async def who(clock: Waiting, world: World, queue: ObjectName, *queue_managers: str) -> Holders:
+async def who(clock: VirtualClock, world: World, queue: ObjectName, *queue_managers: str) -> Holders:
     """Ask queue managers, each over its own connection."""
     connections = {each.queue_manager: await each.connect() for each in connectors(world, clock)}
 
@@ -46,12 +31,12 @@ async def who(clock: Waiting, world: World, queue: ObjectName, *queue_managers: 
 
 def test_every_handle_of_every_queue() -> None:
     """As many handles as the queue manager counts, each with a connection, and those of channels with an instance."""
-    clock, world = Waiting(), World(load_scenario("quiet"), BEGAN)
+    clock, world = VirtualClock(LATER), World(load_scenario("quiet"), BEGAN)
     group = world.advance(LATER)
     seen = channels = 0
     for name, queue in group.members["QM01"].queues.items():
         counted = queue.input_handles + queue.output_handles
-        holders = asyncio.run(who(clock, world, ObjectName("QM01", "queue", name), "QM01"))
+        holders = run_in_loop(who(clock, world, ObjectName("QM01", "queue", name), "QM01"), clock)
         (member,) = holders.members
         assert (member.problem, member.notes) == ("", ())
         assert len(member.holders) == counted
@@ -67,11 +52,11 @@ def test_every_handle_of_every_queue() -> None:
 
 def test_a_shared_queue() -> None:
     """Every member tells its own handles of a shared queue."""
-    clock, world = Waiting(), World(load_scenario("quiet"), BEGAN)
+    clock, world = VirtualClock(LATER), World(load_scenario("quiet"), BEGAN)
     group = world.advance(LATER)
     seen = 0
     for name in group.shared_queues:
-        found = asyncio.run(who(clock, world, ObjectName("PRDQSG", "queue", name), *group.members))
+        found = run_in_loop(who(clock, world, ObjectName("PRDQSG", "queue", name), *group.members), clock)
         for member in found.members:
             assert member.problem == ""
             counted = sum(group.members[member.queue_manager].shared_handles.get(name, (0, 0)))
@@ -82,6 +67,6 @@ def test_a_shared_queue() -> None:
 
 def test_a_queue_that_is_not_there() -> None:
     """Nobody has it open, and it is said that there is none."""
-    clock, world = Waiting(), World(load_scenario("quiet"), BEGAN)
-    (member,) = asyncio.run(who(clock, world, ObjectName("QM01", "queue", "NO.SUCH.QUEUE"), "QM01")).members
+    clock, world = VirtualClock(LATER), World(load_scenario("quiet"), BEGAN)
+    (member,) = run_in_loop(who(clock, world, ObjectName("QM01", "queue", "NO.SUCH.QUEUE"), "QM01"), clock).members
     assert (member.holders, member.problem) == ((), "")

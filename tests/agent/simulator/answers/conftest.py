@@ -1,13 +1,14 @@
-"""A small group made by hand, a clock that only waiting moves, and somebody who asks and collects."""
+"""A small group made by hand, and somebody who asks and collects."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from datetime import timedelta, timezone
 
 import pytest
 
+from mqvitals_agent.bounded_call import run_in_loop
+from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.answer import AnswerTracker, MemberAnswer
@@ -36,22 +37,6 @@ ZONES = dict.fromkeys(("QM01", "QM02", "QM03"), HOUR)
 WAIT_MS = 10_000
 
 
-class FakeClock:
-    """Moves when somebody waits, and not otherwise."""
-
-    def __init__(self, begin: int) -> None:
-        self.moment = float(begin)
-
-    def now(self) -> int:
-        """The moment now."""
-        return int(self.moment)
-
-    async def sleep(self, ms: float) -> None:
-        """Wait: others may run, and time goes on."""
-        await asyncio.sleep(0)
-        self.moment += max(ms, 0)
-
-
 class FixedWorld:
     """A world that stands still: only its time goes on, and ``at`` says what happens when it is moved past a moment."""
 
@@ -74,7 +59,7 @@ class Talk:
 
     def __init__(self, group: Group) -> None:
         self.group = group
-        self.clock = FakeClock(BEGAN)
+        self.clock = VirtualClock(BEGAN)
         self.world = FixedWorld(group)
         zones = {name: timezone(timedelta(milliseconds=zone)) for name, zone in ZONES.items()}
         self.collector = Collector(group.site, sorted(group.members), zones.get)
@@ -83,7 +68,7 @@ class Talk:
 
     def connect(self, queue_manager: str = "QM01") -> SimulatedConnection:
         """A new connection."""
-        return asyncio.run(SimulatedConnector(self.world, queue_manager, self.clock).connect())
+        return run_in_loop(SimulatedConnector(self.world, queue_manager, self.clock).connect(), self.clock)
 
     def send(
         self, command: int, request: bytes, queue_manager: str = "QM01", *, wait_ms: int = WAIT_MS, feed: bool = True
@@ -91,7 +76,7 @@ class Talk:
         """Ask with a request's own bytes."""
         if queue_manager not in self._connections:
             self._connections[queue_manager] = self.connect(queue_manager)
-        exchange = asyncio.run(self._connections[queue_manager].ask(command, request, wait_ms))
+        exchange = run_in_loop(self._connections[queue_manager].ask(command, request, wait_ms), self.clock)
         if feed:
             self.collector.feed(exchange)
         return exchange
@@ -132,7 +117,7 @@ class Talk:
     def end(self) -> Told:
         """End the cycle; the next one begins 10 s after it."""
         snapshots = self.collector.end_cycle()
-        self.clock.moment += 10_000
+        self.clock.set(self.clock.now() + 10_000)
         return Told(snapshots)
 
 

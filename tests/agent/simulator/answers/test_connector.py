@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from mqvitals_agent.bounded_call import run_in_loop
+from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.connection.connection import ConnectError, Connection, Connector
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.poll.probe import Question
@@ -23,8 +25,8 @@ def test_connectors_stand_for_every_member(talk: Any) -> None:
     """One for each, and both classes are what the agent expects."""
     made: tuple[Connector, ...] = connectors(talk.world, talk.clock)
     assert [connector.queue_manager for connector in made] == ["QM01", "QM02", "QM03"]
-    connection: Connection = asyncio.run(made[0].connect())
-    asyncio.run(connection.close())
+    connection: Connection = run_in_loop(made[0].connect(), talk.clock)
+    run_in_loop(connection.close(), talk.clock)
 
 
 def test_an_answer_takes_some_time(talk: Any) -> None:
@@ -42,12 +44,12 @@ def test_an_answer_takes_some_time(talk: Any) -> None:
 def test_the_same_seed_gives_the_same_times(talk: Any) -> None:
     """Times come from the seed and the name alone."""
 
-    def took(seed: int) -> float:
-        clock = type(talk.clock)(1_795_176_000_000)
-        connection = asyncio.run(SimulatedConnector(talk.world, "QM01", clock, seed).connect())
+    def took(seed: int) -> int:
+        clock = VirtualClock(1_795_176_000_000)
+        connection = run_in_loop(SimulatedConnector(talk.world, "QM01", clock, seed).connect(), clock)
         for _ in range(5):
-            asyncio.run(connection.ask(LOG, PROBES[LOG].ask(Question()), 1000))
-        return float(clock.moment)
+            run_in_loop(connection.ask(LOG, PROBES[LOG].ask(Question()), 1000), clock)
+        return clock.now()
 
     assert took(1) == took(1) != took(2)
 
@@ -68,7 +70,7 @@ def test_a_connection_breaks_when_the_queue_manager_goes_down(talk: Any) -> None
     assert talk.ask(LOG).error == (2, 2009)
     del talk.group.faults["QM01"]
     assert talk.ask(LOG).error == (2, 2018)
-    assert asyncio.run(talk.connect().ask(LOG, PROBES[LOG].ask(Question()), 1000)).error is None
+    assert run_in_loop(talk.connect().ask(LOG, PROBES[LOG].ask(Question()), 1000), talk.clock).error is None
 
 
 def test_a_connection_breaks_while_it_waits(talk: Any) -> None:
@@ -171,4 +173,4 @@ def test_cancelling_leaves_a_connection_that_works(talk: Any) -> None:
         await connection.close()
         assert (await connection.ask(LOG, request, 1000)).error == (2, 2018)
 
-    asyncio.run(cancelled())
+    run_in_loop(cancelled(), talk.clock)
