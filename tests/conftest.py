@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, settings
 
 from mqvitals_agent.clock import VirtualLoop
 
+EXAMPLE = Path(__file__).resolve().parents[1] / "config" / "mqvitals.example.yaml"
 RENEW = "--renew-goldens"
 SWITCHES = {"MQVITALS_INSTALLED", "MQVITALS_PROMTOOL", "MQVITALS_REQUIRE_STANDIN", "MQVITALS_STANDIN_CACHE"}
 """Variables that steer the tests, not the programs under test."""
@@ -27,6 +28,8 @@ FOREIGN = (
 """How the names of variables begin that no test takes over from whoever runs it."""
 _RENEW_VARIABLE = os.environ.get("MQVITALS_GOLDENS")
 ENVIRONMENT = {"COLUMNS": "80", "LINES": "24", "TERM": "xterm-256color", "TZ": "UTC", "LANG": "C.UTF-8"}
+# The developer's own configuration is none of the tests'.
+ENVIRONMENT["MQVITALS_CONFIG_PATH"] = ""
 
 settings.register_profile(
     "project",
@@ -57,6 +60,16 @@ def fixed_environment() -> Iterator[None]:
         time.tzset()
         yield
     time.tzset()
+
+
+@pytest.fixture(scope="session")
+def example_settings() -> str:
+    """The example configuration with every setting in it live, as its first lines say: one # is taken away."""
+    lines = EXAMPLE.read_text("utf-8").splitlines()
+    return "\n".join(
+        line.removeprefix("#") if (line.startswith("#") and line[1:2] != " ") or line.startswith("#  ") else line
+        for line in lines
+    )
 
 
 @pytest.fixture(scope="session")

@@ -19,13 +19,14 @@ flag              environment              key in the file
 ``--smf``         MQVITALS_SMF_WATCH       ``smf.watch``
 ================  =======================  ====================
 
-An empty variable counts as one that is not set. No file is read unless one is named.
+An empty variable counts as one that is not set. A file that nobody names is looked for where ``search_path`` says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from mqvitals_config.decoder import decode_located, decode_word
@@ -36,6 +37,9 @@ from mqvitals_config.source import UnreadableError, read
 from mqvitals_config.walk import walk
 
 CONFIG_VARIABLE = "MQVITALS_CONFIG"
+SEARCH_VARIABLE = "MQVITALS_CONFIG_PATH"
+FILE_NAME = "mqvitals/mqvitals.yaml"
+SYSTEM_FOLDER = "/etc"
 DEFAULT = "default"
 
 
@@ -52,8 +56,40 @@ class Loaded:
     path: str | None
 
 
-def load_settings(path: str | None, environ: Mapping[str, str], flags: Mapping[str, object]) -> Loaded:
+def search_path(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The files that are looked for, in their order, when nobody names one.
+
+    MQVITALS_CONFIG_PATH lists them, separated by colons (set and empty: none). Without it they are
+    ``$XDG_CONFIG_HOME/mqvitals/mqvitals.yaml`` (``~/.config`` where that variable is not set or not absolute) and
+    ``/etc/mqvitals/mqvitals.yaml``.
+    """
+    listed = environ.get(SEARCH_VARIABLE)
+    if listed is not None:
+        return tuple(path for path in listed.split(":") if path)
+    own = environ.get("XDG_CONFIG_HOME", "")
+    home = environ.get("HOME", "")
+    if not own.startswith("/"):
+        own = f"{home}/.config" if home else ""
+    return tuple(f"{folder}/{FILE_NAME}" for folder in (own, SYSTEM_FOLDER) if folder)
+
+
+def found_file(environ: Mapping[str, str]) -> str | None:
+    """The first file of the search path that is there."""
+    return next((path for path in search_path(environ) if Path(path).exists()), None)
+
+
+def place_of(origin: str) -> Place | None:
+    """The place in a file that an origin of ``Loaded.origins`` names; None for a flag, a variable or a default."""
+    path, line, column = (*origin.rsplit(":", 2), "", "")[:3]
+    return Place(path, int(line), int(column)) if line.isdigit() and column.isdigit() else None
+
+
+def load_settings(
+    path: str | None, environ: Mapping[str, str], flags: Mapping[str, object], *, search: bool = False
+) -> Loaded:
     """The settings of the file at ``path``, else the one MQVITALS_CONFIG names, under environment and flags.
+
+    With ``search`` the search path comes last.
 
     ``flags`` are those of the command line by their names without dashes (``{"store": "x.db"}``); None means not given,
     and names that are no setting's are left alone, so that all of a command's arguments can be passed.
@@ -61,7 +97,7 @@ def load_settings(path: str | None, environ: Mapping[str, str], flags: Mapping[s
     Raises ConfigError with every problem; UnreadableError when the file cannot be read.
     """
     named_by_environment = not path and bool(environ.get(CONFIG_VARIABLE))
-    path = path or environ.get(CONFIG_VARIABLE) or None
+    path = path or environ.get(CONFIG_VARIABLE) or (found_file(environ) if search else None)
     problems: list[Problem] = []
     settings = Settings()
     origins: dict[str, str] = {}

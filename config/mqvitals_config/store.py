@@ -81,7 +81,7 @@ class StoreSettings:
     mode: Annotated[
         Annotated[FileMode, Convert(parse_file_mode, FILE_MODE, raw=True)],
         Doc(
-            "Who may read and write the file. 0660 with `group` lets the group watch and acknowledge; with 0640 it can"
+            "Who may read and write the file. 0660 with `group` lets the group ask questions (`mqvitals who`) too; with 0640 it can"
             " only watch.",
             "MQVITALS_STORE_MODE",
         ),

@@ -33,7 +33,12 @@ class Outer:
     inner: Inner
 
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "config" / "mqvitals.example.yaml"
+@pytest.fixture
+def example(tmp_path: Path, example_settings: str) -> Path:
+    """The example configuration with every setting live."""
+    path = tmp_path / "example.yaml"
+    path.write_text(example_settings, "utf-8")
+    return path
 
 
 @pytest.fixture(autouse=True)
@@ -47,13 +52,13 @@ def run(*words: str) -> int:
     return command_line.main(["config", *words])
 
 
-def test_check_of_a_good_file(capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_of_a_good_file(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Exit code 0; the example holds what the rules and the vocabulary know. What would have to be installed is a note."""
-    assert run("check", str(EXAMPLE)) == 0
+    assert run("check", str(example), "--no-files") == 0
     note, last = capsys.readouterr().out.splitlines()
     assert note.startswith("note: QM01, QM04")
     assert " cannot be connected to: ibmmq or pymqi is not installed; install it with 'pip " in note
-    assert last == f"{EXAMPLE}: no problems found"
+    assert last == f"{example}: no problems found"
 
 
 def test_check_of_a_file_without_connections(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -147,12 +152,67 @@ def test_check_of_a_file_that_cannot_be_read(tmp_path: Path, capsys: pytest.Capt
     )
 
 
-def test_check_of_no_file(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a name the variable's file is checked; without either a hint says what to do."""
+def test_check_of_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a name the variable's file is checked, else one of the search path; without any a hint says what to do."""
+    missing, found = tmp_path / "missing.yaml", tmp_path / "found.yaml"
     assert run("check") == 2
-    assert capsys.readouterr().err == "mqvitals: there is no file to check\nhint: name one, or set MQVITALS_CONFIG\n"
-    monkeypatch.setenv("MQVITALS_CONFIG", str(EXAMPLE))
+    hint = "hint: name one, set MQVITALS_CONFIG, or write one with 'mqvitals config init'\n"
+    assert capsys.readouterr().err == f"mqvitals: there is no file to check\n{hint}"
+    monkeypatch.setenv("MQVITALS_CONFIG_PATH", f"{missing}:{found}")
+    assert run("check") == 2
+    assert capsys.readouterr().err == f"mqvitals: there is no file to check: looked for {missing} and {found}\n{hint}"
+    found.write_text("name: PRDQSG\n")
     assert run("check") == 0
+    assert capsys.readouterr().out == f"{found}: no problems found\n"
+    monkeypatch.setenv("MQVITALS_CONFIG", str(missing))
+    assert run("check") == 2
+
+
+def test_files_that_the_settings_name_are_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Secrets, folders, a group: each at its place, none with its text; without --no-files that is exit code 1."""
+    secret, bad_address, folder = tmp_path / "token", tmp_path / "address", tmp_path / "smf"
+    secret.write_text("hunter2\n")
+    secret.chmod(0o644)
+    bad_address.write_text("ftp://hunter2.example\n")
+    bad_address.chmod(0o600)
+    path = tmp_path / "x.yaml"
+    path.write_text(
+        "connection: {user: mqmon, password_file: absent}\n"
+        "queue_managers: [{name: QM01}]\n"
+        "receivers:\n"
+        "  - {name: one, url: 'https://alerts.example', token_file: token}\n"
+        "  - {name: two, url_file: address}\n"
+        "store: {path: nowhere/x.db, mode: '0660', group: no-such-group}\n"
+        f"smf: {{watch: {folder}}}\n"
+        "console: {follow: [{path: later.log}, {path: .}]}\n"
+    )
+    assert run("check", str(path)) == 1
+    shown = capsys.readouterr().out
+    assert "hunter2" not in shown
+    told = [line.removeprefix(f"{path}:") for line in shown.splitlines() if line.startswith(str(path))]
+    assert [line.split(": ", 2)[:2] for line in told] == [
+        ["1:42", "connection.password_file"],
+        ["5:27", "receivers[1].url_file"],
+        ["6:15", "store.path"],
+        ["6:50", "store.group"],
+        ["7:14", "smf.watch"],
+        ["8:46", "console.follow[1].path"],
+        ["4:60", "receivers[0].token_file"],
+        ["8:27", "console.follow[0].path"],
+    ]
+    assert [": warning: " in line for line in told] == [False] * 6 + [True] * 2
+    assert run("check", str(path), "--no-files") == 0
+
+    secret.chmod(0o600)
+    (tmp_path / "absent").write_text("hunter2")
+    (tmp_path / "absent").chmod(0o600)
+    bad_address.write_text("https://alerts.example/hunter2")
+    (tmp_path / "nowhere").mkdir()
+    folder.mkdir()
+    path.write_text(path.read_text().replace(", group: no-such-group", "").replace("{path: .}", "{path: x.yaml}"))
+    capsys.readouterr()
+    assert run("check", str(path)) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"{path}: no problems found, 1 warning"
 
 
 def test_show(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,15 +230,15 @@ def test_show(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: p
     assert ["time_zone", "(none)", "default"] in rows
 
 
-def test_show_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_as_json(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The same for programs."""
-    assert run("show", str(EXAMPLE), "--json") == 0
+    assert run("show", str(example), "--json") == 0
     shown = json.loads(capsys.readouterr().out)
-    assert shown["file"] == str(EXAMPLE)
+    assert shown["file"] == str(example)
     assert shown["settings"]["store.mode"]["value"] == "0660"
     assert shown["settings"]["rules.thresholds[0].value"]["value"] == 80
-    line = EXAMPLE.read_text("utf-8").splitlines().index("  files: []") + 1
-    assert shown["settings"]["rules.files"] == {"value": [], "origin": f"{EXAMPLE}:{line}:10"}
+    line = example.read_text("utf-8").splitlines().index("  files: []") + 1
+    assert shown["settings"]["rules.files"] == {"value": [], "origin": f"{example}:{line}:10"}
     assert shown["settings"]["queue_managers[0].time_zone"] == {"value": None, "origin": "default"}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -15,8 +14,6 @@ from mqvitals_config.problem import LINE_BREAK, ConfigError, LocatedText, Place,
 from mqvitals_config.settings import Settings
 from mqvitals_config.time_zone import time_zone
 from mqvitals_config.walk import walk
-
-EXAMPLE = (Path(__file__).resolve().parents[2] / "config" / "mqvitals.example.yaml").read_text("utf-8")
 
 # Characters and words that mean something to YAML, or to us, more often than chance has them.
 SIGNS = [
@@ -82,9 +79,9 @@ def test_any_characters(text: str) -> None:
 
 
 @given(st.data())
-def test_mutated_example(data: st.DataObject) -> None:
+def test_mutated_example(example_settings: str, data: st.DataObject) -> None:
     """A good file with pieces cut out, put in, or moved is read or explained."""
-    text = EXAMPLE
+    text = example_settings
     for _ in range(data.draw(st.integers(1, 4))):
         begin = data.draw(st.integers(0, len(text)))
         end = min(len(text), begin + data.draw(st.integers(0, 30)))

@@ -21,9 +21,14 @@ EXAMPLE = ROOT / "config" / "mqvitals.example.yaml"
 PAGE = ROOT / "docs" / "configuration.md"
 
 
-def test_the_example_is_right_and_complete() -> None:
+def test_a_copy_of_the_example_sets_nothing() -> None:
+    """Every key is commented out, so that a copy works as it is and hides nothing."""
+    assert load_settings(str(EXAMPLE), {}, {}).settings == Settings()
+
+
+def test_the_example_is_right_and_complete(example_settings: str) -> None:
     """It decodes, and every setting there is stands in it with a comment above."""
-    text = EXAMPLE.read_text("utf-8")
+    text = example_settings
     keys = {general(key) for key in decode_located(str(EXAMPLE), text, Settings).places}
     assert {entry.key for entry in entries()} <= keys
     lines = text.splitlines()
@@ -35,9 +40,9 @@ def test_the_example_is_right_and_complete() -> None:
     assert {entry.key.rpartition(".")[2] for entry in entries()} <= documented
 
 
-def test_the_example_tells_defaults_and_variables() -> None:
+def test_the_example_tells_defaults_and_variables(example_settings: str) -> None:
     """Whatever is not required names its default, and its variable where it has one."""
-    text = EXAMPLE.read_text("utf-8")
+    text = example_settings
     lines: dict[str, int] = {}
     for key, place in decode_located(str(EXAMPLE), text, Settings).places.items():
         lines.setdefault(general(key), place.line)
@@ -65,9 +70,11 @@ def comment_above(text: str, key: str, line: int) -> str:
     return "\n".join(lines[begin:index])
 
 
-def test_the_example_is_in_force_as_written() -> None:
+def test_the_example_is_in_force_as_written(tmp_path: Path, example_settings: str) -> None:
     """Nothing in it contradicts anything else."""
-    settings = load_settings(str(EXAMPLE), {}, {}).settings
+    path = tmp_path / "mqvitals.yaml"
+    path.write_text(example_settings, "utf-8")
+    settings = load_settings(str(path), {}, {}).settings
     assert settings.name == "PRDQSG"
     assert settings.time_zone_of("QM04") == "-05:00"
     assert settings.facts.queues[0].role == "batch"

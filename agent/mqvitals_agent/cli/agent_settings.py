@@ -34,6 +34,8 @@ class InForce:
 def read_in_force(config: str | None, flags: Mapping[str, object], webhooks: Sequence[str] = ()) -> InForce:
     """Read settings and rules; ``webhooks`` are addresses of further receivers.
 
+    For a simulated group (``scenario`` in ``flags``) only a file that is named is read: it is not the site's own group.
+
     Raises ConfigError with every problem, UnreadableError (a ConfigError) when the file cannot be read.
     """
     from mqvitals_agent.poll.errand import polling_problems
@@ -41,7 +43,7 @@ def read_in_force(config: str | None, flags: Mapping[str, object], webhooks: Seq
     from mqvitals_config.problem import ConfigError
     from mqvitals_rules.check import prepare
 
-    loaded = load_settings(config, os.environ, flags)
+    loaded = load_settings(config, os.environ, flags, search=flags.get("scenario") is None)
     settings = loaded.settings
     problems = list(polling_problems(settings.polling))
     try:

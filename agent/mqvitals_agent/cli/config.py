@@ -1,4 +1,4 @@
-"""``mqvitals config check`` and ``show``: what is wrong with a configuration file, and what is in force.
+"""``mqvitals config``: write a configuration file, say what is wrong with one, show what is in force, print its schema.
 
 Also the way for other commands to their settings: ``settings_in_force``.
 """
@@ -10,6 +10,8 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from mqvitals_agent.cli.config_init import DESCRIPTION as _INIT
+from mqvitals_agent.cli.config_init import add_init_arguments, run_init
 from mqvitals_agent.cli.failure import ExitCode, Failure
 
 if TYPE_CHECKING:
@@ -18,9 +20,14 @@ if TYPE_CHECKING:
 
 _CHECK = """\
 Every problem is printed as FILE:LINE:COLUMN: KEY: what is wrong, with the line and a caret under the spot: first of
-the file's form, then, when that is right, of the rules, objects and states it names. Then it says which Python package will connect to
+the file's form, then, when that is right, of the rules, objects and states it names, and of the secrets, folders and files that it
+names, as the user who runs the command sees them. Then it says which Python package will connect to
 the queue managers, and warns of settings that this package cannot follow. Exit code 0 when there is no problem, with or without
 warnings; 1 when there is one, 2 when the file cannot be read.
+"""
+
+_SCHEMA = """\
+Prints the JSON Schema of a configuration file. Editors that know it complete keys and mark mistakes in YAML while it is written.
 """
 
 _SHOW = """\
@@ -30,28 +37,43 @@ default. Flags beat the environment, which beats the file. Secrets are never sho
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare ``config check`` and ``config show``."""
+    """Declare ``config init``, ``check``, ``show`` and ``schema``."""
     subparsers = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    init = subparsers.add_parser("init", help="write a short configuration file", description=_INIT)
+    add_init_arguments(init)
     check = subparsers.add_parser("check", help="say what is wrong with a configuration file", description=_CHECK)
     show = subparsers.add_parser("show", help="print the settings in force and their origins", description=_SHOW)
     for command in (check, show):
         command.add_argument(
-            "file", metavar="FILE", nargs="?", help="the file (default: the one MQVITALS_CONFIG names)"
+            "file",
+            metavar="FILE",
+            nargs="?",
+            help="the file (default: the one MQVITALS_CONFIG names, or that is found)",
         )
+    check.add_argument(
+        "--no-files",
+        action="store_true",
+        help="leave out the secrets, folders and files that it names: they are elsewhere",
+    )
+    subparsers.add_parser("schema", help="print the JSON Schema of a configuration file", description=_SCHEMA)
     show.add_argument("--json", action="store_true", help='print {"file", "settings": {KEY: {"value", "origin"}}}')
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the chosen action; returns the exit code."""
+    if arguments.action == "init":
+        return run_init(arguments)
+    if arguments.action == "schema":
+        return _schema()
     if arguments.action == "check":
-        return _check(arguments.file)
+        return _check(arguments.file, files=not arguments.no_files)
     return _show(arguments.file, as_json=arguments.json)
 
 
-def settings_in_force(path: str | None, flags: Mapping[str, object]) -> Loaded:
+def settings_in_force(path: str | None, flags: Mapping[str, object], *, search: bool = True) -> Loaded:
     """The settings for a command: ``path`` is its ``--config``, ``flags`` its arguments (``vars(arguments)`` will do).
 
-    Raises Failure with every problem.
+    Without ``search`` only a file that is named is read: a simulation or a recording is not the site's own group. Raises Failure with every problem.
     """
     from mqvitals_config.excerpt import explained
     from mqvitals_config.load import load_settings
@@ -59,7 +81,7 @@ def settings_in_force(path: str | None, flags: Mapping[str, object]) -> Loaded:
     from mqvitals_config.source import UnreadableError
 
     try:
-        return load_settings(path, os.environ, flags)
+        return load_settings(path, os.environ, flags, search=search)
     except UnreadableError as error:
         raise Failure(str(error), hint="--config or MQVITALS_CONFIG names the file") from error
     except ConfigError as error:
@@ -69,15 +91,29 @@ def settings_in_force(path: str | None, flags: Mapping[str, object]) -> Loaded:
         ) from error
 
 
-def _check(path: str | None) -> int:
+def _schema() -> int:
+    import json
+
+    from mqvitals_config.json_schema import json_schema
+
+    print(json.dumps(json_schema(), indent=2))
+    return ExitCode.DONE
+
+
+def _check(path: str | None, *, files: bool) -> int:
     from mqvitals_config.excerpt import explained
-    from mqvitals_config.load import CONFIG_VARIABLE, load_settings
+    from mqvitals_config.file_check import FileCheck, check_files
+    from mqvitals_config.load import CONFIG_VARIABLE, found_file, load_settings, search_path
     from mqvitals_config.problem import ConfigError
     from mqvitals_config.source import UnreadableError
 
-    path = path or os.environ.get(CONFIG_VARIABLE)
+    path = path or os.environ.get(CONFIG_VARIABLE) or found_file(os.environ)
     if not path:
-        raise Failure("there is no file to check", hint=f"name one, or set {CONFIG_VARIABLE}")
+        searched = " and ".join(search_path(os.environ))
+        raise Failure(
+            "there is no file to check" + (f": looked for {searched}" if searched else ""),
+            hint=f"name one, set {CONFIG_VARIABLE}, or write one with 'mqvitals config init'",
+        )
     try:
         loaded = load_settings(path, os.environ, {})
     except UnreadableError as error:
@@ -88,22 +124,27 @@ def _check(path: str | None) -> int:
     if problems := _meaning(loaded):
         print(explained(problems))
         return ExitCode.FOUND
-    _foretell(loaded, path)
+    named = check_files(loaded.settings, loaded.origins) if files else FileCheck((), ())
+    if named.problems:
+        print(explained((*named.problems, *named.warnings)))
+        return ExitCode.FOUND
+    _foretell(loaded, path, named.warnings)
     return ExitCode.DONE
 
 
-def _foretell(loaded: Loaded, path: str) -> None:
+def _foretell(loaded: Loaded, path: str, of_files: tuple[Problem, ...]) -> None:
     """Print what connecting will be like, and that there is no problem. A warning is none: other commands work all the same."""
     from mqvitals_agent.connection.forecast import forecast
     from mqvitals_agent.view.text import safe
     from mqvitals_config.excerpt import explained
 
     told = forecast(loaded.settings, loaded.origins, os.environ)
-    if told.warnings:
-        print(explained(told.warnings))
+    warnings = (*told.warnings, *of_files)
+    if warnings:
+        print(explained(warnings))
     for note in told.notes:
         print(f"note: {safe(note)}")
-    count = len(told.warnings)
+    count = len(warnings)
     print(f"{path}: no problems found" + (f", {count} warning{'s' if count > 1 else ''}" if count else ""))
 
 

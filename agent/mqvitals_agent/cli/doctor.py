@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.poll.errand import polling_problems
     from mqvitals_config.excerpt import explained
 
-    settings = settings_in_force(arguments.config, {}).settings
+    settings = settings_in_force(arguments.config, {}, search=arguments.scenario is None).settings
     problems = polling_problems(settings.polling)
     if problems:
         raise Failure(

@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.connection.recording import RecordingError, read
     from mqvitals_agent.store.error import StoreError
 
-    settings = settings_in_force(arguments.config, vars(arguments)).settings
+    settings = settings_in_force(arguments.config, vars(arguments), search=False).settings
     if settings.store.path is None:
         raise Failure("no store is named", hint="add --store PATH")
     judging = judging_of(settings)

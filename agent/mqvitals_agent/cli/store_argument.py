@@ -24,7 +24,11 @@ NARROWEST, WIDEST, USUAL = 40, 200, 80
 def add_store_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare ``--store`` and ``--config``."""
     parser.add_argument("--store", metavar="FILE", help="the store (else MQVITALS_STORE, else store.path of the file)")
-    parser.add_argument("--config", metavar="FILE", help="the configuration file (else MQVITALS_CONFIG)")
+    parser.add_argument(
+        "--config",
+        metavar="FILE",
+        help="the configuration file (else MQVITALS_CONFIG, else as docs/configuration.md says)",
+    )
 
 
 def settings_of(arguments: argparse.Namespace, code: int = ExitCode.FAILED) -> Loaded:
@@ -32,7 +36,8 @@ def settings_of(arguments: argparse.Namespace, code: int = ExitCode.FAILED) -> L
     from mqvitals_agent.cli.config import settings_in_force
 
     try:
-        return settings_in_force(arguments.config, {"store": arguments.store})
+        search = getattr(arguments, "scenario", None) is None
+        return settings_in_force(arguments.config, {"store": arguments.store}, search=search)
     except Failure as failure:
         raise Failure(failure.message, hint=failure.hint, code=code) from failure
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from mqvitals_agent.connection.package import AUTO, INSTALL, PACKAGES, is_installed, taken, wished
 from mqvitals_agent.connection.routes import route
 from mqvitals_agent.connection.shortcoming import shortcomings
+from mqvitals_config.load import place_of
 from mqvitals_config.problem import Place, Problem
 from mqvitals_config.settings import QueueManager, Settings
 
@@ -66,9 +67,9 @@ def _standing(setting: str, index: int, queue_manager: QueueManager, origins: Ma
     """Where a setting of a connection stands, and its whole key: the queue manager's own one, else the group's."""
     for section in (f"queue_managers[{index}].connection", "connection"):
         key = f"{section}.{setting}"
-        path, line, column = (*origins.get(key, "").rsplit(":", 2), "", "")[:3]
-        if line.isdigit() and column.isdigit():
-            return Place(path, int(line), int(column)), key
+        place = place_of(origins.get(key, ""))
+        if place is not None:
+            return place, key
     return queue_manager.name.place, f"queue_managers[{index}]"
 
 

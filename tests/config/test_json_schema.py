@@ -1,0 +1,73 @@
+"""The JSON Schema says of files what the decoder says, as far as a schema can."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from mqvitals_config.json_schema import json_schema
+from mqvitals_config.reference import entries
+
+VALIDATOR = Draft202012Validator(json_schema())
+
+
+def errors(text: str) -> list[str]:
+    """What the schema has against a file, as paths of keys."""
+    return [error.json_path for error in VALIDATOR.iter_errors(yaml.safe_load(text))]
+
+
+def test_it_is_a_schema_and_has_every_setting() -> None:
+    """Every key of the reference page is a property, with its sentence."""
+    Draft202012Validator.check_schema(json_schema())
+    for entry in entries():
+        found: Any = json_schema()
+        for part in entry.key.split("."):
+            found = next(each for each in (found, *found.get("anyOf", ())) if "properties" in each)
+            found = found["properties"][part.removesuffix("[]")]
+            assert found["description"].startswith(entry.text) or part != entry.key.rpartition(".")[2]
+            found = found["items"] if part.endswith("[]") else found
+
+
+def test_good_files(example_settings: str) -> None:
+    """The example with everything live, an empty file, and sections left empty."""
+    for text in (
+        example_settings,
+        "",
+        "connection:\nreceivers:\nstore:\n",
+        "store: {mode: 0600}\npolling: {interval: 30s}\n",
+    ):
+        assert errors(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("nam: PRDQSG", "$"),
+        ("store: {pfad: x.db}", "$.store"),
+        ("queue_managers: [{time_zone: UTC}]", "$.queue_managers[0]"),
+        ("connection: {binding: mqi}", "$.connection.binding"),
+        ("polling: {usage: 'yes please'}", "$.polling.usage"),
+        ("receivers: {name: x}", "$.receivers"),
+        ("connection: {password: hunter2}", "$.connection"),
+    ],
+)
+def test_mistakes_are_found(text: str, path: str) -> None:
+    """Unknown and missing keys, wrong words and types."""
+    assert errors(text) == [path]
+
+
+def test_the_schema_of_a_mapping_of_own_keys() -> None:
+    """Labels of a receiver may have any name, and are texts."""
+    receiver = "receivers: [{name: x, url: 'https://x.example', labels: {site: %s}}]"
+    assert errors(receiver % "north") == []
+    assert errors(receiver % "[north]") == ["$.receivers[0].labels.site"]
+
+
+def test_own_schema_file_is_not_kept() -> None:
+    """It is printed by a command; no copy that grows old lies in the repository."""
+    root = Path(__file__).resolve().parents[2]
+    assert not list(root.glob("config/**/*.schema.json"))
