@@ -45,6 +45,10 @@ docs: $(STAMP) ## write the generated pages
 	@$(BIN)/mqvitals rules list --markdown > docs/rules.md
 	@$(BIN)/mqvitals plan list --markdown > docs/plan.md
 	@$(BIN)/python -m mqvitals_config.reference docs/configuration.md
+	@SOURCE_DATE_EPOCH=0 $(BIN)/argparse-manpage --module mqvitals_tui.main --function whole --project-name mqvitals \
+		--description "the vital signs of IBM MQ on z/OS" --manual-section 1 --manual-title "User Commands" \
+		--version "" --output docs/mqvitals.1
+	@sed -i '1s/"1970[^"]*"/""/' docs/mqvitals.1
 
 screenshots: $(STAMP) ## make the pictures of the README anew
 	@$(BIN)/python docs/screenshots.py

@@ -140,7 +140,7 @@ async def test_the_tasks_follow_the_cursor(
         assert "QM01 adapters: 8 of 8 started, unused 3 (SMF 11:47, 14m05s ago)" in first
         await pilot.press("down")
         await until(pilot, lambda: "QM02 adapters: 8 of 8 started" in screen_text(app))
-        assert "needs SMF: START TRACE(STAT) CLASS(4), mqvitals smf import; see docs/smf.md" in screen_text(app)
+        assert "needs SMF: START TRACE(STAT) CLASS(4), smf import; see mqvitals help smf" in screen_text(app)
         await pilot.press("up")
         await until(pilot, lambda: "QM01 adapters" in screen_text(app))
         await pilot.press("tab", "end", "enter")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
 
-from mqvitals_agent.cli.main import COMMANDS, Command
+from mqvitals_agent.cli.main import COMMANDS, Command, whole_parser
 from mqvitals_agent.cli.main import run as run_command
 
 TOP_COMMANDS = (
@@ -14,9 +15,17 @@ TOP_COMMANDS = (
 )
 
 
+PROGRAM = "mqvitals"
+
+
+def whole() -> argparse.ArgumentParser:
+    """The parser with all commands and their arguments, for the manual page."""
+    return whole_parser(PROGRAM, (*TOP_COMMANDS, *COMMANDS))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the whole command line; returns the exit code."""
-    return run_command("mqvitals", (*TOP_COMMANDS, *COMMANDS), sys.argv[1:] if arguments is None else arguments)
+    return run_command(PROGRAM, (*TOP_COMMANDS, *COMMANDS), sys.argv[1:] if arguments is None else arguments)
 
 
 if __name__ == "__main__":

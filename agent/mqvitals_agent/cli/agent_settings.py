@@ -69,7 +69,7 @@ def in_force_at_start(config: str | None, flags: Mapping[str, object], webhooks:
     except ConfigError as error:
         raise Failure(
             f"the settings cannot be used:\n{explained(error.problems)}",
-            hint="'mqvitals config check FILE' lists these; docs/configuration.md has every key",
+            hint="'mqvitals config check FILE' lists these; 'mqvitals help configuration' has every key",
         ) from error
 
 

@@ -87,7 +87,7 @@ def settings_in_force(path: str | None, flags: Mapping[str, object], *, search: 
     except ConfigError as error:
         raise Failure(
             f"the settings cannot be used:\n{explained(error.problems)}",
-            hint="'mqvitals config check FILE' lists these; docs/configuration.md has every key",
+            hint="'mqvitals config check FILE' lists these; 'mqvitals help configuration' has every key",
         ) from error
 
 

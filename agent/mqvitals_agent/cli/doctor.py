@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     if problems:
         raise Failure(
             f"the settings cannot be used:\n{explained(problems)}",
-            hint="'mqvitals config check FILE' lists these; docs/configuration.md has every key",
+            hint="'mqvitals config check FILE' lists these; 'mqvitals help configuration' has every key",
         )
     clock = SystemClock()
     if arguments.scenario is not None:

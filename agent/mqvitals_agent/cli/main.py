@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from importlib import import_module
 from typing import NamedTuple
 
@@ -55,6 +55,8 @@ COMMANDS = (
     Command("doctor", "what a monitor may do at each queue manager, and what to ask for", "mqvitals_agent.cli.doctor"),
     Command("pcf", "PCF messages: decode", "mqvitals_agent.cli.pcf"),
     Command("smf", "SMF 115 and 116: dump, import, report", "mqvitals_agent.cli.smf"),
+    Command("help", "the pages of the documentation", "mqvitals_agent.cli.help_topic"),
+    Command("completion", "completion for bash or zsh", "mqvitals_agent.cli.completion"),
 )
 
 
@@ -118,6 +120,22 @@ def _guarded(
 
 
 def _run(program: str, commands: Sequence[Command], chosen: str | None, arguments: Sequence[str]) -> int:
+    parser = _parser(program, commands, {chosen} if chosen else set())
+    parsed = parser.parse_args(arguments)
+    if parsed.command == "completion":
+        parsed.whole = whole_parser(program, commands)
+    module = import_module(next(command.module for command in commands if command.name == parsed.command))
+    code: int = module.run(parsed)
+    return code
+
+
+def whole_parser(program: str, commands: Sequence[Command]) -> argparse.ArgumentParser:
+    """The parser with the arguments of every command; imports them all."""
+    return _parser(program, commands, {command.name for command in commands})
+
+
+def _parser(program: str, commands: Sequence[Command], filled: Collection[str]) -> argparse.ArgumentParser:
+    """The parser of all commands, with the arguments of those that are ``filled``."""
     parser = argparse.ArgumentParser(
         prog=program,
         description="The vital signs of IBM MQ on z/OS.",
@@ -127,12 +145,9 @@ def _run(program: str, commands: Sequence[Command], chosen: str | None, argument
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for command in commands:
         sub = subparsers.add_parser(command.name, help=command.help, description=_sentence(command.help))
-        if command.name == chosen:
+        if command.name in filled:
             import_module(command.module).add_arguments(sub)
-    parsed = parser.parse_args(arguments)
-    module = import_module(next(command.module for command in commands if command.name == parsed.command))
-    code: int = module.run(parsed)
-    return code
+    return parser
 
 
 def _tell(failure: Failure) -> None:

@@ -10,7 +10,7 @@ from mqvitals_agent.cli.store_argument import add_store_arguments, check_owners,
 
 _DESCRIPTION = """\
 Lists the console messages that the agent found in the files it follows (console.follow), oldest first, times in UTC. What came several times
-within one second is one entry that says how often. docs/console.md tells how lines come to the agent, and which messages it recognises.
+within one second is one entry that says how often. 'mqvitals help console' tells how lines come to the agent, and which messages it recognises.
 """
 _MOST = 1_000
 

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kind", metavar="KIND", help="only metrics of this kind of object")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="a JSON list, for programs")
-    form.add_argument("--markdown", action="store_true", help="the reference page, docs/metrics.md")
+    form.add_argument("--markdown", action="store_true", help="the reference page, mqvitals help metrics")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -67,7 +67,7 @@ def _list(program: str, options: Sequence[str]) -> int:
     parser = _Parser(prog=f"{program} list", description="Every formula and what it tells.", allow_abbrev=False)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="a JSON list, for programs")
-    form.add_argument("--markdown", action="store_true", help="the reference page, docs/plan.md")
+    form.add_argument("--markdown", action="store_true", help="the reference page, mqvitals help plan")
     asked = parser.parse_args(options)
     if asked.json:
         print(list_json(FORMULAS.values()))

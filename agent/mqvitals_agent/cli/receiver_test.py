@@ -66,5 +66,7 @@ def _receiver(arguments: argparse.Namespace) -> Receiver:
     names = ", ".join(str(receiver.name) for receiver in known)
     raise Failure(
         f"there is no receiver {arguments.receiver!r}",
-        hint=f"there is {names}" if names else "the configuration names none, see receivers in docs/configuration.md",
+        hint=f"there is {names}"
+        if names
+        else "the configuration names none, see receivers in 'mqvitals help configuration'",
     )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _INTERRUPTED = 130
 
-_A_RECORDING = "a recording is JSON lines, plain or compressed with gzip: a header, then one exchange a line; see docs/recording.md"
+_A_RECORDING = "a recording is JSON lines, plain or compressed with gzip: a header, then one exchange a line; see 'mqvitals help recording'"
 
 _DESCRIPTION = """\
 Plays a recording into a store: every exchange goes at its time to the probe of its command, the rules judge each cycle,

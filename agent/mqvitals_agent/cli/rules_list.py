@@ -37,7 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--counts", action="store_true", help="only the numbers by kind, tier, document and topic")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="a JSON list, for programs; with --counts an object")
-    form.add_argument("--markdown", action="store_true", help="the reference page of the shipped rules, docs/rules.md")
+    form.add_argument(
+        "--markdown", action="store_true", help="the reference page of the shipped rules, mqvitals help rules"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

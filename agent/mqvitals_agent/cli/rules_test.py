@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mqvitals_rules.ruleset import RuleSet
 
 DESCRIPTION = """\
-Plays tests of rules (docs/rule-tests.md). A FILE ends in .test.yaml; its tests see the shipped rules, those of the configuration with its thresholds, and
+Plays tests of rules ('mqvitals help rule-tests'). A FILE ends in .test.yaml; its tests see the shipped rules, those of the configuration with its thresholds, and
 those of a file beside it of the same stem: mine.test.yaml tests mine.yaml. A PACK is a shipped one by its name, such as buffer_pools, and is tested as it is shipped;
 without arguments all are. One line for each expectation that does not hold. Exit code 0 when all hold, 1 when one does not, 2 when a test could
 not be played: a FILE cannot be read or is wrong, there is no such PACK, there are no tests.
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
         coverage = next((each for each in coverages if each.of is suite.rules), None)
         played += (Played(suite.path, test, tuple(run_test(test, suite.rules, coverage))) for test in suite.tests)
     if not played:
-        raise Failure("there are no tests", hint="docs/rule-tests.md shows how they are written")
+        raise Failure("there are no tests", hint="'mqvitals help rule-tests' shows how they are written")
     if arguments.json:
         told = _json(played)
         if arguments.coverage:
@@ -174,7 +174,9 @@ def _decoded(path: str, text: str, rules: RuleSet) -> tuple[PackTest, ...]:
 
 
 def _wrong(path: str, error: Any) -> Failure:
-    return Failure(f"the tests of {path} cannot be played:\n{explained(error.problems)}", hint="see docs/rule-tests.md")
+    return Failure(
+        f"the tests of {path} cannot be played:\n{explained(error.problems)}", hint="see 'mqvitals help rule-tests'"
+    )
 
 
 def _lines(played: Sequence[Played]) -> Iterator[str]:

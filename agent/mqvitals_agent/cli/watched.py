@@ -80,7 +80,7 @@ def living_roll(settings: Settings, environ: Mapping[str, str], clock: Clock) ->
     if not found:
         raise Failure(
             "the settings tell of no queue manager how it is reached",
-            hint="give queue_managers with a connection (docs/configuration.md); a --scenario needs none",
+            hint="give queue_managers with a connection ('mqvitals help configuration'); a --scenario needs none",
         )
     ticks = Time(clock.now, lambda: time.monotonic_ns() // 1_000_000)
     try:

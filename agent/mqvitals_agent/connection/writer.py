@@ -64,7 +64,7 @@ class Writer:
         if len(data) > LONGEST_LINE:
             raise RecordingError(
                 f"{self.path}: an exchange of {len(data) >> 20} MiB cannot be recorded, as a line has at most"
-                f" {LONGEST_LINE >> 20} MiB: choose fewer queues or channels (polling in docs/configuration.md)"
+                f" {LONGEST_LINE >> 20} MiB: choose fewer queues or channels (polling in 'mqvitals help configuration')"
             )
         if self._member is not None:
             data = self._member.compress(data) + self._member.flush(zlib.Z_SYNC_FLUSH)

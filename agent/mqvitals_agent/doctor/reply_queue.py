@@ -39,7 +39,7 @@ def advice(queue: ReplyQueue, *, zos: bool = True) -> tuple[Advice, ...]:
                 f"Answers come to a dynamic queue ({queue.name}). It is made and deleted with every connection, its made-up name"
                 " is checked by the security manager each time, and its definition is that of the model, MAXDEPTH included."
                 " For an agent that runs for long, define a queue once, one for each agent, and name it as reply_queue in the"
-                " settings; docs/zos-setup.md has the definition.",
+                " settings; 'mqvitals help zos-setup' has the definition.",
             ),
         )
     name = queue.name

@@ -19,7 +19,7 @@ from mqvitals_rules.vocabulary.tables import KINDS
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
 
-NEEDED: Final = "needs console messages: see docs/console.md"
+NEEDED: Final = "needs console messages: see mqvitals help console"
 
 _INDENT = "  "
 _DAY_MS = 86_400_000
@@ -143,7 +143,7 @@ def listing(
     """The list of ``mqvitals messages``; ``failing`` are files that cannot be followed, and why."""
     lines = [text for each in messages for text in message_text(each, now, width, owner=True)]
     if not messages:
-        lines = ["no messages"] if followed else ["no messages: no console is followed; see docs/console.md"]
+        lines = ["no messages"] if followed else ["no messages: no console is followed; see mqvitals help console"]
     return [*lines, *(text for path, why in failing for text in wrap(failing_words(path, why), width, rest="  "))]
 
 

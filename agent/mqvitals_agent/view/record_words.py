@@ -49,7 +49,7 @@ def record_words(told: CurrentValue, now: int, *, long: bool = False) -> str:
 def needs_words(kind: str) -> str:
     """Which trace makes the records that tell of a kind, and where it is said what to do with them."""
     trace = _TRACES.get(kind, "STAT) CLASS(1)")
-    return f"START TRACE({trace}, mqvitals smf import; see docs/smf.md"
+    return f"START TRACE({trace}, smf import; see mqvitals help smf"
 
 
 def on_zos(values: Values) -> bool:

@@ -122,7 +122,7 @@ def test_without_records_it_says_how_to_get_them(told: Take) -> None:
     for width in (79, 119):
         text = text_of(frame, width)
         assert "QM01 adapters: 8 of 8 started ─" in text
-        assert "  needs SMF: START TRACE(STAT) CLASS(4), mqvitals smf import; see docs/smf.md\n" in text
+        assert "  needs SMF: START TRACE(STAT) CLASS(4), smf import; see mqvitals help smf\n" in text
         assert "unused" not in text
     unused = next(column for column in columns("channel_initiator") if column.id == "adapters_unused")
     assert unused.cell(frame.items[0], frame.now) == ("needs SMF", Tone.ABSENT)
