@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mqvitals_rules.snapshot import ObjectName
@@ -65,23 +65,38 @@ class MemberIndex:
         self._by_owner: dict[str, dict[str, list[ObjectState]]] = {}
         self._together: dict[tuple[str, str], Group] = {}
         self._sortings: dict[tuple[str, _Relation], _Sorting] = {}
+        self._unreported = {kind.name: _unreported(kind) for kind in kinds.values()}
 
     def of(self, state: ObjectState, kind: str, now: int) -> Group:
-        """The members of an object of a kind, as of ``now``. Empty for kinds that are not related."""
+        """The members of an object of a kind, as of ``now``. Empty for kinds that are not related.
+
+        Without any it is not known who they are, unless something was reported of the kind: that there is none, or those of others.
+        """
         self._begin(now)
         name = state.name
         own = self._kinds[name.kind]
         if own.single or name.kind == kind:
-            return self._all(kind, "" if own.single and own.of_group else name.owner)
+            return self._checked(kind, "" if own.single and own.of_group else name.owner)
         if (kind, name.kind) not in RELATIONS:
             # What belongs to the group is shared by all its queue managers: each one's log, each one's channel initiator.
-            return self._all(kind, "") if own.of_group and self._kinds[kind].single else Group(_NOBODY)
+            return self._checked(kind, "") if own.of_group and self._kinds[kind].single else Group(_NOBODY)
         owners = tuple(self._by_owner) if name.owner == self._world.group else (name.owner,)
         sortings = [self._sorting(owner, (kind, name.kind), now) for owner in owners]
         found = [sorting.members[name] for sorting in sortings if name in sorting.members]
         if not found:
-            return Group(_NOBODY, next((sorting.doubt for sorting in sortings if sorting.doubt is not None), None))
+            doubt = next((sorting.doubt for sorting in sortings if sorting.doubt is not None), None)
+            return Group(_NOBODY, doubt or self._never(kind, owners))
         return Group(found[0] if len(found) == 1 else [member for members in found for member in members])
+
+    def _checked(self, kind: str, owner: str) -> Group:
+        group = self._all(kind, owner)
+        if not group.states:
+            group.doubt = group.absence = self._never(kind, (owner,) if owner else self._world.owners())
+        return group
+
+    def _never(self, kind: str, owners: Iterable[str]) -> Absence | None:
+        """The reason when nothing was ever reported of a kind by any of these owners."""
+        return None if self._world.reported(owners, kind) else self._unreported[kind]
 
     def alike(self, name: ObjectName, now: int) -> Group:
         """All objects of the same kind and owner, itself included."""
@@ -207,6 +222,12 @@ class MemberIndex:
         if between != relation[0]:
             signature.append(self._signature(owner, (relation[0], between), now))
         return signature
+
+
+def _unreported(kind: Kind) -> Absence:
+    """Why nothing is known of objects of a kind: only records tell of them, or no answer has yet."""
+    told = [metric for metric in kind.metrics if not metric.declared]
+    return Absence.NEEDS_SMF if told and all(metric.needs_smf for metric in told) else Absence.NOT_ASKED
 
 
 def has_members(scope: Kind, kind: Kind) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
-from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source, fresh_until
+from mqvitals_rules.snapshot import ObjectName, Outcome, Reading, Snapshot, Source, fresh_until
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported, Value
 
 STALE_AFTER = 3
@@ -24,6 +24,11 @@ _LOST = frozenset({Absence.NO_ANSWER, Absence.UNREACHABLE, Absence.STALE})
 
 _LOWEST = ("worst_free_pct", ("free_pct", "low_pct"))
 """A metric that is the lowest of what polls tell now and records told of their interval, and the metrics that it is the lowest of."""
+
+_COMMAND = "COMMAND"
+"""The probe of what became of commands."""
+
+_ANSWERED = (Outcome.OK.value, Outcome.NOT_FOUND.value)
 
 _GONE_MS = 86_400_000
 """So long it is remembered that an object is gone, for records that come later and are about the time before."""
@@ -276,6 +281,11 @@ class World:
         """Counts what changes any value."""
         self.population: dict[str, int] = {}
         """Counts the objects of each owner that came and went."""
+        self._reported: set[tuple[str, str]] = set()
+        """(owner, kind) of which something was ever reported, if only that there is none."""
+        self._probes: dict[str, list[str]] = {}
+        for kind in kinds.values():
+            self._probes.setdefault(kind.poll, []).append(kind.name)
 
     def learn(self, snapshot: Snapshot) -> None:
         """Take over a snapshot.
@@ -307,7 +317,19 @@ class World:
                 state = objects[reading.object] = self._new(reading.object)
             if reading.answered or reading.poll:
                 state.learn(reading)
+                if reading.probe == _COMMAND:
+                    self._note_answer(reading)
         return records
+
+    def _note_answer(self, reading: Reading) -> None:
+        """A whole answer to the probe of a kind is a report of it, also when it found nothing."""
+        if reading.values.get("outcome") in _ANSWERED:
+            owner, _, form = reading.object
+            self._reported.update((owner, kind) for kind in self._probes.get(form.partition(" ")[0], ()))
+
+    def reported(self, owners: Iterable[str], kind: str) -> bool:
+        """Whether anything was ever reported of a kind of objects by one of these owners; an answer that found none is a report."""
+        return any((owner, kind) in self._reported for owner in owners)
 
     def learn_record(self, record: Reading) -> bool:
         """Take over what a record says of an object. False when nothing of it is new.
@@ -326,6 +348,7 @@ class World:
 
     def _new(self, name: ObjectName) -> ObjectState:
         self._count(name.owner)
+        self._reported.add((name.owner, name.kind))
         return ObjectState(name, self._declared.of(name))
 
     def _count(self, owner: str) -> None:

@@ -30,6 +30,7 @@ from mqvitals_rules.expression.node import (
     Constant,
     Elapsed,
     Extreme,
+    MembersKnown,
     MetricValue,
     NameText,
     Node,
@@ -107,7 +108,12 @@ class CallChecker(OperandChecker):
 
     # The latest values and the last polls
 
-    def _present(self, node: ast.Call, _: str) -> Present:
+    def _present(self, node: ast.Call, _: str) -> Present | MembersKnown:
+        asked = node.args[0] if len(node.args) == 1 else None
+        if isinstance(asked, ast.Name) and self.names.is_kind(asked.id):
+            if self.names.outer is not None:
+                raise self.refused(node, f"present({asked.id}) cannot stand inside a function of members")
+            return MembersKnown(*self.span(node), asked.id)
         metric, _argument = self._metric_first(node, "present(metric)", 1)
         return Present(*self.span(node), metric)
 

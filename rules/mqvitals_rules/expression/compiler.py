@@ -32,6 +32,7 @@ from mqvitals_rules.expression.node import (
     Elapsed,
     Extreme,
     Membership,
+    MembersKnown,
     MetricValue,
     NameText,
     Negation,
@@ -137,6 +138,8 @@ class _Writer:
                 if node.metric.own:
                     asked = f"v({self._constant(node.metric.metric.name)}).__class__ in P or {asked}"
                 return _Code(f"({asked})", leaves=False, read=read)
+            case MembersKnown():
+                return _Code(f"(c.members({self._constant(node.kind)}).doubt is None)", leaves=False, read=read)
             case Rising():
                 text = f"rising({_whose(node.metric)}, {self._address(node.metric)}, {self._constant(node.rises)})"
                 return _Code(text, leaves=False, read=read)

@@ -26,6 +26,7 @@ from mqvitals_rules.expression.node import (
     Condition,
     Elapsed,
     Membership,
+    MembersKnown,
     MetricValue,
     Node,
     Not,
@@ -240,19 +241,14 @@ def pairs_of(root: Node) -> frozenset[str]:
 
 def members_of(root: Node) -> tuple[MemberUse, ...]:
     """What a tree asks of members, in the order of the text."""
-    return tuple(
-        MemberUse(
-            node.kind,
-            frozenset(
-                (each.kind, each.metric.name)
-                for each in walk(node.body)
-                if isinstance(each, MetricValue) and each.of != THIS
-            ),
-            node.start,
-        )
-        for node in walk(root)
-        if isinstance(node, AnyMember | Tally)
-    )
+    found = []
+    for node in walk(root):
+        if isinstance(node, AnyMember | Tally):
+            metrics = (each for each in walk(node.body) if isinstance(each, MetricValue) and each.of != THIS)
+            found.append(MemberUse(node.kind, frozenset((each.kind, each.metric.name) for each in metrics), node.start))
+        elif isinstance(node, MembersKnown):
+            found.append(MemberUse(node.kind, frozenset(), node.start))
+    return tuple(found)
 
 
 def messages_of(root: Node) -> frozenset[str]:

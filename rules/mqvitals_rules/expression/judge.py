@@ -30,6 +30,7 @@ from mqvitals_rules.expression.node import (
     Elapsed,
     Extreme,
     Membership,
+    MembersKnown,
     MetricValue,
     NameText,
     Negation,
@@ -113,6 +114,8 @@ class CarefulJudge:
             match node:
                 case Present():
                     return Outcome(self._reported(node.metric).__class__ in PRESENT)
+                case MembersKnown():
+                    return Outcome(self._context.members(node.kind).doubt is None)
                 case Rising():
                     metric = node.metric
                     truth = rising(self._of(metric.of), metric.kind, metric.metric.name, node.rises)

@@ -49,6 +49,10 @@ class Names:
             raise RefusedError.at(start, f"the parameter {name} is no number up to 1e18")
         return Constant(start, end, value, parameter=True)
 
+    def is_kind(self, name: str) -> bool:
+        """Whether it is the name of a kind of object, and of no metric or parameter."""
+        return name in self._kinds and name not in self._metrics and name not in self._parameters
+
     def resolve(self, name: str, start: int, end: int) -> MetricValue | NameText | Constant:
         """The metric or parameter called ``name``. Raises RefusedError with what may have been meant."""
         found = self.find(name, start, end)

@@ -210,6 +210,15 @@ class AnyMember:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class MembersKnown:
+    """``present(kind)``: it is known which members of the kind there are, if only that there are none."""
+
+    start: int
+    end: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Seen:
     """``seen("CSQP020E", "10m")``: there was such a console message."""
 
@@ -247,7 +256,7 @@ class Any:
 
 
 Operand = Constant | MetricValue | NameText | Negation | Absolute | Arithmetic | Extreme | Window | Tally | Elapsed
-Term = Comparison | Membership | Present | Rising | Affix | AnyMember | Seen
+Term = Comparison | Membership | Present | Rising | Affix | AnyMember | MembersKnown | Seen
 Condition = Term | Not | All | Any
 Node = Operand | Condition
 
@@ -255,7 +264,7 @@ Node = Operand | Condition
 def children(node: Node) -> tuple[Node, ...]:
     """The nodes directly below, in the order of the text."""
     match node:
-        case Constant() | MetricValue() | NameText() | Elapsed() | Seen():
+        case Constant() | MetricValue() | NameText() | Elapsed() | MembersKnown() | Seen():
             return ()
         case Negation() | Absolute() | Not() | Membership():
             return (node.operand,)
