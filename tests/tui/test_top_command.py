@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+import tempfile
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -110,6 +111,29 @@ def test_a_scenario_brings_an_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert seen[0] != str(os.getpid())
     assert writer_of(path) is None
     assert path.exists()
+
+
+def test_a_scenario_needs_no_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As the help says: the agent's store is a temporary one, which is gone with the screen."""
+    shown: list[Path] = []
+
+    def agentless(folder: Path, *_: object, **__: object) -> AbstractContextManager[object]:
+        shown.append(folder)
+        raise Failure("no agent in this test")
+
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    with pytest.raises(Failure, match="needs a terminal") as caught:
+        top.run(parsed("--scenario", "quiet"))
+    assert "mqvitals agent --scenario quiet --store FILE" in caught.value.hint
+    monkeypatch.setattr(top, "has_terminal", lambda: True)
+    monkeypatch.setattr(top, "companion", agentless)
+    with pytest.raises(Failure, match="no agent in this test"):
+        top.run(parsed("--scenario", "quiet"))
+    assert shown[0].parent == tmp_path
+    assert not list(tmp_path.iterdir())
 
 
 def test_an_unknown_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise Failure("--scenario needs an agent, and --no-agent forbids one", hint="leave one of them out")
     leads = arguments.scenario is None and not arguments.no_agent and leads_somewhere(settings)
     if not settings.store.path:
-        if not leads:
+        if not leads and arguments.scenario is None:
             raise Failure("no store is named", hint="name one with --store FILE, MQVITALS_STORE, or store.path")
         if settings.receivers:
             # They would be told of every alert anew each time, and never that it has ended.
@@ -81,11 +81,6 @@ def run(arguments: argparse.Namespace) -> int:
     path = Path(settings.store.path)
     writer = None
     if arguments.scenario is not None:
-        if not has_terminal():
-            raise Failure(
-                "the full-screen interface needs a terminal",
-                hint=f"'mqvitals agent --scenario {arguments.scenario} --store {path}' runs the agent alone",
-            )
         writer = writer_of(path)
         if writer is None:
             return _with_agent(path, loaded, arguments, judging_of(settings))
@@ -149,11 +144,12 @@ def _with_agent(path: Path | None, loaded: Loaded, arguments: argparse.Namespace
     """
     if arguments.scenario is None:
         refuse_simulation_options(arguments)
-        if not has_terminal():
-            raise Failure(
-                "the full-screen interface needs a terminal",
-                hint="'mqvitals agent --config FILE --store FILE' runs the agent alone",
-            )
+    if not has_terminal():
+        what = "--config FILE" if arguments.scenario is None else f"--scenario {arguments.scenario}"
+        raise Failure(
+            "the full-screen interface needs a terminal",
+            hint=f"'mqvitals agent {what} --store {path or 'FILE'}' runs the agent alone",
+        )
     with _folder() as name:
         folder = Path(name)
         store = folder / _STORE if path is None else path

@@ -9,6 +9,7 @@ from mqvitals_agent.cli.failure import ExitCode, Failure
 from mqvitals_agent.cli.family_rank import family_ranks
 from mqvitals_agent.cli.receiver_test import add_test_arguments, run_test
 from mqvitals_agent.cli.store_argument import add_store_arguments, line_width, now_ms, open_store, painter, show
+from mqvitals_agent.cli.time_argument import add_zone_argument
 
 _LIST = """\
 Lists the alerts that are firing, worst first; with --all also those that have ended. Advice on the configuration
@@ -23,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     subparsers = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     listing = subparsers.add_parser("list", help="list alerts, worst first", description=_LIST)
     add_store_arguments(listing)
+    add_zone_argument(listing)
     listing.add_argument("--all", action="store_true", help="also those that have ended")
     listing.add_argument(
         "--json", action="store_true", help="a JSON list, oldest first; severity is the worst while open"

@@ -152,7 +152,7 @@ def _ask_queue_managers(ask: Ask) -> Iterator[QueueManagerAnswer]:
 def settings_text(answers: Answers) -> str:
     """The configuration file in YAML, with a comment for each section."""
     lines = [
-        "# Settings of mqvitals. 'mqvitals config check' says what is wrong here; docs/configuration.md has every key."
+        "# Settings of mqvitals. 'mqvitals config check' says what is wrong here; 'mqvitals help configuration' has every key."
     ]
 
     def setting(key: str, value: str, indent: str = "") -> None:

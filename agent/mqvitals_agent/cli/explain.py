@@ -183,15 +183,15 @@ def _never_about(reader: StoreReader, name: ObjectName, rule: Rule) -> Failure:
 
 def _verdict(reader: StoreReader, name: ObjectName, rule: Rule, judging: Judging, alert: Alert | None) -> Iterator[str]:
     """What the rule says of one object that it judges; ``alert`` is the newest about it."""
+    from mqvitals_agent.view.figure import stamp
     from mqvitals_agent.view.verdict import judge
     from mqvitals_rules.declaration import yaml_lines
-    from mqvitals_rules.moment import iso
 
     form = judging.rules.form(rule, name)
     if form is None:
         raise Failure(f"{rule.id} is switched off", hint="take it out of rules.disabled")
     now, (found,) = judge(reader, [form], judging.facts, name)
-    yield f"{safe(str(name))}, as of {iso(now)}"
+    yield f"{safe(str(name))}, as of {stamp(now)}"
     yield ""
     yield from _line("When", found.when.filled)
     yield from _line("Verdict", _VERDICTS[found.when.truth])
@@ -214,35 +214,35 @@ def _verdict(reader: StoreReader, name: ObjectName, rule: Rule, judging: Judging
 
 def _alert(rule: Rule, alert: Alert | None) -> str:
     """``firing since TIME; ends when ...``: where the newest alert is in its life."""
+    from mqvitals_agent.view.figure import stamp
     from mqvitals_config.duration import format_duration
-    from mqvitals_rules.moment import iso
     from mqvitals_rules.page import counted, hold
 
     if alert is None:
         return "none"
     if alert.ended is not None:
         fired = alert.since if alert.started is None else alert.started
-        return f"none; the last one was firing from {iso(fired)} to {iso(alert.ended)}"
+        return f"none; the last one was firing from {stamp(fired)} to {stamp(alert.ended)}"
     if alert.started is None:
-        return f"pending since {iso(alert.since)}; fires when the condition has held for {hold(rule)}"
+        return f"pending since {stamp(alert.since)}; fires when the condition has held for {hold(rule)}"
     under = f", brought about by {alert.cause.rule} {safe(str(alert.cause.object))}" if alert.cause else ""
     good = f" ({alert.good_polls} so far)" if alert.good_polls and rule.clear.duration_ms is None else ""
     ends = "the condition has not held" if rule.clear.when is None else "the clear condition has held"
     polls = f"on {counted(rule.clear.polls, rule.clear.records)}"
     if rule.clear.duration_ms is not None:
         polls = f"for {format_duration(rule.clear.duration_ms)}"
-    return f"firing since {iso(alert.started)}{under}; ends when {ends} {polls}{good}"
+    return f"firing since {stamp(alert.started)}{under}; ends when {ends} {polls}{good}"
 
 
 def _history(alerts: Sequence[Alert]) -> Iterator[str]:
     """The rule's alerts about one object that are over, the newest first."""
-    from mqvitals_rules.moment import iso
+    from mqvitals_agent.view.figure import stamp
 
     ended = [alert for alert in alerts if alert.ended is not None and alert.started is not None]
     for number, alert in enumerate(ended[:_MOST_ALERTS]):
         assert alert.started is not None
         assert alert.ended is not None
-        words = f"{iso(alert.started)} to {iso(alert.ended)}, {alert.worst.name.lower()}; ended: {alert.why.value}"
+        words = f"{stamp(alert.started)} to {stamp(alert.ended)}, {alert.worst.name.lower()}; ended: {alert.why.value}"
         yield from _line("History" if number == 0 else "", words)
     if len(ended) > _MOST_ALERTS:
         yield from _line("", f"and {len(ended) - _MOST_ALERTS} before")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from typing import NamedTuple
 
@@ -125,7 +126,13 @@ def _run(program: str, commands: Sequence[Command], chosen: str | None, argument
     if parsed.command == "completion":
         parsed.whole = whole_parser(program, commands)
     module = import_module(next(command.module for command in commands if command.name == parsed.command))
-    code: int = module.run(parsed)
+    shown: AbstractContextManager[None] = nullcontext()
+    if (zone := getattr(parsed, "tz", None)) is not None:
+        from mqvitals_agent.view.figure import times_in
+
+        shown = times_in(zone)
+    with shown:
+        code: int = module.run(parsed)
     return code
 
 

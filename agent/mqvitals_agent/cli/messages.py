@@ -7,9 +7,10 @@ import json
 
 from mqvitals_agent.cli.failure import ExitCode, Failure
 from mqvitals_agent.cli.store_argument import add_store_arguments, check_owners, line_width, now_ms, open_store, show
+from mqvitals_agent.cli.time_argument import add_zone_argument
 
 _DESCRIPTION = """\
-Lists the console messages that the agent found in the files it follows (console.follow), oldest first, times in UTC. What came several times
+Lists the console messages that the agent found in the files it follows (console.follow), oldest first. What came several times
 within one second is one entry that says how often. 'mqvitals help console' tells how lines come to the agent, and which messages it recognises.
 """
 _MOST = 1_000
@@ -37,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--limit", metavar="N", type=int, default=_MOST, help="the newest N of them (default: %(default)s)"
     )
+    add_zone_argument(parser)
     parser.add_argument("--json", action="store_true", help="a JSON list")
 
 

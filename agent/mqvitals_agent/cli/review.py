@@ -22,9 +22,11 @@ Exit code 0 when there is nothing to say, 1 when there are findings, 2 when the 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``review``."""
     from mqvitals_agent.cli.store_argument import add_store_arguments
+    from mqvitals_agent.cli.time_argument import add_zone_argument
 
     parser.description = _DESCRIPTION
     add_store_arguments(parser)
+    add_zone_argument(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--text", action="store_true", help="for a terminal or a printer (default)")
     form.add_argument("--markdown", action="store_true", help="Markdown, with tables")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from mqvitals_agent.cli import rules_check, rules_list, rules_test
+from mqvitals_agent.cli.time_argument import add_zone_argument
 
 _EXPLAIN = """\
 Prints a rule: its condition, thresholds with their origin, advice, caveat and source. With an object (QM01/buffer_pool/3) and a store
@@ -28,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "object", metavar="OBJECT", nargs="?", help="an object of the store, such as QM01/buffer_pool/3"
     )
     explain.add_argument("--store", metavar="FILE", help="the store (default: that of the configuration)")
+    add_zone_argument(explain)
     for command in (check, test, listing, explain):
         command.add_argument(
             "--config", metavar="FILE", help="the configuration (default: the one MQVITALS_CONFIG names)"

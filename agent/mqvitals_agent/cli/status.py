@@ -18,6 +18,7 @@ from mqvitals_agent.cli.store_argument import (
     screen_height,
     show,
 )
+from mqvitals_agent.cli.time_argument import add_zone_argument
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
@@ -34,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="the same as one JSON object; an alert's severity is its worst while open"
     )
+    add_zone_argument(parser)
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--full", action="store_true", help="everything, also what does not fit on the terminal")
     size.add_argument("--lines", type=int, metavar="N", help="fit into N lines (default: those of the terminal)")

@@ -27,7 +27,7 @@ def add_store_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config",
         metavar="FILE",
-        help="the configuration file (else MQVITALS_CONFIG, else as docs/configuration.md says)",
+        help="the configuration file (else MQVITALS_CONFIG, else as 'mqvitals help configuration' says)",
     )
 
 

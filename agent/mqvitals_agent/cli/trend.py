@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+from functools import partial
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.cli.failure import ExitCode, Failure
 from mqvitals_agent.cli.store_argument import add_store_arguments, line_width, now_ms, open_store, show
+from mqvitals_agent.cli.time_argument import FORMS, add_zone_argument, moment_argument, reading_zone
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
@@ -23,13 +25,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("metric", metavar="METRIC", help="such as free_pct or buffer_pool.free_pct; see 'metrics'")
     parser.add_argument("object", metavar="OBJECT", help="such as QM01/buffer_pool/3 or QM01/channel_initiator")
     add_store_arguments(parser)
+    add_zone_argument(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help='{"metric", "object", "unit", "points": [[at, value], ...]}')
     form.add_argument("--csv", action="store_true", help="lines of at,value; absent values are empty")
     parser.add_argument(
         "--since", metavar="DURATION", help="how far back, such as 30m or 7d (default: 1h; of a replay everything)"
     )
-    parser.add_argument("--from", dest="begin", metavar="TIME", help="from this moment, such as 2026-11-20T12:00:00Z")
+    parser.add_argument("--from", dest="begin", metavar="TIME", help=f"from this moment: {FORMS}")
     parser.add_argument(
         "--to", dest="end", metavar="TIME", help="up to this moment (default: now; of a replay its end)"
     )
@@ -107,7 +110,7 @@ def _metric(name: ObjectName, text: str) -> Metric:
 def _read(reader: StoreReader, name: ObjectName, metric: Metric, arguments: argparse.Namespace) -> TrendView:
     """Query the store. Raises StoreError; Failure for a time that cannot be read."""
     from mqvitals_agent.view.chart import Span
-    from mqvitals_agent.view.figure import moment
+    from mqvitals_agent.view.figure import moment, zone_name
     from mqvitals_agent.view.text import safe
     from mqvitals_agent.view.trend import view_of
     from mqvitals_rules.vocabulary.metric import Absence
@@ -116,15 +119,17 @@ def _read(reader: StoreReader, name: ObjectName, metric: Metric, arguments: argp
     first = min((owner.first_ts for owner in owners), default=0)
     last = max((owner.last_ts for owner in owners), default=None)
     now = last if meta.past and last is not None else now_ms()
-    until = now if arguments.end is None else _moment("--to", arguments.end)
+    zone = partial(reading_zone, arguments)
+    until = now if arguments.end is None else moment_argument("--to", arguments.end, zone, now)
     if arguments.begin is not None:
-        since = _moment("--from", arguments.begin)
+        since = moment_argument("--from", arguments.begin, zone, now)
     elif arguments.since is not None:
         since = until - _duration(arguments.since)
     else:
         since = min(first, until) if meta.past else until - HOUR_MS
     if since > until:
-        raise Failure(f"the time to look at ends ({moment(until)}) before it begins ({moment(since)})")
+        words = f"ends ({moment(until)}) before it begins ({moment(since)} {zone_name(since)})"
+        raise Failure(f"the time to look at {words}")
     series = reader.trend(name, metric.name, since, until)
     told = reader.current(name).get(metric.name)
     why = told.value.value if told is not None and isinstance(told.value, Absence) else ""
@@ -136,17 +141,6 @@ def _read(reader: StoreReader, name: ObjectName, metric: Metric, arguments: argp
         why = Absence.NEEDS_STATISTICS.value
     note = f"The past: {safe(meta.origin)}" if meta.past else ""
     return view_of(name, metric, series, Span(since, until), why, note)
-
-
-def _moment(option: str, text: str) -> int:
-    from mqvitals_rules.moment import parse
-
-    try:
-        return parse(text)
-    except ValueError as error:
-        raise Failure(
-            f"{option} {text!r} is no moment: {error}", hint="write it as 2026-11-20T12:00:00Z or with +01:00"
-        ) from error
 
 
 def _duration(text: str) -> int:

@@ -11,7 +11,7 @@ from mqvitals_agent.smf.report.health_check import NO_CAVEAT
 from mqvitals_agent.smf.report.judge import Check
 from mqvitals_agent.smf.report.outcome import Finding, Outcome, Trouble, by_rule
 from mqvitals_agent.smf.report.wording import plural
-from mqvitals_agent.view.figure import moment
+from mqvitals_agent.view.figure import moment, zone_name
 from mqvitals_agent.view.severity import health_of
 from mqvitals_agent.view.text import safe
 from mqvitals_agent.view.wording import object_words
@@ -72,7 +72,7 @@ def review_blocks(examined: Sequence[Examined], origin: str, *, ascii_only: bool
     yield Paragraph("A check is a rule applied to one object.")
     for each in ordered:
         yield Heading(2, f"Queue-sharing group {each.name}" if each.is_group else f"Queue manager {each.name}")
-        yield Paragraph(f"As of {moment(each.now)} UTC.")
+        yield Paragraph(f"As of {moment(each.now)} {zone_name(each.now)}.")
         for part, outcome in zip(each.parts, outcomes[each.name], strict=True):
             if part.checks:
                 yield from _part(part, outcome, each.now)
@@ -129,7 +129,7 @@ def _finding(finding: Finding, now: int) -> str:
     if finding.worst.terms:
         text += f" What holds: {'; '.join(map(_one_line, finding.worst.terms))}."
     if now - finding.worst.ts > _OLD_MS:
-        text += f" So it was at {moment(finding.worst.ts)} UTC, when it was told last."
+        text += f" So it was at {moment(finding.worst.ts)} {zone_name(finding.worst.ts)}, when it was told last."
     for other in finding.others:
         text += f" So does {other.rule.id} ({other.rule.title})."
     return text

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.view.alerts import lasted, short_summary, since, told_summary
 from mqvitals_agent.view.console import console_lines
-from mqvitals_agent.view.figure import age, figure, moment, number, short_age
+from mqvitals_agent.view.figure import age, figure, moment, number, short_age, zone_name
 from mqvitals_agent.view.heading import heading
 from mqvitals_agent.view.incident import incident_lines
 from mqvitals_agent.view.interval import interval_lines
@@ -83,7 +83,9 @@ def _state(detail: Detail, status: StatusView, now: int, width: int) -> Iterator
         yield line(sign + lasted, tone_of(detail.health))
         yield from _wrapped(words, width, Tone.STRONG)
     if detail.gone is not None:
-        yield from _wrapped(f"gone: not in the answers since {moment(detail.gone)} UTC", width, Tone.STALE)
+        yield from _wrapped(
+            f"gone: not in the answers since {moment(detail.gone)} {zone_name(detail.gone)}", width, Tone.STALE
+        )
     if detail.stale:
         yield from _wrapped("stale: nothing new has come; all this is as it was last known", width, Tone.STALE)
     for alert in detail.alerts:

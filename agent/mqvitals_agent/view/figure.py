@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime, tzinfo
 
 from mqvitals_agent.view.text import safe
+from mqvitals_rules.moment import iso
 from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType, Reported
 
 _THOUSANDS = ("", " k", " M", " G", " T", " P")
@@ -122,26 +126,51 @@ def rough_age(ms: int) -> str:
     return "".join(words.split()[:2]) if " " in words else f"{words.partition('m')[0]}m"
 
 
+_shown_zone: ContextVar[tzinfo] = ContextVar("the zone in which times are shown", default=UTC)
+
+
+@contextmanager
+def times_in(zone: tzinfo) -> Iterator[None]:
+    """Within, times for people are shown in this zone; elsewhere in UTC."""
+    token = _shown_zone.set(zone)
+    try:
+        yield
+    finally:
+        _shown_zone.reset(token)
+
+
 def moment(ts: int) -> str:
-    """A moment for a person, in UTC: ``2026-11-20 12:09:50``."""
-    return f"{_utc(ts):%Y-%m-%d %H:%M:%S}"
+    """A moment for a person: ``2026-11-20 12:09:50``. Say its ``zone_name`` beside it."""
+    return f"{_shown(ts):%Y-%m-%d %H:%M:%S}"
 
 
 def clock(ts: int) -> str:
-    """The time of day of a moment, in UTC: ``12:09:50``."""
-    return f"{_utc(ts):%H:%M:%S}"
+    """The time of day of a moment: ``12:09:50``."""
+    return f"{_shown(ts):%H:%M:%S}"
 
 
 def day(ts: int) -> str:
-    """The date of a moment, in UTC: ``2026-11-20``."""
-    return f"{_utc(ts):%Y-%m-%d}"
+    """The date of a moment: ``2026-11-20``."""
+    return f"{_shown(ts):%Y-%m-%d}"
 
 
-_LAST_MS = 253_402_300_799_000  # the end of the year 9999, where the calendar of Python ends
+def zone_name(ts: int) -> str:
+    """What people call the zone of times that are shown, at that moment: ``UTC``, ``CET``, ``+01:00``."""
+    return _shown(ts).strftime("%Z").removeprefix("UTC") or "UTC"
 
 
-def _utc(ts: int) -> datetime:
-    return datetime.fromtimestamp(min(max(ts, 0), _LAST_MS) // 1000, UTC)
+def stamp(ts: int) -> str:
+    """A moment for programs in the zone that is shown: ISO 8601 with its offset, ``Z`` for UTC."""
+    if _shown_zone.get() is UTC:
+        return iso(ts)
+    return _shown(ts).replace(microsecond=ts % 1000 * 1000).isoformat(timespec="milliseconds")
+
+
+_LAST_MS = 253_402_214_400_000  # a day before the calendar of Python ends, with the year 9999: other zones are ahead
+
+
+def _shown(ts: int) -> datetime:
+    return datetime.fromtimestamp(min(max(ts, 0), _LAST_MS) // 1000, _shown_zone.get())
 
 
 def _scaled(value: float, step: int, words: tuple[str, ...]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mqvitals_agent.view.alerts import since
-from mqvitals_agent.view.figure import age, clock, day, moment, number
+from mqvitals_agent.view.figure import age, clock, day, moment, number, zone_name
 from mqvitals_agent.view.paint import Painter
 from mqvitals_agent.view.severity import Health, health_of
 from mqvitals_agent.view.situation import refused_words
@@ -25,7 +25,7 @@ def header(view: StatusView, width: int, painter: Painter, *, lacking: bool = Tr
     if newest is None:
         parts.append("nothing seen yet")
     elif situation.past:
-        parts.append(f"{moment(newest)} UTC")
+        parts.append(f"{moment(newest)} {zone_name(newest)}")
     else:
         when = clock(newest) if day(newest) == day(situation.now) else moment(newest)
         parts.append(f"{when} UTC ({age(situation.now - newest)} ago)")

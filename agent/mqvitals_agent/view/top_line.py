@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import median_low
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.view.figure import age, clock, day, moment, number
+from mqvitals_agent.view.figure import age, clock, day, moment, number, zone_name
 from mqvitals_agent.view.severity import Health, health_of
 from mqvitals_agent.view.status import StatusView, counts
 from mqvitals_agent.view.table import Line, Span, Tone, line, tone_of
@@ -50,11 +50,11 @@ def _lefts(view: StatusView) -> list[str]:
     every = f"every {age(round(median_low(distances) / 1000) * 1000)}" if distances else ""
     ago = age(situation.now - newest)
     if situation.past:
-        when, short = f"{moment(newest)} UTC, the past", f"{clock(newest)} (past)"
+        when, short = f"{moment(newest)} {zone_name(newest)}, the past", f"{clock(newest)} (past)"
     elif day(newest) == day(situation.now):
         when, short = f"{clock(newest)} UTC ({ago} ago)", f"{clock(newest)} ({ago} ago)"
     else:
-        when, short = f"{moment(newest)} UTC ({ago} ago)", f"{day(newest)} ({ago} ago)"
+        when, short = f"{moment(newest)} {zone_name(newest)} ({ago} ago)", f"{day(newest)} ({ago} ago)"
     brief = f"{number(number_of)} QM"
     return [
         "  ".join(part for part in parts if part)
@@ -113,7 +113,7 @@ def _notes(view: StatusView, width: int, *, asking: bool) -> list[Line]:
     newest = max(member.last_ts for member in situation.members)
     if situation.past:
         source = safe(situation.origin)
-        return _wrapped(f"past: {source}, ended {moment(newest)} UTC", width, Tone.STALE)
+        return _wrapped(f"past: {source}, ended {moment(newest)} {zone_name(newest)}", width, Tone.STALE)
     members = [*view.queue_managers, *([view.group] if view.group else [])]
     stale = [member for member in members if member.stale]
     if not stale:

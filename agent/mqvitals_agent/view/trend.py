@@ -12,9 +12,8 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from mqvitals_agent.view.chart import Scale, Span, chart, pauses, scale_of_states, scale_of_values
-from mqvitals_agent.view.figure import age, clock, day, figure, moment, quantity, state
+from mqvitals_agent.view.figure import age, clock, day, figure, moment, quantity, stamp, state, zone_name
 from mqvitals_agent.view.text import cut, safe, wrap
-from mqvitals_rules.moment import iso
 from mqvitals_rules.snapshot import ObjectName, Source
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 
@@ -73,7 +72,7 @@ def trend_json(view: TrendView) -> dict[str, Any]:
         "metric": view.metric.name,
         "object": str(view.object),
         "unit": unit_of(view.metric),
-        "points": [[iso(ts), _plain(value, view.metric)] for ts, value in view.points],
+        "points": [[stamp(ts), _plain(value, view.metric)] for ts, value in view.points],
     }
 
 
@@ -82,7 +81,7 @@ def trend_csv(view: TrendView) -> Iterator[str]:
     yield CSV_HEADER
     for ts, value in view.points:
         plain = _plain(value, view.metric)
-        yield f"{iso(ts)},{'' if plain is None else plain}"
+        yield f"{stamp(ts)},{'' if plain is None else plain}"
 
 
 def trend_text(view: TrendView, width: int, height: int) -> list[str]:
@@ -92,7 +91,7 @@ def trend_text(view: TrendView, width: int, height: int) -> list[str]:
     lines = [*wrap(title, width, rest="  "), *([cut(view.note, width)] if view.note else []), ""]
     present = [(ts, value) for ts, value in view.points if value is not None and math.isfinite(value)]
     if not view.points:
-        return [*lines, *wrap(f"No poll from {_from_to(view.span)} UTC", width)]
+        return [*lines, *wrap(f"No poll from {_from_to(view.span)} {zone_name(view.span.until)}", width)]
     if not present:
         reason = f": {view.why}" if view.why else ""
         return [*lines, *wrap(f"Absent at all {_polls(len(view.points), view)}{reason}", width), *_footer(view, width)]
@@ -188,7 +187,10 @@ def _footer(view: TrendView, width: int) -> list[str]:
     more = f" and {len(found) - MOST_GAPS:,} more" if len(found) > MOST_GAPS else ""
     breaks = f"{len(found):,} gap{'' if len(found) == 1 else 's'} ({named}{more})" if found else "no gaps"
     unit = unit_of(replace(view.metric, unit=_UNITS.get(view.metric.unit, view.metric.unit)))
-    parts = [f"{_polls(len(times), view)}{every}, {breaks}", f"{_from_to(Span(times[0], times[-1]))} UTC"]
+    parts = [
+        f"{_polls(len(times), view)}{every}, {breaks}",
+        f"{_from_to(Span(times[0], times[-1]))} {zone_name(times[-1])}",
+    ]
     return wrap("; ".join(parts) + (f"; unit: {unit}" if unit else ""), width, rest="  ")
 
 
