@@ -39,6 +39,10 @@ def _share(used: str, total: str) -> Callable[[Mapping[str, Reported]], Reported
 
 
 def _used_pages(values: Mapping[str, Reported]) -> Reported | None:
+    for metric in ("total_pages", "unused_pages"):
+        told = values.get(metric)
+        if told in (Absence.OFFLINE, Absence.NOT_IN_USE):
+            return told
     unused, total = _number(values, "unused_pages"), _number(values, "total_pages")
     return 100 * (total - unused) / total if unused is not None and total else None
 

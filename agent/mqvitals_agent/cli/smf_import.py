@@ -158,11 +158,14 @@ def _watched(name: str, records: Iterable[Record]) -> Iterator[Record]:
 
 def told(taken: Taken) -> list[str]:
     """What came of the records, in words."""
+    from mqvitals_agent.smf import restart
+
     lines = [
         f"imported: {_count(taken.new, 'new record')}, {taken.known:,} known before, {_count(taken.readings, 'sample')}"
     ]
     if taken.owners:
         lines.append(f"  of {', '.join(sorted(taken.owners))}")
+    lines += restart.lines(taken.restarts)
     lines += taken.unnamed.lines()
     for queue_manager, count in sorted(taken.left_out.items()):
         lines.append(

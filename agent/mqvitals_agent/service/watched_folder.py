@@ -23,6 +23,7 @@ from mqvitals_agent.smf.groups import Groups
 from mqvitals_agent.smf.intake import RecordIntake, Taken
 from mqvitals_agent.smf.reader import records_in_steps
 from mqvitals_agent.smf.record import Record
+from mqvitals_agent.smf.restart import Restarts
 from mqvitals_agent.smf.source import open_smf
 from mqvitals_agent.smf.tally import Tally
 from mqvitals_agent.store.error import StoreError
@@ -136,6 +137,7 @@ class WatchedFolder:
         self._steady = steady or clock.steady_s
         self._seen: frozenset[FileRow] = frozenset()
         self._failed: set[FileRow] = set()
+        self._restarts = Restarts()
         self._calls = calls
         self._looking = calls()
         self._paths: dict[FileRow, str] = {}
@@ -218,7 +220,9 @@ class WatchedFolder:
             reading.close()
 
     def _intake(self) -> RecordIntake:
-        return RecordIntake(self._keeper.store, self._keeper.take_records, self._groups, at_once=_AT_ONCE)
+        return RecordIntake(
+            self._keeper.store, self._keeper.take_records, self._groups, at_once=_AT_ONCE, restarts=self._restarts
+        )
 
     async def _in_turns(self, steps: Iterator[None]) -> None:
         """Make all steps in the thread of the store, for a short while at a time."""
@@ -240,6 +244,13 @@ class WatchedFolder:
                 level="warning",
                 file=name,
                 damaged=tally.lost,
+            )
+        for restart in taken.restarts:
+            self._journal.say(
+                "smf.restart",
+                f"{name}: {restart.words()}: rates and increases of two intervals are not judged",
+                file=name,
+                queue_manager=restart.queue_manager,
             )
         if taken.unnamed.count:
             self._journal.say(

@@ -99,6 +99,16 @@ class World:
             self._sides.move(self.group.now)
         return self.group
 
+    def up_since(self, name: str, now: int) -> int:
+        """When the queue manager was started that is up at ``now``: it is back behind each time that it is away. Both ms since 1970 UTC."""
+        started, length = self.group.members[name].started, self._scenario.length
+        for each in self._scenario.incidents:
+            if each.what is What.DOWN and each.object == name:
+                back = self._begin + min(each.at + each.lasts, length)
+                if back <= now:
+                    started = max(started, back + (now - back) // length * length)
+        return started
+
     def _begin_round(self, now: int) -> None:
         """Begin the scenario anew, and add the rounds until ``now`` that would be as the last one was."""
         self._random.seed(self._seed)

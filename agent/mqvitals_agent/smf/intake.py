@@ -15,6 +15,7 @@ from mqvitals_agent.smf.groups import Groups
 from mqvitals_agent.smf.identity import identity_of
 from mqvitals_agent.smf.ranking import place
 from mqvitals_agent.smf.record import Record
+from mqvitals_agent.smf.restart import Restart, Restarts
 from mqvitals_agent.smf.sample import TOP, Key, add, snapshots
 from mqvitals_agent.smf.teller import Sampler, Unnamed
 from mqvitals_agent.smf.total import Total
@@ -34,7 +35,7 @@ Take = Callable[[Snapshot], object]
 class Taken:
     """What came of records: how many were new, how many were known before, and what was stored of them.
 
-    ``unnamed`` are objects that were left out for their names. ``left_out`` are queue managers whose group nothing tells, with the records that therefore wait for a later import.
+    ``unnamed`` are objects that were left out for their names, ``restarts`` the restarts that the records show. ``left_out`` are queue managers whose group nothing tells, with the records that therefore wait for a later import.
     """
 
     new: int = 0
@@ -43,6 +44,7 @@ class Taken:
     owners: set[str] = field(default_factory=set)
     left_out: dict[str, int] = field(default_factory=dict)
     unnamed: Unnamed = field(default_factory=Unnamed)
+    restarts: list[Restart] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -53,20 +55,32 @@ class _Waiting:
 
 
 class RecordIntake:
-    """Takes records into ``store``; ``take`` gives a snapshot to the rules and the store."""
+    """Takes records into ``store``; ``take`` gives a snapshot to the rules and the store.
+
+    ``restarts`` is what records before these showed of restarts, for whoever takes in one file after another.
+    """
 
     def __init__(
-        self, store: Store, take: Take, groups: Groups, *, applications: int = TOP, at_once: int = AT_ONCE
+        self,
+        store: Store,
+        take: Take,
+        groups: Groups,
+        *,
+        applications: int = TOP,
+        at_once: int = AT_ONCE,
+        restarts: Restarts | None = None,
     ) -> None:
         self._store = store
         self._give = take
         self._groups = groups
-        self._sampler = Sampler(groups)
+        self._restarts = restarts if restarts is not None else Restarts()
+        self._restarts.found = []
+        self._sampler = Sampler(groups, self._restarts)
         self._applications = applications
         self._at_once = at_once
         self._buffer: dict[bytes, Record] = {}
         self._waiting: list[_Waiting] = []
-        self.taken = Taken(unnamed=self._sampler.unnamed)
+        self.taken = Taken(unnamed=self._sampler.unnamed, restarts=self._restarts.found)
 
     def steps(self, records: Iterable[Record]) -> Iterator[None]:
         """Take in all of them; comes back after each small piece of work.

@@ -18,9 +18,11 @@ AHEAD: Final = "utc_offset_us"
 """A field that every total has beside its sections': what local time was ahead of UTC; None: unknown."""
 
 _FULL = 0xFFFFFFFF
+_RATES = frozenset({"per_s", "MB/s"})
 _MOST = (1 << 63) - 1
 """What a store can hold."""
 Special = Callable[[Fields, int | None], Told]
+Idle = Callable[[Fields], Absence | None]
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,8 @@ class Measures:
 
     ``layouts``: each with the beginning that its fields' names have in the vocabulary (QPST; empty for WQST) and the key that
     they get among the values (empty: their own names). ``specials`` tell metrics that no formula can, from the fields ``needs``
-    beside others. ``omitted`` are metrics that polls tell in another form. ``ways`` say how fields are put together where that
+    beside others. ``omitted`` are metrics that polls tell in another form; ``unbroken`` are specials that are no rates or
+    increases. ``idle`` gives the reason for which a section tells nothing but ``known_idle``, None where it tells all. ``ways`` say how fields are put together where that
     does not follow from their kind.
     """
 
@@ -38,6 +41,9 @@ class Measures:
     specials: Mapping[str, Special] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     omitted: frozenset[str] = frozenset()
+    unbroken: frozenset[str] = frozenset()
+    idle: Idle | None = None
+    known_idle: frozenset[str] = frozenset()
     ways: Mapping[str, Way] = field(default_factory=dict)
 
     @cached_property
@@ -84,6 +90,22 @@ class Measures:
         ways = self.putting_together
         return (AHEAD, *sorted(key for key in self.wanted if ways.get(key, Way.NEWEST) is Way.NEWEST))
 
+    @cached_property
+    def rates(self) -> frozenset[str]:
+        """The metrics that tell of what was done in an interval: counters, and quotients of what was counted or of the interval."""
+        counted = {name for name, named in self._names.items() if named.field.kind == "D"} | {INTERVAL}
+        return frozenset(
+            metric.name
+            for metric in self.metrics
+            if metric.name not in self.unbroken
+            and (
+                metric.type is MetricType.COUNTER
+                or metric.unit in _RATES
+                or (metric.name not in self.specials and not counted.isdisjoint(names_in(metric.smf)))
+                or (metric.name in self.specials and metric.type is MetricType.GAUGE)
+            )
+        )
+
     def only(self, layout: Layout) -> Layout:
         """A section's table with nothing but what matters, so that no more is decoded."""
         key = next(key for _, key, each in self.layouts if each is layout)
@@ -92,7 +114,11 @@ class Measures:
 
     def tell(self, fields: Fields, interval_us: int | None) -> dict[str, Reported]:
         """The metrics."""
-        return {name: term(fields, interval_us) for name, term in self._terms}
+        values = {name: term(fields, interval_us) for name, term in self._terms}
+        why = None if self.idle is None else self.idle(fields)
+        if why is None:
+            return values
+        return {name: value if name in self.known_idle else why for name, value in values.items()}
 
 
 def filled(keys: Iterable[str], values: Mapping[str, Value]) -> dict[str, Value | None]:

@@ -20,6 +20,7 @@ from mqvitals_agent.smf.groups import Groups
 from mqvitals_agent.smf.identity import identity_of
 from mqvitals_agent.smf.measure import Measures
 from mqvitals_agent.smf.record import Record
+from mqvitals_agent.smf.restart import guarded
 from mqvitals_agent.smf.subject import BY_KIND
 from mqvitals_agent.smf.teller import Sampler
 from mqvitals_agent.smf.total import Total, Way
@@ -86,7 +87,7 @@ def reading(total: Total) -> Reading:
     """A total as a reading, with what follows from its own metrics."""
     interval = total.interval_us
     values = with_derived(total.object.kind, measures_of(total).tell(total.fields, interval))
-    return Reading(
+    found = Reading(
         total.object,
         total.probe,
         total.ts,
@@ -95,6 +96,7 @@ def reading(total: Total) -> Reading:
         poll=False,
         source=Source.SMF,
     )
+    return guarded(found) if total.restarted else found
 
 
 def _fits(value: Reported) -> bool:

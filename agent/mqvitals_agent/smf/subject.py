@@ -29,6 +29,7 @@ from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.states import CHANNEL_TYPE
 from mqvitals_rules.vocabulary.tables import kind
 
+_OFFLINE: Final = next(metric for metric in kind("page_set").metrics if metric.name == "status").values["OFFLINE"]
 _BLOCK_MB: Final = 4096 / (1 << 20)
 _DB2: Final = ("read", "list", "updt")
 """The requests of Q5ST that openings of shared queues and the status of shared channels make."""
@@ -213,14 +214,32 @@ def transaction(connection: object, reference: object) -> str:
     return found if found.isascii() and found.isprintable() else ""
 
 
+def _without_buffers(fields: Fields) -> Absence | None:
+    """A pool without buffers: its zeros are no figures."""
+    return Absence.NOT_IN_USE if fields.get("nbuf") == 0 else None
+
+
+def _without_pages(fields: Fields) -> Absence | None:
+    """A page set that is offline, or was not opened since the start, has no pages, of which none is used either."""
+    if fields.get("topg") != 0:
+        return None
+    return Absence.OFFLINE if fields.get("stat") == _OFFLINE else Absence.NOT_IN_USE
+
+
 BUFFER_POOL: Final = Measures(
     kind("buffer_pool"),
     (("QPST", "", QPST),),
     {"location": bit("flags", 0x80000000), "page_class": bit("flags", 0x40000000)},
-    needs=("pool", "flags"),
+    needs=("pool", "flags", "nbuf"),
+    idle=_without_buffers,
 )
 PAGE_SET: Final = Measures(
-    kind("page_set"), (("QIS1", "", QIS1),), {"encrypted": bit("flag", 0x40000000)}, needs=("psno", "flag")
+    kind("page_set"),
+    (("QIS1", "", QIS1),),
+    {"encrypted": bit("flag", 0x40000000)},
+    needs=("psno", "flag", "topg", "stat"),
+    idle=_without_pages,
+    known_idle=frozenset({"status", "buffer_pool", "expand_type"}),
 )
 LOG: Final = Measures(
     kind("log"),
@@ -239,12 +258,14 @@ LOG: Final = Measures(
         "write_mb_s": _write_rate,
     },
     needs=("iocount", "iototio", "iomaxio", "iomaxiot", "ioci"),
+    unbroken=frozenset({"io_max_us", "io_max_us_copy1", "io_max_us_copy2"}),
 )
 QUEUE_MANAGER: Final = Measures(
     kind("queue_manager"),
     (("Q5ST", "", Q5ST),),
     {"db2_max_us": _longest_db2},
     needs=tuple(f"{each}{part}" for each in _DB2 for part in ("cnt", "tmxw")),
+    unbroken=frozenset({"db2_max_us"}),
 )
 CF_STRUCTURE: Final = Measures(kind("cf_structure"), (("QEST", "", slots(QEST)),), needs=("str",))
 SMDS: Final = Measures(kind("smds"), (("QESD", "", QESD),), needs=("str",))
@@ -263,6 +284,7 @@ CHANNEL_INITIATOR: Final = Measures(
         "storage31_kb": _storage,
     },
     needs=("qsgn", "stus"),
+    unbroken=frozenset({"storage31_kb", "ssl_longest_us"}),
     # Many tasks make several records.
     ways={
         "adapters_unused": Way.SUM,
@@ -291,6 +313,7 @@ QUEUE: Final = Measures(
         "put_page_rate": _pages_put,
         "avg_msg_pages": _pages_of_average,
     },
+    unbroken=frozenset({"page_set", "buffer_pool", "avg_msg_pages"}),
     needs=("qnam", "flag", "qsgn", "psid", "bpid", "lput", "lget", "puts", "put1", "putb", "pt1b"),
     # Of a shared queue each member tells its own handles, and has its own averages of the time on it.
     ways={"opct": Way.SUM, "ipct": Way.SUM, "mage": Way.HIGHEST, "qtst": Way.HIGHEST, "qtlt": Way.HIGHEST},
@@ -312,6 +335,7 @@ CHANNEL: Final = Measures(
         "exittime_max_us": _measured("etmx", "etav"),
     },
     needs=("chnm", "rqmn", "strt", "lmst", "ntav", "ntmn", "ntmx", "ntdt", "etav", "etmn", "etmx"),
+    unbroken=frozenset(f"{each}_{part}_us" for each in ("nettime", "exittime") for part in ("avg", "min", "max")),
     # The record has the number of the CipherSpec, the commands its name.
     omitted=frozenset({"ssl_cipher"}),
     ways={

@@ -25,6 +25,7 @@ from mqvitals_agent.smf.groups import Groups
 from mqvitals_agent.smf.layout.field import Layout, Shape, Value
 from mqvitals_agent.smf.measure import AHEAD, Measures, filled
 from mqvitals_agent.smf.record import Record
+from mqvitals_agent.smf.restart import Restarts
 from mqvitals_agent.smf.section import Section, sections
 from mqvitals_agent.smf.subject import (
     ADAPTER,
@@ -103,11 +104,13 @@ def is_queue_manager(name: str) -> bool:
 class Sampler:
     """Reads records one after another. It learns the names of groups on its way, and where a channel initiator's tasks go on.
 
-    ``unnamed`` are the objects, and whole records, that were left out for their names.
+    ``unnamed`` are the objects, and whole records, that were left out for their names. ``restarts`` looks for restarts of queue managers
+    in the order of the records; None: nobody does.
     """
 
-    def __init__(self, groups: Groups) -> None:
+    def __init__(self, groups: Groups, restarts: Restarts | None = None) -> None:
         self.unnamed = Unnamed()
+        self._restarts = restarts
         self._groups = groups
         self._places: dict[tuple[str, str, int], dict[str, int]] = {}
 
@@ -119,12 +122,13 @@ class Sampler:
             self.unnamed.note(record, "the queue manager", record.ssid)
             return
         self._learn(record, record.qsg)
+        restarted = self._restarts is not None and self._restarts.note(record)
         for total in self._totals(record):
             single = BY_KIND[total.object.kind].kind.single
             if not is_name(total.object.name) and not (single and not total.object.name):
                 self.unnamed.note(record, f"a {total.object.kind}", total.object.name)
             else:
-                yield total
+                yield replace(total, restarted=True) if restarted else total
 
     def _learn(self, record: Record, group: object) -> None:
         """The record tells the name of its queue manager's group, or does not."""
@@ -144,6 +148,8 @@ class Sampler:
 
     def pass_over(self, record: Record) -> None:
         """A record that is known already: it still tells its group's name, and how many tasks come before the next one's."""
+        if self._restarts is not None:
+            self._restarts.note(record)
         if record.qsg and is_queue_manager(record.qsg):
             self._groups.learn(record.ssid, record.qsg)
         if (record.type, record.subtype) == (115, 231) and is_queue_manager(record.ssid):

@@ -39,6 +39,7 @@ class Total:
 
     ``spans`` are the intervals (microseconds) that were added up, by who told them and when each ended. ``stamp``: the greater,
     the newer. ``joint``: other records may tell more of the same. ``member`` is the queue manager that told.
+    ``restarted``: it, or one of those that told, was started again shortly before.
     """
 
     object: ObjectName
@@ -50,6 +51,7 @@ class Total:
     stamp: Stamp
     fields: Mapping[str, Value | None]
     joint: bool = False
+    restarted: bool = False
 
     @property
     def key(self) -> tuple[ObjectName, str, int]:
@@ -75,7 +77,14 @@ class Total:
             for key in self.fields.keys() | other.fields.keys()
         }
         member = min(self.member, other.member)
-        return replace(newer, spans=spans, fields=fields, member=member, joint=self.joint or other.joint)
+        return replace(
+            newer,
+            spans=spans,
+            fields=fields,
+            member=member,
+            joint=self.joint or other.joint,
+            restarted=self.restarted or other.restarted,
+        )
 
     def of_group(self, name: str) -> Total:
         """The same as the thing of a group."""
@@ -84,11 +93,10 @@ class Total:
     def data(self) -> str:
         """All but the key, as JSON."""
         spans = sorted([teller, end, span] for (teller, end), span in self.spans.items())
-        return json.dumps(
-            {"group": self.group, "member": self.member, "spans": spans, "stamp": self.stamp, "fields": self.fields},
-            sort_keys=True,
-            separators=(",", ":"),
-        )
+        found = {"group": self.group, "member": self.member, "spans": spans, "stamp": self.stamp, "fields": self.fields}
+        if self.restarted:
+            found["restarted"] = True
+        return json.dumps(found, sort_keys=True, separators=(",", ":"))
 
     @classmethod
     def of_data(cls, name: ObjectName, probe: str, ts: int, data: str) -> Total:
@@ -105,6 +113,7 @@ class Total:
             (int(end_us), int(rank), str(rest)),
             dict(found["fields"]),
             joint=True,
+            restarted=bool(found.get("restarted")),
         )
 
 

@@ -35,8 +35,11 @@ _SHORT = {
     Absence.TIME_ZONE_UNKNOWN: "time zone?",
     Absence.FIRST_READING: "first",
     Absence.RESET: "reset",
+    Absence.RESTARTED: "restarted",
     Absence.SATURATED: "saturated",
     Absence.INACTIVE: "inactive",
+    Absence.OFFLINE: "offline",
+    Absence.NOT_IN_USE: "not in use",
     Absence.NOTHING_TO_TELL: "none",
     Absence.WINDOW: "too short",
 }

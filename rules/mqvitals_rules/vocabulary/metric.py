@@ -36,8 +36,11 @@ class Absence(Enum):
     TIME_ZONE_UNKNOWN = "time zone unknown"
     FIRST_READING = "first reading"  # a counter needs two
     RESET = "counter was reset or wrapped"
+    RESTARTED = "restarted lately"  # the queue manager was: its rates and increases are no measure yet
     SATURATED = "counter is saturated"  # it sticks at 999,999,999
     INACTIVE = "inactive"  # a channel without status has no figures
+    OFFLINE = "offline"  # a page set that is: its sizes are not known
+    NOT_IN_USE = "not in use"  # a page set or buffer pool without pages or buffers
     NOTHING_TO_TELL = "none"  # a blank date, an empty queue's oldest message
     WINDOW = "not enough history"  # a window function's window is not covered
 

@@ -65,8 +65,11 @@ _REASONS: Mapping[Absence, str] = {
     Absence.TIME_ZONE_UNKNOWN: "ages need the queue manager's time zone, which is neither configured nor found out yet",
     Absence.FIRST_READING: "an increase needs two polls",
     Absence.RESET: "the counter began again, or passed 999,999,999",
+    Absence.RESTARTED: "the queue manager was started again: increases of the two intervals of SMF records after that are no measure",
     Absence.SATURATED: "the counter stays at 999,999,999",
     Absence.INACTIVE: "the channel is inactive and has no figures",
+    Absence.OFFLINE: "the page set is offline",
+    Absence.NOT_IN_USE: "the page set has no pages, or the buffer pool no buffers",
     Absence.NOTHING_TO_TELL: "it has not happened yet, or there is nothing it could be said of",
     Absence.WINDOW: "the history does not reach back far enough",
 }

@@ -65,10 +65,13 @@ def record(
     length_us: int = 1_800_000_000,
     release: str = "940",
     flags: int = 0,
-    sequence: int = 7,
+    sequence: int | None = None,
     t0: bytes | None = None,
 ) -> bytes:
-    """A whole record with its descriptor word: ``sections`` by the number of their triplet; ``t0``: its standard section."""
+    """A whole record with its descriptor word: ``sections`` by the number of their triplet; ``t0``: its standard section.
+
+    Its number among its queue manager's is ``sequence``; by default it rises by one a second, and is 7 at noon.
+    """
     slots = max([number - 1, *sections, 0]) + 1
     chinit = (kind, subtype) in ((115, 231), (116, 10))
     head = bytes([0x5E, kind]) + taken_at(start_us + (length_us if t0 is None else 0) + local_us)
@@ -79,7 +82,7 @@ def record(
         length_us=length_us,
         chinit=chinit,
         flags=flags,
-        sequence=sequence,
+        sequence=max(7 + (start_us - NOON_US) // 1_000_000, 1) if sequence is None else sequence,
     )
     at = 28 + 8 * slots
     triplets, body = [b""] * slots, b""

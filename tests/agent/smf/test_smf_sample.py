@@ -94,9 +94,9 @@ def test_intervals_shorter_than_a_millisecond(smf: Any) -> None:
 
 
 def test_an_empty_pool_has_no_shares(smf: Any) -> None:
-    """Nothing is divided by 0."""
+    """Nothing is divided by 0: a pool without buffers is not in use."""
     found = told(smf.record(115, 215, {1: [smf.pool(9, buffers=0, low=0, free=0)]}))
-    assert values(found, "buffer_pool", "9")["low_pct"] is Absence.NOTHING_TO_TELL
+    assert values(found, "buffer_pool", "9")["low_pct"] is Absence.NOT_IN_USE
 
 
 def task(smf: Any, size: int, requests: int, cpu_us: int, elapsed_us: int) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from mqvitals_agent.simulator.smf.channel_initiator_meter import ChannelInitiatorMeter
@@ -22,9 +22,13 @@ _LOCKS_A_MESSAGE: Final = 2
 
 
 class MemberMeter:
-    """Follows a queue manager from now on, second by second, until the interval's end."""
+    """Follows a queue manager from now on, second by second, until the interval's end.
 
-    def __init__(self, group: Group, member: Member) -> None:
+    ``up_since`` says when it was started that is up at a moment (both ms since 1970 UTC): from then on it numbers its records.
+    """
+
+    def __init__(self, group: Group, member: Member, up_since: Callable[[int], int]) -> None:
+        self._up_since = up_since
         self._group = group
         self._member = member
         self._began = self._now = group.now
@@ -59,7 +63,7 @@ class MemberMeter:
             self._began,
             self._now,
         )
-        level, sequence = interval.level, self._now // 1000 * _RECORDS
+        level, sequence = interval.level, max(self._now - self._up_since(self._now), 1_000) // 1000 * _RECORDS
         own = private_traffic(member).since(self._before)
         shared = self._structures.traffic
         system = {

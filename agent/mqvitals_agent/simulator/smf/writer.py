@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -38,7 +39,7 @@ class SmfWriter:
         self._interval_ms = interval_ms
         self._due: deque[tuple[int, bytes]] = deque(maxlen=KEPT)
         self._ended: list[bytes] = []
-        self._meters = _meters(world.group)
+        self._meters = self._begun(world.group)
         world.watch(self, lived_ms=(KEPT + 1) * interval_ms)
 
     @property
@@ -91,6 +92,12 @@ class SmfWriter:
                 path.unlink(missing_ok=True)
         return written
 
+    def _meter(self, group: Group, name: str) -> MemberMeter:
+        return MemberMeter(group, group.members[name], partial(self._world.up_since, name))
+
+    def _begun(self, group: Group) -> dict[str, MemberMeter]:
+        return {name: self._meter(group, name) for name in group.members}
+
     def _ends(self, now: int) -> bool:
         # The world's seconds need not be those of the clock: the first one at or after the end counts.
         return now % self._interval_ms < STEP_MS
@@ -98,28 +105,24 @@ class SmfWriter:
     def _begin(self, group: Group) -> None:
         if self._ends(group.now):
             self._world.settle()
-            self._meters = _meters(group)
+            self._meters = self._begun(group)
 
     def _stop(self, group: Group, name: str, meter: MemberMeter) -> None:
         """A queue manager is down: what it did until then is its last record."""
         self._world.settle()
         if meter.lasts:
             self._ended += meter.records()
-        self._meters[name] = MemberMeter(group, group.members[name])
+        self._meters[name] = self._meter(group, name)
 
     def _end(self, group: Group) -> None:
         self._world.settle()
         for name, meter in self._meters.items():
             if meter.lasts:
                 self._ended += meter.records()
-                self._meters[name] = MemberMeter(group, group.members[name])
+                self._meters[name] = self._meter(group, name)
         if self._ended:
             self._due.append((group.now, b"".join(self._ended)))
             self._ended = []
-
-
-def _meters(group: Group) -> dict[str, MemberMeter]:
-    return {name: MemberMeter(group, member) for name, member in group.members.items()}
 
 
 def _put(folder: Path, ended: int, data: bytes) -> Path | None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mqvitals_agent.smf.groups import Groups
 from mqvitals_agent.smf.report.coverage import intervals_of, missing
@@ -16,6 +16,7 @@ from mqvitals_agent.smf.report.outcome import Finding, Outcome, Trouble, by_rule
 from mqvitals_agent.smf.report.staging import Staging
 from mqvitals_agent.smf.report.tables import figures
 from mqvitals_agent.smf.report.wording import count, plural, release, when, zone
+from mqvitals_agent.smf.restart import Restart, guarded
 from mqvitals_agent.smf.source import STDIN
 from mqvitals_agent.view.chart import Span
 from mqvitals_agent.view.figure import duration_us, moment
@@ -24,7 +25,7 @@ from mqvitals_agent.view.wording import object_words
 from mqvitals_rules.check import Judging
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.rule import Rule, RuleKind
-from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.snapshot import ObjectName, Snapshot
 
 STANDARD_INPUT = "(standard input)"
 MOST_OBJECTS = 10
@@ -32,6 +33,8 @@ MOST_OBJECTS = 10
 MOST_DAMAGED = 20
 """So many damaged records of a file are told one by one."""
 MOST_NAMES = 12
+MOST_RESTARTS = 20
+_JOINT_MS = 30_000
 NO_CAVEAT = ("", "None.", "None")
 """How rules say that there is none."""
 
@@ -67,12 +70,13 @@ def health_check(
         evidence = read(paths, staging, groups or Groups(), now_us)
         span = Span(*(0, 0) if evidence.period is None else (each // 1000 for each in evidence.period))
         judge, ledger = Judge(judging), Ledger(span)
+        restarts = sorted(staging.restarts(), key=lambda each: each[0].since_us)
         for snapshot in staging.snapshots(evidence.groups, ungrouped=evidence.ungrouped):
-            judge.take(snapshot)
+            judge.take(_without_rates(snapshot, restarts, evidence))
             ledger.take(snapshot)
         owners = sorted({*evidence.sources, *ledger.owners()})
         outcomes = {owner: outcome_of(judge.checks(owner)) for owner in owners}
-        blocks = [*_beginning(evidence, outcomes, ascii_only=ascii_only)]
+        blocks = [*_beginning(evidence, outcomes, [each for each, _ in restarts], ascii_only=ascii_only)]
         for owner in sorted(owners, key=lambda each: (-outcomes[each].health, each)):
             blocks += _owner(owner, outcomes[owner], is_group=owner not in evidence.sources)
             blocks += figures(ledger, owner, span, ascii_only=ascii_only)
@@ -86,7 +90,25 @@ def health_check(
     return HealthCheck(tuple(blocks), evidence.records, evidence.damaged, found, tuple(evidence.unreadable))
 
 
-def _beginning(evidence: Evidence, outcomes: dict[str, Outcome], *, ascii_only: bool) -> Iterator[Block]:
+def _without_rates(snapshot: Snapshot, restarts: Sequence[tuple[Restart, int]], evidence: Evidence) -> Snapshot:
+    """The snapshot as rules look at it: without rates and increases of intervals shortly after a restart."""
+
+    def is_guarded(restart: Restart, until_us: int) -> bool:
+        names = (restart.queue_manager, evidence.groups.of(restart.queue_manager))
+        # What several tell together stands at the nearest full minute.
+        spare = (
+            _JOINT_MS if snapshot.group or any(each.object.kind == "application" for each in snapshot.readings) else 0
+        )
+        return snapshot.owner in names and restart.since_us // 1000 < snapshot.ts <= until_us // 1000 + spare
+
+    if not any(is_guarded(*each) for each in restarts):
+        return snapshot
+    return replace(snapshot, readings=tuple(map(guarded, snapshot.readings)))
+
+
+def _beginning(
+    evidence: Evidence, outcomes: dict[str, Outcome], restarts: Sequence[Restart], *, ascii_only: bool
+) -> Iterator[Block]:
     yield Heading(1, "IBM MQ health check from SMF data")
     yield Table(
         ("file", "records of MQ", "others, passed over", "damaged"),
@@ -107,6 +129,15 @@ def _beginning(evidence: Evidence, outcomes: dict[str, Outcome], *, ascii_only: 
     if evidence.period is not None:
         began, ended = evidence.period
         yield Paragraph(f"Period: {when(began)} to {when(ended)} UTC ({duration_us(ended - began)}).")
+    if restarts:
+        yield Heading(2, "Restarts")
+        shown = [f"{each.words()}." for each in restarts[:MOST_RESTARTS]]
+        more = len(restarts) - MOST_RESTARTS
+        yield Items((*shown, *([f"And {more:,} more."] if more > 0 else [])))
+        yield Paragraph(
+            f"{plural(len(restarts), 'restart')}. Rates and increases of the interval in which a queue manager was started and of the one after"
+            " it are not judged: they are no measure of how it works."
+        )
     if evidence.sources:
         yield Heading(2, "Summary")
         yield Table(

@@ -13,6 +13,7 @@ from typing import Final
 from mqvitals_agent.smf.application import DAY_MS, as_rest, processor_time
 from mqvitals_agent.smf.groups import Groups
 from mqvitals_agent.smf.record import Record
+from mqvitals_agent.smf.restart import Restart, Restarts
 from mqvitals_agent.smf.sample import TOP, Key, add, snapshots
 from mqvitals_agent.smf.total import Total
 from mqvitals_rules.snapshot import ObjectName, Snapshot
@@ -26,6 +27,8 @@ PRAGMA cache_size = -16000;
 CREATE TABLE seen (digest BLOB PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE span (owner TEXT, type INTEGER, subtype INTEGER, began INTEGER, ended INTEGER,
     PRIMARY KEY (owner, type, subtype, began, ended)) WITHOUT ROWID;
+CREATE TABLE number (system TEXT, owner TEXT, ended INTEGER, number INTEGER, began INTEGER,
+    PRIMARY KEY (system, owner, ended, number)) WITHOUT ROWID;
 CREATE TABLE total (ts INTEGER, owner TEXT, kind TEXT, name TEXT, probe TEXT, data TEXT);
 CREATE TABLE used (owner TEXT, day INTEGER, name TEXT, cpu INTEGER, PRIMARY KEY (owner, day, name)) WITHOUT ROWID;
 BEGIN;
@@ -56,7 +59,12 @@ class Staging:
         return self._base.execute("INSERT OR IGNORE INTO seen VALUES (?)", (digest,)).rowcount == 1
 
     def put_span(self, record: Record) -> None:
-        """Keep the interval of a record that has one."""
+        """Keep the interval of a record that has one, and its number among its queue manager's."""
+        if record.end_us is not None:
+            self._base.execute(
+                "INSERT OR IGNORE INTO number VALUES (?, ?, ?, ?, ?)",
+                (record.sysid, record.ssid, record.end_us, record.sequence[1], record.start_us),
+            )
         if record.start_us is not None and record.end_us is not None:
             self._base.execute(
                 "INSERT OR IGNORE INTO span VALUES (?, ?, ?, ?, ?)",
@@ -78,6 +86,22 @@ class Staging:
             "SELECT began, ended FROM span WHERE owner = ? AND type = ? AND subtype = ? ORDER BY began, ended",
             (owner, kind, subtype),
         )
+
+    def restarts(self) -> Iterator[tuple[Restart, int]]:
+        """The restarts of queue managers, and until when (microseconds) rates and increases are not judged after each."""
+        rows = self._base.execute(
+            "SELECT system, owner, ended, number, began FROM number ORDER BY system, owner, ended, number"
+        )
+        for (system, owner), each in groupby(rows, key=itemgetter(0, 1)):
+            seen = Restarts()
+            guards: list[int] = []
+            for _, _, ended, number, began in each:
+                held = seen.take(system, owner, ended, number, began)
+                if len(seen.found) > len(guards):
+                    guards.append(ended)
+                elif held:
+                    guards[-1] = ended
+            yield from zip(seen.found, guards, strict=True)
 
     def snapshots(
         self, groups: Groups, applications: int = TOP, ungrouped: Counter[str] | None = None

@@ -17,6 +17,7 @@ from mqvitals_agent.simulator.scenario import SCENARIOS, Incident, Scenario, Wha
 from mqvitals_agent.simulator.smf.task import Work, spread
 from mqvitals_agent.simulator.smf.writer import KEPT, SmfWriter
 from mqvitals_agent.smf.reader import records
+from mqvitals_agent.smf.restart import Restarts
 from mqvitals_agent.smf.tally import Tally
 
 BEGIN = 1_763_700_007_123
@@ -136,6 +137,10 @@ def test_a_queue_manager_that_is_down_writes_nothing(smf: SimpleNamespace) -> No
     mine = [each for each in found if (each.ssid, each.subtype) == ("QM04", 2)]
     lengths = [(each.start_us // 1000 - smf.BEGIN, each.interval_us // 1000) for each in mine]
     assert lengths == [(0, 60_000), (60_000, 9_000), (114_000, 6_000), (120_000, 60_000)]
+    restarts = Restarts()
+    for each in found:
+        restarts.note(each)
+    assert [(each.queue_manager, each.since_us // 1000 - smf.BEGIN) for each in restarts.found] == [("QM04", 69_000)]
     puts = sum(queue.put_total - before[name] for name, queue in here.group.members["QM04"].queues.items())
     told = sum(each["put"] for (each,) in smf.fields(found, "QMST", "QM04"))
     assert puts <= told <= puts + sum(queue.put_total for queue in here.group.shared_queues.values())
