@@ -15,7 +15,7 @@ from mqvitals_rules.facts import Facts
 from mqvitals_rules.finding import severity_of
 from mqvitals_rules.form import Form
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Transition, Why
-from mqvitals_rules.lifecycle.incident import explained
+from mqvitals_rules.lifecycle.incident import Partners, explained
 from mqvitals_rules.lifecycle.step import Measured, Policy, Verdict, begin, end, step
 from mqvitals_rules.rule import RuleKind
 from mqvitals_rules.ruleset import RuleSet
@@ -75,6 +75,11 @@ class Engine:
         self._removed: list[Alert] = []
         self._unknown: dict[str, Counter[tuple[str, Absence]]] = {}
         self._causes = rules.causes
+        self._partner_causes = rules.partner_causes
+        self._reaching = frozenset[str]().union(*self._partner_causes.values())
+        """The rules whose alerts explain alerts of other queue managers."""
+        self._partners: dict[AlertKey, Alert] = {}
+        """The firing alerts of these rules."""
         self._listens = rules.listens
         self._advice = frozenset(str(rule.id) for rule in rules.rules if rule.kind is not RuleKind.OPERATIONAL)
         self._firing: dict[str, dict[AlertKey, Alert]] = {}
@@ -86,6 +91,8 @@ class Engine:
                 self._open.setdefault(alert.scope, {})[alert.key.rule] = alert
                 if alert.state is AlertState.FIRING:
                     self._firing.setdefault(alert.scope.owner, {})[alert.key] = alert
+                    if alert.key.rule in self._reaching:
+                        self._partners[alert.key] = alert
 
     @property
     def open_alerts(self) -> tuple[Alert, ...]:
@@ -139,15 +146,24 @@ class Engine:
         """Note for the owner's firing alerts which of them explains which."""
         firing = self._firing.setdefault(owner, {})
         for change in changes:
-            if change.after.state is AlertState.FIRING:
-                firing[change.after.key] = change.after
+            key, fires = change.after.key, change.after.state is AlertState.FIRING
+            if fires:
+                firing[key] = change.after
             else:
-                firing.pop(change.after.key, None)
-        if not self._causes or all(
-            alert.cause is None and alert.key.rule not in self._causes for alert in firing.values()
+                firing.pop(key, None)
+            if key.rule in self._reaching:
+                if fires:
+                    self._partners[key] = change.after
+                else:
+                    self._partners.pop(key, None)
+        if all(
+            alert.cause is None and alert.key.rule not in self._causes and alert.key.rule not in self._partner_causes
+            for alert in firing.values()
         ):
             return
-        causes = explained(firing.values(), self._causes, self.world.touches)
+        others = tuple(alert for alert in self._partners.values() if alert.scope.owner != owner)
+        partners = Partners(others, self._partner_causes, self.world.leads_to)
+        causes = explained(firing.values(), self._causes, self.world.touches, partners)
         changed = {change.after.key: index for index, change in enumerate(changes)}
         for key, before in list(firing.items()):
             cause = causes.get(key)

@@ -155,6 +155,7 @@ class RuleEntry:
     mqsc_if: tuple[MqscEntry, ...] = ()
     tier: Tier = ""
     caused_by: tuple[LocatedText, ...] = ()
+    caused_by_partner: tuple[LocatedText, ...] = ()
 
     def __post_init__(self) -> None:
         if self.mqsc_if and self.mqsc is None:
@@ -217,6 +218,7 @@ def _rule(entry: RuleEntry, topic: str) -> Rule:
         mqsc_if=tuple(MqscCase(case.when, case.mqsc) for case in entry.mqsc_if),
         tier=entry.tier,
         caused_by=entry.caused_by,
+        caused_by_partner=entry.caused_by_partner,
     )
 
 
@@ -236,6 +238,9 @@ def _name_problems(entry: RuleEntry, kinds: Mapping[str, Kind]) -> Iterator[Prob
                 "about",
                 f"must be a kind with one object for each queue manager, and {about.name} has many",
             )
+    for cause in entry.caused_by_partner:
+        if scope is not None and scope.name != "channel":
+            yield Problem(cause.place, "caused_by_partner", f"a {scope.name} has no partner; only a channel has one")
     for name in entry.parameters:
         if not name.isidentifier() or keyword.iskeyword(name):
             yield Problem(

@@ -134,7 +134,7 @@ def _section(rule: Rule) -> Iterator[str]:
         "Severity": severities(rule),
         "Hold": hold(rule),
         "Clears": clears(rule),
-        "Explained by": ", ".join(rule.caused_by),
+        "Explained by": ", ".join([*rule.caused_by, *(f"{each} of its partner" for each in rule.caused_by_partner)]),
         "Needs": ", ".join(rule.needs),
         "Advice": one_line(rule.advice),
         "Caveat": one_line(rule.caveat),

@@ -107,7 +107,8 @@ class Rule:
     names are quoted where MQ would fold them.
     ``needs`` names the answers and records it judges from. ``tier`` says what kind of source that is: P for PCF answers, S for SMF records,
     M for console messages, D for declared facts, A for the agent itself, with ``>`` (better with), ``+`` (and) or ``|`` (or) between.
-    ``caused_by`` names the rules whose alert, about the same thing or one it depends on, explains this one's.
+    ``caused_by`` names the rules whose alert, about the same thing or one it depends on, explains this one's; ``caused_by_partner`` those whose
+    alert about the queue manager at the other end of the channel does.
     """
 
     id: LocatedText
@@ -132,3 +133,9 @@ class Rule:
     mqsc_if: tuple[MqscCase, ...] = ()
     tier: str = ""
     caused_by: tuple[LocatedText, ...] = ()
+    caused_by_partner: tuple[LocatedText, ...] = ()
+
+    @property
+    def causes(self) -> tuple[LocatedText, ...]:
+        """Every rule whose alert can explain this one's."""
+        return self.caused_by + self.caused_by_partner

@@ -102,6 +102,13 @@ class RuleSet:
         return {str(rule.id): frozenset(map(str, rule.caused_by)) for rule in self.rules if rule.caused_by}
 
     @property
+    def partner_causes(self) -> Mapping[str, frozenset[str]]:
+        """Rule id -> the rules whose alerts about the queue manager at the other end explain its own."""
+        return {
+            str(rule.id): frozenset(map(str, rule.caused_by_partner)) for rule in self.rules if rule.caused_by_partner
+        }
+
+    @property
     def listens(self) -> bool:
         """Whether the condition of any rule asks for console messages."""
         return any(self._form(rule, {}).when.messages for rule in self.rules)
@@ -207,9 +214,10 @@ def unknown_causes(rules: Sequence[Rule]) -> list[Problem]:
     """The rules that others name as causes and that there are not."""
     ids = [str(rule.id) for rule in rules]
     return [
-        Problem(cause.place, "caused_by", f"there is no rule {str(cause)!r}{did_you_mean(cause, ids)}")
+        Problem(cause.place, key, f"there is no rule {str(cause)!r}{did_you_mean(cause, ids)}")
         for rule in rules
-        for cause in rule.caused_by
+        for key, causes in (("caused_by", rule.caused_by), ("caused_by_partner", rule.caused_by_partner))
+        for cause in causes
         if cause not in ids
     ]
 

@@ -284,6 +284,8 @@ class World:
         self._reported: set[tuple[str, str]] = set()
         """(owner, kind) of which something was ever reported, if only that there is none."""
         self._probes: dict[str, list[str]] = {}
+        channel = kinds["channel"].metric("type") if "channel" in kinds else None
+        self._channel_types: Mapping[str, int] = channel.values if channel else {}
         for kind in kinds.values():
             self._probes.setdefault(kind.poll, []).append(kind.name)
 
@@ -419,6 +421,29 @@ class World:
             return True
         ways = self._belongs(one, other), self._belongs(other, one)
         return True if True in ways else None if None in ways else False
+
+    def leads_to(self, channel: ObjectName, other: ObjectName) -> bool | None:
+        """Whether a channel leads to another queue manager; None while that cannot be told, as during an outage.
+
+        The channel tells its partner. While it does not know it, as before it has ever started: a channel that sends leads to the
+        queue manager that its transmission queue is named after, and a cluster-sender channel called TO.QM02 to QM02.
+        """
+        if channel.kind != "channel" or other.kind != "queue_manager" or channel.owner == other.owner:
+            return False
+        state = self._objects.get(channel)
+        if state is None:
+            return None
+        partner = state.values.get("remote_queue_manager")
+        if isinstance(partner, Absence) and partner in _LOST:
+            return None
+        if isinstance(partner, str) and partner.strip():
+            return partner.strip() == other.owner
+        type_ = state.values.get("type")
+        if type_ == self._channel_types.get("CLUSSDR"):
+            return channel.name == f"TO.{other.owner}"
+        return type_ in (self._channel_types.get("SDR"), self._channel_types.get("SVR")) and (
+            state.values.get("xmitq") == other.owner
+        )
 
     def _belongs(self, one: ObjectName, other: ObjectName) -> bool | None:
         if (one.kind, other.kind) not in RELATIONS:

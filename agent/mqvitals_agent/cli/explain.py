@@ -81,7 +81,9 @@ def _rule(rule: Rule, settings: Settings) -> Iterator[str]:
     yield from _line("Clears", clears(rule))
     yield from _line("Severity", severities(rule))
     yield from _parameters(rule, settings)
-    yield from _line("Caused by", ", ".join(rule.caused_by))
+    yield from _line(
+        "Caused by", ", ".join([*rule.caused_by, *(f"{each} of its partner" for each in rule.caused_by_partner)])
+    )
     yield from _line("Needs", ", ".join(rule.needs))
     yield from _facts(rule)
     yield from _counsel(rule)

@@ -82,6 +82,7 @@ def row(rule: Rule, settings: Settings) -> dict[str, Any]:
         "about": rule.about,
         "family": rule.family.name if rule.family else None,
         "caused_by": [str(cause) for cause in rule.caused_by],
+        "caused_by_partner": [str(cause) for cause in rule.caused_by_partner],
         "enabled": rule.id not in settings.rules.disabled,
         "severity": rule.severity.name.lower(),
         "severity_if": [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
 
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState
 from mqvitals_rules.snapshot import ObjectName
@@ -11,10 +12,24 @@ Touches = Callable[[ObjectName, ObjectName], bool | None]
 """Whether trouble of one object can be trouble of another: they are the same, belong together, or one is the whole of the other. None: not known."""
 
 
+class Partners(NamedTuple):
+    """Firing alerts of other queue managers that can be causes.
+
+    ``caused_by``: rule -> the rules of ``alerts`` that explain it where ``leads_to`` says that its channel leads to what they are about.
+    """
+
+    alerts: tuple[Alert, ...]
+    caused_by: Mapping[str, frozenset[str]]
+    leads_to: Touches
+
+
 def explained(
-    alerts: Iterable[Alert], caused_by: Mapping[str, frozenset[str]], touches: Touches
+    alerts: Iterable[Alert],
+    caused_by: Mapping[str, frozenset[str]],
+    touches: Touches,
+    partners: Partners | None = None,
 ) -> dict[AlertKey, AlertKey]:
-    """The cause of each firing alert that has one: of the alerts of a rule in ``caused_by`` about an object it touches.
+    """The cause of each firing alert that has one: of the alerts of a rule in ``caused_by`` about an object it touches, or of ``partners``.
 
     While it is not known how two objects belong together, as after a restart, the cause that an alert had before remains.
     Of several the most severe counts, then the one that began first. No alert explains itself in the end: where alerts would explain each
@@ -33,6 +48,13 @@ def explained(
             for other in by_rule.get(rule, ())
             if other.key != alert.key and _explains(other, alert, touches) and not _leads(other.key, alert.key, causes)
         ]
+        if partners is not None and alert.key.rule in partners.caused_by:
+            rules = partners.caused_by[alert.key.rule]
+            found += [
+                other
+                for other in partners.alerts
+                if other.key.rule in rules and other.cause != alert.key and _explains(other, alert, partners.leads_to)
+            ]
         if found:
             causes[alert.key] = min(found, key=_weight).key
     return causes

@@ -102,7 +102,7 @@ class Comparison:
     def _why_not(self, each: FiringEntry, alert: Alert) -> str:
         """Why no alert of the rule that should explain this one does."""
         rule = self._game.rules.rule(each.rule)
-        if rule is not None and each.cause not in rule.caused_by:
+        if rule is not None and each.cause not in rule.causes:
             return f"{each.rule} does not name {each.cause} under caused_by"
         firing = {other.key.rule for other in self._game.alerts if other.state is AlertState.FIRING}
         if each.cause not in firing:
