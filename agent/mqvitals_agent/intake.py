@@ -11,6 +11,7 @@ from mqvitals_agent.store.writer import Store
 from mqvitals_rules.check import Judging
 from mqvitals_rules.engine import Engine, Evaluation
 from mqvitals_rules.lifecycle.alert import AlertState, Transition, Why
+from mqvitals_rules.rule import RuleKind
 from mqvitals_rules.snapshot import Snapshot
 
 Changed = Callable[[Snapshot, Sequence[Transition]], None]
@@ -69,5 +70,8 @@ class Intake:
 
     @property
     def firing(self) -> int:
-        """How many alerts are firing now."""
-        return sum(alert.state is AlertState.FIRING for alert in self._engine.open_alerts)
+        """How many operational alerts are firing now, those that another one explains among them; advice is none."""
+        operational = RuleKind.OPERATIONAL.value
+        return sum(
+            alert.state is AlertState.FIRING and alert.kind_of_rule == operational for alert in self._engine.open_alerts
+        )

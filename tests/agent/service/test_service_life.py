@@ -6,6 +6,7 @@ import asyncio
 import errno
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -315,3 +316,34 @@ async def test_the_log_names_alerts_once(house: Any) -> None:
         house.of("QM03").down = 0
         await house.clock.advance(120_000)
     assert alert_lines(house) == [("alert.firing", "AGENT-01"), ("alert.resolved", "AGENT-01")]
+
+
+ADVICE = """\
+rules:
+  - id: MY-01
+    title: It is there
+    kind: review
+    scope: queue_manager
+    when: reachable == YES
+    severity: warning
+    summary: "{owner} is there"
+    advice: Nothing.
+    caveat: None.
+    source: {document: Our own handbook, section: Chapter 1}
+"""
+
+
+async def test_advice_is_no_alert_that_fires(house: Any, tmp_path: Path) -> None:
+    """The agent counts and logs what somebody should act on: in a quiet group nothing, though there is advice."""
+    (tmp_path / "ours.yaml").write_text(ADVICE, "utf-8")
+    house.settings = replace(
+        house.settings, rules=RuleSettings(files=(LocatedText(str(tmp_path / "ours.yaml"), Place("mqvitals.yaml")),))
+    )
+    async with house.running():
+        await house.clock.advance(600_000)
+    with StoreReader.open(house.store) as reader:
+        kinds = {each.alert.kind_of_rule for each in reader.alerts(review=None)}
+    assert house.stored[-1].firing == 0
+    assert kinds
+    assert "operational" not in kinds
+    assert alert_lines(house) == []
