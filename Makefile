@@ -22,7 +22,7 @@ demo: $(STAMP) ## watch a simulated queue-sharing group live, get ill and recove
 	@$(BIN)/mqvitals demo
 
 test: $(STAMP) ## run the tests
-	@$(BIN)/python -m pytest -n auto
+	@$(BIN)/python -u -m pytest -n auto
 
 check: lint types imports test ## everything that must hold before a change lands
 
@@ -61,7 +61,7 @@ bench: $(VENV)/peers ## benchmarks, each against a named peer
 	@PYTHONPATH=$(VENV)/peers $(BIN)/python benchmarks/run.py
 
 soak: $(STAMP) ## property tests with many more examples, 200 reconnects, 100,000 damaged SMF records
-	@$(BIN)/python -m pytest -n auto --hypothesis-profile soak --timeout 3600 tests
+	@$(BIN)/python -u -m pytest -v -n auto --hypothesis-profile soak --timeout 3600 tests
 
 tools: .tools/promtool ## real programs for opt-in tests: Prometheus's promtool, built with Go
 

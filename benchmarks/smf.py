@@ -1,6 +1,6 @@
 """How fast SMF files are read and written as JSON lines and CSV, beside plain Python that does the same work section by section.
 
-The file is a real one of the channel initiator, TESTCHL, repeated to 100 MB. Each stage runs in a process of its own, by whose processor time and
+The records, those of ``--file`` or of a simulated group, are repeated to 100 MB. Each stage runs in a process of its own, by whose processor time and
 peak memory it is measured: other programs on the machine do not count. ``--megabytes 10`` is quick, and not for figures to quote.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
 import json
 import os
 import resource
@@ -23,6 +24,9 @@ from time import process_time
 from typing import Any, Final, NamedTuple, TextIO
 
 from mqvitals_agent.cli.main import main as command
+from mqvitals_agent.simulator.model import World
+from mqvitals_agent.simulator.scenario import load_scenario
+from mqvitals_agent.simulator.smf.writer import SmfWriter
 from mqvitals_agent.smf.reader import records
 from mqvitals_agent.smf.section import Section, sections
 from mqvitals_agent.smf.source import open_smf
@@ -30,6 +34,7 @@ from mqvitals_agent.smf.tally import Tally
 
 MEMORY_TARGET_MB: Final = 100
 ROUNDS: Final = 3
+BEGIN: Final = 1795176000000  # 2026-11-20 12:00:00 UTC
 FORMATTER: Final = "mqsmfcsv"
 _RDW: Final = Struct(">HBB")
 _HEADER: Final = Struct(">BB4s4s4s4sH3s")
@@ -163,11 +168,11 @@ def stage(name: str, path: Path) -> int:
     return 0
 
 
-def sample() -> Path:
-    """The real file, where the tests look for it too."""
-    named = os.environ.get("MQVITALS_SHARED_DATA")
-    folder = Path(named) if named else Path(__file__).resolve().parents[2] / "shared" / "data"
-    return folder / "smf" / "TESTCHL.dat"
+def simulated() -> bytes:
+    """Ten minutes of a simulated queue-sharing group: every record of its queue managers and channel initiators."""
+    stream = io.BytesIO()
+    SmfWriter(World(load_scenario("busy-morning"), BEGIN, seed=1), stream, 60_000).write_due(BEGIN + 600_000)
+    return stream.getvalue()
 
 
 def main() -> int:
@@ -175,23 +180,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--megabytes", type=int, default=100)
     parser.add_argument("--stage", choices=STAGES, help=argparse.SUPPRESS)
-    parser.add_argument("--file", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--file", type=Path, help="a file of SMF records (default: those of a simulated group)")
     arguments = parser.parse_args()
     if arguments.stage:
         return stage(arguments.stage, arguments.file)
-    if not sample().is_file():
-        print(f"no figures: {sample()} is not there; name the folder of sample data with MQVITALS_SHARED_DATA")
-        return 0
+    if arguments.file and not arguments.file.is_file():
+        parser.error(f"--file {arguments.file}: there is no such file")
     with TemporaryDirectory() as folder:
         path = Path(folder) / "big.smf"
-        data = sample().read_bytes()
+        data = arguments.file.read_bytes() if arguments.file else simulated()
         with path.open("wb") as file:
             for _ in range(-(-arguments.megabytes * 1_000_000 // len(data))):
                 file.write(data)
-        return report(path)
+        return report(path, arguments.file.name if arguments.file else "a simulated group")
 
 
-def report(path: Path) -> int:
+def report(path: Path, source: str) -> int:
     """Measure all stages on a file, print, and return 1 when an aim is missed."""
     size = path.stat().st_size / 1e6
     chosen = [name for name in STAGES if name != FORMATTER or shutil.which(FORMATTER)]
@@ -201,7 +205,7 @@ def report(path: Path) -> int:
         for name in chosen:
             took[name].append(measured(name, path))
     speeds = {name: [size / each.cpu_s for each in found] for name, found in took.items()}
-    print(f"TESTCHL repeated to {size:.0f} MB, {ROUNDS} rounds: MB per second of processor time, slowest to fastest")
+    print(f"{source} repeated to {size:.0f} MB, {ROUNDS} rounds: MB per second of processor time, slowest to fastest")
     missed = False
     for name in chosen:
         each, speed = STAGES[name], speeds[name]

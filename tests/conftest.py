@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 import threading
 import time
@@ -16,7 +17,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from mqvitals_agent.clock import VirtualLoop
+_SAMPLES = str(Path(__file__).resolve().parent / "samples")
+if _SAMPLES not in sys.path:
+    sys.path.insert(0, _SAMPLES)
+
+from mqsamples.once import Once  # noqa: E402 - found through the line above
+from mqvitals_agent.clock import VirtualLoop  # noqa: E402
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "config" / "mqvitals.example.yaml"
 RENEW = "--renew-goldens"
@@ -33,7 +39,7 @@ ENVIRONMENT["MQVITALS_CONFIG_PATH"] = ""
 
 settings.register_profile(
     "project",
-    max_examples=100,
+    max_examples=40,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
@@ -60,6 +66,16 @@ def fixed_environment() -> Iterator[None]:
         time.tzset()
         yield
     time.tzset()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shipped_rules() -> Iterator[None]:
+    """The shipped packs are read and compiled once, not by each of the thousands of commands that tests run."""
+    from mqsamples.shipped import remember
+
+    with pytest.MonkeyPatch.context() as patch:
+        remember(patch)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -103,13 +119,36 @@ def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], AbstractEventLo
 
 
 @pytest.fixture(scope="session")
-def shared_data() -> Path:
-    """The folder of recordings and SMF samples: named by MQVITALS_SHARED_DATA, else beside the checkout."""
-    named = os.environ.get("MQVITALS_SHARED_DATA")
-    folder = Path(named) if named else Path(__file__).resolve().parents[2] / "shared" / "data"
-    if not folder.is_dir():
-        pytest.skip(f"no sample data at {folder}; name the folder with MQVITALS_SHARED_DATA")
-    return folder
+def soak(request: pytest.FixtureRequest) -> bool:
+    """True in ``make soak``, where tests may be long."""
+    return bool(request.config.getoption("--hypothesis-profile") == "soak")
+
+
+@pytest.fixture(scope="session")
+def built_once(tmp_path_factory: pytest.TempPathFactory) -> Once:
+    """Expensive samples, built once for all workers: ``built_once.built(name, build)``."""
+    return Once(tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def recordings(built_once: Once) -> Callable[[str], Path]:
+    """Recordings of a simulated group of four queue managers: ``quiet``, 200 s, and ``incident``, 200 s full of trouble.
+
+    Of the first each cycle is 10 s long, of the second 5 s. Nobody may change these files.
+    """
+
+    def recording(name: str) -> Path:
+        from mqsamples.group import EVERYTHING, batches, write_recording
+        from mqvitals_agent.simulator.scenario import load_scenario
+
+        scenario, every_ms = {"quiet": (load_scenario("quiet"), 10_000), "incident": (EVERYTHING, 5_000)}[name]
+
+        def build(path: Path) -> None:
+            write_recording(path, scenario, batches(scenario, 200_000, every_ms, connected=True), every_ms)
+
+        return built_once.built(f"recording-{name}.jsonl.gz", build)
+
+    return recording
 
 
 @pytest.fixture

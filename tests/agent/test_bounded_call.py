@@ -113,5 +113,5 @@ async def main():
     asyncio.get_running_loop().run_in_executor(None, threading.Event().wait)
 run_in_loop(main())
 """
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "given up\n", "")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from mqsamples.once import Once
+
+Recordings = Callable[[str], Path]
 PROGRAM = [sys.executable, "-P", "-m", "mqvitals_tui.main"]
-BATCH_QUEUES = 'facts:\n  queues:\n    - {objects: "*/queue/BATCH.FEED", role: batch}\n'
 
 
 @pytest.fixture(scope="session")
@@ -41,45 +43,26 @@ def mqvitals() -> Callable[..., subprocess.CompletedProcess[str]]:
 
 
 @pytest.fixture(scope="session")
-def recordings(shared_data: Path) -> Path:
-    """The folder of the shared recordings."""
-    return shared_data / "pcf"
-
-
-@pytest.fixture(scope="session")
-def expected(recordings: Path) -> Callable[[str], dict[str, Any]]:
-    """What must be seen in a recording: ``expected("incident")``."""
-
-    def load(name: str) -> dict[str, Any]:
-        loaded: dict[str, Any] = json.loads((recordings / f"recording-{name}.expected.json").read_text("utf-8"))
-        return loaded
-
-    return load
-
-
-@pytest.fixture(scope="session")
-def declared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A configuration that declares BATCH.FEED as a batch queue."""
-    path = tmp_path_factory.mktemp("config") / "mqvitals.yaml"
-    path.write_text(BATCH_QUEUES, "utf-8")
-    return path
-
-
-@pytest.fixture(scope="session")
 def incident(
-    mqvitals: Callable[..., Any], recordings: Path, declared: Path, tmp_path_factory: pytest.TempPathFactory
+    mqvitals: Callable[..., Any], recordings: Recordings, built_once: Once, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """A store with the whole incident recording, BATCH.FEED declared as batch."""
-    store = tmp_path_factory.mktemp("incident") / "incident.db"
-    mqvitals(
-        "replay", recordings / "recording-incident.jsonl.gz", "--speed", "max", "--store", store, "--config", declared
-    )
-    return store
+    """A store with the whole recording of an incident."""
+    return _replayed("incident", mqvitals, recordings, built_once, tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
-def quiet(mqvitals: Callable[..., Any], recordings: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with the whole quiet recording."""
-    store = tmp_path_factory.mktemp("quiet") / "quiet.db"
-    mqvitals("replay", recordings / "recording-quiet.jsonl.gz", "--speed", "max", "--store", store)
-    return store
+def quiet(
+    mqvitals: Callable[..., Any], recordings: Recordings, built_once: Once, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A store with the whole recording of quiet minutes."""
+    return _replayed("quiet", mqvitals, recordings, built_once, tmp_path_factory)
+
+
+def _replayed(
+    name: str, run: Callable[..., Any], recordings: Recordings, built_once: Once, factory: pytest.TempPathFactory
+) -> Path:
+    def build(path: Path) -> None:
+        run("replay", recordings(name), "--speed", "max", "--store", path)
+
+    # Readers leave files beside a store: each worker has its own.
+    return Path(shutil.copy(built_once.built(f"e2e-{name}.db", build), factory.mktemp(name) / f"{name}.db"))

@@ -13,8 +13,6 @@ from typing import Any
 
 from .conftest import PROGRAM
 
-KILLS = 20
-
 
 def rows_by_cycle(store: Path) -> dict[tuple[str, int], tuple[int, int, int]]:
     """(owner, cycle) -> rows of the snapshot in three tables of samples."""
@@ -38,24 +36,24 @@ def cycle_in(line: str) -> int:
     return int(line.split("cycle ", 1)[1].split(",", 1)[0])
 
 
-def test_kill(mqvitals: Callable[..., Any], recordings: Path, incident: Path, declared: Path, tmp_path: Path) -> None:
-    """At 20 random moments the store opens, every reported cycle is whole in it, and status can tell."""
+def test_kill(
+    mqvitals: Callable[..., Any], recordings: Callable[[str], Path], incident: Path, soak: bool, tmp_path: Path
+) -> None:
+    """At random moments (20 in `make soak`) the store opens, every reported cycle is whole in it, and status can tell."""
     whole = rows_by_cycle(incident)
     dice = random.Random(20261120)
-    for attempt in range(KILLS):
+    for attempt in range(20 if soak else 4):
         store = tmp_path / f"killed-{attempt}.db"
-        after = dice.randrange(1, 56)
+        after = dice.randrange(1, 36)
         command = [
             *PROGRAM,
             "replay",
-            str(recordings / "recording-incident.jsonl.gz"),
+            str(recordings("incident")),
             "--speed",
             "max",
             "--verbose",
             "--store",
             str(store),
-            "--config",
-            str(declared),
         ]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as player:
             assert player.stderr is not None

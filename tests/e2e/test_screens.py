@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import pty
 import re
 import shlex
+import shutil
 import struct
 import subprocess
 import sys
@@ -17,12 +19,25 @@ from typing import Any
 
 import pytest
 
+from mqsamples.group import batches, write_recording
+from mqsamples.once import Once
+from mqvitals_agent.simulator.scenario import Incident, Scenario, What, load_scenario
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.view.remedy import suggestions
 from mqvitals_agent.view.text import cells
 from mqvitals_tui.main import main
 
 Run = Callable[..., Any]
+
+INCIDENT = Scenario(
+    "Three troubles",
+    600_000,
+    (
+        Incident(30_000, 600_000, What.CONSUMER_GONE, "QM02/PAYMENTS.IN"),
+        Incident(20_000, 600_000, What.SLOW_CONSUMER, "QM02/ORDERS.REQUEST", 0.1),
+        Incident(60_000, 600_000, What.PARTNER_DOWN, "QM03/TO.PARTNER"),
+    ),
+)
 
 
 @pytest.fixture(autouse=True)
@@ -33,11 +48,17 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def critical(mqvitals: Run, recordings: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with the whole incident recording, nothing declared: a queue without a consumer is critical."""
-    store = tmp_path_factory.mktemp("critical") / "incident.db"
-    mqvitals("replay", recordings / "recording-incident.jsonl.gz", "--speed", "max", "--store", store)
-    return store
+def critical(built_once: Once, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A replayed store of an incident: a queue without a consumer, another that is too slow, a partner that is away."""
+
+    def build(path: Path) -> None:
+        recording = tmp_path_factory.mktemp("critical") / "recording-incident.jsonl.gz"
+        write_recording(recording, INCIDENT, batches(INCIDENT, 200_000, 5_000, connected=True), 5_000)
+        assert main(["replay", str(recording), "--speed", "max", "--store", str(path)]) == 0
+
+    return Path(
+        shutil.copy(built_once.built("critical.db", build), tmp_path_factory.mktemp("critical") / "incident.db")
+    )
 
 
 def on_a_terminal(folder: Path, width: int, height: int, *arguments: str) -> str:
@@ -102,7 +123,6 @@ def test_a_pipe_gets_everything(mqvitals: Run, critical: Path) -> None:
 @pytest.mark.parametrize("size", [["--full"], ["--lines", "23"]])
 def test_suggested_commands_work(
     critical: Path,
-    declared: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -113,7 +133,7 @@ def test_suggested_commands_work(
     monkeypatch.setenv("COLUMNS", str(width))
     odd = tmp_path / "a store's.db"
     odd.symlink_to(critical)
-    assert main(["status", "--store", str(odd), "--config", str(declared), *size]) == 2
+    assert main(["status", "--store", str(odd), *size]) == 2
     found = list(commands(capsys.readouterr().out))
     assert found
     for program, *arguments in found:
@@ -141,7 +161,7 @@ def test_narrow_and_wide(
         ["status"],
         ["alerts", "list", "--all"],
         ["trend", "status", "QM02/channel/TO.QM03"],
-        ["trend", "depth", "QM02/queue/BATCH.FEED"],
+        ["trend", "depth", "QM02/queue/PAYMENTS.IN"],
         ["trend", "bytes_sent", "QM01/channel/TO.QM02"],
     ):
         main([*arguments, "--store", str(critical)])
@@ -152,12 +172,10 @@ def test_narrow_and_wide(
 
 def test_one_of_a_family(mqvitals: Run, tmp_path: Path) -> None:
     """While BP-03 fires for a pool, its BP-02 is listed as covered, and the status leaves it out."""
-    import json
-
     store, recording = tmp_path / "part.db", tmp_path / "part.jsonl"
     pool = "QM01/buffer_pool/3"
-    scenario = ("--scenario", "buffer-pool-thrash", "--interval", "2s", "--for", "2m", "--speed", "20")
-    mqvitals("record", recording, *scenario)
+    scenario = load_scenario("buffer-pool-thrash")
+    write_recording(recording, scenario, batches(scenario, 120_000, 2_000, connected=True), 2_000)
     mqvitals("replay", recording, "--speed", "max", "--store", store)
     text = mqvitals("alerts", "list", "--store", store).stdout
     assert "BP-02  QM01 buffer pool 3 (covered by BP-03)" in " ".join(text.split()).replace("BP-02 ", "BP-02  ")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,21 +13,13 @@ import pytest
 from textual.app import App
 from textual.pilot import Pilot
 
-from mqvitals_agent.clock import SystemClock
-from mqvitals_agent.connection.connection import ConnectError, Connection
-from mqvitals_agent.connection.exchange import Exchange
-from mqvitals_agent.poll.errand import Errand, errands
-from mqvitals_agent.poll.schedule import configured_ms
-from mqvitals_agent.service.keeper import Batch, Keeper
-from mqvitals_agent.service.timetable import Timetable
-from mqvitals_agent.simulator.connector import SimulatedConnector, connectors
-from mqvitals_agent.simulator.model import World
-from mqvitals_agent.simulator.scenario import Incident, Scenario, What, load_scenario
+from mqsamples.group import BEGIN, EVERYTHING, SITE, batches, write_store
+from mqsamples.once import Once
+from mqvitals_agent.simulator.scenario import Scenario, load_scenario
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.who.answer import to_json
 from mqvitals_agent.who.holder import Connection as HeldBy
 from mqvitals_agent.who.holder import Holder, Holders, Instance, MemberHolders, UnitOfWork
-from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.settings import Settings
 from mqvitals_rules.check import Judging, prepare
 from mqvitals_rules.snapshot import ObjectName
@@ -37,30 +27,9 @@ from mqvitals_tui.app import MqvitalsApp
 from mqvitals_tui.screens.frame_screen import FrameScreen
 from mqvitals_tui.widgets.cursor_view import CursorView
 
-PATIENCE_S = 30
-BEGIN = 1795176000000  # 2026-11-20 12:00:00 UTC
+PATIENCE_S = 200
+"""Until something is taken for hanging, real time: a loaded machine is slow."""
 EVERY_MS = 2_000
-SITE = "PRDQSG"
-
-EVERYTHING = Scenario(
-    "Everything at once",
-    600_000,
-    tuple(
-        Incident(at_s * 1000, lasts_s * 1000, what, name, value, command)
-        for at_s, lasts_s, what, name, value, command in (
-            (6, 20, What.CONSUMER_GONE, "QM03/PAYMENTS.IN", 0, ""),
-            (20, 600, What.SLOW_CONSUMER, "QM01/ORDERS.REQUEST", 0.02, ""),
-            (20, 600, What.ARRIVALS, "PRDQ/APPL1.ORDERS", 8, ""),
-            (30, 600, What.CONSUMER_GONE, "QM02/PAYMENTS.IN", 0, ""),
-            (40, 600, What.NETWORK, "QM01/TO.QM02", 70_000, ""),
-            (50, 600, What.ARCHIVE_STOPPED, "QM02", 0, ""),
-            (60, 600, What.PARTNER_DOWN, "QM03/TO.PARTNER", 0, ""),
-            (80, 600, What.REFUSE, "QM03", 0, "INQUIRE_CHANNEL_INIT"),
-            (100, 600, What.DOWN, "QM04", 0, ""),
-        )
-    ),
-)
-"""What the ``incident`` is: each kind of trouble, and one that has passed."""
 
 LENGTHS_MS = {"quiet": 120_000, "incident": 120_000}
 
@@ -219,7 +188,7 @@ class Life:
 
 @pytest.fixture(scope="session")
 def lives(
-    tmp_path_factory: pytest.TempPathFactory, judging: Judging, scenarios: Mapping[str, Scenario]
+    tmp_path_factory: pytest.TempPathFactory, built_once: Once, judging: Judging, scenarios: Mapping[str, Scenario]
 ) -> Callable[[str], Life]:
     """The states in which screens are looked at: ``quiet``, ``incident``, ``stale`` (long after the incident), ``empty``.
 
@@ -232,11 +201,16 @@ def lives(
             before = life("incident")
             return replace(before, now=before.now + 15 * 60_000)
         if state in LENGTHS_MS:
-            path = tmp_path_factory.mktemp(state) / "store.db"
-            # A thread has no loop yet, whoever asks for the fixture.
-            with ThreadPoolExecutor(1) as thread:
-                last = thread.submit(asyncio.run, live(path, judging, scenarios[state], LENGTHS_MS[state])).result()
-            return Life(path, last + 1_000, judging)
+
+            def build(path: Path) -> None:
+                scenario = scenarios[state]
+                write_store(path, judging, scenario, batches(scenario, LENGTHS_MS[state], EVERY_MS))
+
+            # Readers leave files beside it: each worker reads its own.
+            path = Path(
+                shutil.copy(built_once.built(f"{state}.db", build), tmp_path_factory.mktemp(state) / "store.db")
+            )
+            return Life(path, BEGIN + LENGTHS_MS[state] - EVERY_MS + 1_000, judging)
         path = tmp_path_factory.mktemp(state) / "store.db"
         Store.open(path, group=SITE).close()
         return Life(path, BEGIN, judging)
@@ -247,87 +221,3 @@ def lives(
         return made[state]
 
     return life
-
-
-class _Clock(SystemClock):
-    """Time that goes by at once when somebody waits."""
-
-    def __init__(self, now: int) -> None:
-        self.moment = float(now)
-
-    def now(self) -> int:
-        return int(self.moment)
-
-    async def sleep(self, ms: float) -> None:
-        self.moment += max(ms, 0)
-
-
-async def live(path: Path, judging: Judging, scenario: Scenario, length_ms: int) -> int:
-    """Let a simulated group live and an agent watch it; returns the moment of its last cycle, ms UTC."""
-    named = LocatedText(SITE, Place("test"))
-    settings = replace(Settings(), name=named)
-    clock = _Clock(BEGIN)
-    members = [_Asked(each) for each in connectors(World(scenario, BEGIN, seed=1), clock)]
-    polling = settings.polling
-
-    def configured(question: str) -> int:
-        return configured_ms(question, EVERY_MS, {}, 0)
-
-    wanted = errands(polling)
-    for each in members:
-        each.own = Timetable([errand for errand in wanted if not errand.of_group], configured)
-    of_group = Timetable([errand for errand in wanted if errand.of_group], configured)
-    keeper = Keeper(
-        path, settings, judging, [each.name for each in members], source=f"scenario {scenario.title}, seed 1"
-    )
-    keeper.open(BEGIN)
-    moment = BEGIN
-    for number in range(1, length_ms // EVERY_MS + 1):
-        moment = BEGIN + (number - 1) * EVERY_MS
-        clock.moment = max(clock.moment, moment)
-        exchanges: list[Exchange] = []
-        for each in members:
-            exchanges += await each.ask(clock, each.own, moment)
-        speaker = next((each for each in members if each.connection is not None), None)
-        if speaker is not None:
-            exchanges += await speaker.ask(clock, of_group, moment)
-        exchanges.sort(key=lambda exchange: exchange.at)
-        intervals = {each.name: (*each.own.intervals(), *of_group.intervals()) for each in members}
-        stored = keeper.take(Batch(number, moment, tuple(exchanges), intervals))
-        assert not stored.errors
-    keeper.close()
-    return moment
-
-
-@dataclass
-class _Asked:
-    """A queue manager, its connection while there is one, and when what was asked of it last."""
-
-    connector: SimulatedConnector
-    connection: Connection | None = None
-    own: Timetable = field(default_factory=lambda: Timetable((), lambda _: 0))
-
-    @property
-    def name(self) -> str:
-        return self.connector.queue_manager
-
-    async def ask(self, clock: _Clock, table: Timetable, moment: int) -> list[Exchange]:
-        if self.connection is None:
-            try:
-                self.connection = await self.connector.connect()
-            except ConnectError as error:
-                return [Exchange(0, clock.now(), 0, self.name, error=error.failure)]
-        told: list[Exchange] = []
-        due = list(table.take_due(moment))
-        while due and self.connection is not None:
-            errand: Errand = due.pop(0)
-            exchange = await self.connection.ask(errand.command, errand.request, 10_000)
-            told.append(exchange)
-            if exchange.error is not None:
-                self.connection = None
-                due.insert(0, errand)
-            else:
-                table.answered(errand, exchange.elapsed_ms, silent=False)
-        for errand in due:
-            table.missed(errand)
-        return told

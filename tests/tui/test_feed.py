@@ -18,7 +18,7 @@ from mqvitals_agent.view.frame import LIST, Want
 from mqvitals_rules.check import Judging
 from mqvitals_tui.feed import Feed, FeedFailed, FrameRead
 
-PATIENCE_S = 30
+PATIENCE_S = 200
 
 Lives = Callable[[str], Any]
 

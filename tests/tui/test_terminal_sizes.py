@@ -18,15 +18,21 @@ from mqvitals_tui.widgets.virtual_table import VirtualTable
 
 Lives = Callable[[str], Any]
 
-PATIENCE_S = 30
+PATIENCE_S = 200
 
 SIZES = ((200, 60), (80, 24), (40, 10), (39, 10), (40, 9), (12, 3), (1, 1), (40, 10), (80, 24), (200, 60))
 SCREENS = (*BY_ID, "help", "object", "filter", "palette")
 
 
 @pytest.mark.parametrize("screen", SCREENS)
-async def test_no_size_breaks_a_screen(lives: Lives, shown: Any, until: Any, screen_text: Any, screen: str) -> None:
-    """From very large to next to nothing and back every screen fits, and is at the end as it was at the beginning."""
+async def test_no_size_breaks_a_screen(
+    lives: Lives, shown: Any, until: Any, screen_text: Any, soak: bool, screen: str
+) -> None:
+    """From very large to next to nothing and back every screen fits, and is at the end as it was at the beginning.
+
+    In between each has every second size; all of them in ``make soak``.
+    """
+    between = SIZES[1:-1] if soak else SIZES[1 + SCREENS.index(screen) % 2 : -1 : 2]
     app = lives("incident").app()
     async with app.run_test(size=SIZES[0]) as pilot:
         await shown(pilot)
@@ -45,7 +51,7 @@ async def test_no_size_breaks_a_screen(lives: Lives, shown: Any, until: Any, scr
             await shown(pilot)
         await until(pilot, lambda: screen_text(app).count("\n") == SIZES[0][1] - 1)
         first = screen_text(app)
-        for width, height in SIZES[1:]:
+        for width, height in (*between, SIZES[-1]):
             await pilot.resize_terminal(width, height)
             await until(pilot, lambda size=(width, height): app.screen.size == size)
             lines = screen_text(app).splitlines()

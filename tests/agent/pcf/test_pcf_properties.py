@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mqsamples.pcf import Pcf
 from mqvitals_agent.connection.recording import read
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf import encoder
@@ -166,15 +168,14 @@ def test_mutated_messages(messages: list[Message], order: Order, ccsid: int, see
         assert everything(knowing, mutated, ccsid) == everything(Decoder(), mutated, ccsid)
 
 
-def test_mutated_replies_of_queue_managers(shared_data: Path) -> None:
-    """The same with real shapes of replies, from the sample recordings and messages."""
+def test_mutated_replies_of_queue_managers(recordings: Callable[[str], Path]) -> None:
+    """The same with the shapes of replies: those of a simulated group, and nested statistics in the other byte order."""
     chance = random.Random(20261120)
-    replies: list[tuple[int, bytes]] = []
-    for name in ("statistics_q.dat", "pcf_with_cfif.dat"):
-        replies.extend([(1208, (shared_data / "pcf" / name).read_bytes())] * 30)
-    recorded = [
-        reply for exchange in read(shared_data / "pcf" / "recording-quiet.jsonl.gz") for reply in exchange.replies
-    ]
+    pcf = Pcf("<", 1208)
+    queue = pcf.group(8011, pcf.string(2016, "APP", 48), pcf.integers(735, 4, 1), pcf.integers64(747, 1, 1 << 40))
+    nested = pcf.group(8002, pcf.string(2016, ""), pcf.integer_filter(3, 4, 0), pcf.group(8003, pcf.integer(20, 1)))
+    replies = [(1208, pcf.message(21, 165, pcf.string(2015, "DQM", 48), queue, queue, nested))] * 60
+    recorded = [reply for exchange in read(recordings("quiet")) for reply in exchange.replies]
     replies.extend((reply.ccsid, reply.data) for reply in chance.sample(recorded, 600))
     for ccsid, data in replies:
         SHARED.decode(data, ccsid)

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from mqsamples.examples import COSTLY
 from mqvitals_agent.cli.main import main
 from mqvitals_agent.connection.recording import Exchange, Header, MqiFailure, Writer
 from mqvitals_agent.pcf import constants as mq
@@ -102,7 +103,7 @@ PLACES = (
 mutations = st.lists(st.tuples(st.sampled_from(PLACES), values), min_size=1, max_size=30)
 
 
-@settings(max_examples=settings().max_examples // 2)
+@COSTLY
 @given(mutations=mutations)
 def test_no_value_of_any_key_stops_the_replay(
     lines: Lines, replay: Replay, tmp_path: Path, mutations: list[tuple[tuple[str, str], object]]
@@ -126,7 +127,7 @@ def test_no_value_of_any_key_stops_the_replay(
         assert main([*command.split(), "--json", "--store", str(tmp_path / "x.db")]) in (0, 1, 2, 3)
 
 
-@settings(max_examples=settings().max_examples // 2)
+@COSTLY
 @given(
     key=st.sampled_from(
         ["format", "version", "created", "source", "name", "queue_managers", "interval_s", "comment", "other"]

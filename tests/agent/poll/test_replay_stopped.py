@@ -2,54 +2,62 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from mqvitals_agent.cli.main import main
 from mqvitals_agent.store.reader import StoreReader
 
 PROGRAM = (sys.executable, "-P", "-m", "mqvitals_agent.cli.main", "replay")
 
 
 @pytest.fixture
-def player(tmp_path: Path) -> subprocess.Popen[str]:
-    """A replay that has stored its first cycles and has more before it."""
-    run = ["--scenario", "quiet", "--interval", "10s", "--for", "5m", "--speed", "150"]
-    assert main(["record", str(tmp_path / "small.jsonl"), *run]) == 0
-    words = [str(tmp_path / "small.jsonl"), "--store", str(tmp_path / "x.db"), "--speed", "50", "-v"]
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("MQVITALS_")}
-    process = subprocess.Popen([*PROGRAM, *words], stderr=subprocess.PIPE, text=True, env=environment)
-    assert process.stderr is not None
-    for _ in range(2):
+def player(recordings: Callable[[str], Path], tmp_path: Path) -> Iterator[Callable[[int], subprocess.Popen[str]]]:
+    """Starts a replay, so many times as fast as life, that has stored its first cycle and has 190 s before it."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(speed: int) -> subprocess.Popen[str]:
+        words = [str(recordings("quiet")), "--store", str(tmp_path / "x.db"), "--speed", str(speed), "-v"]
+        process = subprocess.Popen([*PROGRAM, *words], stderr=subprocess.PIPE, text=True)
+        started.append(process)
+        assert process.stderr is not None
         assert "cycle" in process.stderr.readline()
-    return process
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_signals_end_in_order(player: subprocess.Popen[str], tmp_path: Path, number: int, code: int) -> None:
+def test_signals_end_in_order(
+    player: Callable[[int], subprocess.Popen[str]], tmp_path: Path, number: int, code: int
+) -> None:
     """As after Ctrl-C the summary is told and the store closed; a second signal in the same moment changes nothing."""
+    process = player(1)
     for _ in range(2):
-        player.send_signal(number)
-    _, rest = player.communicate(timeout=30)
-    assert player.returncode == code
+        process.send_signal(number)
+    _, rest = process.communicate(timeout=300)
+    assert process.returncode == code
     assert "interrupted after" in rest
     assert "Traceback" not in rest
     assert not (tmp_path / "x.db-wal").exists()
     assert not (tmp_path / "x.db.lock").exists()
     with StoreReader.open(tmp_path / "x.db") as reader:
-        assert 1 <= reader.owners()[0].last_cycle < 30
+        assert 1 <= reader.owners()[0].last_cycle < 20
 
 
-def test_deleted_store(player: subprocess.Popen[str], tmp_path: Path) -> None:
+def test_deleted_store(player: Callable[[int], subprocess.Popen[str]], tmp_path: Path) -> None:
     """A store deleted meanwhile ends the replay with a sentence instead of playing into nowhere."""
+    process = player(5)
     (tmp_path / "x.db").unlink()
-    _, rest = player.communicate(timeout=30)
-    assert player.returncode == 2
+    _, rest = process.communicate(timeout=300)
+    assert process.returncode == 2
     assert "has been deleted while it was written" in rest
     assert "replayed" not in rest
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from mqvitals_agent.connection.recording import read
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.poll.probe import Question
 from mqvitals_agent.poll.probes import PROBES
@@ -69,16 +66,3 @@ def test_request_is_exactly_these_bytes(command: int, question: Question, words:
 def test_every_probe_is_tested() -> None:
     """No probe is without a request in the table."""
     assert {command for command, _, _ in WHOLE} == set(PROBES)
-
-
-@pytest.mark.parametrize("name", ["incident", "quiet"])
-def test_recorded_requests_are_the_ones_we_make(shared_data: Path, name: str) -> None:
-    """Each request of the shared recordings that has a probe is one that the probe would make."""
-    ours = {PROBES[command].ask(question) for command, question, _ in WHOLE}
-    ours.add(PROBES[mq.MQCMD_INQUIRE_CHANNEL_STATUS].ask(Question("TO.NOWHERE")))
-    theirs = {
-        exchange.request
-        for exchange in read(shared_data / "pcf" / f"recording-{name}.jsonl.gz")
-        if exchange.command in PROBES
-    }
-    assert theirs <= ours

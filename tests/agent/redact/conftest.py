@@ -1,21 +1,20 @@
-"""Recordings to redact: the shared ones, and one that the simulator makes."""
+"""Recordings to redact: of an incident, compressed, and of quiet minutes, plain."""
 
 from __future__ import annotations
 
+import gzip
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from mqvitals_agent.cli.main import main
 
-
-@pytest.fixture(params=["incident", "quiet", "simulated"])
-def recording(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+@pytest.fixture(params=["incident", "quiet"])
+def recording(request: pytest.FixtureRequest, recordings: Callable[[str], Path], tmp_path: Path) -> Path:
     """A recording, plain or compressed."""
-    if request.param != "simulated":
-        folder: Path = request.getfixturevalue("shared_data")
-        return folder / "pcf" / f"recording-{request.param}.jsonl.gz"
-    file = tmp_path / "simulated.jsonl"
-    run = ("--scenario", "busy-morning", "--for", "5m", "--speed", "100", "--interval", "10s")
-    assert main(["record", str(file), *run]) == 0
+    packed = recordings(request.param)
+    if request.param == "incident":
+        return packed
+    file = tmp_path / "quiet.jsonl"
+    file.write_bytes(gzip.decompress(packed.read_bytes()))
     return file

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+
+from mqsamples.group import BEGIN, EVERYTHING
+from mqsamples.once import Once
+from mqvitals_agent.simulator.model import World
+from mqvitals_agent.simulator.scenario import Scenario, load_scenario
+from mqvitals_agent.simulator.smf.writer import SmfWriter
+from mqvitals_agent.smf.section import LAYOUTS
 
 EPOCH_US = 2_208_988_800_000_000
 NOON_US = 1_772_366_400_000_000
@@ -140,6 +150,58 @@ def blocks(*contents: bytes, extended: bool = False) -> bytes:
         found += ((1 << 31) | size).to_bytes(4, "big") if extended else size.to_bytes(2, "big") + b"\0\0"
         found += each
     return found
+
+
+@pytest.fixture(scope="session")
+def simulated(built_once: Once) -> Path:
+    """Four minutes of a simulated group full of trouble: all that its queue managers and channel initiators write."""
+    return built_once.built("simulated.smf", lambda path: path.write_bytes(written(EVERYTHING)))
+
+
+@pytest.fixture(scope="session")
+def quiet(built_once: Once) -> Path:
+    """The same of minutes in which nothing is wrong."""
+    return built_once.built("quiet.smf", lambda path: path.write_bytes(written(load_scenario("quiet"))))
+
+
+@pytest.fixture(scope="session")
+def every_section(built_once: Once, simulated: Path) -> Path:
+    """The simulated records, and records of the sections that a simulated group does not write, with any numbers."""
+    chance = Random(115)
+
+    def filled(layout: str) -> bytes:
+        size = max(field.offset + field.length + (field.times - 1) * field.step for field in LAYOUTS[layout].fields)
+        data = bytearray(size)
+        for field in LAYOUTS[layout].fields:
+            for number in range(field.times):
+                at = field.offset + number * field.step
+                if field.form in ("ebc", "hex"):
+                    data[at : at + field.length] = ebcdic(field.name.upper(), field.length)[: field.length]
+                elif field.form == "tod":
+                    data[at : at + 8] = tod(NOON_US + chance.randrange(10**9)).to_bytes(8, "big")
+                else:
+                    length = min(field.length, 4)
+                    data[at + field.length - length : at + field.length] = chance.randbytes(length)
+        return bytes(data)
+
+    def build(path: Path) -> None:
+        more = [
+            record(115, 216, {1: [filled("QQST"), filled("QQST")]}),
+            record(115, 7, {1: [filled("QSRS")]}, t0=STORAGE_STANDARD),
+            record(116, 0, {2: [filled("QMAC")]}, t0=thread_standard(3)),
+            record(116, 1, {1: [filled("WTID")], 2: [filled("WTAS")], 3: [filled("WQST")]}, t0=thread_standard(4)),
+        ]
+        path.write_bytes(simulated.read_bytes() + b"".join(more))
+
+    return built_once.built("every-section.smf", build)
+
+
+def written(scenario: Scenario) -> bytes:
+    """What a simulated group writes in four intervals of a minute."""
+    stream = io.BytesIO()
+    writer = SmfWriter(World(scenario, BEGIN, seed=1), stream, 60_000)
+    writer.write_due(BEGIN + 4 * 60_000)
+    return stream.getvalue()
 
 
 @pytest.fixture

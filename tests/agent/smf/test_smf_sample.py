@@ -1,12 +1,12 @@
-"""Records as samples, by records made by hand and by real ones."""
+"""Records as samples, by records made by hand and by those of a simulated group."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +14,7 @@ from mqvitals_agent.smf.groups import Groups
 from mqvitals_agent.smf.reader import records
 from mqvitals_agent.smf.record import parse
 from mqvitals_agent.smf.sample import readings
+from mqvitals_agent.smf.section import sections
 from mqvitals_agent.smf.source import open_smf
 from mqvitals_agent.smf.subject import CHANNEL, transaction
 from mqvitals_agent.smf.tally import Tally
@@ -379,32 +380,29 @@ def test_totals_are_put_together_in_any_order(one: Total, two: Total, three: Tot
     assert (again.fields, again.spans, again.stamp) == (left.fields, left.spans, left.stamp)
 
 
-@pytest.mark.parametrize(
-    ("file", "expected"),
-    [
-        ("TEST115.dat", {"buffer_pool": 7, "log": 1, "queue_manager": 1}),
-        ("TEST116.dat", {"application": 1}),
-        (
-            "TESTCHL.dat",
-            {
-                "buffer_pool": 384,
-                "adapter": 128,
-                "dispatcher": 80,
-                "cf_structure": 18,
-                "channel_initiator": 16,
-                "dns_task": 16,
-                "log": 16,
-                "queue_manager": 16,
-                "smds": 16,
-                "application": 9,
-                "channel": 8,
-            },
-        ),
-    ],
-)
-def test_real_records(shared_data: Any, file: str, expected: Mapping[str, int]) -> None:
-    """Every interval of every object of the real files is there."""
-    with open_smf(shared_data / "smf" / file) as stream:
+def test_every_interval_of_every_object(every_section: Path) -> None:
+    """Each section of a pool, page set, task, channel or data set is one reading, and so is each structure that is used."""
+    told = Counter[str]()
+    structures: set[int | str] = set()
+    with open_smf(every_section) as stream:
+        for record in records(stream, Tally()):
+            for section in sections(record):
+                told[section.layout.name] += 1
+                if section.layout.name == "QEST":
+                    names = {value for field, value in section.fields().items() if field.startswith("str.") and value}
+                    structures |= names
+    with open_smf(every_section) as stream:
         found = [reading for snapshot in readings(records(stream, Tally())) for reading in snapshot.readings]
-    assert Counter(each.object.kind for each in found) == expected
+    kinds = Counter(each.object.kind for each in found)
+    sections_of = {
+        "buffer_pool": "QPST",
+        "page_set": "QIS1",
+        "adapter": "QCTADP",
+        "dispatcher": "QCTDSP",
+        "log": "QJST",
+    }
+    sections_of |= {"ssl_task": "QCTSSL", "dns_task": "QCTDNS", "smds": "QESD", "channel_initiator": "QCCT"}
+    assert {kind: kinds[kind] for kind in sections_of} == {kind: told[name] for kind, name in sections_of.items()}
+    assert {each.object.name for each in found if each.object.kind == "cf_structure"} == structures
+    assert all(kinds[kind] for kind in ("channel", "cf_structure", "queue_manager", "application", "queue"))
     assert all(each.interval_ms is None or each.interval_ms > 0 for each in found)

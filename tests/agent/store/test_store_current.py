@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mqsamples.examples import COSTLY
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.store.writer import Store
@@ -141,6 +142,7 @@ STEPS = st.lists(
 )
 
 
+@COSTLY
 @given(steps=STEPS)
 def test_current_state_is_what_a_plain_model_says(
     steps: list[tuple[int, str, dict[str, Reported], bool, bool]], make: Any, tmp_path_factory: Any

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mqsamples.examples import COSTLY
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.windows import Wanted, WindowHistory
 from mqvitals_agent.store.writer import Store
@@ -147,6 +148,7 @@ def test_the_newest_records_are_read_back(path: Path, make: Any, record: Record)
 ORDER = st.permutations(list(range(8)))
 
 
+@COSTLY
 @given(order=ORDER, cuts=st.sets(st.integers(1, 7)), again=st.integers(0, 7), restart=st.booleans())
 def test_any_order_of_records_is_the_same_past(
     order: list[int],

@@ -214,7 +214,7 @@ except StoreError as error:
 def as_nobody(path: Path) -> str:
     """Ask without root's privileges: root may do everything."""
     command = [sys.executable, "-c", AS_NOBODY, str(path)]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout
 
 
 def test_permissions() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mqsamples.examples import COSTLY
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.windows import Wanted, WindowHistory
 from mqvitals_agent.store.writer import Store
@@ -89,6 +90,7 @@ def plain(snapshots: list[Snapshot], metric: str, since: int) -> list[Point]:
 POLLS = st.lists(st.sampled_from(["poll", "silent", "not asked", "restart"]), min_size=1, max_size=90)
 
 
+@COSTLY
 @given(polls=POLLS, span=st.integers(0, 20), count=st.integers(1, 30), back=st.integers(0, 95))
 def test_memory_and_store_are_one_past(
     polls: list[str], span: int, count: int, back: int, make: Any, tmp_path_factory: Any

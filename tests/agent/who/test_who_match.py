@@ -140,16 +140,23 @@ def test_the_order() -> None:
 
 
 def test_thousands_of_handles() -> None:
-    """Four thousand clients and as many connections are joined without comparing each with each."""
-    holders = [replace(CLIENT, connection_name=f"10.1.{number // 250}.{number % 250}") for number in range(4000)]
-    told = [
-        replace(LOCAL, application="java", asid="0033", channel="APP.SVRCONN", connection_name=each.connection_name)
-        for each in holders
-    ]
-    began = time.process_time()
-    found = joined(holders, told, ())
-    assert time.process_time() - began < 3  # each with each takes more than ten times as long
-    assert all(each.connection is not None and each.connection.count == 1 for each in found)
+    """Clients and as many connections are joined without comparing each with each: four times as many cost no sixteen times."""
+
+    def cpu_s(count: int) -> float:
+        holders = [replace(CLIENT, connection_name=f"10.1.{number // 250}.{number % 250}") for number in range(count)]
+        told = [
+            replace(LOCAL, application="java", asid="0033", channel="APP.SVRCONN", connection_name=each.connection_name)
+            for each in holders
+        ]
+        times = []
+        for _ in range(3):
+            began = time.process_time()
+            found = joined(holders, told, ())
+            times.append(time.process_time() - began)
+        assert all(each.connection is not None and each.connection.count == 1 for each in found)
+        return min(times)
+
+    assert cpu_s(4000) < 9 * cpu_s(1000)
 
 
 _FEW = st.sampled_from(["", "A", "B"])

@@ -106,21 +106,26 @@ def test_the_page_lists_every_rule() -> None:
 @pytest.mark.parametrize("rule", every_rule(), ids=lambda rule: str(rule.id))
 def test_rule_is_tested_firing_and_silent(rule: Rule) -> None:
     """For each rule there is a moment at which it must fire and one at which it must not."""
-    rule_id = str(rule.id)
-    expected = [expected for found in pack_tests().values() for test in found for expected in test.expectations]
-    fires = [each for each in expected if any(entry.rule == rule_id for entry in each.entry.firing or ())]
-    silent = [
-        each
-        for each in expected
-        if rule_id in each.entry.not_firing
-        or (
-            each.entry.firing is not None
-            and (each.exact or not each.entry.firing)
-            and all(entry.rule != rule_id for entry in each.entry.firing)
-        )
-    ]
-    assert fires
-    assert silent
+    fires, silent = tested()
+    assert rule.id in fires
+    assert rule.id in silent
+
+
+@cache
+def tested() -> tuple[frozenset[str], frozenset[str]]:
+    """The rules of which a test says that they fire, and those of which one says that they do not."""
+    ids = {str(rule.id) for rule in every_rule()}
+    fires: set[str] = set()
+    silent: set[str] = set()
+    for entry, exact in (
+        (each.entry, each.exact) for found in pack_tests().values() for test in found for each in test.expectations
+    ):
+        firing = {str(one.rule) for one in entry.firing or ()}
+        fires |= firing
+        silent |= set(map(str, entry.not_firing))
+        if entry.firing is not None and (exact or not entry.firing):
+            silent |= ids - firing
+    return frozenset(fires), frozenset(silent)
 
 
 @pytest.mark.parametrize("rule", every_rule(), ids=lambda rule: str(rule.id))

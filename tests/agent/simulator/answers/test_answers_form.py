@@ -1,4 +1,4 @@
-"""The form of the answers is that of the recordings, which IBM's own classes encoded: order, types, header."""
+"""The form of the answers is that of z/OS: which parameters an item holds, in which order and of which structure type."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from mqvitals_agent.connection.exchange import Exchange
-from mqvitals_agent.connection.recording import read
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.message import Message
+from mqvitals_agent.pcf.names import command_name
 from mqvitals_agent.poll.probes import PROBES
 
 Kind = tuple[object, ...]
+FORMS = Path(__file__).with_name("item_forms.txt")
+"""A line an item: its command and what else tells it apart, then ``parameter/structure type`` in order."""
 _PARTS = (
     mq.MQIACF_USAGE_TYPE,
     mq.MQIACF_USAGE_DATA_SET_TYPE,
@@ -35,7 +37,7 @@ NOT_SIMULATED = {
     mq.MQCACF_CF_STRUC_LOG_Q_MGRS,
     mq.MQIACF_SYSP_CHKPOINT_COUNT,
 }
-"""What recorded items hold and simulated ones, of some types, do not."""
+"""What items of z/OS hold and simulated ones, of some types, do not."""
 
 
 def items(exchanges: Iterable[Exchange]) -> dict[Kind, dict[int, int]]:
@@ -57,19 +59,37 @@ def kind(message: Message) -> Kind:
     return (message.command, *map(message.get, _PARTS), extra, shared)
 
 
-def test_items_look_like_recorded_ones(talk: Any, shared_data: Path) -> None:
-    """Every parameter that both have comes in the recorded order and type; none of the recorded is missing but the known."""
-    recorded = items(read(shared_data / "pcf" / "recording-quiet.jsonl.gz"))
+def title(what: Kind) -> str:
+    """What an item tells of, as one word a part."""
+    command, *rest = what
+    assert isinstance(command, int)
+    return " ".join(
+        [command_name(command) or str(command), *("-" if part is None else f"{part}".replace(" ", "") for part in rest)]
+    )
+
+
+def documented() -> dict[str, dict[int, int]]:
+    """The items of z/OS queue managers by their titles: parameters in their order, with their structure types."""
+    found: dict[str, dict[int, int]] = {}
+    for line in FORMS.read_text("utf-8").splitlines():
+        what, _, parameters = line.partition(": ")
+        pairs = (each.split("/") for each in parameters.split())
+        found[what] = {int(number): int(type_) for number, type_ in pairs}
+    return found
+
+
+def test_items_have_the_documented_form(talk: Any) -> None:
+    """Every parameter that both have comes in the documented order and type; none is missing but the known."""
+    expected_forms = documented()
     asked: list[Exchange] = []
     talk.collector.feed = asked.append
     talk.everything()
-    ours = items(asked)
     compared = set()
-    for what, parameters in ours.items():
-        if what not in recorded:
+    for what, parameters in items(asked).items():
+        theirs = expected_forms.get(title(what))
+        if theirs is None:
             continue
         compared.add(what[0])
-        theirs = recorded[what]
         common = [(number, parameters[number]) for number in parameters if number in theirs]
         expected = [(number, theirs[number]) for number in theirs if number in parameters]
         assert common == expected, what

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mqsamples.examples import COSTLY
 from mqvitals_agent.smf.report.columns import column_lines
 from mqvitals_agent.smf.report.document import Block, Heading, Items, Listing, Paragraph, Table, ascii_blocks
 from mqvitals_agent.smf.report.health_check import health_check
@@ -110,19 +111,21 @@ def test_lines_fit(report: Run, file: Make, pools: Make, smf: Any) -> None:
     assert "4.3 G" in text
 
 
-def test_figures_of_real_records(report: Run, shared_data: Path) -> None:
-    """The figures of TESTCHL, to the letter; they do not depend on the rules."""
-    _, text = report(str(shared_data / "smf" / "TESTCHL.dat"))
-    part = text[text.index("Buffer pools\n") : text.index("Queue-sharing group QSGM\n")]
-    assert part == (Path(__file__).parents[1] / "expected" / "TESTCHL.report.txt").read_text("utf-8")
+def test_figures(report: Run, simulated: Path, golden: Callable[[Path, str], str]) -> None:
+    """The figures of four minutes of a queue manager, to the letter; they do not depend on the rules."""
+    _, text = report(str(simulated))
+    part = text[text.index("Buffer pools\n") :]
+    difference = golden(Path(__file__).with_name("figures.txt"), part[: part.index("QM02")])
+    assert not difference, difference
 
 
-def test_real_records_are_judged(report: Run, shared_data: Path) -> None:
-    """TESTCHL is nearly idle: nothing is wrong, and both the queue manager and its group are judged."""
-    code, text = report(str(shared_data / "smf" / "TESTCHL.dat"))
-    assert "OK QML1: 0 critical, 0 warning" in text
-    assert "Queue-sharing group QSGM" in text
-    assert code == 0
+def test_quiet_minutes_are_judged(report: Run, quiet: Path) -> None:
+    """Nothing is wrong with any queue manager, and their group is judged too."""
+    code, text = report(str(quiet))
+    for member in ("QM01", "QM02", "QM03", "QM04"):
+        assert f" {member}: 0 critical, 0 warning" in text
+    assert "OK PRDQ: 0 critical, 0 warning" in text
+    assert code == 1  # there is advice
 
 
 @cache
@@ -158,6 +161,7 @@ def test_escaped_text_has_no_markup(text: str) -> None:
     assert not re.match(r"[-+>=]|\d+[.)]\s", lines[0])
 
 
+@COSTLY
 @given(st.lists(st.tuples(st.integers(4, 239), st.integers(0, 255)), max_size=12))
 def test_changed_bytes_do_no_harm(smf: Any, tmp_path: Path, changes: list[tuple[int, int]]) -> None:
     """Whatever a record holds, the report is written, and no line is too long."""

@@ -32,9 +32,9 @@ SECOND = 1_000_000
 
 
 @pytest.mark.parametrize("applications", [200, 0])
-def test_disk_and_memory_tell_the_same(shared_data: Path, applications: int) -> None:
+def test_disk_and_memory_tell_the_same(every_section: Path, applications: int) -> None:
     """What was put aside on disk comes back as the samples that are made in memory, also where applications are added up."""
-    path = str(shared_data / "smf" / "TESTCHL.dat")
+    path = str(every_section)
     with Path(path).open("rb") as stream:
         expected = list(readings(records(stream, Tally()), applications=applications))
     with closing(Staging()) as staging:

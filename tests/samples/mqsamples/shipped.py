@@ -1,0 +1,54 @@
+"""The shipped packs, decoded and compiled once for all tests of a worker: every command prepares the rules anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from mqvitals_config.decoder import decode
+from mqvitals_config.problem import Problem
+from mqvitals_rules import ruleset
+from mqvitals_rules.form import Form, compile_rule
+from mqvitals_rules.pack import decode_pack
+from mqvitals_rules.pack_test import test_case
+from mqvitals_rules.rule import Rule
+from mqvitals_rules.vocabulary.metric import Kind
+from mqvitals_rules.vocabulary.tables import KINDS
+
+
+def remember(patch: pytest.MonkeyPatch) -> None:
+    """Have the same text of a shipped pack, of its tests, and the same shipped rule read once; what is read never changes."""
+    texts = {text for _, text in ruleset.shipped_packs()}
+    packs: dict[tuple[str, str], tuple[tuple[Rule, ...], list[Problem]]] = {}
+    forms: dict[int, tuple[Rule, Form | None]] = {}
+    tests: dict[tuple[str, str, object], Any] = {}
+
+    def decoded(path: str, text: str, kinds: Mapping[str, Kind]) -> tuple[tuple[Rule, ...], list[Problem]]:
+        if kinds is not KINDS or text not in texts:
+            return decode_pack(path, text, kinds)
+        if (path, text) not in packs:
+            packs[path, text] = decode_pack(path, text, kinds)
+            forms.update({id(rule): (rule, None) for rule in packs[path, text][0]})
+        rules, problems = packs[path, text]
+        return rules, list(problems)
+
+    def compiled(rule: Rule, kinds: Mapping[str, Kind], values: Mapping[str, float] | None = None) -> Form:
+        if kinds is not KINDS or values or id(rule) not in forms:
+            return compile_rule(rule, kinds, values)
+        form = forms[id(rule)][1] or compile_rule(rule, kinds)
+        forms[id(rule)] = rule, form
+        return form
+
+    def decoded_tests(path: str, text: str, shape: Any) -> Any:
+        # Short ones are of tests about mistakes, each read once.
+        if len(text) < 5_000:
+            return decode(path, text, shape)
+        if (path, text, shape) not in tests:
+            tests[path, text, shape] = decode(path, text, shape)
+        return tests[path, text, shape]
+
+    patch.setattr(ruleset, "decode_pack", decoded)
+    patch.setattr(ruleset, "compile_rule", compiled)
+    patch.setattr(test_case, "decode", decoded_tests)
