@@ -17,7 +17,7 @@ from mqvitals_agent.smf.ranking import place
 from mqvitals_agent.smf.record import Record
 from mqvitals_agent.smf.restart import Restart, Restarts
 from mqvitals_agent.smf.sample import TOP, Key, add, snapshots
-from mqvitals_agent.smf.teller import Sampler, Unnamed
+from mqvitals_agent.smf.teller import Sampler, Unnamed, is_queue_manager
 from mqvitals_agent.smf.total import Total
 from mqvitals_agent.store.smf_row import Part
 from mqvitals_agent.store.writer import Store
@@ -122,6 +122,7 @@ class RecordIntake:
         done: list[tuple[bytes, int]] = []
         ready = self._waiting
         self._waiting = []
+        covered: dict[str, tuple[int, int]] = {}
         for count, (identity, record) in enumerate(buffer.items(), 1):
             if identity in known:
                 self.taken.known += 1
@@ -130,6 +131,10 @@ class RecordIntake:
                 totals = list(self._sampler.totals(record))
                 ready.append(_Waiting(identity, (record.end_us or 0) // 1000, totals))
                 self.taken.new += 1
+                if record.end_us is not None and is_queue_manager(record.ssid):
+                    ended = record.end_us // 1000
+                    first, last = covered.get(record.ssid, (ended, ended))
+                    covered[record.ssid] = min(first, ended), max(last, ended)
             if count % _TURN == 0:
                 yield
         for each in ready:
@@ -146,6 +151,9 @@ class RecordIntake:
             else:
                 self._leave_out(each)
         yield from self._store_folded(folded, done)
+        # Accounting may tell nothing that has a place in the store: whose it is, is known all the same.
+        self._store.keep_owners(covered)
+        self.taken.owners.update(covered)
 
     def _store_folded(self, folded: dict[Key, Total], done: list[tuple[bytes, int]]) -> Iterator[None]:
         joint = [key for key, total in folded.items() if total.joint]

@@ -13,6 +13,7 @@ Names are checked here: an object whose name is empty or not printable is left o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
@@ -58,6 +59,10 @@ _RANK: Final = {status: rank for rank, status in enumerate(WORST)}
 _TASKS: Final = {"QCTADP": ADAPTER, "QCTDSP": DISPATCHER, "QCTSSL": SSL_TASK, "QCTDNS": DNS_TASK}
 _TYPE_NAMES: Final = {number: name for name, number in TYPES.items()}
 _MODEL: Final = QUEUE_TYPES["MODEL"]
+_MANAGED: Final = ("SYSTEM.MANAGED.DURABLE.", "SYSTEM.MANAGED.NDURABLE.")
+"""How the names of queues begin that the queue manager makes for managed subscriptions."""
+_STAMPED: Final = re.compile(r"(.*?[^0-9A-F])[0-9A-F]{16,24}")
+"""A name that ends in a time stamp, as z/OS puts it in the place of the asterisk of a dynamic queue's name."""
 _PLACES: Final = 64
 _WHOLE: Final = 1 << 16
 _LONGEST_TASK_US: Final = 366 * 86_400_000_000
@@ -350,7 +355,17 @@ def _queue(fields: Mapping[str, Value | None]) -> Value | None:
     """
     opened, found = fields["objname"], fields["basename"]
     made = fields["qtype"] == _MODEL or (found != opened and str(found or "").startswith(MADE))
-    return opened if made and opened else found or opened
+    name = opened if made and opened else found or opened
+    return _of_model(name) if isinstance(name, str) else name
+
+
+def _of_model(name: str) -> str:
+    """``CSQ.*`` for ``CSQ.C9422A60F4386075``: what is put behind a dynamic queue's name makes it unique and says nothing."""
+    for beginning in _MANAGED:
+        if name.startswith(beginning) and len(name) > len(beginning):
+            return f"{beginning}*"
+    found = _STAMPED.fullmatch(name)
+    return f"{found[1]}*" if found else name
 
 
 def _minute(ts: int) -> int:

@@ -361,6 +361,12 @@ class Store:
         with self._explaining("writing"), self._transaction():
             write_records(self._connection, identities, parts)
 
+    def keep_owners(self, covered: Mapping[str, tuple[int, int]]) -> None:
+        """Queue managers have SMF records that end from the first to the last moment (ms UTC), whatever these tell. Raises StoreError."""
+        with self._explaining("writing"), self._transaction():
+            for name, (first, last) in covered.items():
+                self._write_owner_of_records(name, first, last, group=False)
+
     def application_uses(self, owner: str, first: int, last: int) -> list[Use]:
         """What applications did with ``first`` <= end < ``last``, ms UTC. Raises StoreError."""
         with self._explaining("reading"):
@@ -644,7 +650,8 @@ class Store:
     def _write_snapshot(self, snapshot: Snapshot) -> None:
         owner, ts, cycle = snapshot.owner, snapshot.ts, snapshot.cycle
         if snapshot.readings and all(reading.source is not _POLL for reading in snapshot.readings):
-            self._write_owner_of_records(snapshot)
+            ends = [reading.ts for reading in snapshot.readings]
+            self._write_owner_of_records(snapshot.owner, min(ends), max(ends), group=snapshot.group)
             return
         self._connection.execute(
             "INSERT OR REPLACE INTO snapshot(owner, ts, cycle, is_group, clock_ms, readings) VALUES(?, ?, ?, ?, ?, ?)",
@@ -658,14 +665,13 @@ class Store:
             (owner, snapshot.group, ts, ts, cycle, snapshot.clock_ms),
         )
 
-    def _write_owner_of_records(self, snapshot: Snapshot) -> None:
+    def _write_owner_of_records(self, name: str, first: int, last: int, *, group: bool) -> None:
         """Records alone are no snapshot. Who is known by records only has cycle 0, and the time that they cover."""
-        ts = [reading.ts for reading in snapshot.readings]
         self._connection.execute(
             "INSERT INTO owner(name, is_group, first_ts, last_ts, last_cycle, clock_ms) VALUES(?, ?, ?, ?, 0, NULL)"
             " ON CONFLICT(name) DO UPDATE SET first_ts = min(first_ts, excluded.first_ts),"
             " last_ts = max(last_ts, excluded.last_ts) WHERE last_cycle = 0",
-            (snapshot.owner, snapshot.group, min(ts), max(ts)),
+            (name, group, first, last),
         )
 
     def _write_unknown(self, owner: str, counts: Iterable[Unknown]) -> None:

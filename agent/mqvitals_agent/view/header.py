@@ -52,11 +52,7 @@ def header(view: StatusView, width: int, painter: Painter, *, lacking: bool = Tr
 def _signs(view: StatusView) -> list[str]:
     """How bad it is, and for how long it has been: the longest form first."""
     sign = str(view.health)
-    bad = {
-        member.name
-        for member in (*view.queue_managers, *([view.group] if view.group else []))
-        if member.health is view.health
-    }
+    bad = {member.name for member in view.owners if member.health is view.health}
     begun = [
         alert.started
         for alert in view.alerts
@@ -80,7 +76,7 @@ def _numbers(view: StatusView, painter: Painter) -> str:
 
 def _notes(view: StatusView, width: int) -> list[str]:
     """What the reader must know before trusting the rest."""
-    members = [*view.queue_managers, *([view.group] if view.group else [])]
+    members = view.owners
     stale = [member for member in members if member.stale]
     if not stale:
         return _refused(view, width)

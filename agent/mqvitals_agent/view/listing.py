@@ -100,7 +100,7 @@ def read_items(reader: StoreReader, status: StatusView, kind: str) -> tuple[Item
     by_object = health_by_object(status.firing)
     stale = {
         member.name
-        for member in (*status.queue_managers, *([status.group] if status.group else []))
+        for member in status.owners
         # What became of earlier commands says nothing of one that cannot be asked now.
         if member.stale or (kind == "agent" and member.reachable is False)
     }

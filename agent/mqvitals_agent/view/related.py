@@ -115,7 +115,7 @@ class _Reads:
         self._status = status
         self._name = name
         self._health = health_by_object(status.firing)
-        members = (*status.queue_managers, *((status.group,) if status.group else ()))
+        members = status.owners
         self._stale = {member.name for member in members if member.stale}
         self._owners = [member.name for member in members]
         self._group = status.group.name if status.group else ""

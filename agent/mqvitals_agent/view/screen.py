@@ -66,7 +66,7 @@ def _alerts(view: StatusView, layout: Layout, width: int, painter: Painter, opti
         lines = [painter.line(f"{sign}  {words}", sign)]
     else:
         lines = [painter.title("Alerts, worst first")]
-        members = (*view.queue_managers, *([view.group] if view.group else []))
+        members = view.owners
         silent, now = last_known(view), view.situation.now
         if len(silent) == len(members):
             # The heading has said so of everything: it is shown as of then.

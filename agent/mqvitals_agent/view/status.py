@@ -55,6 +55,18 @@ class StatusView:
     unknown: tuple[tuple[Absence, int], ...]
     explained: Mapping[AlertKey, AlertKey] = field(default_factory=dict)
     firing: tuple[Alert, ...] = ()
+    other_groups: tuple[MemberView, ...] = ()
+    """Further queue-sharing groups: SMF records of several may be in one store."""
+
+    @property
+    def groups(self) -> tuple[MemberView, ...]:
+        """All queue-sharing groups."""
+        return (*((self.group,) if self.group else ()), *self.other_groups)
+
+    @property
+    def owners(self) -> tuple[MemberView, ...]:
+        """All queue managers, and the groups behind them."""
+        return (*self.queue_managers, *self.groups)
 
     @property
     def exit(self) -> Exit:
@@ -72,6 +84,7 @@ def status_of(situation: Situation, ranks: Mapping[str, int] | None = None) -> S
     firing = [alert for alert in everything if alert.key not in covered or alert.key in explained]
     members = [_member(member, situation, operational, firing) for member in situation.members]
     queue_managers = tuple(member for member in members if not member.is_group)
+    groups = tuple(member for member in members if member.is_group)
     unknown: Counter[Absence] = Counter()
     for row in situation.unknown:
         unknown[row.reason] += row.count
@@ -83,19 +96,19 @@ def status_of(situation: Situation, ranks: Mapping[str, int] | None = None) -> S
         situation=situation,
         health=worst(healths),
         queue_managers=queue_managers,
-        group=next((member for member in members if member.is_group), None),
+        group=groups[0] if groups else None,
         alerts=tuple(worst_first(operational)),
         advice=len(situation.alerts) - len(everything),
         unknown=tuple(sorted(unknown.items(), key=lambda item: (-item[1], item[0].value))),
         explained=explained,
         firing=tuple(worst_first(firing)),
+        other_groups=groups[1:],
     )
 
 
 def silent_since(view: StatusView) -> Mapping[str, int]:
     """The owners of which nothing new has come, and when the last came (ms UTC)."""
-    members = (*view.queue_managers, *((view.group,) if view.group else ()))
-    return {member.name: view.situation.now - member.age_ms for member in members if member.stale}
+    return {member.name: view.situation.now - member.age_ms for member in view.owners if member.stale}
 
 
 def last_known(view: StatusView) -> Mapping[str, int]:
@@ -104,7 +117,7 @@ def last_known(view: StatusView) -> Mapping[str, int]:
     When nothing new has come of any, all are shown as of the newest of them.
     """
     silent = silent_since(view)
-    if silent and len(silent) == len(view.queue_managers) + (view.group is not None):
+    if silent and len(silent) == len(view.owners):
         return dict.fromkeys(silent, max(silent.values()))
     return silent
 
@@ -137,6 +150,10 @@ def status_json(view: StatusView) -> dict[str, Any]:
                 "alerts": {severity.name.lower(): number for severity, number in member.alerts},
             }
             for member in view.queue_managers
+        ],
+        "groups": [
+            {"name": member.name, "severity": member.health.word, "age_s": round(member.age_ms / 1000, 3)}
+            for member in view.groups
         ],
         "alerts": [as_json(alert) for alert in view.firing],
         **({"refused": situation.refused} if situation.refused else {}),

@@ -14,9 +14,9 @@ from mqvitals_agent.view.pulse import SPAN_MS
 from mqvitals_agent.view.severity import WIDEST, Health, worst
 from mqvitals_agent.view.situation import Member
 from mqvitals_agent.view.sparkline import sparkline
-from mqvitals_agent.view.structure_table import MOST_STRUCTURES, worst_and_fullest
+from mqvitals_agent.view.structure_table import MOST_STRUCTURES, groups_of, structure_name, worst_and_fullest
 from mqvitals_agent.view.table import Line, Span, Tone, line, tone_of
-from mqvitals_agent.view.text import cells, fit, safe
+from mqvitals_agent.view.text import cells, fit
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import metric
 
@@ -32,13 +32,15 @@ _WELL = "ACTIVE"
 def structure_rows(frame: Frame, width: int) -> list[Line]:
     """A heading and a line for each structure; nothing where no structure is known."""
     ranked = worst_and_fullest(frame.status)
-    group = next((member for member in frame.situation.members if member.is_group), None)
-    if not ranked or group is None:
+    groups = groups_of(frame.status)
+    if not ranked:
         return []
     shown, rest = ranked[:MOST_STRUCTURES], ranked[MOST_STRUCTURES:]
     stale = frame.status.group is not None and frame.status.group.stale
-    rows = [(health, name, _row(frame, group, name, past_cells(width), stale=stale)) for health, name in shown]
-    name_width = min(max(cells(safe(name.name)) for _, name, _ in rows), LONGEST_NAME)
+    rows = [
+        (health, name, _row(frame, groups[name.owner], name, past_cells(width), stale=stale)) for health, name in shown
+    ]
+    name_width = min(max(cells(structure_name(name, groups)) for _, name, _ in rows), LONGEST_NAME)
     widths = {column: max(cells(row[column]) for _, _, row in rows) for column in range(6)}
     ill = any(row[_STATUS] != _WELL for _, _, row in rows)
     need = (_ENTRIES, *((_STATUS,) if ill else ()), _PAST, _FULL_IN, _SIZE, _STATUS, _COUNTS)
@@ -51,7 +53,7 @@ def structure_rows(frame: Frame, width: int) -> list[Line]:
     lines = [heading("Coupling facility", width)]
     for health, name, row in rows:
         spans = [Span(fit(str(health), WIDEST), tone_of(health)), Span("  ")]
-        spans.append(Span(fit(safe(name.name), name_width), Tone.STRONG))
+        spans.append(Span(fit(structure_name(name, groups), name_width), Tone.STRONG))
         main = Tone.STALE if stale else tone_of(health) if health >= Health.WARNING else Tone.PLAIN
         for column in sorted(taken):
             tone = main if column in (_ENTRIES, _PAST, _FULL_IN) else Tone.STALE if stale else Tone.PLAIN

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from mqvitals_agent.view import cell
 from mqvitals_agent.view.figure import figure, number
 from mqvitals_agent.view.paint import Painter
@@ -20,11 +22,10 @@ _TITLE = "Coupling facility"
 
 def structures(view: StatusView, width: int, painter: Painter, *, show_ok: bool = True) -> list[str]:
     """The structures, worst and fullest first; without ``show_ok`` those that are OK are only counted."""
-    group = next((member for member in view.situation.members if member.is_group), None)
+    groups = groups_of(view)
     ranked = worst_and_fullest(view)
-    if group is None or not ranked:
+    if not ranked:
         return []
-    found = cell.of_kind(view.situation.current, group.name, "cf_structure")
     bad = sum(health is not Health.OK for health, _ in ranked)
     rest = ranked[MOST_STRUCTURES if show_ok else min(bad, MOST_STRUCTURES) :]
     shown = ranked[: len(ranked) - len(rest)]
@@ -32,14 +33,15 @@ def structures(view: StatusView, width: int, painter: Painter, *, show_ok: bool 
         return [f"{painter.title(_TITLE)}  {painter.sign(Health.OK.glyph, Health.OK)} {_counted(len(rest))} OK"]
     rows = []
     for health, name in shown:
-        values = found[name]
+        values = view.situation.current[name]
         rows.append(
             (
                 str(health),
-                safe(name.name),
+                structure_name(name, groups),
                 _entries(values),
                 f"size {_told(values, 'size_used_pct')}",
-                _told(values, "status") + cell.own_age(values.get("entries_pct"), group, view.situation.now),
+                _told(values, "status")
+                + cell.own_age(values.get("entries_pct"), groups[name.owner], view.situation.now),
             )
         )
     lines = [painter.title(_TITLE)]
@@ -53,14 +55,24 @@ def structures(view: StatusView, width: int, painter: Painter, *, show_ok: bool 
     return lines
 
 
+def groups_of(view: StatusView) -> dict[str, Member]:
+    """The queue-sharing groups by name: one, but for stores of SMF records of several."""
+    return {member.name: member for member in view.situation.members if member.is_group}
+
+
+def structure_name(name: ObjectName, groups: Collection[str]) -> str:
+    """A structure's name, with its group's where there are several."""
+    return safe(f"{name.owner}/{name.name}" if len(groups) > 1 else name.name)
+
+
 def worst_and_fullest(view: StatusView) -> list[tuple[Health, ObjectName]]:
-    """The structures of the group and how they are, the worst first, of those the fullest."""
-    group = next((member for member in view.situation.members if member.is_group), None)
-    if group is None:
-        return []
-    found = cell.of_kind(view.situation.current, group.name, "cf_structure")
+    """The structures of the groups and how they are, the worst first, of those the fullest."""
     ranked = sorted(
-        ((_structure_health(view, group, name, values), _share(values), name) for name, values in found.items()),
+        (
+            (_structure_health(view, group, name, values), _share(values), name)
+            for group in groups_of(view).values()
+            for name, values in cell.of_kind(view.situation.current, group.name, "cf_structure").items()
+        ),
         key=lambda item: (-item[0], -item[1], item[2]),
     )
     return [(health, name) for health, _, name in ranked]
@@ -72,7 +84,7 @@ def _counted(count: int, more: str = "") -> str:
 
 def _structure_health(view: StatusView, group: Member, name: ObjectName, values: cell.Values) -> Health:
     """As its alerts say; without any it is OK only when its figures are there and of now."""
-    if view.group is not None and view.group.stale:
+    if any(each.stale for each in view.groups if each.name == group.name):
         return Health.UNKNOWN
     told = values.get("entries_pct")
     fresh = told is not None and told.ts is not None and group.last_ts - told.ts <= STALE_INTERVALS * group.interval_ms

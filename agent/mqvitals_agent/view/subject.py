@@ -240,4 +240,4 @@ def _trend(
 
 
 def _group(status: StatusView) -> tuple[MemberView, ...]:
-    return (status.group,) if status.group else ()
+    return status.groups

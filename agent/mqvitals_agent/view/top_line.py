@@ -114,7 +114,7 @@ def _notes(view: StatusView, width: int, *, asking: bool) -> list[Line]:
     if situation.past:
         source = safe(situation.origin)
         return _wrapped(f"past: {source}, ended {moment(newest)} {zone_name(newest)}", width, Tone.STALE)
-    members = [*view.queue_managers, *([view.group] if view.group else [])]
+    members = view.owners
     stale = [member for member in members if member.stale]
     if not stale:
         return []

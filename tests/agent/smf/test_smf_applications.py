@@ -133,3 +133,20 @@ def test_one_message_at_a_time(calls: Calls, firing: set[str], smf: Any) -> None
     found = Verdicts(record(smf, "TEAMXX.Q", "TEAMXX.Q", calls, {496: (8, 240_000), 512: (4, 3000), 588: (4, 6000)}))
     assert found.firing == firing
     assert not {"APP-01", "APP-07"} & found.unknown
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        ([f"SYSTEM.MANAGED.NDURABLE.{number:024X}" for number in range(3)], ["SYSTEM.MANAGED.NDURABLE.*"]),
+        ([f"SYSTEM.MANAGED.DURABLE.{number:020X}" for number in range(3)], ["SYSTEM.MANAGED.DURABLE.*"]),
+        ([f"PAY.REPLY.{0xC9422A60F4386075 + number:016X}" for number in range(3)], ["PAY.REPLY.*"]),
+        (["PAY.REPLY.1", "PAY.20260301", "C9422A60F4386075"], ["C9422A60F4386075", "PAY.20260301", "PAY.REPLY.1"]),
+        (["SYSTEM.MANAGED.DURABLE.", "PAY.C9422A60F438607G"], ["PAY.C9422A60F438607G", "SYSTEM.MANAGED.DURABLE."]),
+    ],
+)
+def test_dynamic_queues_stand_together(smf: Any, names: list[str], shown: list[str]) -> None:
+    """Queues of managed subscriptions, and those whose names end in a time stamp, under what their names have in common."""
+    found = [parse(record(smf, name, name, DYNAMIC, {}, sequence=at + 1)) for at, name in enumerate(names)]
+    objects = sorted(each.object.name for snapshot in readings(found) for each in snapshot.readings)
+    assert [name.split("/", 1)[1] for name in objects] == shown

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mqvitals_agent.cli.main import main
 from mqvitals_agent.smf.error import SmfError
 from mqvitals_agent.smf.groups import Groups
 from mqvitals_agent.smf.identity import identity_of
@@ -25,6 +26,8 @@ from mqvitals_agent.smf.tally import Tally
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
+from mqvitals_agent.view.situation import read_situation
+from mqvitals_agent.view.status import status_json, status_of
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence
 
@@ -300,3 +303,31 @@ def test_numbers_that_no_store_can_hold(smf: Any, tmp_path: Path) -> None:
     with StoreReader.open(path) as reader:
         told = reader.current(ObjectName("MQ01", "queue", "Q1"))
     assert (told["gets"].value, told["puts"].value) == (7, Absence.NOT_RETURNED)
+
+
+def test_a_queue_manager_with_accounting_alone(smf: Any, tmp_path: Path) -> None:
+    """Records that tell nothing with a place in the store still say that there is such a queue manager, and when."""
+    path = tmp_path / "s.db"
+    taken = take(path, smf.record(116, 0, {2: [smf.section(48)]}, t0=smf.thread_standard(3)))
+    assert taken.owners == {"MQ01"}
+    with StoreReader.open(path) as reader:
+        (owner,) = reader.owners()
+        assert (owner.name, owner.first_ts, owner.last_ts, owner.last_cycle) == ("MQ01", *[smf.NOON_US // 1000] * 2, 0)
+        assert not owner.unwatched
+        assert [member.name for member in read_situation(reader, 0).members] == ["MQ01"]
+
+
+def test_two_groups_in_one_store(smf: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A structure of the same name in each: both are in status, with the group's name, for people and for programs."""
+    path = tmp_path / "s.db"
+    groups = {"MQ01": "QSGA", "MQ11": "QSGB"}
+    take(path, structure(smf, 1, "MQ01"), structure(smf, 2, "MQ11"), groups=groups)
+    with StoreReader.open(path) as reader:
+        view = status_of(read_situation(reader, smf.NOON_US // 1000))
+    assert [each.name for each in view.groups] == ["QSGA", "QSGB"]
+    assert [each.name for each in view.owners] == ["MQ01", "MQ11", "QSGA", "QSGB"]
+    assert [each["name"] for each in status_json(view)["groups"]] == ["QSGA", "QSGB"]
+    assert main(["status", "--store", str(path)]) == 3
+    words = capsys.readouterr().out
+    assert "QSGA/APPL1" in words
+    assert "QSGB/APPL1" in words

@@ -120,7 +120,7 @@ def test_nothing_seen_is_unknown(healthy: Situation) -> None:
 def test_json(ill: Situation) -> None:
     """The JSON has the promised keys, words and numbers."""
     shown = json.loads(json.dumps(status_json(status_of(ill))))
-    assert list(shown) == ["at", "source", "group", "severity", "queue_managers", "alerts"]
+    assert list(shown) == ["at", "source", "group", "severity", "queue_managers", "groups", "alerts"]
     assert (shown["at"], shown["source"]) == ("2026-11-20T12:09:50.000Z", "replay of recording.jsonl.gz")
     assert (shown["group"], shown["severity"]) == ("PRDQSG", "critical")
     assert shown["queue_managers"] == [

@@ -204,5 +204,5 @@ class FrameScreen(Screen[None], inherit_bindings=False):
 
 def _silent(frame: Frame) -> frozenset[str]:
     view = frame.status
-    members = [*view.queue_managers, *([view.group] if view.group else [])]
+    members = view.owners
     return frozenset(member.name for member in members if member.stale)
