@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -152,6 +153,10 @@ class Service:
     async def run(self) -> None:
         """Work until ``stop``. Raises StoreError when the store cannot be opened, and in a group whatever is a mistake."""
         worker = self._worker = self._worker or ThreadWorker(clock=self._clock)
+        with ExitStack() as ending:
+            await self._run(worker, ending)
+
+    async def _run(self, worker: Worker, ending: ExitStack) -> None:
         begin = self._clock.now()
         try:
             try:
@@ -169,6 +174,8 @@ class Service:
                     consoles = self._follow_consoles(tasks)
                     retention = tasks.create_task(self._retain(), name="retention")
                     await self._cycles(tasks)
+                    # The end comes at the moment at which it was asked for: nothing is waited for any more.
+                    ending.enter_context(self._clock.hold())
                     inquiries.cancel()
                     retention.cancel()
                     if folder is not None:

@@ -70,6 +70,19 @@ async def test_end_is_quick_whatever_hangs(house: Any, monkeypatch: pytest.Monke
     assert passed - began < 1
 
 
+async def test_the_end_takes_no_virtual_time(house: Any) -> None:
+    """Whatever else still sleeps by the clock: what came last is dated when the end was asked for."""
+    house.of("QM01").took = {"INQUIRE_Q": 20_000}
+    later = asyncio.create_task(house.clock.sleep(3_600_000))
+    async with house.running():
+        await house.clock.advance(45_000)
+        asked = house.clock.now()
+    assert house.clock.now() == asked
+    with StoreReader.open(house.store) as reader:
+        assert reader.last_ts() <= asked
+    later.cancel()
+
+
 async def test_restart_goes_on(house: Any, queue_depth: Any) -> None:
     """A new service on the same store keeps open alerts without raising them again, and continues the cycles' numbers."""
     house.of("QM03").down = 2059
