@@ -183,6 +183,13 @@ _FLAGS: Final[Mapping[tuple[str, str], tuple[_Flag, ...]]] = {
         _Flag("Expand", 0x80000000, "Yes", "No"),
         _Flag("Encrypted", 0x40000000, "Yes", "No"),
     ),
+    ("QSPH", "flags"): (
+        _Flag("Attr_Fixed", 0x80, "Yes", "No"),
+        _Flag("Attr_Glob", 0x40, "Yes", "No"),
+        _Flag("Attr_DSP", 0x20, "Yes", "No"),
+        _Flag("Attr_IVSA", 0x10, "Yes", "No"),
+        _Flag("Attr_64BIT", 0x08, "Yes", "No"),
+    ),
     ("QESD", "flag"): (_Flag("Encrypted", 0x80000000, "Yes", "No"),),
     ("QQST", "flag"): (
         _Flag("Queue_Disp", 0x80000000, "SHARED", "PRIVATE"),

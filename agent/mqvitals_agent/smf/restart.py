@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from mqvitals_agent.smf.moment import iso
 from mqvitals_agent.smf.record import Record
-from mqvitals_agent.smf.subject import BY_KIND
+from mqvitals_agent.smf.subject import measures_for
 from mqvitals_rules.snapshot import Reading
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
@@ -102,7 +102,7 @@ class Restarts:
 
 def guarded(reading: Reading) -> Reading:
     """A reading of an interval after a restart: its rates and increases are absent."""
-    rates = BY_KIND[reading.object.kind].rates
+    rates = measures_for(reading.object.kind, reading.probe).rates
     values: Mapping[str, Reported] = {
         metric: Absence.RESTARTED if metric in rates and not isinstance(value, Absence) else value
         for metric, value in reading.values.items()

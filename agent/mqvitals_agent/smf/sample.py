@@ -21,7 +21,7 @@ from mqvitals_agent.smf.identity import identity_of
 from mqvitals_agent.smf.measure import Measures
 from mqvitals_agent.smf.record import Record
 from mqvitals_agent.smf.restart import guarded
-from mqvitals_agent.smf.subject import BY_KIND
+from mqvitals_agent.smf.subject import measures_for
 from mqvitals_agent.smf.teller import Sampler
 from mqvitals_agent.smf.total import Total, Way
 from mqvitals_rules.derived import with_derived
@@ -80,7 +80,7 @@ def ways_of(total: Total) -> Mapping[str, Way]:
 
 def measures_of(total: Total) -> Measures:
     """What tells the metrics of a total."""
-    return BY_KIND[total.object.kind]
+    return measures_for(total.object.kind, total.probe)
 
 
 def reading(total: Total) -> Reading:

@@ -24,6 +24,8 @@ from mqvitals_agent.smf.layout.qmac import QMAC
 from mqvitals_agent.smf.layout.qmst import QMST
 from mqvitals_agent.smf.layout.qpst import QPST
 from mqvitals_agent.smf.layout.qqst import QQST
+from mqvitals_agent.smf.layout.qsgm import QSGM
+from mqvitals_agent.smf.layout.qsph import QSPH
 from mqvitals_agent.smf.layout.qsrs import QSRS
 from mqvitals_agent.smf.layout.qsst import QSST
 from mqvitals_agent.smf.layout.qtst import QTST
@@ -35,6 +37,8 @@ from mqvitals_agent.smf.record import Record, Triplet
 SECTIONS: Final[Mapping[tuple[int, int], Mapping[int, Layout]]] = {
     (115, 1): {9: QSST, 11: QJST},
     (115, 2): {1: QMST, 2: QIST, 3: QPST, 4: QLST, 5: Q5ST, 6: QEST, 7: QTST, 8: QESD},
+    (115, 5): {1: QSPH},
+    (115, 6): {1: QSGM},
     (115, 7): {1: QSRS},
     (115, 201): {1: QIS1},
     (115, 215): {1: QPST},
@@ -46,9 +50,6 @@ SECTIONS: Final[Mapping[tuple[int, int], Mapping[int, Layout]]] = {
     (116, 10): {1: QCST},
 }
 """By type and subtype: the number of the triplet (the standard section's is 0) and its table. Others are IBM's own."""
-
-IGNORED: Final = frozenset({(115, 3), (115, 5), (115, 6), (115, 240)})
-"""Records for IBM's use: counted and left alone."""
 
 LAYOUTS: Final[Mapping[str, Layout]] = {
     layout.name: layout for triplets in SECTIONS.values() for layout in triplets.values()

@@ -18,6 +18,7 @@ from mqvitals_agent.smf.layout.qis1 import QIS1
 from mqvitals_agent.smf.layout.qjst import QJST
 from mqvitals_agent.smf.layout.qpst import QPST
 from mqvitals_agent.smf.layout.qqst import QQST
+from mqvitals_agent.smf.layout.qsrs import QSRS
 from mqvitals_agent.smf.layout.wqst import WQST
 from mqvitals_agent.smf.layout.wtas import WTAS
 from mqvitals_agent.smf.layout.wtid import WTID
@@ -30,6 +31,8 @@ from mqvitals_rules.vocabulary.states import CHANNEL_TYPE
 from mqvitals_rules.vocabulary.tables import kind
 
 _OFFLINE: Final = next(metric for metric in kind("page_set").metrics if metric.name == "status").values["OFFLINE"]
+_NO_MEMLIMIT_MB: Final = (1 << 44) - (1 << 12)
+"""MEMLIMIT=NOLIMIT: all but the last pages of what 64 bits can address."""
 _BLOCK_MB: Final = 4096 / (1 << 20)
 _DB2: Final = ("read", "list", "updt")
 """The requests of Q5ST that openings of shared queues and the status of shared channels make."""
@@ -214,6 +217,18 @@ def transaction(connection: object, reference: object) -> str:
     return found if found.isascii() and found.isprintable() else ""
 
 
+def _limited(key: str) -> Special:
+    """A size above the bar; without MEMLIMIT there is none to tell."""
+
+    def tell(fields: Fields, _: int | None) -> Told:
+        value, limit = fields.get(key), fields.get("memlim")
+        if not isinstance(value, int) or not isinstance(limit, int):
+            return Absence.NOT_RETURNED
+        return Absence.NOTHING_TO_TELL if limit >= _NO_MEMLIMIT_MB else value
+
+    return tell
+
+
 def _without_buffers(fields: Fields) -> Absence | None:
     """A pool without buffers: its zeros are no figures."""
     return Absence.NOT_IN_USE if fields.get("nbuf") == 0 else None
@@ -266,6 +281,13 @@ QUEUE_MANAGER: Final = Measures(
     {"db2_max_us": _longest_db2},
     needs=tuple(f"{each}{part}" for each in _DB2 for part in ("cnt", "tmxw")),
     unbroken=frozenset({"db2_max_us"}),
+)
+STORAGE: Final = Measures(
+    kind("queue_manager"),
+    (("QSRS", "", QSRS),),
+    {"memlimit_in_force_mb": _limited("memlim"), "storage64_free_bytes": _limited("aval64")},
+    needs=("memlim", "aval64"),
+    unbroken=frozenset({"memlimit_in_force_mb", "storage64_free_bytes"}),
 )
 CF_STRUCTURE: Final = Measures(kind("cf_structure"), (("QEST", "", slots(QEST)),), needs=("str",))
 SMDS: Final = Measures(kind("smds"), (("QESD", "", QESD),), needs=("str",))
@@ -370,4 +392,10 @@ BY_KIND: Final = {
         APPLICATION,
     )
 }
-"""All of them by the name of the kind."""
+"""All of them by the name of the kind, but for ``STORAGE``, which tells of queue managers as well."""
+_STORAGE_PROBE: Final = "SMF 115-7"
+
+
+def measures_for(kind: str, probe: str) -> Measures:
+    """What tells the metrics of a kind from the records of a probe (``SMF 115-2``)."""
+    return STORAGE if probe == _STORAGE_PROBE else BY_KIND[kind]

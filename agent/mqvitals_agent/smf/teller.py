@@ -24,6 +24,7 @@ from mqvitals_agent.smf.error import SmfError
 from mqvitals_agent.smf.formula import NONE
 from mqvitals_agent.smf.groups import Groups
 from mqvitals_agent.smf.layout.field import Layout, Shape, Value
+from mqvitals_agent.smf.layout.qsrs import QSRS
 from mqvitals_agent.smf.measure import AHEAD, Measures, filled
 from mqvitals_agent.smf.record import Record
 from mqvitals_agent.smf.restart import Restarts
@@ -44,6 +45,7 @@ from mqvitals_agent.smf.subject import (
     QUEUE_MANAGER,
     SMDS,
     SSL_TASK,
+    STORAGE,
     transaction,
 )
 from mqvitals_agent.smf.total import Stamp, Total
@@ -118,14 +120,20 @@ class Sampler:
         self._restarts = restarts
         self._groups = groups
         self._places: dict[tuple[str, str, int], dict[str, int]] = {}
+        self._statistics_before: dict[str, Record] = {}
 
     def totals(self, record: Record) -> Iterator[Total]:
         """What the record tells. Things of a group whose name is to be found by ``Groups.placed`` have no owner yet."""
         if record.end_us is None:
-            return
+            dated = self._dated(record)
+            if dated is None:
+                return
+            record = dated
         if not is_queue_manager(record.ssid):
             self.unnamed.note(record, "the queue manager", record.ssid)
             return
+        if record.type == 115 and record.utc_offset_us is not None:
+            self._statistics_before[record.sysid] = record
         self._learn(record, record.qsg)
         restarted = self._restarts is not None and self._restarts.note(record)
         for total in self._totals(record):
@@ -134,6 +142,13 @@ class Sampler:
                 self.unnamed.note(record, f"a {total.object.kind}", total.object.name)
             else:
                 yield replace(total, restarted=True) if restarted else total
+
+    def _dated(self, record: Record) -> Record | None:
+        """A record of storage with an end in UTC: its header is local, by a zone that the system's record before it told."""
+        before = self._statistics_before.get(record.sysid)
+        if before is None or before.utc_offset_us is None:
+            return None
+        return replace(record, end_us=record.header_us - before.utc_offset_us, interval_us=before.interval_us)
 
     def _learn(self, record: Record, group: object) -> None:
         """The record tells the name of its queue manager's group, or does not."""
@@ -172,6 +187,8 @@ class Sampler:
                     yield _whole(section, LOG)
                 case "Q5ST":
                     yield _whole(section, QUEUE_MANAGER)
+                case "QSRS":
+                    yield _whole(section, STORAGE)
                 case "QEST":
                     if record.qsg != "":
                         yield from _structures(section)
@@ -406,7 +423,7 @@ def _fields(section: Section, measures: Measures) -> dict[str, Value | None]:
 @lru_cache(256)  # a damaged file may hold any length
 def _reduced(kind: str, layout: Layout, whole: Shape) -> tuple[Shape, tuple[tuple[str, str], ...]]:
     """A table with nothing but the fields that matter, in the length of ``whole``, and their keys and names."""
-    measures = BY_KIND[kind]
+    measures = STORAGE if layout is QSRS else BY_KIND[kind]
     beginning = next(key for _, key, each in measures.layouts if each is layout)
     # A damaged section may be too short for even one field.
     length = max((cell.offset + cell.field.length for cell in whole.cells), default=0)

@@ -240,6 +240,29 @@ _DB2 = records(
             smf="Q5STLMSINS+Q5STLMSSEL"),
 )
 
+_STORAGE = records(
+    gauge("storage31_free_bytes", "bytes", "storage below the bar that its address space can still get", smf="QSRSAVAL"),
+    gauge("storage31_user_bytes", "bytes", "storage below the bar that it has got", smf="QSRSELOAL"),
+    gauge("storage31_system_bytes", "bytes", "storage below the bar that z/OS has got for it", smf="QSRSEHIAL"),
+    gauge("storage31_region_bytes", "bytes", "size of its region below the bar", smf="QSRSESIZA"),
+    gauge("storage31_cushion_bytes", "bytes", "free storage below the bar at which it begins to give storage back",
+          smf="QSRSSOS"),
+    gauge("storage_pools_bytes", "bytes", "storage in its pools, for control blocks of fixed and of variable size",
+          smf="QSRSPHBGF+QSRSPHBGV+QSRSPHBLF+QSRSPHBLV"),
+    gauge("storage_direct_bytes", "bytes", "storage that was got without a pool", smf="QSRSGMBT"),
+    gauge("storage_stack_bytes", "bytes", "storage for stacks", smf="QSRSSTKT"),
+    gauge("storage64_free_bytes", "bytes", "storage above the bar that it can still get; none where there is no limit",
+          smf="QSRSAVAL64"),
+    gauge("storage64_bytes", "bytes", "storage above the bar that it has got", smf="QSRSABYTES"),
+    gauge("storage64_max_bytes", "bytes", "most storage above the bar that it could use so far", smf="QSRSGBYTES"),
+    gauge("storage64_smds_bytes", "bytes", "storage above the bar for buffers of shared message data sets", smf="QSRSSMDS64"),
+    gauge("memlimit_in_force_mb", "MB", "MEMLIMIT of its address space as z/OS has it; none where there is no limit",
+          smf="QSRSMEMLIM"),
+    gauge("real_frames", "pages", "frames of real storage, of 4 KB, that it has", smf="QSRSFMCT"),
+    counter("storage_latch_waits", "count", "times a task waited for another to get or give back storage",
+            smf="QSRSPHBLGF+QSRSPHBLGV+QSRSPHBLLF+QSRSPHBLLV+QSRSGMBL"),
+)
+
 _DECLARED = (
     gauge("processors", "count", "processors of its LPAR", declared=True, needed=True),
     gauge("cpu_busy_pct", "pct", "how busy the processors of its LPAR are at peak", declared=True, needed=True),
@@ -268,6 +291,7 @@ KIND = Kind(
     name="queue_manager",
     meaning="a queue manager as a whole",
     poll="CONNECTION",
-    metrics=(*_CONNECTION, *_IDENTITY, *_ATTRIBUTES, *_EVENTS, *_START, *_STATUS, *_SYSTEM, *_MQI, *_DB2, *_DECLARED),
+    metrics=(*_CONNECTION, *_IDENTITY, *_ATTRIBUTES, *_EVENTS, *_START, *_STATUS, *_SYSTEM, *_MQI, *_DB2, *_STORAGE,
+             *_DECLARED),
     single=True,
 )

@@ -187,6 +187,8 @@ def every_section(built_once: Once, simulated: Path) -> Path:
     def build(path: Path) -> None:
         more = [
             record(115, 216, {1: [filled("QQST"), filled("QQST")]}),
+            record(115, 5, {1: [filled("QSPH"), filled("QSPH")]}, t0=STORAGE_STANDARD),
+            record(115, 6, {1: [filled("QSGM"), filled("QSGM")]}, t0=STORAGE_STANDARD),
             record(115, 7, {1: [filled("QSRS")]}, t0=STORAGE_STANDARD),
             record(116, 0, {2: [filled("QMAC")]}, t0=thread_standard(3)),
             record(116, 1, {1: [filled("WTID")], 2: [filled("WTAS")], 3: [filled("WQST")]}, t0=thread_standard(4)),

@@ -142,7 +142,7 @@ def test_every_value_of_any_section(smf: Any, data: st.DataObject, key: tuple[in
     length = data.draw(st.integers(1, 700)) if layout.name != "QCTDNS" else 48
     raw = data.draw(st.one_of(st.binary(min_size=length, max_size=length), st.just(bytes(length))))
     t0 = smf.thread_standard(number + 1) if key in ((116, 0), (116, 1), (116, 2)) else None
-    if key == (115, 7):
+    if key in ((115, 5), (115, 6), (115, 7)):
         t0 = smf.STORAGE_STANDARD
     record = parse(smf.record(*key, {number: [raw]}, t0=t0))
     found = [json.loads(line) for line in lines(record)]

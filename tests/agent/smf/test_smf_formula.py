@@ -6,7 +6,7 @@ import pytest
 
 from mqvitals_agent.smf.formula import Named, compiled, names_in
 from mqvitals_agent.smf.layout.field import Field
-from mqvitals_agent.smf.subject import BY_KIND
+from mqvitals_agent.smf.subject import BY_KIND, STORAGE
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -62,13 +62,15 @@ def test_names_of_a_formula() -> None:
 @pytest.mark.parametrize("kind", sorted(BY_KIND))
 def test_every_metric_with_an_smf_field_is_told(kind: str) -> None:
     """No line of the vocabulary names a field that nobody reads, but those that are left out on purpose."""
-    measures = BY_KIND[kind]
+    several = [each for each in (*BY_KIND.values(), STORAGE) if each.kind.name == kind]
     named = {metric.name for metric in KINDS[kind].metrics if metric.smf}
-    assert named - {metric.name for metric in measures.metrics} == measures.omitted
-    empty = measures.tell(dict.fromkeys(measures.wanted), None)
-    assert empty.keys() == {metric.name for metric in measures.metrics}
-    values = {name: value for name, value in empty.items() if not isinstance(value, Absence)}
-    assert set(values.values()) <= {""}, values
+    told = {metric.name for each in several for metric in each.metrics}
+    assert named - told == frozenset().union(*(each.omitted for each in several))
+    for measures in several:
+        empty = measures.tell(dict.fromkeys(measures.wanted), None)
+        assert empty.keys() == {metric.name for metric in measures.metrics}
+        values = {name: value for name, value in empty.items() if not isinstance(value, Absence)}
+        assert set(values.values()) <= {""}, values
 
 
 def test_kinds_that_only_records_tell_are_all_read() -> None:

@@ -24,6 +24,8 @@ PLACES = {
     "QESD": "str@8:12x smrp@72:4 bfbw@124:4 bfwb@180:4 ioft@240:8 flag@328:4",
     "QIS1": "psno@8:4 ppg@24:4 dwpp@44:4 imwt@64:8 expn@92:2 flag@100:4",
     "QSST": "gplf@8:4 expf@20:4 fplv@32:4 conv@44:4 rcnz@56:4 abnd@68:4",
+    "QSPH": "stor@8:4 ostor@12:4 xstor@16:4 bsize@20:2 bcnt@22:2 count@24:4 dspnm@28:8x name@36:48x flags@84:1",
+    "QSGM": "lvtot@8:4 lvnew@12:4 lvmax@16:4 lvmin@20:4 count@24:4 scls@28:1 csect@32:8x offset@40:4",
     "QSRS": "phbgf@8:4 limit@44:4 esiza@76:4 memlim@112:8 crit@160:4 gmbl@224:8",
     "QQST": "qnam@8:48x put1@136:8 msma@272:8 flbr@408:8 expr@528:8 osfs@664:8",
     "QCCT": "jobn@8:8x nocc@20:4 noac@28:4 mxtp@36:4 stus@44:4 slim@56:8",
