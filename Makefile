@@ -48,7 +48,8 @@ docs: $(STAMP) ## write the generated pages
 	@SOURCE_DATE_EPOCH=0 $(BIN)/argparse-manpage --module mqvitals_tui.main --function whole --project-name mqvitals \
 		--description "the vital signs of IBM MQ on z/OS" --manual-section 1 --manual-title "User Commands" \
 		--version "" --output docs/mqvitals.1
-	@sed -i '1s/"1970[^"]*"/""/' docs/mqvitals.1
+# A page without a date; and a line that begins with an apostrophe would be a request to troff.
+	@sed -i -e '1s/"1970[^"]*"/""/' -e 's/^\x27/\\\&\x27/' docs/mqvitals.1
 
 screenshots: $(STAMP) ## make the pictures of the README anew
 	@$(BIN)/python docs/screenshots.py

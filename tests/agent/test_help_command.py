@@ -178,6 +178,8 @@ def test_bash_completes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
 def test_the_manual_page_is_complete() -> None:
     """It has every command, as ``make docs`` writes it."""
     page = (SOURCES / "docs/mqvitals.1").read_text("utf-8").replace("\\-", "-")
+    # Such a line would be a request to troff, and not be shown.
+    assert not [line for line in page.splitlines() if line.startswith("'")]
     parser = whole_parser("mqvitals", COMMANDS)
     (commands,) = (action for action in parser._actions if action.choices)
     assert commands.choices is not None
