@@ -25,7 +25,8 @@ def read(path: str) -> str:
         # strerror, not str(error): the path is already the problem's place.
         raise UnreadableError([Problem(Place(path), "", f"cannot be read: {error.strerror}")]) from error
     except ValueError as error:
-        raise UnreadableError([Problem(Place(path), "", f"cannot be read: {error}")]) from error
+        # The only thing that no path can hold; Python words it differently from version to version.
+        raise UnreadableError([Problem(Place(path), "", "cannot be read: a path cannot hold a null byte")]) from error
     if len(data) > LARGEST_BYTES:
         raise UnreadableError([Problem(Place(path), "", f"is larger than {LARGEST_BYTES // 1024 // 1024} MiB")])
     try:
