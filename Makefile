@@ -61,7 +61,7 @@ $(VENV)/peers: $(STAMP)
 bench: $(VENV)/peers ## benchmarks, each against a named peer
 	@PYTHONPATH=$(VENV)/peers $(BIN)/python benchmarks/run.py
 
-soak: $(STAMP) ## property tests with many more examples, 200 reconnects, 100,000 damaged SMF records
+soak: $(STAMP) ## property tests with many more examples, 200 reconnects, 100,000 damaged SMF records and PCF messages
 	@$(BIN)/python -u -m pytest -v -n auto --hypothesis-profile soak --timeout 3600 tests
 
 tools: .tools/promtool ## real programs for opt-in tests: Prometheus's promtool, built with Go

@@ -96,19 +96,26 @@ def _patterns(objects: tuple[str, ...]) -> tuple[str, ...]:
 
     What another of the patterns selects too is not said twice.
     """
-    wide = [ObjectPattern.parse(each) for each in objects if "*" in each]
+    names = {each: name for each in objects if (name := _parsed(each)) is not None}
+    wide = [ObjectPattern.parse(each) for each in names if "*" in each]
     objects = tuple(
-        each
-        for each in objects
-        if not any(wider.text != each and wider.matches(ObjectName.parse(each)) for wider in wide)
+        each for each, name in names.items() if not any(wider.text != each and wider.matches(name) for wider in wide)
     )
     if len(objects) <= _MOST_OBJECTS:
         return objects
     owners: dict[str, None] = {}
     for each in objects:
-        name = ObjectName.parse(each)
+        name = names[each]
         owners[str(name._replace(name="*")) if name.name else each] = None
     return tuple(owners)
+
+
+def _parsed(text: str) -> ObjectName | None:
+    """None for an object of an older store whose name can be written nowhere: nothing can be declared of it."""
+    try:
+        return ObjectName.parse(text)
+    except ValueError:
+        return None
 
 
 def _values(metric: Metric) -> str:

@@ -5,9 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, IntEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from mqvitals_rules.vocabulary.metric import Reported
+
+LONGEST_OWNER: Final = 48
+"""Characters of an MQCHAR48, the longest name of a queue manager."""
+LONGEST_NAME: Final = 1024
+"""Characters of an object's name: those of MQ have 48 at most, an application's is made of several."""
+
+
+def is_owner_name(value: object) -> bool:
+    """Whether a value can name an owner. A '/' would run into the kind in an object's whole name."""
+    return (
+        type(value) is str
+        and 0 < len(value) <= LONGEST_OWNER
+        and value.isprintable()
+        and value.strip() == value
+        and "/" not in value
+    )
+
+
+def is_object_name(value: object) -> bool:
+    """Whether a value can name an object: a text that is not blank, without control and other invisible characters."""
+    return type(value) is str and 0 < len(value) <= LONGEST_NAME and value.isprintable() and not value.isspace()
 
 
 class ObjectName(NamedTuple):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mqvitals_agent.connection.key import NAME, Found, LineError, is_name, is_text, moment, name, shown, wrong
+from mqvitals_agent.connection.key import NAME, Found, LineError, is_text, moment, name, shown, wrong
+from mqvitals_rules.snapshot import is_owner_name
 
 FORMAT = "mqvitals-recording"
 VERSION = 1
@@ -69,7 +70,7 @@ def _names(found: Found) -> tuple[str, ...]:
     if len(names) > MOST_QUEUE_MANAGERS:
         raise LineError(f"queue_managers has {len(names):,} names; a recording has at most {MOST_QUEUE_MANAGERS:,}")
     for place, each in enumerate(names):
-        if not is_name(each):
+        if not is_owner_name(each):
             raise LineError(f"queue_managers[{place}] should be {NAME}, not {shown(each)}")
     return tuple(dict.fromkeys(names))
 

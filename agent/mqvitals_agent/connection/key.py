@@ -12,13 +12,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from mqvitals_rules.moment import parse
+from mqvitals_rules.snapshot import LONGEST_OWNER, is_owner_name
 
 Found = Mapping[str, Any]
 
 MQLONG_MAX: Final = 2**31 - 1
 MQLONG_MIN: Final = -(2**31)
-LONGEST_NAME: Final = 48
-"""Characters of an MQCHAR48, the longest name of a queue manager."""
 
 LARGE_LINE: Final = 1 << 20
 MOST_LISTS: Final = 400_000
@@ -98,23 +97,12 @@ def moment(found: Found, key: str) -> int:
 def name(found: Found, key: str) -> str:
     """The name of a queue manager or of the group."""
     value = found.get(key, _MISSING)
-    if is_name(value):
+    if is_owner_name(value):
         return str(value)
     raise wrong(key, value, NAME)
 
 
-NAME: Final = f"a name of 1 to {LONGEST_NAME} characters without '/', control characters and blanks around it"
-
-
-def is_name(value: object) -> bool:
-    """True for what can name an owner. A '/' would run into the kind in an object's whole name."""
-    return (
-        type(value) is str
-        and 0 < len(value) <= LONGEST_NAME
-        and value.isprintable()
-        and value.strip() == value
-        and "/" not in value
-    )
+NAME: Final = f"a name of 1 to {LONGEST_OWNER} characters without '/', control characters and blanks around it"
 
 
 def is_text(value: object) -> bool:

@@ -50,7 +50,7 @@ from mqvitals_agent.poll.ending import Ending
 from mqvitals_agent.poll.probe import GROUP, Answer, Part, Probe
 from mqvitals_agent.poll.probes import PROBES
 from mqvitals_agent.poll.selection import Selection, of_request, unreadable
-from mqvitals_rules.snapshot import ObjectName, Outcome, Snapshot
+from mqvitals_rules.snapshot import ObjectName, Outcome, Snapshot, is_object_name, is_owner_name
 from mqvitals_rules.vocabulary.metric import Absence
 
 _REQUESTS_KEPT = 4096
@@ -119,7 +119,9 @@ class Collector:
         if probe is None and not self._pass_over(exchange.command):
             return
         tracker = AnswerTracker()
-        damaged = self._decode(exchange, TRACKED if probe is None else probe.wanted, tracker, name)
+        damaged = self._decode(
+            exchange, TRACKED if probe is None else probe.wanted, tracker, name, 0 if probe is None else probe.key
+        )
         members = tracker.answers()
         whole = tracker.complete and not damaged and exchange.error is None
         told = {member.queue_manager or asked: member for member in members}
@@ -208,8 +210,11 @@ class Collector:
         failed = error is not None and (exchange.command is None or error.reason in outcomes.CONNECTION_FAILURES)
         self._cycle.contacts[exchange.queue_manager] = Contact(error.reason if failed and error else 0, exchange.at)
 
-    def _decode(self, exchange: Exchange, wanted: frozenset[int], tracker: AnswerTracker, name: str) -> int:
-        """Decode the replies into the tracker and count them for their senders; returns how many are damaged."""
+    def _decode(self, exchange: Exchange, wanted: frozenset[int], tracker: AnswerTracker, name: str, key: int) -> int:
+        """Decode the replies into the tracker and count them for their senders; returns how many are damaged.
+
+        A name that nothing can have is damage, too; ``key`` is the parameter that names the object, 0 when none does.
+        """
         damaged = 0
         cycle = self._cycle
         decode, add, take_unknown = self._decoder.decode_values, tracker.add, self._decoder.take_unknown
@@ -218,13 +223,18 @@ class Collector:
             sender = exchange.queue_manager
             try:
                 values = decode(reply.data, reply.ccsid, wanted)
+                said = values.values.get(MQCACF_RESPONSE_Q_MGR_NAME)
+                named = values.values.get(key)
+                if said and type(said) is str:
+                    if not is_owner_name(said):
+                        raise PcfError(0, "the name of a queue manager")  # noqa: TRY301 - as damage that the decoder finds
+                    sender = said
+                if type(named) is str and not is_object_name(named):
+                    raise PcfError(0, "the name of an object")  # noqa: TRY301
             except PcfError:
                 damaged += 1
             else:
                 add(values)
-                said = values.values.get(MQCACF_RESPONSE_Q_MGR_NAME)
-                if said and type(said) is str:
-                    sender = said
                 unknown = take_unknown()
                 if unknown:
                     cycle.unknown_ccsids[sender] = unknown

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from mqvitals_agent.pcf.message import Value
 from mqvitals_agent.pcf.names import parameter_number
 from mqvitals_agent.poll.zone import local_ms
-from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
+from mqvitals_rules.vocabulary.metric import LARGEST, Absence, Kind, Metric, MetricType, Reported, within_range
 
 NOT_RETURNED = Absence.NOT_RETURNED
 _PCF = re.compile(r"(MQ\w+)(?:\[([01])\])?")
@@ -95,7 +95,12 @@ class Columns:
         except KeyError:
             row = self._careful(values)
         else:
-            if set(map(type, numbers)) <= _INT and set(map(type, texts)) <= _STR:
+            if (
+                set(map(type, numbers)) <= _INT
+                and set(map(type, texts)) <= _STR
+                and min(numbers, default=0) >= -LARGEST
+                and max(numbers, default=0) <= LARGEST
+            ):
                 row = dict(zip(self._number_names, numbers, strict=True))
                 row.update(zip(self._text_names, texts, strict=True))
             else:
@@ -103,7 +108,7 @@ class Columns:
         for name, number, index in self._pairs:
             pair = values.get(number)
             if type(pair) is tuple and len(pair) == 2 and type(half := pair[index ^ long_first]) is int:
-                row[name] = half
+                row[name] = within_range(half)
             else:
                 row[name] = NOT_RETURNED
         for name, special in self._monitored if monitored else self._unmonitored:
@@ -142,7 +147,7 @@ class Columns:
         row: Row = {}
         for name, number in self._numbers:
             value = values.get(number)
-            row[name] = value if type(value) is int else NOT_RETURNED
+            row[name] = within_range(value) if type(value) is int else NOT_RETURNED
         for name, number in self._texts:
             row[name] = _text(values.get(number))
         return row

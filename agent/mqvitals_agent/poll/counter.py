@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from mqvitals_rules.vocabulary.metric import Absence, Reported
+from mqvitals_rules.vocabulary.metric import Absence, Reported, within_range
 
 SATURATED_AT = 999_999_999
 """Channel counters stop, or wrap, here."""
@@ -83,7 +83,7 @@ class Counters:
         old = before.get(metric)
         if type(old) is not int:
             return Absence.FIRST_READING
-        return now - old if now >= old else Absence.RESET
+        return within_range(now - old) if now >= old else Absence.RESET
 
     def _sum(self, metric: str, there: Sequence[Totals], fresh: Sequence[Totals]) -> Reported:
         if self._saturated_at is not None and any(totals.get(metric) == self._saturated_at for totals in fresh):
@@ -92,4 +92,4 @@ class Counters:
         absent = [step for step in steps if isinstance(step, Absence)]
         if absent:
             return Absence.SATURATED if Absence.SATURATED in absent else absent[0]
-        return sum(step for step in steps if type(step) is int) if steps else Absence.RESET
+        return within_range(sum(step for step in steps if type(step) is int)) if steps else Absence.RESET

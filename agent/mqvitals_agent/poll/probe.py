@@ -13,6 +13,7 @@ from mqvitals_agent.pcf.message import Parameter
 from mqvitals_agent.poll.columns import Local, Values
 from mqvitals_agent.poll.columns import Row as Metrics
 from mqvitals_agent.poll.selection import Selection
+from mqvitals_rules.snapshot import is_object_name
 from mqvitals_rules.vocabulary.metric import Absence, Kind
 
 GROUP = ""
@@ -133,7 +134,12 @@ class Rows:
     """By queue manager: the newest local time of its status answers, when that was asked for and how long it took, ms."""
 
     def put(self, part: Part, owner: str, name: str, row: Row) -> None:
-        """Keep a row. Two of one object become one, metric by metric: the queue manager's own answer first, then the newest."""
+        """Keep a row. Two of one object become one, metric by metric: the queue manager's own answer first, then the newest.
+
+        What has a name that no object can have is left out.
+        """
+        if not _can_be(part, name):
+            return
         _put(self.told.setdefault(part, {}).setdefault(owner, {}), name, row)
 
     def see(self, answer: Answer, local: int) -> None:
@@ -142,8 +148,14 @@ class Rows:
             self.newest[answer.queue_manager] = (local, answer.at, answer.took)
 
     def put_shared(self, part: Part, name: str, row: Row) -> None:
-        """Keep a member's row of a shared object."""
+        """Keep a member's row of a shared object; as ``put``."""
+        if not _can_be(part, name):
+            return
         _put(self.shared.setdefault(part, {}).setdefault(name, {}), row.member, row)
+
+
+def _can_be(part: Part, name: str) -> bool:
+    return is_object_name(name) if name else part.kind.single
 
 
 def _put(rows: dict[str, Row], name: str, row: Row) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.poll.columns import Values
 from mqvitals_agent.poll.probe import GROUP, Answer, Probe, Question, Rows, ask, part, wanted
+from mqvitals_rules.snapshot import is_owner_name
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.qsg import KIND
 
@@ -23,7 +24,9 @@ def read(answer: Answer, rows: Rows) -> None:
     members = [item.values for item in answer.items if mq.MQCA_Q_MGR_NAME in item.values]
     if not members:
         return
-    name = next((text for values in members if (text := values.get(mq.MQCA_QSG_NAME)) and type(text) is str), "")
+    name = next(
+        (text for values in members if type(text := values.get(mq.MQCA_QSG_NAME)) is str and is_owner_name(text)), ""
+    )
     rows.group = name or rows.group
     levels = [level for values in members if type(level := values.get(mq.MQIA_COMMAND_LEVEL)) is int]
     states = [values.get(mq.MQIACF_Q_MGR_STATUS) for values in members]

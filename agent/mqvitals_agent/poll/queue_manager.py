@@ -6,6 +6,7 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integers
 from mqvitals_agent.poll.columns import Columns, Row
 from mqvitals_agent.poll.probe import Answer, Probe, Question, Rows, ask, part, wanted
+from mqvitals_rules.snapshot import is_owner_name
 from mqvitals_rules.vocabulary import channel_initiator, queue_manager
 from mqvitals_rules.vocabulary.metric import Absence
 
@@ -43,7 +44,7 @@ def read(answer: Answer, rows: Rows) -> None:
     if type(dead_letter_queue) is str:
         rows.dead_letter_queues[answer.queue_manager] = dead_letter_queue
     group = values.get(mq.MQCA_QSG_NAME)
-    if group and type(group) is str:
+    if type(group) is str and is_owner_name(group):
         rows.group = group
     columns = _ATTRIBUTES[distributed]
     metrics = columns.read(values)

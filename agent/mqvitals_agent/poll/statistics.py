@@ -25,9 +25,9 @@ from mqvitals_agent.pcf.error import PcfError
 from mqvitals_agent.pcf.message import Message, Parameter, Value
 from mqvitals_agent.pcf.names import parameter_number
 from mqvitals_agent.poll.zone import local_ms
-from mqvitals_rules.snapshot import ObjectName, Reading, Source
+from mqvitals_rules.snapshot import ObjectName, Reading, Source, is_object_name
 from mqvitals_rules.vocabulary import channel, queue, queue_manager
-from mqvitals_rules.vocabulary.metric import Absence, Kind, MetricType, Reported
+from mqvitals_rules.vocabulary.metric import Absence, Kind, MetricType, Reported, within_range
 
 PROBE: Final = "STATISTICS"
 """The name of the question, and of the readings."""
@@ -175,6 +175,7 @@ def reading(record: Record, utc: Callable[[int], int | None]) -> Reading:
         count = values[rate]
         if not isinstance(count, Absence):
             values[rate] = Absence.NOT_RETURNED if length is None else float(count) * 1000 / length
+    values = {name: within_range(value) for name, value in values.items()}
     return Reading(
         ObjectName(record.key.queue_manager, kind, name),
         PROBE,
@@ -204,7 +205,7 @@ def _told(message: Message, queue_manager_read: str) -> Iterable[tuple[Key, Valu
             if isinstance(member, Parameter):
                 members.setdefault(member.id, member.value)
         name = members.get(name_id)
-        if type(name) is str and name:
+        if type(name) is str and is_object_name(name):
             temporary = members.get(mq.MQIA_DEFINITION_TYPE) == mq.MQQDT_TEMPORARY_DYNAMIC
             yield Key(whose, kind.name, name, start, end), _read(kind.name, members), temporary
 

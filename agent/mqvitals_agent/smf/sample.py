@@ -26,12 +26,11 @@ from mqvitals_agent.smf.teller import Sampler
 from mqvitals_agent.smf.total import Total, Way
 from mqvitals_rules.derived import with_derived
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
-from mqvitals_rules.vocabulary.metric import Absence, Reported
+from mqvitals_rules.vocabulary.metric import within_range
 
 TOP: Final = 200
 """So many applications of a queue manager and day stand by themselves, those that used most processor time."""
 
-_MOST: Final = (1 << 63) - 1
 
 Key = tuple[ObjectName, str, int]
 
@@ -91,17 +90,12 @@ def reading(total: Total) -> Reading:
         total.object,
         total.probe,
         total.ts,
-        {name: value if _fits(value) else Absence.NOT_RETURNED for name, value in values.items()},
+        {name: within_range(value) for name, value in values.items()},
         None if interval is None else max(1, round(interval / 1000)),
         poll=False,
         source=Source.SMF,
     )
     return guarded(found) if total.restarted else found
-
-
-def _fits(value: Reported) -> bool:
-    """Whether a store can hold it: sums of counters may need more than 64 bits."""
-    return value.__class__ is not int or -_MOST <= value <= _MOST
 
 
 def snapshots(totals: Iterable[Total], cycle: int = 0) -> Iterator[Snapshot]:

@@ -187,6 +187,11 @@ class Store:
             self._connection.execute("COMMIT")
         except BaseException as error:
             self._undo()
+            if isinstance(error, (OverflowError, UnicodeEncodeError)):
+                raise StoreError(
+                    f"nothing of this cycle was kept in the store {self.path}: it holds a value that cannot be stored ({error})",
+                    "a recording of it helps to find out where it comes from",
+                ) from error
             if isinstance(error, (sqlite3.Error, UnicodeDecodeError)):
                 raise explained(self.path, error, "writing") from error
             raise

@@ -37,6 +37,7 @@ _SHORT = {
     Absence.RESET: "reset",
     Absence.RESTARTED: "restarted",
     Absence.SATURATED: "saturated",
+    Absence.OUT_OF_RANGE: "range",
     Absence.INACTIVE: "inactive",
     Absence.OFFLINE: "offline",
     Absence.NOT_IN_USE: "not in use",

@@ -38,6 +38,7 @@ class Absence(Enum):
     RESET = "counter was reset or wrapped"
     RESTARTED = "restarted lately"  # the queue manager was: its rates and increases are no measure yet
     SATURATED = "counter is saturated"  # it sticks at 999,999,999
+    OUT_OF_RANGE = "out of range"  # a number that nothing can count to: the answer or record is damaged
     INACTIVE = "inactive"  # a channel without status has no figures
     OFFLINE = "offline"  # a page set that is: its sizes are not known
     NOT_IN_USE = "not in use"  # a page set or buffer pool without pages or buffers
@@ -47,6 +48,14 @@ class Absence(Enum):
 
 Value = int | float | str
 Reported = Value | Absence
+
+LARGEST = 1 << 62
+"""Numbers further from 0 are absent as out of range: the store holds 64 bits, and the difference of two must fit."""
+
+
+def within_range(value: Reported) -> Reported:
+    """The value, or OUT_OF_RANGE for a whole number beyond ``LARGEST``."""
+    return Absence.OUT_OF_RANGE if type(value) is int and not -LARGEST <= value <= LARGEST else value
 
 
 @dataclass(frozen=True, slots=True)

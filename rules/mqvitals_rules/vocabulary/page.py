@@ -67,6 +67,7 @@ _REASONS: Mapping[Absence, str] = {
     Absence.RESET: "the counter began again, or passed 999,999,999",
     Absence.RESTARTED: "the queue manager was started again: increases of the two intervals of SMF records after that are no measure",
     Absence.SATURATED: "the counter stays at 999,999,999",
+    Absence.OUT_OF_RANGE: "more than 64 bits can hold, or nothing can count to: the answer or the record is damaged",
     Absence.INACTIVE: "the channel is inactive and has no figures",
     Absence.OFFLINE: "the page set is offline",
     Absence.NOT_IN_USE: "the page set has no pages, or the buffer pool no buffers",

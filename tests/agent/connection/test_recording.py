@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.connection.key import is_name
 from mqvitals_agent.connection.recording import Exchange, Header, MqiFailure, RecordingError, Reply, Writer, read
+from mqvitals_rules.snapshot import is_owner_name
 
 HEADER = (
     '{"format":"mqvitals-recording","version":1,"name":"PRDQSG","queue_managers":["QM01","QM02"],"interval_s":10}\n'
@@ -278,7 +278,7 @@ def test_missing_file_and_directory_are_named(tmp_path: Path) -> None:
         read(tmp_path)
 
 
-names = st.text(min_size=1, max_size=20).filter(is_name)
+names = st.text(min_size=1, max_size=20).filter(is_owner_name)
 exchanges = st.builds(
     Exchange,
     line=st.just(0),
