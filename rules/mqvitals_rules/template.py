@@ -28,6 +28,9 @@ _NAMES = ("{name}", "{owner}")
 Lookup = Callable[[str, str], Reported]
 """(kind, metric) -> the value now."""
 
+_TWO_DAYS_S = 172_800
+_SIZES = {"TiB": 1024**4, "GiB": 1024**3, "MiB": 1024**2}
+
 _MARK = re.compile(r"\{([^{}]*)\}|\[\[|\]\]")
 """A field, or where an aside begins or ends."""
 
@@ -210,12 +213,18 @@ def with_unit(value: float, unit: str) -> str:
 
 
 def readable(value: float, unit: str) -> str:
-    """A number in words for people: ``with_unit``, but ``88.6 ms`` for ``88626 us``.
+    """A number in words for people: ``with_unit``, but ``88.6 ms`` for ``88626 us``, ``12 days`` for ``1036800 s``, ``5 GiB`` for its bytes.
 
     Counts keep all their digits, as MQ's own displays show them.
     """
     if unit == "us" and abs(value) >= 1000:
         return f"{value / 1000:.1f}".removesuffix(".0") + " ms"
+    if unit == "s" and abs(value) >= _TWO_DAYS_S:
+        return f"{value / 86_400:.1f}".removesuffix(".0") + " days"
+    if unit == "bytes":
+        for name, size in _SIZES.items():
+            if abs(value) >= size:
+                return f"{value / size:.1f}".removesuffix(".0") + f" {name}"
     return with_unit(value, unit)
 
 

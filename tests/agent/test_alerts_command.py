@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -178,3 +180,15 @@ def test_full_json_has_the_figures(make_store: MakeStore, capsys: pytest.Capture
     shown = {each["rule"]: each for each in listed(capsys, make_store(transitions=(plain, worst)), "--full")}
     assert (shown["BP-01"]["worst_value"], shown["BP-01"]["value_now"]) == ("1 %", "7 %")
     assert (shown["BP-03"]["worst_value"], shown["BP-03"]["value_now"]) == (None, None)
+
+
+def test_what_is_no_longer_kept(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """--all says from when on ended alerts are there; the alerts that are open are not asked for what is gone."""
+    store = make_store()
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("INSERT INTO meta VALUES('alerts_kept_from', '1795176000000')")
+    assert main(["alerts", "list", "--store", str(store), "--all"]) == 0
+    assert "Alerts that ended before 2026-11-20 12:00:00 UTC are no longer kept\n" in capsys.readouterr().out
+    assert main(["alerts", "list", "--store", str(store)]) == 0
+    assert "no longer kept" not in capsys.readouterr().out
+    listed(capsys, store, "--all")

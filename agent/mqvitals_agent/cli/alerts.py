@@ -51,6 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _list(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.store.error import StoreError
     from mqvitals_agent.view.alerts import as_json, at_least, full_json, listing
+    from mqvitals_agent.view.figure import moment, zone_name
     from mqvitals_agent.view.situation import read_situation
     from mqvitals_agent.view.status import last_known, status_of
     from mqvitals_rules.lifecycle.alert import Severity
@@ -62,6 +63,7 @@ def _list(arguments: argparse.Namespace) -> int:
                 include_ended=arguments.all, review=None if arguments.all_kinds else bool(arguments.review)
             )
             view = status_of(read_situation(reader, now_ms(), {}))
+            kept_from = reader.meta().alerts_kept_from
         except StoreError as error:
             raise Failure(error.message, hint=error.hint) from error
     alerts = [stored.alert for stored in found if stored.alert.started is not None]
@@ -73,5 +75,8 @@ def _list(arguments: argparse.Namespace) -> int:
         print(json.dumps([(full_json if arguments.full else as_json)(alert) for alert in oldest_first], indent=1))
         return ExitCode.DONE
     covered = overshadowed(listed, family_ranks(arguments, listed))
-    show(listing(alerts, view.situation.now, line_width(), painter(), covered, last_known(view)))
+    lines = listing(alerts, view.situation.now, line_width(), painter(), covered, last_known(view))
+    if arguments.all and kept_from is not None:
+        lines.append(f"Alerts that ended before {moment(kept_from)} {zone_name(kept_from)} are no longer kept")
+    show(lines)
     return ExitCode.DONE

@@ -11,6 +11,7 @@ from mqvitals_agent.connection.connection import Calls
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.intake import Changed, Intake
 from mqvitals_agent.poll.collector import Collector
+from mqvitals_agent.service.store_meter import StoreMeter, disk_of
 from mqvitals_agent.service.timetable import Interval
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.notice_row import Owed
@@ -22,7 +23,7 @@ from mqvitals_config.time_zone import time_zone
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 
-_OURS = frozenset({"agent", "queue_manager"})
+_OURS = frozenset({"agent", "queue_manager", "store"})
 """Kinds that the agent tells of itself: they are there as long as their queue manager is watched."""
 
 Tap = Callable[[Exchange], None]
@@ -100,6 +101,7 @@ class Keeper:
         self._collector = self._new_collector()
         self._store: Store | None = None
         self._retention: Retention | None = None
+        self._meter: StoreMeter | None = None
         self._reader: StoreReader | None = None
         self._intake: Intake | None = None
         self._known: dict[tuple[str, bool], dict[ObjectName, dict[str, Reading]]] = {}
@@ -130,6 +132,7 @@ class Keeper:
         try:
             watch = self._settings.smf.watch
             self._retention = Retention(self._store, self._policy(), folder=None if watch is None else Path(watch))
+            self._meter = StoreMeter(self._store, self._retention, disk=disk_of)
             self._reader = StoreReader.open(self._path)
             self._settle(self._reader)
             self._intake = self._new_intake()
@@ -155,6 +158,11 @@ class Keeper:
         snapshots = self._collector.end_cycle(batch.number) if batch.exchanges else ()
         if batch.lead > 0:
             snapshots = tuple(dated(snapshot, batch.began) for snapshot in snapshots)
+        if self._meter is not None:
+            try:
+                snapshots = self._meter.added(snapshots)
+            except StoreError as error:
+                errors.append(error)
         intake = self._intake or self._again(errors)
         unwatched = [] if intake is None else self._unwatch(intake, batch, errors)
         stored = readings = 0
@@ -218,7 +226,7 @@ class Keeper:
     def close(self) -> None:
         """Close the store; a second call does nothing."""
         self._intake = None
-        self._retention = None
+        self._retention = self._meter = None
         if self._reader is not None:
             self._reader.close()
             self._reader = None

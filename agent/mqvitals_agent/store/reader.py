@@ -172,8 +172,9 @@ class StoreReader:
             for source in history.sources(connection, name):
                 told[source] = history.recorded(connection, name, metric, source, first=first, last=last)
             source, samples = covering(told, first - 1)
+            kept_from = self._deleted(connection, name, first)
         points = tuple((ts, value) for ts, _, value in samples)
-        return Series(name, metric, known.unit, points, tuple(interval for _, interval, _ in samples), source)
+        return Series(name, metric, known.unit, points, tuple(each[1] for each in samples), source, kept_from)
 
     def samples(
         self, name: ObjectName, metric: str, *, first: int = FIRST, last: int = LAST, newest: int | None = None
@@ -427,6 +428,16 @@ class StoreReader:
         if row is None:
             raise UnknownNameError(f"the store {self.path} holds no object {name}", self.closest(str(name)))
         return integer(row[0])
+
+    def _deleted(self, connection: sqlite3.Connection, name: ObjectName, first: int) -> int | None:
+        """From when on the samples of an object are kept, where it was there before and ``first`` is earlier."""
+        kept_from = _moment_of(read_meta(connection), KEPT_FROM)
+        if kept_from is None or first >= kept_from:
+            return None
+        row = connection.execute(
+            "SELECT 1 FROM object WHERE owner = ? AND kind = ? AND name = ? AND first_ts < ?", (*name, kept_from)
+        ).fetchone()
+        return None if row is None else kept_from
 
     def _look_at_columns(self) -> None:
         """Which columns there are now: a writer that begins, perhaps of a later version, adds those that are missing."""

@@ -107,7 +107,8 @@ class Series:
     """A metric of an object over time: (ms UTC, value or None) a poll, oldest first.
 
     ``intervals`` are the ms that each point is about (None: unknown): of a counter of polls the time since the answer before, of a record
-    its own interval. ``source`` is who tells it.
+    its own interval. ``source`` is who tells it. ``kept_from``: what was before (ms UTC), within the time asked for, is no longer kept; None:
+    nothing of this time has been deleted.
     """
 
     object: ObjectName
@@ -116,6 +117,7 @@ class Series:
     points: tuple[tuple[int, int | float | None], ...]
     intervals: tuple[int | None, ...] = ()
     source: Source = Source.POLL
+    kept_from: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

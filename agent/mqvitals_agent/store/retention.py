@@ -68,14 +68,14 @@ class Step(NamedTuple):
 class Size(NamedTuple):
     """What a store takes, bytes: pages in use and write-ahead log; and what its files take on disk."""
 
-    used: int
+    data: int
     log: int
     files: int
 
     @property
     def total(self) -> int:
         """What counts against the limit."""
-        return self.used + self.log
+        return self.data + self.log
 
 
 def never() -> bool:
@@ -219,7 +219,7 @@ class Retention:
             return False
         size = _size(self._connection, self._store.path)
         # A reader can keep the log from being written back, which no deletion mends: it shall not cost all of history.
-        return size.used + min(size.log, limit // 4) > limit - limit // _HEADROOM
+        return size.data + min(size.log, limit // 4) > limit - limit // _HEADROOM
 
     def _is_due(self, now: int) -> bool:
         if self._over():

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.view.console import failing_words
-from mqvitals_agent.view.figure import age, number, size
+from mqvitals_agent.view.figure import age, figure, number, size
 from mqvitals_agent.view.severity import WIDEST, Health, worst
 from mqvitals_agent.view.situation import refused_words
 from mqvitals_agent.view.table import Item, Line, Span, Tone, line, tone_of
@@ -14,18 +14,20 @@ from mqvitals_agent.view.text import cells, fit, safe, wrap
 from mqvitals_agent.view.unknown import without_answer
 from mqvitals_rules.snapshot import Outcome
 from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.tables import metric
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.receiver_row import ReceiverRow
     from mqvitals_agent.view.frame import Frame
 
+_AHEAD = metric("store", "limit_ahead").values["YES"]
 _WELL = (Outcome.OK.value, Outcome.NOT_FOUND.value)
 
 
 def agent_lines(frame: Frame, width: int) -> tuple[Line, ...]:
-    """A line for each queue manager and receiver; the table below them has ``columns("agent")`` over ``frame.items``.
+    """A line for the store, each queue manager and receiver; the table below them has ``columns("agent")`` over ``frame.items``.
 
-    Receivers that are not told as they should be come first: alerts wait for them. The others come last.
+    Receivers that are not told as they should be come first, as alerts wait for them, then a store with an alert. The others come last.
     """
     if not frame.status.queue_managers:
         return (line("No queue manager has been asked yet", Tone.UNKNOWN),)
@@ -54,14 +56,68 @@ def agent_lines(frame: Frame, width: int) -> tuple[Line, ...]:
     stale = all(member.stale for member in frame.status.queue_managers)
     wrong = [each for each in frame.receivers if _health(each) in {Health.WARNING, Health.INFO}]
     fine = [each for each in frame.receivers if each not in wrong]
+    store = store_lines(frame.store, frame.now, width)
+    alarmed = frame.store is not None and frame.store.health > Health.UNKNOWN
     return (
         *_settings(frame, width),
         *(shown for path, why in frame.consoles for shown in _warned(failing_words(path, why), width)),
         *(shown for each in wrong for shown in receiver_lines(each, frame.now, width, stale=stale)),
+        *(store if alarmed else ()),
         *lines,
+        *(() if alarmed else store),
         *(shown for each in fine for shown in receiver_lines(each, frame.now, width, stale=stale)),
         *(line(each, Tone.FAINT) for each in wrap(without_answer(frame.status.unknown), width) if each),
     )
+
+
+def store_lines(store: Item | None, now: int, width: int) -> tuple[Line, ...]:
+    """How large the store is, how long it keeps, and when its limit or the disk is reached, as measured before ``now`` (ms UTC)."""
+    if store is None:
+        return ()
+    head = f"{fit(str(store.health), WIDEST)}  "
+    measured = store.values.get("used_bytes")
+    when = "never measured" if measured is None or measured.ts is None else f"measured {age(now - measured.ts)} ago"
+    words = "; ".join((_held(store), _growth(store), _disk(store), when))
+    first, *rest = wrap(f"store: {'stale, ' if store.stale else ''}{words}", width, first=head, rest=" " * len(head))
+    tone = Tone.STALE if store.stale else Tone.PLAIN
+    key = str(store.name)
+    return (
+        Line((Span(first[:WIDEST], tone_of(store.health)), Span(first[WIDEST:], tone)), key),
+        *(line(each, tone, key) for each in rest),
+    )
+
+
+def _held(store: Item) -> str:
+    used, limit, part = (_told(store, name) for name in ("used_bytes", "limit_bytes", "limit_used_pct"))
+    held, keep = _told(store, "held_s"), _told(store, "keep_s")
+    kept = "everything is kept" if _value(store, "keep_s") is None else f"{keep} are to be kept"
+    most = "no limit" if _value(store, "limit_bytes") is None else f"{part} of its limit of {limit}"
+    return f"{used}, {most}; the oldest sample is {held} old, {kept}"
+
+
+def _growth(store: Item) -> str:
+    grows = _value(store, "growth_bytes_per_h")
+    if grows is None:
+        return f"growth: {_told(store, 'growth_bytes_per_h')}"
+    if grows <= 0:
+        return "does not grow"
+    ahead = _value(store, "limit_ahead")
+    reached = f", limit reached in {_told(store, 'limit_reached_s')}" if ahead == _AHEAD else ""
+    return f"grows {_told(store, 'growth_bytes_per_h')}{reached}"
+
+
+def _disk(store: Item) -> str:
+    free, part = _told(store, "disk_free_bytes"), _told(store, "disk_free_pct")
+    if _value(store, "disk_free_bytes") is None:
+        return f"disk: {free}"
+    full = "" if _value(store, "disk_full_s") is None else f", full in {_told(store, 'disk_full_s')}"
+    return f"disk: {free} free ({part}){full}"
+
+
+def _told(store: Item, name: str) -> str:
+    """A figure with its unit, or why there is none."""
+    told = store.values.get(name)
+    return Absence.NOT_ASKED.value if told is None else figure(told.value, metric("store", name))
 
 
 def _settings(frame: Frame, width: int) -> Iterator[Line]:

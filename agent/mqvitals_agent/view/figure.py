@@ -47,6 +47,8 @@ def quantity(value: float, unit: str) -> str:
         return percent(value)
     if unit in _TIME_IN_US:
         return duration_us(value * _TIME_IN_US[unit])
+    if unit == "bytes/h":
+        return f"{size(value)}/h"
     if unit in _SIZE_IN_BYTES:
         return size(value * _SIZE_IN_BYTES[unit])
     word = "msg" if unit == "messages" and value == 1 else _WORDS.get(unit, unit)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from mqvitals_agent.view.alerts import worst_first
-from mqvitals_agent.view.listing import read_items
+from mqvitals_agent.view.listing import read_items, read_store
 from mqvitals_agent.view.pulse import Pulse, read_pulse
 from mqvitals_agent.view.remedy import Remedy, read_remedy
 from mqvitals_agent.view.situation import FIGURES, Situation, read_situation
@@ -64,7 +64,7 @@ class Frame:
     """What a screen shows. ``now`` is ms UTC (of a replay its last snapshot), ``read_at`` the clock when it was read.
 
     Every frame has the status, for the header. Only those of their screens have ``items`` (worst first), ``tasks`` (of the
-    channel initiators), ``receivers``, ``consoles`` (files that cannot be followed, and why), ``detail``,
+    channel initiators), ``store`` (the agent's own), ``receivers``, ``consoles`` (files that cannot be followed, and why), ``detail``,
     ``pulse`` (the overview's figures over time), ``remedy`` (of the worst alert; ``further``: of the next two) and ``alerts``: open and ended ones, advice included, with those in
     ``covered`` that another alert of their family stands for.
     """
@@ -77,6 +77,7 @@ class Frame:
     status: StatusView
     items: tuple[Item, ...] = ()
     tasks: tuple[Item, ...] = ()
+    store: Item | None = None
     receivers: tuple[ReceiverRow, ...] = ()
     consoles: tuple[tuple[str, str], ...] = ()
     detail: Detail | None = None
@@ -115,7 +116,13 @@ def read_frame(reader: StoreReader, clock_ms: int, want: Want, rules: Judging) -
         return replace(frame, items=items)
     if want.screen == AGENT:
         items = read_items(reader, status, "agent")
-        return replace(frame, items=items, receivers=reader.receivers(), consoles=reader.consoles_failing())
+        return replace(
+            frame,
+            items=items,
+            store=read_store(reader, status),
+            receivers=reader.receivers(),
+            consoles=reader.consoles_failing(),
+        )
     if want.screen == DETAIL and want.name is not None:
         return replace(
             frame, detail=read_detail(reader, status, rules, want.name, metric=want.metric, span_ms=want.span_ms)

@@ -120,6 +120,19 @@ def read_items(reader: StoreReader, status: StatusView, kind: str) -> tuple[Item
     return tuple(items)
 
 
+def read_store(reader: StoreReader, status: StatusView) -> Item | None:
+    """The agent's own store, as it was last measured; None where no agent has. Raises StoreError."""
+    kind = KINDS["store"]
+    by_object = health_by_object(status.firing)
+    for member in status.situation.members:
+        for name, values in reader.current_by_kind(member.name, kind.name).items():
+            stale = any(
+                each.stale for each in (*status.queue_managers, status.group) if each and each.name == name.owner
+            )
+            return Item(name, health_of_item(name, values, by_object, stale=stale), values, stale)
+    return None
+
+
 def health_by_object(alerts: Iterable[Alert]) -> Mapping[ObjectName, Health]:
     """The worst alert about each object, or that an object gave rise to."""
     worst: dict[ObjectName, Health] = {}

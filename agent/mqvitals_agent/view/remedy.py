@@ -36,6 +36,7 @@ TREND: dict[str, str] = {
     "dns_task": "busy_pct",
     "application": "cpu_us",
     "agent": "outcome",
+    "store": "used_bytes",
 }
 """The metric to look at first, by kind of object."""
 

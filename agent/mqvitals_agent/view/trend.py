@@ -39,7 +39,7 @@ class TrendView:
     """One series. ``why`` says in words why the newest value is absent, where it is; ``note`` what else to know.
 
     ``intervals`` are the ms that each point is about, as ``Series`` has them; none given: unknown. ``by_records``: the points are
-    those of records, not of polls.
+    those of records, not of polls. ``kept_from``: samples before (ms UTC) have been deleted; None: none of this time have.
     """
 
     object: ObjectName
@@ -50,13 +50,33 @@ class TrendView:
     note: str = ""
     intervals: Sequence[int | None] = ()
     by_records: bool = False
+    kept_from: int | None = None
 
 
 def view_of(name: ObjectName, metric: Metric, series: Series, span: Span, why: str = "", note: str = "") -> TrendView:
     """What a store tells of a metric over time."""
     return TrendView(
-        name, metric, series.points, span, why, note, series.intervals, by_records=series.source is not Source.POLL
+        name,
+        metric,
+        series.points,
+        span,
+        why,
+        note,
+        series.intervals,
+        by_records=series.source is not Source.POLL,
+        kept_from=series.kept_from,
     )
+
+
+def not_kept(view: TrendView) -> str:
+    """That a part of the time, or all of it, is no longer kept; empty where all is."""
+    if view.kept_from is None or view.kept_from <= view.span.since:
+        return ""
+    if view.kept_from > view.span.until:
+        return (
+            f"Not kept: samples from before {moment(view.kept_from)} {zone_name(view.kept_from)} have been deleted (store.keep, store.max_size)"
+        )
+    return f"not kept before {moment(view.kept_from)} {zone_name(view.kept_from)}"
 
 
 def unit_of(metric: Metric) -> str:
@@ -72,6 +92,7 @@ def trend_json(view: TrendView) -> dict[str, Any]:
         "metric": view.metric.name,
         "object": str(view.object),
         "unit": unit_of(view.metric),
+        **({} if view.kept_from is None else {"kept_from": stamp(view.kept_from)}),
         "points": [[stamp(ts), _plain(value, view.metric)] for ts, value in view.points],
     }
 
@@ -91,7 +112,10 @@ def trend_text(view: TrendView, width: int, height: int) -> list[str]:
     lines = [*wrap(title, width, rest="  "), *([cut(view.note, width)] if view.note else []), ""]
     present = [(ts, value) for ts, value in view.points if value is not None and math.isfinite(value)]
     if not view.points:
-        return [*lines, *wrap(f"No poll from {_from_to(view.span)} {zone_name(view.span.until)}", width)]
+        deleted = not_kept(view)
+        whole = view.kept_from is not None and view.kept_from > view.span.until
+        none = f"No poll from {_from_to(view.span)} {zone_name(view.span.until)}{f'; {deleted}' if deleted else ''}"
+        return [*lines, *wrap(deleted if whole else none, width)]
     if not present:
         reason = f": {view.why}" if view.why else ""
         return [*lines, *wrap(f"Absent at all {_polls(len(view.points), view)}{reason}", width), *_footer(view, width)]
@@ -191,6 +215,8 @@ def _footer(view: TrendView, width: int) -> list[str]:
         f"{_polls(len(times), view)}{every}, {breaks}",
         f"{_from_to(Span(times[0], times[-1]))} {zone_name(times[-1])}",
     ]
+    if deleted := not_kept(view):
+        parts.append(deleted)
     return wrap("; ".join(parts) + (f"; unit: {unit}" if unit else ""), width, rest="  ")
 
 

@@ -19,6 +19,7 @@ _WORDS = {
     "dns_task": "DNS task",
     "application": "application",
     "agent": "command",
+    "store": "store",
 }
 """The word of a kind; of the others the name alone says what they are."""
 

@@ -114,8 +114,8 @@ class Kind:
     """A kind of object and its metrics.
 
     ``poll`` names the answer whose arrival counts as one poll of an object of this kind: ``INQUIRE_...``,
-    ``CONNECTION`` for the attempt to reach a queue manager itself, or ``COMMAND`` for what became of one form of
-    command (kind ``agent``).
+    ``CONNECTION`` for the attempt to reach a queue manager itself, ``COMMAND`` for what became of one form of
+    command (kind ``agent``), or ``STORE`` for a look of the agent at its own store.
     A kind with ``single`` has one object per queue manager or group, whose name has two parts (``QM01/log``).
     ``sets`` are named groups of one state metric's values, usable after ``in``: name -> (metric, value names).
     """

@@ -132,6 +132,8 @@ def _polled(kind: Kind) -> str:
         return "Polled by connecting."
     if kind.poll == "COMMAND":
         return "Polled by each command of that form."
+    if kind.poll == "STORE":
+        return "Measured about once a minute."
     return f"Polled by {kind.poll}."
 
 

@@ -21,6 +21,7 @@ from mqvitals_rules.vocabulary import (
     queue_manager,
     smds,
     ssl_task,
+    store,
 )
 from mqvitals_rules.vocabulary.metric import Kind, Metric
 
@@ -43,6 +44,7 @@ KINDS: Mapping[str, Kind] = {
         dns_task,
         application,
         agent,
+        store,
     )
 }
 """Every kind, in the order in which people look at them."""

@@ -22,6 +22,7 @@ from mqvitals_agent.pcf.message import Parameter
 from mqvitals_agent.pcf.names import command_name
 from mqvitals_agent.service.keeper import Stored
 from mqvitals_agent.service.service import Service
+from mqvitals_agent.service.store_meter import Disk
 from mqvitals_agent.simulator.answer import answer
 from mqvitals_config.settings import Settings
 from mqvitals_rules.check import prepare
@@ -209,8 +210,9 @@ class House:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> House:
-    """Somewhere for a service to live."""
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
+    """Somewhere for a service to live, on a disk that is half empty whatever the machine's is."""
+    monkeypatch.setattr("mqvitals_agent.service.keeper.disk_of", lambda _: Disk(1 << 40, 1 << 39))
     return House(tmp_path)
 
 

@@ -102,6 +102,21 @@ def test_what_is_older_than_keep_goes(path: Path, make: Any, store: Store) -> No
     assert count(path, "SELECT count(*) FROM sample_queue") == 50
 
 
+def test_what_is_no_longer_kept_is_said(path: Path, make: Any, store: Store) -> None:
+    """A time from which samples were deleted is told apart from one in which nothing was there yet."""
+    hourly(make, store, range(100), names=("OLD",))
+    hourly(make, store, range(100, 110), names=("OLD", "NEW"))
+    with StoreReader.open(path, kinds=make.kinds) as reader:
+        assert reader.trend(make.queue("OLD"), "depth").kept_from is None
+    finish(Retention(store, Policy(DAY, None)), at(make, 110))
+    with StoreReader.open(path, kinds=make.kinds) as reader:
+        kept_from = at(make, 110 - 24)
+        assert reader.trend(make.queue("OLD"), "depth").kept_from == kept_from
+        assert reader.trend(make.queue("OLD"), "depth", at(make, 1), at(make, 2)).kept_from == kept_from
+        assert reader.trend(make.queue("OLD"), "depth", kept_from).kept_from is None
+        assert reader.trend(make.queue("NEW"), "depth").kept_from is None
+
+
 def test_the_first_deletion_is_announced_once(path: Path, make: Any) -> None:
     """Before anything is deleted for the first time a step says so; never again, also after a restart."""
     with Store.open(path, kinds=make.kinds) as store:
@@ -277,8 +292,8 @@ def test_the_oldest_samples_go_when_the_store_is_full(path: Path, make: Any, sto
         pass
     after = retention.size()
     # The log counts, up to a quarter of the limit.
-    assert limit * 0.75 < after.used + min(after.log, limit // 4) < limit
-    assert after.files >= before.used
+    assert limit * 0.75 < after.data + min(after.log, limit // 4) < limit
+    assert after.files >= before.data
     oldest = retention.oldest()
     assert oldest is not None
     assert at(make, 10) < oldest < at(make, 110)
@@ -352,7 +367,7 @@ def test_the_file_stops_growing(path: Path, make: Any, store: Store) -> None:
             sizes.append(retention.size())
     settled = sizes[1]
     for later in sizes[2:]:
-        assert later.used <= settled.used * 1.1
+        assert later.data <= settled.data * 1.1
         assert later.files <= settled.files * 1.1
 
 

@@ -9,15 +9,18 @@ import pytest
 
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.receiver_row import ReceiverRow
-from mqvitals_agent.view.agent_view import agent_lines, receiver_lines
+from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.view.agent_view import agent_lines, receiver_lines, store_lines
 from mqvitals_agent.view.alert_list import alert_lines
 from mqvitals_agent.view.frame import Frame, Seq, Want, read_frame
+from mqvitals_agent.view.severity import Health
 from mqvitals_agent.view.situation import Situation
 from mqvitals_agent.view.status import status_of
-from mqvitals_agent.view.table import Line, Tone
+from mqvitals_agent.view.table import Item, Line, Tone
 from mqvitals_agent.view.text import cells
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 Golden = Callable[[str, Sequence[Line]], None]
 
@@ -138,3 +141,54 @@ def test_hostile_words_of_receivers() -> None:
         lines = receiver_lines(receiver, NOW, width)
         assert "\x1b" not in "".join(line.text for line in lines)
         assert max(cells(line.text) for line in lines) <= width
+
+
+def store_of(**values: Reported) -> Item:
+    """The store as it was measured 41 seconds before."""
+    told = {
+        "used_bytes": 1288490189,
+        "limit_bytes": 5 * 1024**3,
+        "limit_used_pct": 24.0,
+        "keep_s": 30 * 86_400,
+        "held_s": 12 * 86_400 + 4 * 3600,
+        "growth_bytes_per_h": 40.0 * 1024**2,
+        "limit_ahead": 1,
+        "limit_reached_s": 4 * 86_400 + 7200,
+        "disk_free_bytes": 120 * 1024**3,
+        "disk_free_pct": 40.0,
+        "disk_full_s": 90.0 * 86_400,
+        **values,
+    }
+    current = {name: CurrentValue(value, NOW - 41_000, "STORE", NOW, None) for name, value in told.items()}
+    return Item(ObjectName("PRDQSG", "store"), Health.OK, current)
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_the_store(stored: StoreReader, judging: Judging, golden: Golden, width: int) -> None:
+    """How large it is, how long it keeps, how fast it grows and until when: each with its unit, and how long ago that was measured."""
+    frame = replace(read_frame(stored, 0, Want("agent"), judging), store=store_of())
+    lines = agent_lines(frame, width)
+    assert max(cells(line.text) for line in lines) <= width
+    golden(f"agent-store-{width}", lines)
+
+
+def test_what_is_not_known_of_the_store() -> None:
+    """Growth that is not known yet is no growth of nothing; without bounds there is nothing to reach."""
+    unknown = dict.fromkeys(("growth_bytes_per_h", "limit_ahead", "limit_reached_s", "disk_full_s"), Absence.WINDOW)
+    (line,) = store_lines(store_of(**unknown), NOW, 400)
+    assert "; growth: not enough history; disk: 120 GiB free (40 %); measured 41 s ago" in line.text
+    bounds = dict.fromkeys(("limit_bytes", "limit_used_pct", "keep_s"), Absence.NOTHING_TO_TELL)
+    (line,) = store_lines(store_of(**bounds, limit_ahead=0, growth_bytes_per_h=-1.0), NOW, 400)
+    assert "1.2 GiB, no limit; the oldest sample is 12 d 4 h old, everything is kept; does not grow; disk" in line.text
+    lost = dict.fromkeys(("disk_free_bytes", "disk_free_pct", "disk_full_s"), Absence.NO_ANSWER)
+    assert "; disk: no answer; measured" in store_lines(store_of(**lost), NOW, 400)[0].text
+    assert store_lines(None, NOW, 80) == ()
+
+
+def test_a_store_with_an_alert_comes_first(stored: StoreReader, judging: Judging) -> None:
+    """What is wrong stands before what is well."""
+    frame = replace(read_frame(stored, 0, Want("agent"), judging), store=replace(store_of(), health=Health.WARNING))
+    lines = agent_lines(frame, 200)
+    assert lines[0].text.startswith("▲ WARNING")
+    assert "store: 1.2 GiB" in lines[0].text
+    assert lines[0].key == "PRDQSG/store"

@@ -213,3 +213,19 @@ RETRYING ┤⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⡏⠉�
 last RUNNING; seen: RUNNING at 3 polls, RETRYING at 2 polls
 6 polls, one every 10 s, 1 gap (12:00:30 to 12:00:50);
   2026-11-20 12:00:00 to 12:00:50 UTC"""
+
+
+def test_what_is_no_longer_kept() -> None:
+    """Deleted is told apart from not polled: for a part of the time beside the points, for all of it instead of them."""
+    part = replace(
+        view("queue", "depth", [3, 4, 5]), span=Span(START - 3_600_000, START + 20_000), kept_from=START - 5_000
+    )
+    assert "; not kept before 2026-11-20 11:59:55 UTC" in " ".join(trend_text(part, 200, 4))
+    assert trend_json(part)["kept_from"] == "2026-11-20T11:59:55.000Z"
+    whole = replace(view("queue", "depth", []), span=Span(START - 7_200_000, START - 3_600_000), kept_from=START)
+    text = " ".join(trend_text(whole, 200, 4))
+    assert "Not kept: samples from before 2026-11-20 12:00:00 UTC have been deleted" in text
+    assert "No poll" not in text
+    silent = replace(whole, span=Span(START - 7_200_000, START + 3_600_000))
+    assert "No poll from" in " ".join(trend_text(silent, 200, 4))
+    assert "kept" not in " ".join(trend_text(view("queue", "depth", [3, 4, 5]), 200, 4))

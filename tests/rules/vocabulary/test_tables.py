@@ -19,7 +19,7 @@ REFERENCES = {
 }  # fmt: skip
 UNITS = {
     "messages", "count", "number", "pct", "us", "ms", "s", "minutes", "days", "bytes", "KB", "MB", "MB/s", "per_s",
-    "pages", "buffers", "blocks", "GB",
+    "pages", "buffers", "blocks", "GB", "bytes/h",
 }  # fmt: skip
 ENDINGS = {
     "_us": "us", "_ms": "ms", "_s": "s", "_pct": "pct", "_kb": "KB", "_mb": "MB", "_bytes": "bytes", "_pages": "pages",
@@ -114,7 +114,7 @@ def test_sources(kind: Kind) -> None:
         only_records = metric.needs_smf or metric.needs_statistics
         assert bool(metric.command) + bool(metric.declared) + only_records == 1
         if metric.command:
-            assert metric.pcf or metric.computed or metric.command in {"CONNECTION", "COMMAND"}
+            assert metric.pcf or metric.computed or metric.command in {"CONNECTION", "COMMAND", "STORE"}
         else:
             assert not metric.pcf
             assert not metric.mqsc

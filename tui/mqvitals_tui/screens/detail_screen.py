@@ -13,6 +13,7 @@ from mqvitals_agent.view.detail import detail_lines
 from mqvitals_agent.view.frame import DETAIL, HOUR_MS, Want
 from mqvitals_agent.view.table import Line, Span, Tone, line
 from mqvitals_agent.view.text import cells, cut, safe
+from mqvitals_agent.view.trend import not_kept
 from mqvitals_agent.view.wording import object_words
 from mqvitals_rules.page import one_line
 from mqvitals_rules.snapshot import ObjectName
@@ -137,7 +138,7 @@ class DetailScreen(FrameScreen):
             empty = (
                 f"Absent in {time}: {trend.why}"
                 if trend.points and trend.why
-                else f"No {'record' if self._of_records else 'poll'} in {time}"
+                else not_kept(trend) or f"No {'record' if self._of_records else 'poll'} in {time}"
             )
             chart.show(
                 drawn.points,
@@ -163,7 +164,8 @@ class DetailScreen(FrameScreen):
         unit = unit_words(metric)
         which = f"{detail.chartable.index(detail.metric) + 1} of {len(detail.chartable)}"
         head = f" {metric.name}"
-        end = f"{f', {unit}' if unit else ''}; metric {which}"
+        deleted = not_kept(lately(detail.trend, self.span_ms))
+        end = f"{f', {unit}' if unit else ''}; metric {which}{f'; {deleted}' if deleted else ''}"
         meaning = cut(f": {metric.meaning}", max(width - cells(head) - cells(end), 0))
         return Line((Span(head, Tone.STRONG), Span(f"{meaning if cells(meaning) > 8 else ''}{end}", Tone.FAINT)))
 

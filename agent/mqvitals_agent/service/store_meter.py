@@ -1,0 +1,218 @@
+"""What the agent says of its own store: how large it is, how fast it grows, and when its limit or the disk will be reached."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from mqvitals_agent.store.cell import text
+from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.store.retention import Retention
+from mqvitals_agent.store.writer import Store
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
+from mqvitals_rules.vocabulary.metric import Absence, Reported
+from mqvitals_rules.vocabulary.store import KIND
+
+MEASURE_MS: Final = 60_000
+"""How often it is measured, at most."""
+PROBE: Final = KIND.poll
+
+_HOUR_MS: Final = 3_600_000
+_WINDOW_MS: Final = 24 * _HOUR_MS
+_LEAST_MS: Final = 2 * _HOUR_MS
+_LEAST_POINTS: Final = 10
+"""Growth is not told from less than this: a day's office hours, or one large transaction, would be taken for the rule."""
+
+_PATIENCE, _LONG_PATIENCE = 3, 20
+"""Cycles to wait for a group to show itself, and for the known owner's next snapshot."""
+
+_NO, _YES = 0, 1
+
+
+class Disk(NamedTuple):
+    """A file system, bytes: its size, and what an ordinary user may still write."""
+
+    size: int
+    free: int
+
+
+class Point(NamedTuple):
+    """A measurement: when (ms UTC), pages in use, and free space on the disk (bytes)."""
+
+    ts: int
+    data: int
+    free: int | None
+
+
+def disk_of(path: Path) -> Disk:
+    """The file system that a file is on. Raises OSError."""
+    told = os.statvfs(path)
+    return Disk(told.f_blocks * told.f_frsize, told.f_bavail * told.f_frsize)
+
+
+class StoreMeter:
+    """Measures ``store``, whose retention is ``retention``. Use it in the thread of the store.
+
+    It goes on from what earlier runs measured and the store still holds. ``disk`` looks at the file system of a file.
+    """
+
+    def __init__(self, store: Store, retention: Retention, *, disk: Callable[[Path], Disk] = disk_of) -> None:
+        self._store = store
+        self._retention = retention
+        self._disk = disk
+        self._points: deque[Point] | None = None
+        self._last: int | None = None
+        self._owner: str | None = None
+        self._former: str | None = None
+        self._missed = 0
+
+    def added(self, snapshots: tuple[Snapshot, ...]) -> tuple[Snapshot, ...]:
+        """The snapshots of a cycle, with what is to be said of the store in one of them when that is due. Raises StoreError.
+
+        It belongs to the group; where none shows, to the first queue manager, until one does.
+        """
+        owner = self._choose(snapshots)
+        readings: dict[str, Reading] = {}
+        for snapshot in snapshots:
+            name = ObjectName(snapshot.owner, KIND.name)
+            if snapshot.owner == owner and self._is_due(snapshot.ts):
+                readings[snapshot.owner] = self.measure(name, snapshot.ts)
+            elif snapshot.owner == self._former:
+                self._former = None
+                readings[snapshot.owner] = Reading(name, PROBE, snapshot.ts, {}, gone=True)
+        return tuple(
+            replace(each, readings=(*each.readings, readings[each.owner])) if each.owner in readings else each
+            for each in snapshots
+        )
+
+    def _choose(self, snapshots: tuple[Snapshot, ...]) -> str | None:
+        """Whose snapshot tells of the store."""
+        if self._owner is None and not self._missed:
+            with self._store.reading() as connection:
+                found = connection.execute(
+                    "SELECT owner FROM object WHERE kind = ? AND gone_ts IS NULL ORDER BY id DESC", (KIND.name,)
+                ).fetchone()
+            self._owner = None if found is None else text(found[0])
+        group = next((each.owner for each in snapshots if each.group), None)
+        wanted = group if group is not None else self._owner
+        if wanted not in {each.owner for each in snapshots}:
+            self._missed += 1
+            if self._missed < (_PATIENCE if self._owner is None else _LONG_PATIENCE):
+                return None
+            wanted = next((each.owner for each in snapshots), None)
+        if wanted is not None:
+            self._missed = 1
+            if self._owner not in (None, wanted):
+                self._former, self._points, self._last = self._owner, None, None
+            self._owner = wanted
+        return wanted
+
+    def _is_due(self, now: int) -> bool:
+        return self._last is None or not 0 <= now - self._last < MEASURE_MS
+
+    def measure(self, name: ObjectName, now: int) -> Reading:
+        """What is to be said of the store, as the object ``name``, at ``now`` (ms UTC). Raises StoreError."""
+        if self._points is None:
+            self._points = deque(self._earlier(name, now - _WINDOW_MS))
+        interval = None if self._last is None else now - self._last
+        self._last = now
+        size, oldest, policy = self._retention.size(), self._retention.oldest(), self._retention.policy
+        try:
+            disk = self._disk(self._store.path)
+        except OSError:
+            disk = None
+        points = self._points
+        points.append(Point(now, size.data, None if disk is None else disk.free))
+        while points[0].ts < now - _WINDOW_MS:
+            points.popleft()
+        growth = slope((each.ts, each.data) for each in points)
+        fill = slope((each.ts, -each.free) for each in points if each.free is not None)
+        held = Absence.NOTHING_TO_TELL if oldest is None else max(now - oldest, 0) // 1000
+        limit = policy.max_bytes
+        reached = Absence.NOTHING_TO_TELL if limit is None else _until(limit - size.total, growth)
+        values: dict[str, Reported] = {
+            "used_bytes": size.total,
+            "data_bytes": size.data,
+            "file_bytes": size.files,
+            "limit_bytes": Absence.NOTHING_TO_TELL if limit is None else limit,
+            "limit_used_pct": Absence.NOTHING_TO_TELL if limit is None else 100 * size.total / limit,
+            "keep_s": Absence.NOTHING_TO_TELL if policy.keep_ms is None else policy.keep_ms // 1000,
+            "held_s": held,
+            "growth_bytes_per_h": growth,
+            "keep_missed": int(policy.keep_ms is not None and self._retention.limited(now)),
+            "limit_ahead": self._limit_ahead(held, reached),
+            "limit_reached_s": reached,
+            **_of_disk(disk, fill),
+        }
+        return Reading(name, PROBE, now, values, interval)
+
+    def _limit_ahead(self, held: Reported, reached: Reported) -> Reported:
+        keep = self._retention.policy.keep_ms
+        if keep is None or self._retention.policy.max_bytes is None:
+            return _NO  # as much as fits is what was asked for
+        if reached is Absence.WINDOW:
+            return Absence.WINDOW
+        if isinstance(reached, Absence | str) or isinstance(held, Absence | str):
+            return _NO
+        # What is older than keep goes from then on, and with it the growth.
+        return _YES if reached < keep / 1000 - held else _NO
+
+    def _earlier(self, name: ObjectName, first: int) -> Iterable[Point]:
+        table = self._store.tables[KIND.name].history
+        with self._store.reading() as connection:
+            rows = connection.execute(
+                f"SELECT ts, data_bytes, disk_free_bytes FROM {table} WHERE ts >= ? AND data_bytes IS NOT NULL"  # noqa: S608
+                " AND object_id = (SELECT id FROM object WHERE owner = ? AND kind = ? AND name = ?) ORDER BY ts",
+                (first, *name),
+            ).fetchall()
+        points = [Point(*row) for row in rows]
+        if any(type(cell) is not int for point in points for cell in point if cell is not None):
+            raise StoreError(f"the store {self._store.path} holds sizes that are no whole numbers")
+        return points
+
+
+def slope(points: Iterable[tuple[int, int]]) -> Reported:
+    """How much a figure grows an hour: the slope of the least-squares line through (ms UTC, figure).
+
+    Absent (``WINDOW``) when there are fewer than ten points, or they cover less than two hours.
+    """
+    known = list(points)
+    if len(known) < _LEAST_POINTS or known[-1][0] - known[0][0] < _LEAST_MS:
+        return Absence.WINDOW
+    times = [(ts - known[0][0]) / _HOUR_MS for ts, _ in known]
+    figures = [figure - known[0][1] for _, figure in known]
+    middle, level = sum(times) / len(times), sum(figures) / len(figures)
+    spread = sum((time - middle) ** 2 for time in times)
+    return sum((time - middle) * (figure - level) for time, figure in zip(times, figures, strict=True)) / spread
+
+
+def _until(left: int, growth: Reported) -> Reported:
+    """Seconds until ``left`` bytes are taken; absent where nothing grows, or it is not known whether it does."""
+    if isinstance(growth, Absence | str):
+        return growth
+    return max(left, 0) / growth * 3600 if growth > 0 else Absence.NOTHING_TO_TELL
+
+
+def _of_disk(disk: Disk | None, fill: Reported) -> dict[str, Reported]:
+    if disk is None or disk.size <= 0:
+        told = (
+            "disk_bytes",
+            "disk_free_bytes",
+            "disk_free_pct",
+            "disk_fill_bytes_per_h",
+            "disk_filling",
+            "disk_full_s",
+        )
+        return dict.fromkeys(told, Absence.NO_ANSWER)
+    return {
+        "disk_bytes": disk.size,
+        "disk_free_bytes": disk.free,
+        "disk_free_pct": 100 * disk.free / disk.size,
+        "disk_fill_bytes_per_h": fill,
+        "disk_filling": fill if isinstance(fill, Absence | str) else int(fill > 0),
+        "disk_full_s": _until(disk.free, fill),
+    }

@@ -1,0 +1,42 @@
+"""The agent's own store: how large it is, how long it keeps, and the disk under it. Measured by the agent, about once a minute."""
+
+# fmt: off
+from __future__ import annotations
+
+from mqvitals_rules.vocabulary.entry import answer, gauge, state
+from mqvitals_rules.vocabulary.metric import Kind
+from mqvitals_rules.vocabulary.states import NO_YES
+
+_DAY = "over the last 24 hours, of which at least two must be known"
+
+KIND = Kind(
+    name="store",
+    meaning="the store of the agent and the disk under it, once for the group; without a group, of its first queue manager",
+    poll="STORE",
+    metrics=answer(
+        "STORE",
+        gauge("used_bytes", "bytes", "what it holds, with its write-ahead log: this counts against the limit"),
+        gauge("data_bytes", "bytes", "pages in use, without the write-ahead log"),
+        gauge("file_bytes", "bytes", "its files on disk; deleted pages are used again, so they do not shrink"),
+        gauge("limit_bytes", "bytes", "store.max_size; absent where there is none"),
+        gauge("limit_used_pct", "pct", "share of the limit that is used", computed="used_bytes * 100 / limit_bytes"),
+        gauge("keep_s", "s", "store.keep; absent where it is forever"),
+        gauge("held_s", "s", "age of the oldest sample"),
+        gauge("growth_bytes_per_h", "bytes/h", f"how fast data_bytes grows {_DAY}", computed="slope of the line through the measurements"),
+        state("keep_missed", NO_YES,
+              "whether the limit has cost samples younger than keep in the last 24 hours; NO where keep is forever"),
+        state("limit_ahead", NO_YES, "whether, as it grows now, the limit will cost samples younger than keep; NO where keep is forever",
+              computed="limit_reached_s < keep_s - held_s"),
+        gauge("limit_reached_s", "s", "time until the limit is reached; absent unless it grows",
+              computed="(limit_bytes - used_bytes) / growth_bytes_per_h"),
+        gauge("disk_bytes", "bytes", "size of the file system that it is on"),
+        gauge("disk_free_bytes", "bytes", "space on it that the agent may use"),
+        gauge("disk_free_pct", "pct", "share of it that the agent may use", computed="disk_free_bytes * 100 / disk_bytes"),
+        gauge("disk_fill_bytes_per_h", "bytes/h", f"how fast its free space becomes less, whoever takes it, {_DAY}",
+              computed="slope of the line through the measurements"),
+        state("disk_filling", NO_YES, "whether its free space becomes less", computed="disk_fill_bytes_per_h > 0"),
+        gauge("disk_full_s", "s", "time until no space is left; absent unless it fills",
+              computed="disk_free_bytes / disk_fill_bytes_per_h"),
+    ),
+    single=True,
+)

@@ -1,0 +1,223 @@
+"""What the agent says of its own store: sizes, growth, and when the limit or the disk will be reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mqvitals_agent.service.store_meter import Disk, StoreMeter, slope
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.retention import Policy, Retention, Size
+from mqvitals_agent.store.writer import Store
+from mqvitals_rules.engine import Evaluation
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
+from mqvitals_rules.vocabulary.metric import Absence
+
+BEGAN = 1_763_640_000_000
+MINUTE = 60_000
+HOUR = 60 * MINUTE
+GB = 1024**3
+NAME = ObjectName("PRDQSG", "store")
+
+
+class Measured(Retention):
+    """A store whose size and age the test says."""
+
+    told = Size(0, 0, 0)
+    first = BEGAN
+    cut = False
+
+    def size(self) -> Size:
+        return self.told
+
+    def oldest(self) -> int:
+        return self.first
+
+    def limited(self, now: int) -> bool:
+        return self.cut
+
+
+class Ground:
+    """A file system of 100 GB."""
+
+    def __init__(self) -> None:
+        self.free: int | None = 50 * GB
+
+    def __call__(self, path: Path) -> Disk:
+        assert path.name == "store.db"
+        if self.free is None:
+            raise OSError("gone")
+        return Disk(100 * GB, self.free)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path / "store.db") as opened:
+        yield opened
+
+
+def values(meter: StoreMeter, now: int) -> dict[str, Any]:
+    return dict(meter.measure(NAME, now).values)
+
+
+def test_a_line_through_points() -> None:
+    """Growth is the slope of the line through all points; too few or too short a time tells nothing."""
+    points = [(BEGAN + minute * MINUTE, 1000 + minute * 10 + (minute % 2)) for minute in range(0, 180, 5)]
+    assert slope(points) == pytest.approx(600, abs=1)
+    assert slope([(ts, 7) for ts, _ in points]) == 0
+    assert slope(points[:24]) is Absence.WINDOW
+    assert slope([points[0], points[-1]]) is Absence.WINDOW
+    assert slope([]) is Absence.WINDOW
+
+
+def test_nothing_is_foretold_at_first(store: Store) -> None:
+    """Sizes are there from the first time on; growth and what follows from it are absent, never zero."""
+    meter = StoreMeter(store, Retention(store, Policy(HOUR, GB)), disk=Ground())
+    told = values(meter, BEGAN)
+    assert told["used_bytes"] >= told["data_bytes"] > 0
+    assert told["file_bytes"] > 0
+    assert (told["limit_bytes"], told["keep_s"], told["held_s"]) == (GB, 3600, Absence.NOTHING_TO_TELL)
+    assert told["disk_free_pct"] == 50
+    for name in (
+        "growth_bytes_per_h",
+        "limit_ahead",
+        "limit_reached_s",
+        "disk_fill_bytes_per_h",
+        "disk_filling",
+        "disk_full_s",
+    ):
+        assert told[name] is Absence.WINDOW, name
+
+
+def grown(
+    store: Store, policy: Policy, *, by: int = 0, fill: int = 0, hours: int = 3
+) -> tuple[Measured, dict[str, Any]]:
+    """What is said after some hours in which the store and the disk took so many bytes an hour."""
+    retention, ground = Measured(store, policy), Ground()
+    meter = StoreMeter(store, retention, disk=ground)
+    told: dict[str, Any] = {}
+    for minute in range(0, hours * 60 + 1, 5):
+        retention.told = Size(GB + by * minute // 60, 0, GB)
+        ground.free = 50 * GB - fill * minute // 60
+        told = values(meter, BEGAN + minute * MINUTE)
+    return retention, told
+
+
+def test_the_limit_before_keep(store: Store) -> None:
+    """It grows 0.1 GB an hour: the last 0.7 GB of the limit last for seven hours, and ``keep`` would need longer."""
+    _, told = grown(store, Policy(30 * 24 * HOUR, 2 * GB), by=GB // 10)
+    assert told["growth_bytes_per_h"] == pytest.approx(GB / 10, rel=1e-6)
+    assert told["limit_reached_s"] == pytest.approx(7 * 3600, rel=1e-6)
+    assert told["limit_used_pct"] == pytest.approx(65)
+    assert told["limit_ahead"] == 1
+    assert told["held_s"] == 3 * 3600
+
+
+def test_keep_before_the_limit(store: Store) -> None:
+    """After nine hours samples go by age, an hour before the limit would be reached."""
+    _, told = grown(store, Policy(9 * HOUR, 2 * GB), by=GB // 10)
+    assert told["limit_ahead"] == 0
+
+
+def test_no_growth_is_no_date(store: Store) -> None:
+    """What does not grow, or has no limit, has no time left; on the disk likewise."""
+    _, told = grown(store, Policy(30 * 24 * HOUR, 2 * GB), fill=-GB)
+    assert told["limit_reached_s"] is Absence.NOTHING_TO_TELL
+    assert told["limit_ahead"] == 0
+    assert (told["disk_filling"], told["disk_full_s"]) == (0, Absence.NOTHING_TO_TELL)
+    _, told = grown(store, Policy(30 * 24 * HOUR, None), by=GB)
+    assert told["limit_bytes"] is told["limit_reached_s"] is told["limit_used_pct"] is Absence.NOTHING_TO_TELL
+    assert told["limit_ahead"] == 0
+
+
+def test_the_limit_has_cost_samples(store: Store) -> None:
+    """Missed while the limit deletes what is younger than ``keep``; for ever with a limit means as much as fits."""
+    for keep, missed in ((30 * 24 * HOUR, 1), (None, 0)):
+        retention = Measured(store, Policy(keep, GB))
+        retention.cut = True
+        assert values(StoreMeter(store, retention, disk=Ground()), BEGAN)["keep_missed"] == missed
+
+
+def test_the_disk_fills(store: Store) -> None:
+    """Whoever takes the space: 47 GB are left, five an hour go."""
+    _, told = grown(store, Policy(None, None), fill=GB)
+    assert told["disk_filling"] == 1
+    assert told["disk_full_s"] == pytest.approx(47 * 3600)
+    assert told["disk_free_bytes"] == 47 * GB
+
+
+def test_a_disk_that_cannot_be_looked_at(store: Store) -> None:
+    """Its figures are absent, those of the store are told."""
+    ground = Ground()
+    ground.free = None
+    told = values(StoreMeter(store, Retention(store, Policy(None, None)), disk=ground), BEGAN)
+    assert told["disk_free_bytes"] is told["disk_full_s"] is told["disk_filling"] is Absence.NO_ANSWER
+    assert told["data_bytes"] > 0
+
+
+def snapshot(owner: str, ts: int, *, group: bool = False) -> Snapshot:
+    return Snapshot(
+        owner, group, 1, ts, (Reading(ObjectName(owner, "queue_manager"), "CONNECTION", ts, {"reachable": 1}),)
+    )
+
+
+def stored(store: Store, snapshots: tuple[Snapshot, ...]) -> list[ObjectName]:
+    """Store what has readings of the store; returns whose these are, ``gone`` ones not."""
+    for each in snapshots:
+        store.write(each, Evaluation((), ()))
+    return [
+        reading.object
+        for each in snapshots
+        for reading in each.readings
+        if reading.object.kind == "store" and not reading.gone
+    ]
+
+
+def test_it_belongs_to_the_group(store: Store) -> None:
+    """Told once a minute with the group's snapshot, and after a restart as before."""
+    for restart in range(2):
+        meter = StoreMeter(store, Retention(store, Policy(None, None)), disk=Ground())
+        found = []
+        for cycle in range(12):
+            ts = BEGAN + restart * HOUR + cycle * 10_000
+            both = (snapshot("QM01", ts), snapshot("PRDQSG", ts, group=True))
+            found += stored(store, meter.added(both))
+            if restart and not cycle:
+                assert stored(store, meter.added(both[:1])) == []
+        assert found == [NAME, NAME]
+
+
+def test_without_a_group_it_belongs_to_the_first(store: Store) -> None:
+    """A group that shows itself only later takes it over."""
+    meter = StoreMeter(store, Retention(store, Policy(None, None)), disk=Ground())
+    found = []
+    for minute in range(6):
+        ts = BEGAN + minute * MINUTE
+        found.append(stored(store, meter.added((snapshot("QM01", ts), snapshot("QM02", ts)))))
+    first = ObjectName("QM01", "store")
+    assert found == [[], [], [first], [first], [first], [first]]
+    ts = BEGAN + 10 * MINUTE
+    assert stored(store, meter.added((snapshot("QM01", ts), snapshot("PRDQSG", ts, group=True)))) == [NAME]
+    with StoreReader.open(store.path) as reader:
+        assert {row.name for row in reader.objects("*/store")} == {NAME}
+
+
+def test_growth_goes_on_after_a_restart(store: Store) -> None:
+    """What earlier runs measured counts, so that a restart does not cost two hours of knowledge."""
+    for run in range(2):
+        retention = Measured(store, Policy(None, None))
+        meter = StoreMeter(store, retention, disk=Ground())
+        reading = None
+        for minute in range(run * 90, run * 90 + 61, 5):
+            retention.told = Size(GB + minute * 1024**2, 0, GB)
+            ts = BEGAN + minute * MINUTE
+            reading = meter.measure(NAME, ts)
+            store.write(replace(snapshot("PRDQSG", ts, group=True), readings=(reading,)), Evaluation((), ()))
+        assert reading is not None
+        assert (reading.values["growth_bytes_per_h"] is Absence.WINDOW) is (run == 0)
+    assert reading is not None
+    assert reading.values["growth_bytes_per_h"] == pytest.approx(60 * 1024**2)
