@@ -29,6 +29,7 @@ ORDER = (
     Benchmark("pipeline.py"),
     Benchmark("rules.py", "two minutes", ("--cycles", "10")),
     Benchmark("page_size.py"),
+    Benchmark("retention.py", "three minutes", ("--polls", "200")),
     Benchmark("repaint.py"),
     Benchmark("start_up.py"),
     Benchmark("cycle.py", "two minutes", ("--cycles", "4")),
