@@ -25,9 +25,13 @@ def out_of_the_way() -> None:
 
 
 @contextmanager
-def back_afterwards() -> Iterator[None]:
-    """Afterwards the collector works as it did before, on all there is: for work that does not end with its process."""
+def rare_collections() -> Iterator[None]:
+    """Within, the collector comes rarely from the start; afterwards it works as it did before, on all there is.
+
+    An agent's first cycle makes all that lasts: with Python's own thresholds every few thousand objects of it are walked again.
+    """
     before = gc.get_threshold()
+    gc.set_threshold(*THRESHOLDS)
     try:
         yield
     finally:

@@ -62,7 +62,7 @@ class Scene:
         self._windows = windows
         if of is None:
             self._untold = {
-                (kind.name, metric.name): untold(metric) for kind in kinds.values() for metric in kind.metrics
+                kind.name: {metric.name: untold(metric) for metric in kind.metrics} for kind in kinds.values()
             }
             self._index = MemberIndex(kinds, world)
             self._messages = MessageIndex(kinds, world, windows)
@@ -161,7 +161,7 @@ class Scene:
             state = self._other(kind)
             value = None if state is None else state.values.get(metric)
         if value is None:
-            value = self._untold[kind, metric]
+            value = self._untold[kind][metric]
         if value.__class__ is Absence and self.absence is None:
             self.absence = value
         return value

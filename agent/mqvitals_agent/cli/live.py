@@ -24,7 +24,7 @@ from mqvitals_agent.cli.watched import Roll, Watched
 from mqvitals_agent.clock import SystemClock, VirtualClock
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.connection.header import RecordingError
-from mqvitals_agent.garbage import back_afterwards, out_of_the_way
+from mqvitals_agent.garbage import out_of_the_way, rare_collections
 from mqvitals_agent.journal import Journal
 from mqvitals_agent.notify.notifier import Notifier
 from mqvitals_agent.notify.outbox import StoreOutbox
@@ -165,7 +165,7 @@ class Run:
             self._start(self._watch_files(files))
         if watched.smf is not None:
             self._start(write_smf(watched.smf, watched.clock, self._journal))
-        with self._signals(), back_afterwards():
+        with self._signals(), rare_collections():
             try:
                 await self._work
             except asyncio.CancelledError:

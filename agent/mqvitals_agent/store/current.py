@@ -45,7 +45,7 @@ class CurrentState:
         self._arrangements = {kind: Arrangement(table.metrics, table.metrics, kind) for kind, table in tables.items()}
         self._told: dict[tuple[int, str], _Told] = {}
         self._shapes: dict[Shape, Shape] = {}
-        self._absences: dict[tuple[str, ...], str] = {}
+        self._absences: dict[tuple[Shape, tuple[str, ...]], str] = {}
         self._inserted: dict[str, list[tuple[Any, ...]]] = {}
         self._updated: dict[tuple[str, Shape], list[tuple[Any, ...]]] = {}
         self._new: list[tuple[Any, ...]] = []
@@ -116,16 +116,7 @@ class CurrentState:
         kind = reading.object.kind
         absent: str | float = NULL
         if cells is not values:
-            absent = self._absent(
-                tuple(
-                    [
-                        text
-                        for metric, value in zip(shape, values, strict=True)
-                        if value.__class__ is Absence
-                        for text in (metric, value._name_)
-                    ]
-                )
-            )
+            absent = self._absent(shape, tuple([v._name_ if v.__class__ is Absence else "" for v in values]))
         if known:
             row = (reading.ts, absent, *cells, object_id, reading.probe)
             self._updated.setdefault((kind, shape), []).append(row)
@@ -135,13 +126,15 @@ class CurrentState:
             row = (object_id, reading.probe, int(reading.source), reading.ts, absent, *columns((*cells, NULL)))
             self._inserted.setdefault(kind, []).append(row)
 
-    def _absent(self, pairs: tuple[str, ...]) -> str:
-        """``pairs``: a metric, the reason of its absence, the next metric, ..."""
-        text = self._absences.get(pairs)
+    def _absent(self, shape: Shape, reasons: tuple[str, ...]) -> str:
+        """``reasons``: of each metric of the shape why it is absent, empty where it is not."""
+        key = shape, reasons
+        text = self._absences.get(key)
         if text is None:
             if len(self._absences) >= _ABSENCES:
                 self._absences.clear()
-            text = self._absences[pairs] = json.dumps(dict(zip(pairs[::2], pairs[1::2], strict=True)))
+            absent = {metric: reason for metric, reason in zip(shape, reasons, strict=True) if reason}
+            text = self._absences[key] = json.dumps(absent)
         return text
 
     def write(self) -> None:

@@ -6,7 +6,6 @@ Counters come as the increase of each interval, gauges as they were at each poll
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from math import inf
 from operator import mul
 
@@ -151,8 +150,12 @@ def rising(points: Sequence[Point], rises: int) -> bool | None:
             return False
     else:
         values = [point.value for point in points if point.value is not None]
-    if any(later <= earlier for earlier, later in pairwise(values)):
-        return False
+    rest = iter(values)
+    before = next(rest, None)
+    for value in rest:
+        if before is not None and value <= before:
+            return False
+        before = value
     return True if len(values) > rises else None
 
 
