@@ -120,7 +120,7 @@ def test_a_pipe_gets_everything(mqvitals: Run, critical: Path) -> None:
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])
-@pytest.mark.parametrize("size", [["--full"], ["--lines", "23"]])
+@pytest.mark.parametrize("size", [["--full"], ["--lines", "40"]])
 def test_suggested_commands_work(
     critical: Path,
     tmp_path: Path,
