@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from itertools import accumulate
 from pathlib import Path
@@ -16,6 +17,7 @@ from textual.app import App
 from textual.command import CommandPalette
 from textual.pilot import Pilot
 
+from mqsamples.once import Once
 from mqvitals_agent.intake import Intake
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.view.text import cells, fit, safe
@@ -111,9 +113,13 @@ def instances(owner: str) -> Iterator[Instance]:
 
 
 @pytest.fixture(scope="session")
-def hostile(tmp_path_factory: pytest.TempPathFactory, judging: Judging, begin: int) -> Path:
+def hostile(built_once: Once, tmp_path_factory: pytest.TempPathFactory, judging: Judging, begin: int) -> Path:
     """A store full of such names: of the site, the queue managers, the group, of every kind of object, and in every text."""
-    path = tmp_path_factory.mktemp("hostile") / "store.db"
+    path = built_once.built("hostile.db", lambda path: write(path, judging, begin))
+    return Path(shutil.copy(path, tmp_path_factory.mktemp("hostile") / "store.db"))
+
+
+def write(path: Path, judging: Judging, begin: int) -> None:
     with Store.open(path, source="\x1b[31m[/x]", group="S[bold]\x1b]0;T\x07") as store:
         intake = Intake(store, judging)
         for cycle in range(CYCLES):
@@ -126,7 +132,6 @@ def hostile(tmp_path_factory: pytest.TempPathFactory, judging: Judging, begin: i
             ]
             group = tuple(readings("G[x]\x1b", cycle, ts, of_group=True))
             intake.take([*told, Snapshot("G[x]\x1b", True, cycle + 1, ts, group)])
-    return path
 
 
 @pytest.fixture
