@@ -21,6 +21,11 @@ _TYPES: Mapping[str, Types] = {
 }
 
 
+def numbered(*parameters: Any) -> dict[str, Any]:
+    """Parameters for a statement with ``?1``, ``?2`` and so on, which are names to sqlite3: a sequence does not fit them."""
+    return {str(number): parameter for number, parameter in enumerate(parameters, start=1)}
+
+
 def text(cell: Any) -> str:
     """A text."""
     if cell.__class__ is str:

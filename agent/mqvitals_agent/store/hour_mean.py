@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from mqvitals_agent.store.cell import text
+from mqvitals_agent.store.cell import numbered, text
 from mqvitals_rules.baseline import WEEK_MS, WEEKS
 from mqvitals_rules.snapshot import ObjectName
 
@@ -84,6 +84,6 @@ def has_means(connection: sqlite3.Connection, number: int, kind: str, last: int,
         return False
     hour = last - last % HOUR_MS
     return any(
-        connection.execute(_ONE, (each, kind, number)).fetchone() is not None
+        connection.execute(_ONE, numbered(each, kind, number)).fetchone() is not None
         for each in (*range(hour, first - 1, -HOUR_MS), *range(hour + HOUR_MS, now + 1, HOUR_MS))
     )

@@ -21,7 +21,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from mqvitals_agent.store.cell import integer, moment, text
+from mqvitals_agent.store.cell import integer, moment, numbered, text
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.hour_mean import HOUR_MS, has_means
 from mqvitals_agent.store.schema import ALERTS_FROM, KEPT_FROM
@@ -467,7 +467,7 @@ class Retention:
 
     def _in_pieces(self, statement: str, *parameters: str | int) -> Iterator[int]:
         """Run a statement, whose last parameter is a number of rows, until it deletes none; yields rows."""
-        while deleted := self._connection.execute(statement, (*parameters, self._rows)).rowcount:
+        while deleted := self._connection.execute(statement, numbered(*parameters, self._rows)).rowcount:
             yield deleted
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final, NamedTuple
 
-from mqvitals_agent.store.cell import integer, text
+from mqvitals_agent.store.cell import integer, numbered, text
 from mqvitals_rules.snapshot import ObjectName
 
 ALONE, REST, NEW = 1, 2, 0
@@ -137,7 +137,7 @@ def delete_samples(connection: sqlite3.Connection, table: str, number: int, sour
     connection.execute(
         f"DELETE FROM {table} WHERE ts IN (SELECT ts FROM record WHERE object_id = ?1 AND source = ?2"  # noqa: S608
         " AND ts >= ?3 AND ts < ?4) AND object_id = ?1 AND source = ?2",
-        bounds,
+        numbered(*bounds),
     )
     connection.execute("DELETE FROM record WHERE object_id = ? AND source = ? AND ts >= ? AND ts < ?", bounds)
     return connection.execute("SELECT 1 FROM record WHERE object_id = ? LIMIT 1", (number,)).fetchone() is None
