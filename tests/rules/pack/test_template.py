@@ -57,10 +57,16 @@ def test_quotes_around_a_name_in_a_command_are_refused() -> None:
         (43_000, "messages", "43000 messages"),
         (93.0832, "pct", "93.08 %"),
         (2059, "number", "2059"),
+        (172_799, "s", "172799 s"),
+        (2_592_000, "s", "30 days"),
+        (1_080_000.5, "s", "12.5 days"),
+        (1_048_575, "bytes", "1048575 bytes"),
+        (5 * 1024**3, "bytes", "5 GiB"),
+        (1_610_612_736, "bytes", "1.5 GiB"),
     ],
 )
 def test_figures_for_people(value: float, unit: str, text: str) -> None:
-    """Long times are told in milliseconds; counts keep their digits, as MQ's own displays show them."""
+    """Times and sizes have a unit in which they are short; counts keep their digits, as MQ's own displays show them."""
     assert readable(value, unit) == text
 
 
