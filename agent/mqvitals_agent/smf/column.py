@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
+from mqvitals_agent.csv_cell import quoted
 from mqvitals_agent.smf.label import LABELS, NOTHING
 from mqvitals_agent.smf.layout.field import Cell, Layout, text
 from mqvitals_agent.smf.layout.qest import QEST
@@ -69,13 +70,6 @@ def columns(layout: Layout) -> tuple[Column, ...]:
     # Of QEST each structure has a line of its own.
     cells = slots(shape)[0] if layout is QEST else shape.cells
     return tuple(column for cell in cells if (column := _column(layout.name, cell)) is not None)
-
-
-def quoted(value: str) -> str:
-    """A text in quotes, with a dot for what cannot be printed."""
-    if not value.isprintable():
-        value = "".join(each if each.isprintable() else "." for each in value)
-    return '"' + value.replace('"', '""') + '"'
 
 
 def hexed(data: bytes) -> str:

@@ -14,7 +14,8 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple, Self
 
-from mqvitals_agent.smf.column import Column, columns, hexed, quoted, stamp
+from mqvitals_agent.csv_cell import quoted
+from mqvitals_agent.smf.column import Column, columns, hexed, stamp
 from mqvitals_agent.smf.label import CONNECTION
 from mqvitals_agent.smf.layout.field import Cell, Layout, Shape, text
 from mqvitals_agent.smf.layout.qest import QEST
