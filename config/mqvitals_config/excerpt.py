@@ -11,6 +11,10 @@ from mqvitals_config.source import read
 
 _WIDTH = 100
 
+_SECRET_KEY = re.compile(
+    r"""(?i)[\w-]*(?:password|passwd|passphrase|pwd|token|secret|credential|api_?key)[\w-]*(?<!_file)(?<!_variable)["']?\s*:(?!//)\s*"""
+)
+_NOT_BLANK = re.compile(r"\S")
 _ADDRESS = re.compile(r"""(?<=://)(?P<user>[^\s'"/?#]*@)?(?P<host>[^\s'"/?#]*)(?P<rest>[^\s'"]*)""")
 
 
@@ -44,7 +48,8 @@ def _explained(problem: Problem, lines: list[str]) -> str:
     number = problem.place.line
     if not 0 < number <= len(lines):
         return sentence
-    line, column = _without_secrets(lines[number - 1]), max(problem.place.column, 1) - 1
+    before_it = lines[number - 2] if number > 1 else ""
+    line, column = _without_secrets(lines[number - 1], before_it), max(problem.place.column, 1) - 1
     # A very long line is shown from a little before the spot.
     begin = max(column - _WIDTH // 2, 0) if len(line) > _WIDTH else 0
     before = _safe(line[begin : min(column, len(line))].replace("\t", " "))
@@ -53,8 +58,15 @@ def _explained(problem: Problem, lines: list[str]) -> str:
     return f"{sentence}\n{margin}{before}{after}\n{' ' * (len(margin) + _cells(before))}^"
 
 
-def _without_secrets(line: str) -> str:
-    """``line``, of the same length, with nothing but the host of any address in it: whoever knows a webhook's may post to it."""
+def _without_secrets(line: str, before: str = "") -> str:
+    """``line``, of the same length, without values of passwords and tokens, and with nothing but the host of any address in it.
+
+    Whoever knows a webhook's address may post to it. ``before`` is the line before: a value may begin on the next line.
+    """
+    if (key := _SECRET_KEY.search(line)) is not None:
+        return line[: key.end()] + _NOT_BLANK.sub("*", line[key.end() :])
+    if (key := _SECRET_KEY.search(before)) is not None and before[key.end() :].strip(" |>+-0123456789") == "":
+        return _NOT_BLANK.sub("*", line)
 
     def starred(match: re.Match[str]) -> str:
         return "*" * len(match["user"] or "") + match["host"] + "*" * len(match["rest"])

@@ -54,6 +54,8 @@ class Loaded:
     settings: Settings
     origins: Mapping[str, str]
     path: str | None
+    empty: bool = False
+    """Whether the file that was read says nothing at all."""
 
 
 def search_path(environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -100,6 +102,7 @@ def load_settings(
     path = path or environ.get(CONFIG_VARIABLE) or (found_file(environ) if search else None)
     problems: list[Problem] = []
     settings = Settings()
+    empty = False
     origins: dict[str, str] = {}
     if path is not None:
         try:
@@ -114,6 +117,7 @@ def load_settings(
         except ConfigError as error:
             problems.extend(error.problems)
         else:
+            empty = not decoded.places
             settings = decoded.value
             origins = {key: str(place) for key, place in decoded.places.items()}
     for entry in entries():
@@ -131,7 +135,7 @@ def load_settings(
     problems.extend(contradictions(settings))
     if problems:
         raise ConfigError(problems)
-    return Loaded(settings, {key: origins.get(key, DEFAULT) for key, _ in walk(settings)}, path)
+    return Loaded(settings, {key: origins.get(key, DEFAULT) for key, _ in walk(settings)}, path, empty)
 
 
 def _given(entry: Entry, environ: Mapping[str, str], flags: Mapping[str, object]) -> tuple[str, str] | None:

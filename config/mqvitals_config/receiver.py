@@ -111,11 +111,13 @@ class Receiver:
         return address
 
 
-def receiver_of(url: str, *, name: str = "webhook", origin: str = "flag --webhook") -> Receiver:
+def receiver_of(url: str | Secret, *, name: str = "webhook", origin: str = "flag --webhook") -> Receiver:
     """A receiver that is named outside of any file, with every other setting at its default.
 
-    Raises ValueError when ``url`` is no http or https address.
+    ``url`` is its address, or the file that holds it. Raises ValueError when it is no http or https address.
     """
+    if isinstance(url, Secret):
+        return Receiver(LocatedText(name, Place(origin)), url_file=url)
     return Receiver(LocatedText(name, Place(origin)), WebAddress(url))
 
 

@@ -38,6 +38,9 @@ class ObjectPattern:
 
 
 def _glob(text: str) -> re.Pattern[str]:
-    special = {"*": ".*", "?": "."}
-    # Runs of * are one *: a pattern of many would otherwise take exponential time to fail.
-    return re.compile("".join(special.get(char) or re.escape(char) for char in re.sub(r"\*+", "*", text)), re.DOTALL)
+    first, *middle = ("".join("." if char == "?" else re.escape(char) for char in part) for part in text.split("*"))
+    if not middle:
+        return re.compile(first, re.DOTALL)
+    *middle, last = middle
+    # Each part is sought once, at the first place behind the one before, and never again: in linear time, also to fail.
+    return re.compile(f"{first}{''.join(f'(?>.*?{part})' for part in middle if part)}.*{last}", re.DOTALL)

@@ -261,6 +261,25 @@ async def test_a_token_in_a_pipe_holds_nothing_up(tmp_path: Path) -> None:
     assert "it is a named pipe, not a regular file" in script.log.getvalue()
 
 
+async def test_an_empty_file_is_no_configuration(tmp_path: Path) -> None:
+    """Settings that said something stay in force, and with them the receivers and what they are owed."""
+    settings = tmp_path / "x.yaml"
+    settings.write_text("receivers: [{name: ops, url: 'http://127.0.0.1:1/'}]\n")
+    script = Script(tmp_path / "x.db", None)
+    script.again = lambda: read_in_force(str(settings), {"interval": "10s"})  # type: ignore[method-assign]
+    task = asyncio.create_task(script.live("10s", str(settings)))
+    await script.until("QM02 is connected", task)
+    settings.write_text("# receivers: ...\n")
+    await script.until("agent.reload_refused", task)
+    assert (
+        "x.yaml is empty, or all of it is commented out: the settings from before stay in force"
+        in script.log.getvalue()
+    )
+    assert "receiver.dropped" not in script.log.getvalue()
+    script.run.stop("enough")  # type: ignore[union-attr]
+    assert await asyncio.wait_for(task, 5) == 0
+
+
 def cycles(path: Path) -> int:
     """How many cycles of QM01 are stored."""
     with StoreReader.open(path) as reader:

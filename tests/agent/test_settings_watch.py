@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 
 from mqvitals_agent.cli.settings_watch import Mark, SettingsWatch
 from mqvitals_agent.clock import SystemClock
@@ -18,6 +18,9 @@ class Steps(SystemClock):
 
     def now(self) -> int:
         return 0
+
+    def hold(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     async def sleep(self, ms: float) -> None:
         await self.next.wait()

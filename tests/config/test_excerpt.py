@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from mqvitals_config.excerpt import explained
 from mqvitals_config.problem import Place, Problem
 
@@ -56,3 +58,27 @@ def test_each_file_is_read_once() -> None:
 
     explained([Problem(Place("x.yaml", line, 1), "", "is wrong") for line in (1, 2, 1)], source)
     assert asked == ["x.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a: 1\npassword: hunter2 # x\n", 2),
+        ("{user: a, password: hunter2, bad: 1}\n", 1),
+        ('"token" : "hunter2"\n', 1),
+        ("token:\n  hunter2\n", 2),
+        ("api_key: |\n  hunter2\n", 2),
+        ("store_password: hunter2\n", 1),
+    ],
+)
+def test_a_password_is_not_shown(text: str, line: int) -> None:
+    """Where somebody wrote one into the file, in whatever form: of its line the key alone is shown."""
+    shown = explained([Problem(Place("x.yaml", line, 3), "", "unknown key")], lambda _: text)
+    assert "hunter2" not in shown
+    assert "*******" in shown
+
+
+def test_where_a_password_is_kept_is_shown() -> None:
+    text = "password_file: /etc/pw\npassword_variable: PW\n"
+    for line, kept in ((1, "/etc/pw"), (2, "PW")):
+        assert kept in explained([Problem(Place("x.yaml", line, 1), "", "no")], lambda _: text)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mqvitals_agent.cli.agent_settings import InForce
     from mqvitals_agent.cli.record import Recorder
     from mqvitals_agent.cli.watched import Watched
+    from mqvitals_config.secret import Secret
 
 _DESCRIPTION = """\
 Asks the queue managers of a group how they are, on the interval's grid, judges the answers by the rules, keeps samples and alerts in the store and
@@ -34,6 +35,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_smf_arguments(parser)
     parser.add_argument(
         "--webhook", metavar="URL", action="append", default=[], type=_address, help="tell this receiver of alerts too"
+    )
+    parser.add_argument(
+        "--webhook-file",
+        metavar="FILE",
+        action="append",
+        dest="webhook",
+        type=address_file,
+        help="the same, with the address in a file: the process list shows it to nobody",
     )
     parser.add_argument("--log-format", choices=("text", "json"), help="how the log is written (log.format)")
 
@@ -87,6 +96,18 @@ def run_watching(
         return await living.live()
 
     return run_in_loop(live(), watched.clock)
+
+
+def address_file(text: str) -> Secret:
+    """The file that holds a receiver's address. Raises ArgumentTypeError for what is no path."""
+    from mqvitals_config.problem import LocatedText, Place
+    from mqvitals_config.receiver import secret_file
+
+    try:
+        return secret_file(LocatedText(text, Place("--webhook-file")))
+    except ValueError as error:
+        # An address in the place of a path is not told.
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _address(text: str) -> str:

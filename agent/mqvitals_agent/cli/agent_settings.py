@@ -12,6 +12,7 @@ from mqvitals_agent.cli.failure import Failure
 if TYPE_CHECKING:
     from mqvitals_config.problem import Problem
     from mqvitals_config.receiver import Receiver
+    from mqvitals_config.secret import Secret
     from mqvitals_config.settings import Settings
     from mqvitals_rules.check import Judging
 
@@ -23,6 +24,8 @@ class InForce:
     settings: Settings
     judging: Judging
     path: str | None
+    empty: bool = False
+    """Whether that file says nothing at all."""
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -31,8 +34,8 @@ class InForce:
         return (*own, *map(str, self.settings.rules.files))
 
 
-def read_in_force(config: str | None, flags: Mapping[str, object], webhooks: Sequence[str] = ()) -> InForce:
-    """Read settings and rules; ``webhooks`` are addresses of further receivers.
+def read_in_force(config: str | None, flags: Mapping[str, object], webhooks: Sequence[str | Secret] = ()) -> InForce:
+    """Read settings and rules; ``webhooks`` are addresses of further receivers, or the files that hold them.
 
     For a simulated group (``scenario`` in ``flags``) only a file that is named is read: it is not the site's own group.
 
@@ -53,10 +56,12 @@ def read_in_force(config: str | None, flags: Mapping[str, object], webhooks: Seq
     if problems:
         raise ConfigError(problems)
     receivers = with_webhooks(settings.receivers, webhooks)
-    return InForce(replace(settings, receivers=receivers), judging, loaded.path)
+    return InForce(replace(settings, receivers=receivers), judging, loaded.path, loaded.empty)
 
 
-def in_force_at_start(config: str | None, flags: Mapping[str, object], webhooks: Sequence[str] = ()) -> InForce:
+def in_force_at_start(
+    config: str | None, flags: Mapping[str, object], webhooks: Sequence[str | Secret] = ()
+) -> InForce:
     """As ``read_in_force``; raises Failure with every problem."""
     from mqvitals_agent.cli.rule_argument import explained
     from mqvitals_config.problem import ConfigError
@@ -73,7 +78,7 @@ def in_force_at_start(config: str | None, flags: Mapping[str, object], webhooks:
         ) from error
 
 
-def with_webhooks(receivers: Sequence[Receiver], webhooks: Sequence[str]) -> tuple[Receiver, ...]:
+def with_webhooks(receivers: Sequence[Receiver], webhooks: Sequence[str | Secret]) -> tuple[Receiver, ...]:
     """``receivers`` and one for each address, called webhook-1, webhook-2 and so on, but for names that are taken.
 
     The same receivers have the same names at every start: by these the store knows what is owed to whom.

@@ -372,7 +372,8 @@ class Run:
         """Go on by the settings and rules of now; returns what is wrong with them and the files that it is in."""
         assert self._reread is not None
         try:
-            in_force, roll = await self._reading.run(self._now_in_force, self._reread_s)
+            with self._watched.clock.hold():
+                in_force, roll = await self._reading.run(self._now_in_force, self._reread_s)
         except NoAnswerError:
             text = (
                 f"the settings ({self._in_force.path}) or a file that they name could not be read within"
@@ -418,6 +419,9 @@ class Run:
         """The settings of now and who is asked by them. In a thread. Raises Failure and ConfigError."""
         assert self._reread is not None
         in_force = named(self._reread(), self._watched.site)
+        if in_force.empty and not self._in_force.empty:
+            # As an editor or a copy leaves it for a moment, or for good on a full disk: nobody takes all receivers away so.
+            raise Failure(f"{in_force.path} is empty, or all of it is commented out")
         roll_of = self._watched.roll_of
         return in_force, self._watched.roll if roll_of is None else roll_of(in_force.settings)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from mqvitals_agent.cli.agent import address_file
 from mqvitals_agent.cli.failure import ExitCode, Failure
 from mqvitals_agent.cli.store_argument import now_ms
 
@@ -25,6 +26,9 @@ def add_test_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", metavar="FILE", help="the configuration file (else MQVITALS_CONFIG)")
     parser.add_argument(
         "--webhook", metavar="URL", help="post to this address instead of to a receiver of the configuration"
+    )
+    parser.add_argument(
+        "--webhook-file", metavar="FILE", dest="webhook", type=address_file, help="the same, with the address in a file"
     )
 
 

@@ -74,7 +74,8 @@ class SettingsWatch:
                 await self._changed()
 
     async def _marks(self, paths: Sequence[str]) -> dict[str, Mark | None]:
-        found = await asyncio.gather(*map(self._marked, paths))
+        with self._clock.hold():
+            found = await asyncio.gather(*map(self._marked, paths))
         return dict(zip(paths, found, strict=True))
 
     async def _marked(self, path: str) -> Mark | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -152,7 +152,8 @@ class WatchedFolder:
     async def _ready(self) -> list[FileRow]:
         """The files that lie still and were not read, in the order of their times."""
         try:
-            paths = await self._looking.run(self._look, ANSWER_S)
+            with self._clock.hold():
+                paths = await self._looking.run(self._look, ANSWER_S)
             done = await self._in_thread(self._done)
         except (OSError, NoAnswerError) as error:
             why = f"({error.strerror}): make it" if isinstance(error, OSError) else "as it does not answer: mend it"
@@ -191,7 +192,7 @@ class WatchedFolder:
         call = self._calls()
         try:
             intake = await self._in_thread(self._intake)
-            while batch := await call.run(reading.batch, ANSWER_S):
+            while batch := await self._batch(call, reading):
                 if found := [record for record in batch if record is not None]:
                     await self._in_turns(intake.take(found))
             await self._in_turns(intake.finish())
@@ -218,6 +219,10 @@ class WatchedFolder:
             self._tell(file.name, intake.taken, reading.tally)
         finally:
             reading.close()
+
+    async def _batch(self, call: Calls, reading: _Reading) -> Sequence[Record | None]:
+        with self._clock.hold():
+            return await call.run(reading.batch, ANSWER_S)
 
     def _intake(self) -> RecordIntake:
         return RecordIntake(

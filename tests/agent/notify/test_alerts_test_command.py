@@ -105,3 +105,10 @@ async def test_config_show_hides_addresses(config: str, capsys: pytest.CaptureFi
         assert "secret in file" in out
         assert "Tsecretpath" not in out
         assert "Btoken-secret" not in out
+
+
+async def test_an_address_in_a_file(hook: Any, tmp_path: Path) -> None:
+    """It stands in no process list."""
+    (tmp_path / "address").write_text(hook.url + "\n")
+    assert await run("--webhook-file", str(tmp_path / "address")) == 0
+    assert len(hook.requests) == 2
