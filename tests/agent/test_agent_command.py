@@ -168,6 +168,19 @@ async def test_a_run_of_some_minutes(tmp_path: Path) -> None:
         assert meta.created == "2025-11-20T12:00:00.000Z"
 
 
+async def test_cycles_that_are_missing_are_told(tmp_path: Path) -> None:
+    """A run of five minutes in which the machine was away for one has fewer cycles than it should: it says so and is no success."""
+    script = Script(tmp_path / "x.db", 300_000)
+    task = asyncio.create_task(script.live())
+    await script.clock.advance(65_000)
+    script.clock.set(script.clock.now() + 60_000)
+    assert await task == 1
+    last, before = script.lines()[-1], script.lines()[-2]
+    assert before[:2] == ["ERROR", "agent.cycles_missing"]
+    assert "of the cycles of 5m, 6 did not begin" in before[2]
+    assert last[1] == "agent.ended"
+
+
 async def test_a_recording_replays_to_the_same_alerts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Same rule, same object, same moments; the lines stand in their order."""
     script = Script(tmp_path / "x.db", 300_000)

@@ -1,0 +1,145 @@
+"""Thirty simulated days of an agent, without waiting: CPU, memory and the size of the store at the end of each day.
+
+    python benchmarks/month.py --days 30
+
+It runs ``mqvitals agent --scenario busy-morning --interval 1m --speed max`` with ``store.keep: 3d`` as a process of its own, and looks at
+that process and at its store whenever the store has gone a day further. Aims: 30 days in at most 30 minutes of CPU (43,200
+cycles: about 40 ms each); size and memory of the last day within 10 % of those of the day after the first ``--keep``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.store.reader import StoreReader
+
+DAY_MS = 86_400_000
+CYCLES_A_DAY = 1440
+AIM_CPU_S = 60.0
+"""A day: thirty are half an hour."""
+AIM_FLAT = 0.10
+_LOOK_S = 0.5
+_PROGRAM = (sys.executable, "-P", "-m", "mqvitals_agent.cli.main", "agent")
+
+
+class Day(NamedTuple):
+    """What a simulated day took, and how things are at its end."""
+
+    cpu_s: float
+    wall_s: float
+    rss_mb: float
+    store_mb: float
+
+
+def cpu_s(pid: int) -> float:
+    """The CPU that a process has taken, s."""
+    fields = Path(f"/proc/{pid}/stat").read_text("ascii", "replace").rpartition(") ")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def rss_mb(pid: int) -> float:
+    """The memory that a process has resident, MB."""
+    return int(Path(f"/proc/{pid}/statm").read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def store_mb(store: Path) -> float:
+    """The store with its write-ahead log, MB."""
+    files = (store, store.with_name(f"{store.name}-wal"))
+    return sum(file.stat().st_size for file in files if file.exists()) / 1e6
+
+
+def span_ms(store: Path) -> tuple[int, int]:
+    """The moments of the store's beginning and of its newest snapshot, ms; both 0 while there is none."""
+    try:
+        with StoreReader.open(store) as reader:
+            return min((owner.first_ts for owner in reader.owners()), default=0), reader.last_ts() or 0
+    except StoreError:
+        return 0, 0
+
+
+def days(agent: subprocess.Popen[bytes], store: Path, count: int) -> list[Day]:
+    """Watch the agent; a line is printed for each day when it is over."""
+    found: list[Day] = []
+    began, cpu, wall = 0, cpu_s(agent.pid), time.monotonic()
+    rss = rss_mb(agent.pid)
+    print(f"{'day':>4}{'CPU s':>9}{'ms a cycle':>12}{'wall s':>9}{'RSS MB':>9}{'store MB':>10}")
+    while len(found) < count:
+        ended = agent.poll() is not None
+        first, last = span_ms(store)
+        began = began or first
+        if not ended:
+            # Once it has ended there is no more to be seen of it.
+            now, rss = cpu_s(agent.pid), rss_mb(agent.pid)
+        if ended or (began and last - began >= DAY_MS * (len(found) + 1)):
+            found.append(Day(now - cpu, time.monotonic() - wall, rss, store_mb(store)))
+            cpu, wall, day = now, time.monotonic(), found[-1]
+            print(
+                f"{len(found):4}{day.cpu_s:9.1f}{day.cpu_s * 1000 / CYCLES_A_DAY:12.1f}{day.wall_s:9.0f}{day.rss_mb:9.1f}"
+                f"{day.store_mb:10.1f}",
+                flush=True,
+            )
+        if ended:
+            break
+        time.sleep(_LOOK_S)
+    return found
+
+
+def flat(found: list[Day], keep: int) -> bool:
+    """Whether size and memory of the last day are about those of the day after the first ``keep``; says so."""
+    if len(found) <= keep + 1:
+        print(f"  no word on what is flat: that takes more than {keep + 1} days")
+        return True
+    first, last = found[keep], found[-1]
+    good = True
+    for what, before, after in (
+        ("store", first.store_mb, last.store_mb),
+        ("memory", first.rss_mb, last.rss_mb),
+    ):
+        change = after / before - 1
+        good = good and change <= AIM_FLAT
+        print(f"  {what}: {before:.1f} MB on day {keep + 1}, {after:.1f} MB on day {len(found)}: {change:+.1%}")
+    return good
+
+
+def main() -> int:
+    """Measure and print; 1 where an aim is missed."""
+    parser = argparse.ArgumentParser(description="simulated days of an agent: CPU, memory, size of the store")
+    parser.add_argument("--days", type=int, default=30, help="how many (default: %(default)s)")
+    parser.add_argument("--keep", type=int, default=3, help="days that the store keeps (default: %(default)s)")
+    parser.add_argument("--scenario", default="busy-morning", help="what happens (default: %(default)s)")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="mqvitals-month-") as name:
+        folder = Path(name)
+        store, config = folder / "month.db", folder / "mqvitals.yaml"
+        config.write_text(f"store: {{keep: {arguments.keep}d}}\nlog: {{level: error}}\n", "utf-8")
+        words = (
+            *("--config", str(config), "--store", str(store), "--scenario", arguments.scenario),
+            *("--interval", "1m", "--for", f"{arguments.days}d", "--speed", "max"),
+        )
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("MQVITALS_")}
+        with (folder / "agent.log").open("wb") as log:
+            agent = subprocess.Popen([*_PROGRAM, *words], env=environment, stderr=log)
+            try:
+                found = days(agent, store, arguments.days)
+                code = agent.wait()
+            finally:
+                agent.kill()
+                agent.wait()
+        if code:
+            print((folder / "agent.log").read_text("utf-8", "replace")[-2000:], file=sys.stderr)
+            return 1
+    mean = sum(day.cpu_s for day in found) / len(found)
+    print(f"  CPU of 30 such days: {mean * 30 / 60:.1f} minutes (aim: {AIM_CPU_S * 30 / 60:.0f})")
+    return 0 if flat(found, arguments.keep) and mean <= AIM_CPU_S else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
