@@ -16,6 +16,9 @@ _SEEN_UNDER_WAY = 0.25
 """How often a look at a queue that is well served finds something on it."""
 _FASTEST_US = 700
 """What a message takes from put to get when its consumer waits for it."""
+_TENTH_EACH_WAY = 1.1 - 0.9
+_TWENTIETH_EACH_WAY = 1.05 - 0.95
+"""Widths of what ``random.uniform`` would give: its call costs more than all else in a second of a flow."""
 _STUCK = 0.1
 """With a smaller share of its usual speed one of the consumers is stuck in a unit of work."""
 
@@ -38,7 +41,7 @@ class Flow:
 
     def come(self, now: int, random: Random, slowed: float = 1.0) -> int:
         """What applications put in the second that ends ``now``; ``slowed`` is their share of the usual speed."""
-        exact = self._rest + self.arrivals * self.arrival_factor * slowed * random.uniform(0.9, 1.1)
+        exact = self._rest + self.arrivals * self.arrival_factor * slowed * (0.9 + _TENTH_EACH_WAY * random.random())
         count = int(exact)
         self._rest = exact - count
         count = min(count, self.queue.max_depth - self.queue.depth)
@@ -61,7 +64,7 @@ class Flow:
         queue = self.queue
         queue.input_handles = self.readers if self.service_factor > 0 else 0
         self._hold(now)
-        able = int(self.service * self.service_factor * random.uniform(0.95, 1.05))
+        able = int(self.service * self.service_factor * (0.95 + _TWENTIETH_EACH_WAY * random.random()))
         # Of what came last, some is still between put and get whenever anyone looks.
         under_way = random.randrange(2 + int(self.arrivals * _UNDER_WAY)) if random.random() < _SEEN_UNDER_WAY else 0
         return self.get(min(able, max(queue.depth - under_way, 0)), now)
@@ -76,19 +79,19 @@ class Flow:
 
     def get(self, count: int, now: int) -> int:
         """So many messages are got, the oldest first; returns how many."""
-        queue = self.queue
+        queue, waiting = self.queue, self._waiting
         if count > 0:
-            queue.got_total += count
+            queue.got_total = got = queue.got_total + count
             queue.depth -= count
             queue.last_get = now
             newest_gone = now
-            while self._waiting and self._waiting[0][1] <= queue.got_total:
-                newest_gone = self._waiting.popleft()[0]
-            if self._waiting and queue.depth:
-                newest_gone = min(newest_gone, self._waiting[0][0])
-            self._times.add(max((now - newest_gone) * 1000, _FASTEST_US), count)
+            while waiting and waiting[0][1] <= got:
+                newest_gone = waiting.popleft()[0]
+            if waiting and queue.depth:
+                newest_gone = min(newest_gone, waiting[0][0])
+            self._times.add(max((now - newest_gone) * 1000, _FASTEST_US))
             queue.times_us = self._times.pair
-        queue.oldest_put = self._waiting[0][0] if queue.depth else None
+        queue.oldest_put = waiting[0][0] if queue.depth else None
         return count
 
     def begin_round(self, now: int) -> tuple[object, ...]:

@@ -36,6 +36,7 @@ _NETWORK_US = {"PARTNER": 1_900.0}
 _USUAL_NETWORK_US = 420.0
 _ENTRIES_BASE, _KB_BASE, _KB_A_MESSAGE = 900, 12_000, 1.5
 _ADMIN_ENTRIES = 53
+_NETWORK_WIDTH = 1.07 - 0.93
 _CATCHING_UP = 2_600.0
 """Messages a second that the consumers of a shared queue get when there is a backlog and arrivals are as usual."""
 
@@ -73,6 +74,11 @@ class World:
             self._connect(name, member)
         for name, (arrivals, service) in _SHARED_RATES.items():
             self._flows[f"{GROUP}/{name}"] = Flow(self.group.shared_queues[name], arrivals, service, readers=8)
+        self._sending = [(key.split("/")[0], sender) for key, sender in self._senders.items()]
+        self._flowing = [
+            (owner, name == "REMOTE.IN", flow)
+            for (owner, _, name), flow in ((key.partition("/"), flow) for key, flow in self._flows.items())
+        ]
         self._repetition = Repetition(self.group)
         self._observers: list[Observer] = []
         self._lived_ms = 0
@@ -151,31 +157,34 @@ class World:
         group.now = now
         incidents = list(self._scenario.active(now - self._begin))
         self._befall(incidents)
+        random = self._random
         arrived_by: dict[str, int] = defaultdict(int)
-        for key, sender in self._senders.items():
-            member = key.split("/")[0]
-            if not self._lives(member):
+        # Storage moves once everything has been put: what slows a put is the same all through the second.
+        living = {name: storage.slows_anything for name, storage in self._storage.items() if self._lives(name)}
+        for member, sender in self._sending:
+            if member not in living:
                 continue
-            count = sender.flow.come(now, self._random, self._slowed(member, sender.flow.queue))
-            self._log(member, sender.flow.queue, count)
+            queue = sender.flow.queue
+            count = sender.flow.come(now, random, self._slowed(member, queue) if living[member] else 1.0)
+            self._log(member, queue, count)
             moved = sender.move(now, count)
             partner = sender.channel.transmission_queue
             if partner in MEMBERS:
                 arrived_by[partner] += moved
-        for key, flow in self._flows.items():
-            owner, _, name = key.partition("/")
-            if owner != GROUP and not self._lives(owner):
-                continue
-            if name == "REMOTE.IN":
-                flow.put(arrived_by[owner], now)
-                count = arrived_by[owner]
-            else:
-                count = flow.come(now, self._random, 1.0 if owner == GROUP else self._slowed(owner, flow.queue))
+        for owner, incoming, flow in self._flowing:
             if owner == GROUP:
+                flow.come(now, random)
                 self._catch_up(flow)
+            elif owner not in living:
+                continue
             else:
+                if incoming:
+                    count = arrived_by[owner]
+                    flow.put(count, now)
+                else:
+                    count = flow.come(now, random, self._slowed(owner, flow.queue) if living[owner] else 1.0)
                 self._log(owner, flow.queue, count)
-            flow.go(now, self._random)
+            flow.go(now, random)
         stopped = {each.object for each in incidents if each.what is What.ARCHIVE_STOPPED}
         for name, storage in self._storage.items():
             storage.move()
@@ -201,8 +210,9 @@ class World:
         """Put everything as usual, but for what the incidents change."""
         for flow in self._flows.values():
             flow.arrival_factor = flow.service_factor = 1.0
+        random = self._random.random
         for sender in self._senders.values():
-            sender.network_us = sender.usual_us * self._random.uniform(0.93, 1.07)
+            sender.network_us = sender.usual_us * (0.93 + _NETWORK_WIDTH * random())
             sender.partner_down = False
         faults: dict[str, Fault] = {}
         for each in incidents:
@@ -225,10 +235,11 @@ class World:
                 case _:
                     raise ValueError(f"{each.object} is nothing that {each.what.value} can befall")
         self.group.faults = faults
-        for sender in self._senders.values():
-            partner = sender.channel.transmission_queue
-            if partner in faults and faults[partner].down:
-                sender.partner_down = True
+        if any(fault.down for fault in faults.values()):
+            for sender in self._senders.values():
+                partner = sender.channel.transmission_queue
+                if partner in faults and faults[partner].down:
+                    sender.partner_down = True
 
     def _catch_up(self, flow: Flow) -> None:
         """With a backlog and no rush the consumers of shared queues run at their full speed."""

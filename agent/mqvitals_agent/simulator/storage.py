@@ -38,6 +38,9 @@ class Storage:
     _seconds: list[tuple[int, bool]] = field(default_factory=list)
     _last_round: list[tuple[int, bool]] = field(default_factory=list)
     _queues: list[tuple[Queue, int, int]] = field(default_factory=list)
+    _calm_pools: set[int] = field(default_factory=set)
+    _calm_page_sets: set[int] = field(default_factory=set)
+    """Those that hold nothing, and held nothing the second before: another such second changes nothing of them."""
 
     def __post_init__(self) -> None:
         for pool in self.member.pools.values():
@@ -55,6 +58,11 @@ class Storage:
         pool = None if page_set is None else self.member.pools.get(page_set.pool)
         return SLOWED if pool is not None and pool.writing == 2 else 1.0
 
+    @property
+    def slows_anything(self) -> bool:
+        """Whether messages are put more slowly than usual on any queue."""
+        return any(pool.writing == 2 for pool in self.member.pools.values())
+
     def move(self) -> None:
         """One second: page sets hold the backlog, pools what of it is not yet written."""
         pages = dict.fromkeys(self.member.page_sets, 0)
@@ -63,16 +71,24 @@ class Storage:
                 pages[number] += queue.depth * size // PAGE_BYTES
         waiting = dict.fromkeys(self.member.pools, 0)
         for page_set in self.member.page_sets.values():
-            self._fill(page_set, pages[page_set.number])
-            waiting[page_set.pool] = waiting.get(page_set.pool, 0) + pages[page_set.number]
-        for pool in self.member.pools.values():
-            self._use(pool, waiting[pool.number])
+            held = pages[page_set.number]
+            if held or page_set.number not in self._calm_page_sets:
+                self._fill(page_set, held)
+                waiting[page_set.pool] = waiting.get(page_set.pool, 0) + held
+        for number, pool in self.member.pools.items():
+            if waiting[number] or number not in self._calm_pools:
+                self._use(pool, waiting[number])
 
     def _fill(self, page_set: PageSet, pages: int) -> None:
         page_set.persistent = min(self._base_pages[page_set.number] + pages, page_set.total)
         if page_set.persistent > _EXPANDS_AT * page_set.total and page_set.expand_type != "NONE":
             page_set.total += page_set.total // 10
             page_set.expand_count += 1
+            self._calm_page_sets.discard(page_set.number)
+        elif pages:
+            self._calm_page_sets.discard(page_set.number)
+        else:
+            self._calm_page_sets.add(page_set.number)
 
     def _use(self, pool: Pool, pages: int) -> None:
         base = self._base_buffers[pool.number]
@@ -101,6 +117,10 @@ class Storage:
             taken += int(before) - int(written)
         pool.read_pages = taken
         self._written[pool.number] = written
+        if pages or before or written or pool.writing:
+            self._calm_pools.discard(pool.number)
+        else:
+            self._calm_pools.add(pool.number)
         pool.free = max(0, round(pool.buffers - (base + pages - written)))
         pool.lowest = min(lowest, pool.free)
 

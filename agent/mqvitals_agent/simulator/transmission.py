@@ -51,6 +51,8 @@ class Sender:
     _waiting: Average = field(default_factory=Average)
     _batch: Average = field(default_factory=Average)
     _retried_s: int = 0
+    _shown: bool = False
+    """Whether the instance shows the averages as they are."""
 
     def move(self, now: int, arrived: int) -> int:
         """One second in which ``arrived`` messages came to the transmission queue; returns how many moved on."""
@@ -71,6 +73,7 @@ class Sender:
             full = before > most or queue.depth
             size = self.channel.batch_size if full else achieved(arrived, self.channel.batch_size, self.network_us)
             self._count(instance, moved, ceil(moved / size), now)
+            self._shown = False
             self._network.add(self.network_us)
             self._batch.add(min(size, moved))
             self._waiting.add(before / max(most, 1) * _SECOND_US if full else _PUT_US)
@@ -80,6 +83,7 @@ class Sender:
     def begin_round(self, now: int) -> tuple[object, ...]:
         """As a flow does: what the channel remembers at the beginning of a round; its averages begin anew."""
         self._network, self._waiting, self._batch = Average(), Average(), Average()
+        self._shown = False
         return (self._retried_s, *self.flow.begin_round(now))
 
     def _retry(self, instance: ChannelInstance) -> None:
@@ -109,6 +113,9 @@ class Sender:
 
     def _show(self, instance: ChannelInstance) -> None:
         instance.waiting = self.flow.queue.depth
+        if self._shown:
+            return
+        self._shown = True
         instance.network_us = self._network.pair
         instance.transmission_us = self._waiting.pair
         instance.batch_size = self._batch.pair
