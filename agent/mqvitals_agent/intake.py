@@ -3,19 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
 
+from mqvitals_agent.store.hour_mean import HourMean
 from mqvitals_agent.store.notice_row import Owed
-from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.older import Older
+from mqvitals_agent.store.verdict import Verdict
 from mqvitals_agent.store.windows import Wanted, WindowHistory
-from mqvitals_agent.store.writer import Store
 from mqvitals_rules.check import Judging
 from mqvitals_rules.engine import Engine, Evaluation
-from mqvitals_rules.lifecycle.alert import AlertState, Transition, Why
+from mqvitals_rules.lifecycle.alert import Alert, AlertState, Transition, Why
 from mqvitals_rules.rule import RuleKind
-from mqvitals_rules.snapshot import Snapshot
+from mqvitals_rules.snapshot import ObjectName, Snapshot
+from mqvitals_rules.vocabulary.metric import Reported
 
 Changed = Callable[[Snapshot, Sequence[Transition]], None]
 """Called with the visible transitions of a snapshot once they are decided for good. Must not raise."""
+
+
+Write = Callable[[Snapshot, Verdict, Owed | None], Sequence[tuple[int, Transition]]]
+"""As ``Taking.write``."""
+
+
+class Taking(Protocol):
+    """What keeps snapshots and alerts: ``Store``, and ``ResilientStore``, whose file may fail. Raises StoreError."""
+
+    def open_alerts(self) -> tuple[Alert, ...]:
+        """Pending and firing alerts, to go on from."""
+        ...
+
+    def write(
+        self, snapshot: Snapshot, evaluation: Verdict, owed: Owed | None = None
+    ) -> Sequence[tuple[int, Transition]]:
+        """Keep a snapshot and what the rules made of it; returns the visible transitions with the alerts' numbers."""
+        ...
+
+    def keep_means(self, means: Iterable[HourMean]) -> None:
+        """Keep the means of hours that are over."""
+        ...
 
 
 class Intake:
@@ -28,11 +53,11 @@ class Intake:
 
     def __init__(
         self,
-        store: Store,
+        store: Taking,
         judging: Judging,
         owed: Owed | None = None,
         *,
-        older: StoreReader | None = None,
+        older: Older | None = None,
         known: Iterable[Snapshot] = (),
         changed: Changed | None = None,
     ) -> None:
@@ -48,12 +73,15 @@ class Intake:
         for snapshot in known:
             self._engine.observe(snapshot)
 
-    def take(self, snapshots: Iterable[Snapshot]) -> None:
-        """Take in snapshots, each in a transaction of its own. Raises StoreError; what came before is kept."""
+    def take(self, snapshots: Iterable[Snapshot], write: Write | None = None) -> None:
+        """Take in snapshots, each in a transaction of its own. Raises StoreError; what came before is kept.
+
+        ``write`` is another way into the same store than ``Taking.write``.
+        """
         for snapshot in snapshots:
             # The rules look at windows that hold the poll they judge.
             self._windows.add(snapshot)
-            self._write(snapshot, self._engine.evaluate(snapshot))
+            self._write(snapshot, self._engine.evaluate(snapshot), write)
             means = self._windows.take_finished_hours()
             if means:
                 self._store.keep_means(means)
@@ -63,10 +91,15 @@ class Intake:
         self._windows.add(snapshot)
         self._write(snapshot, self._engine.evaluate(snapshot, Why.UNWATCHED))
 
-    def _write(self, snapshot: Snapshot, evaluation: Evaluation) -> None:
-        visible = self._store.write(snapshot, evaluation, self._owed)
+    def _write(self, snapshot: Snapshot, evaluation: Evaluation, write: Write | None = None) -> None:
+        visible = (write or self._store.write)(snapshot, evaluation, self._owed)
         if self._changed is not None and visible:
             self._changed(snapshot, [transition for _, transition in visible])
+
+    def latest(self, name: ObjectName, metric: str) -> Reported | None:
+        """The newest that was told of a metric, as the rules know it; None: nothing yet."""
+        state = self._engine.world.state(name)
+        return None if state is None else state.values.get(metric)
 
     @property
     def firing(self) -> int:

@@ -181,6 +181,9 @@ class Run:
             finally:
                 await self._end_tasks()
             self._count_missing()
+            left = self._service.left
+            if self._code == ExitCode.DONE and (left.incidents or left.waiting or left.unwritten):
+                self._code = int(ExitCode.FOUND)
             self._last_line()
         if self._mistake is not None:
             raise self._mistake
@@ -292,7 +295,7 @@ class Run:
 
     def _owing(self) -> Owing:
         settings = self._in_force.settings
-        return Owing(settings.receivers, self._in_force.judging.rules, self._service.store, settings.name or "")
+        return Owing(settings.receivers, self._in_force.judging.rules, self._service.ledger, settings.name or "")
 
     def _stored(self, stored: Stored) -> None:
         """A cycle has been stored: the store is open, and there may be news for receivers."""
@@ -328,7 +331,7 @@ class Run:
             await self._worker.call(lambda: None)
 
     def _begin_telling(self) -> None:
-        self._outbox = StoreOutbox(self._service.store, self._worker.call, self._introduced)
+        self._outbox = StoreOutbox(self._service.ledger, self._worker.call, self._introduced)
         receivers = self._in_force.settings.receivers
         self._notifier = Notifier(receivers, self._outbox, self._watched.clock, self._journal)
         telling = self._start(self._notifier.run())
@@ -366,7 +369,7 @@ class Run:
         """Let those who look into the store see what is wrong with the settings."""
         refused = self._refused
         with suppress(StoreError, WorkerEndedError):
-            await self._worker.call(lambda: self._service.store.note_refused(refused))
+            await self._worker.call(lambda: self._service.ledger.note_refused(refused))
 
     async def _read_again(self) -> tuple[str, tuple[str, ...]]:
         """Go on by the settings and rules of now; returns what is wrong with them and the files that it is in."""

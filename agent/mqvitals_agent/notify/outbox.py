@@ -6,8 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from mqvitals_agent.store.notice_row import NoticeOutcome, OwedNotice, StoredNotice
-from mqvitals_agent.store.receiver_row import Adoption
-from mqvitals_agent.store.writer import Store
+from mqvitals_agent.store.receiver_row import Adoption, Introduced
 from mqvitals_config.receiver import Receiver
 
 T = TypeVar("T")
@@ -49,6 +48,24 @@ class Call(Protocol):
         ...
 
 
+class Notices(Protocol):
+    """The tables that notices are in: ``Store``, and ``ResilientStore``. As ``AlertTables`` has them; raises StoreError."""
+
+    def due_notices(self, receiver: str, now: int, limit: int) -> Sequence[StoredNotice]: ...  # noqa: D102
+
+    def next_notice(self, receiver: str, now: int) -> int | None: ...  # noqa: D102
+
+    def owed_notices(self) -> Mapping[str, int]: ...  # noqa: D102
+
+    def adopt_receivers(self, names: Sequence[str], ts: int, introduced: Introduced) -> Adoption: ...  # noqa: D102
+
+    def notice_done(self, number: int, ts: int, outcome: NoticeOutcome, error: str = "") -> None: ...  # noqa: D102
+
+    def notice_failed(  # noqa: D102
+        self, number: int, ts: int, error: str, next_ts: int, *, refused: bool = False
+    ) -> None: ...
+
+
 class StoreOutbox:
     """The outbox that a store holds. ``call`` runs what is asked of it on the store's one thread.
 
@@ -56,7 +73,7 @@ class StoreOutbox:
     """
 
     def __init__(
-        self, store: Store, call: Call, introduced: Callable[[Sequence[str], int], Sequence[OwedNotice]]
+        self, store: Notices, call: Call, introduced: Callable[[Sequence[str], int], Sequence[OwedNotice]]
     ) -> None:
         self._store = store
         self._call = call

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from pathlib import Path
@@ -16,6 +17,7 @@ from mqvitals_agent.service.timetable import Interval
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.notice_row import Owed
 from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.resilient import Incident, ResilientStore, StoreState
 from mqvitals_agent.store.retention import Policy, Retention, Step, never
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.settings import Settings
@@ -51,6 +53,8 @@ class Stored:
     """What became of a cycle: how many snapshots and readings were stored, the alerts that fire now, and what failed.
 
     ``unwatched`` are queue managers, or former names of the group, that were taken out of the store's present with it.
+    ``state`` is how the store is now, ``incidents`` are the files that could not be gone on with, ``refused`` counts what could not be
+    stored because of what it was.
     """
 
     number: int
@@ -61,6 +65,9 @@ class Stored:
     firing: int
     errors: tuple[StoreError, ...]
     unwatched: tuple[str, ...] = ()
+    state: StoreState = field(default_factory=StoreState)
+    incidents: tuple[Incident, ...] = ()
+    refused: Mapping[str, int] = field(default_factory=dict)
 
 
 def in_order(exchanges: Iterable[Exchange], began: int) -> tuple[Exchange, ...]:
@@ -99,18 +106,23 @@ class Keeper:
         self._tap = tap
         self._changed = changed
         self._collector = self._new_collector()
-        self._store: Store | None = None
+        self._store: ResilientStore | None = None
         self._retention: Retention | None = None
+        self._retained: Store | None = None
         self._meter: StoreMeter | None = None
-        self._reader: StoreReader | None = None
         self._intake: Intake | None = None
         self._known: dict[tuple[str, bool], dict[ObjectName, dict[str, Reading]]] = {}
         self._unwatched: dict[tuple[str, bool], list[ObjectName]] = {}
-        self._began = 0
+        self._began = self._now = 0
 
     @property
     def store(self) -> Store:
-        """The open store. Raises StoreError when it is not open."""
+        """The store's open file, for what only it can answer. Raises StoreError when it is not open, or away."""
+        return self.ledger.file
+
+    @property
+    def ledger(self) -> ResilientStore:
+        """The open store, which goes on without its file. Raises StoreError when it is not open."""
         if self._store is None:
             raise StoreError(f"the store {self._path} is not open")
         return self._store
@@ -120,31 +132,34 @@ class Keeper:
 
         Raises StoreError.
         """
+        self._now = now
+        self._store = ResilientStore(self._open_file, lambda: self._now, dropped=self._lost)
+        try:
+            with StoreReader.open(self._path) as reader:
+                self._settle(reader)
+            self._intake = self._new_intake()
+            progress = self._store.file.progress().values()
+            return max((each.cycle for each in progress), default=0), max((each.ts for each in progress), default=-1)
+        except BaseException:
+            self.close()
+            raise
+
+    def _open_file(self, now: int, busy_ms: int) -> Store:
         settings = self._settings.store
-        self._store = Store.open(
+        return Store.open(
             self._path,
             source=self._source,
             group=self._settings.name or "",
             created=now,
             mode=settings.mode,
             shared_with=settings.group or "",
+            busy_ms=busy_ms,
         )
-        try:
-            watch = self._settings.smf.watch
-            self._retention = Retention(self._store, self._policy(), folder=None if watch is None else Path(watch))
-            self._meter = StoreMeter(self._store, self._retention, disk=disk_of)
-            self._reader = StoreReader.open(self._path)
-            self._settle(self._reader)
-            self._intake = self._new_intake()
-            progress = self._store.progress().values()
-            return max((each.cycle for each in progress), default=0), max((each.ts for each in progress), default=-1)
-        except BaseException:
-            self.close()
-            raise
 
     def take(self, batch: Batch) -> Stored:
-        """Take in a cycle. A snapshot that cannot be stored is told of in ``errors``, and the next one tried."""
-        self._began = batch.began
+        """Take in a cycle. A snapshot that cannot be written waits; what keeps it from being written is in ``errors``."""
+        store = self.ledger
+        self._began = self._now = batch.began
         errors: list[StoreError] = []
         for queue_manager, intervals in batch.intervals.items():
             for interval in intervals:
@@ -158,55 +173,53 @@ class Keeper:
         snapshots = self._collector.end_cycle(batch.number) if batch.exchanges else ()
         if batch.lead > 0:
             snapshots = tuple(dated(snapshot, batch.began) for snapshot in snapshots)
-        if self._meter is not None:
-            try:
-                snapshots = self._meter.added(snapshots)
-            except StoreError as error:
-                errors.append(error)
-        intake = self._intake or self._again(errors)
-        unwatched = [] if intake is None else self._unwatch(intake, batch, errors)
-        stored = readings = 0
+        before = store.written_snapshots, store.written_readings
+        store.retry()
+        snapshots = self._measured(snapshots)
+        intake = self._intake or self._new_intake()
+        self._intake = intake
+        unwatched = self._unwatch(intake, batch, errors)
         for snapshot in snapshots:
             self._remember(snapshot)
-            if intake is None:
-                self._lost(snapshot)
-                continue
             try:
                 intake.take((snapshot,))
             except StoreError as error:
                 errors.append(error)
                 self._lost(snapshot)
-                # The alerts in memory are ahead of those in the store now: the next cycle begins from the store's.
-                self._intake = None
-            else:
-                stored += 1
-                readings += len(snapshot.readings)
-        firing = 0 if intake is None else intake.firing
+        state = store.state
         return Stored(
-            batch.number, batch.began, len(batch.exchanges), stored, readings, firing, tuple(errors), tuple(unwatched)
+            batch.number,
+            batch.began,
+            len(batch.exchanges),
+            store.written_snapshots - before[0],
+            store.written_readings - before[1],
+            intake.firing,
+            (*errors, *([state.trouble] if state.trouble else [])),
+            tuple(unwatched),
+            state,
+            tuple(store.take_incidents()),
+            store.refused,
         )
 
     def take_records(self, snapshot: Snapshot) -> None:
         """Take in what records tell, between two cycles: they are judged as of the last one, by which they may be stale.
 
-        Raises StoreError; nothing of it is then kept.
+        Raises StoreError while the store cannot be written: they are to be brought again.
         """
+        store = self.ledger
+        store.check()
         if self._intake is None:
             self._intake = self._new_intake()
-        try:
-            self._intake.take((replace(snapshot, ts=max(snapshot.ts, self._began)),))
-        except StoreError:
-            self._intake = None
-            raise
+        self._intake.take((replace(snapshot, ts=max(snapshot.ts, self._began)),), store.write_now)
 
     def delete_old(self, waits: Callable[[], bool] = never) -> Step:
         """Delete some of what the store no longer keeps as of the last cycle; not much longer once ``waits`` says so.
 
         Raises StoreError; what was deleted with it is there again.
         """
-        if self._retention is None or not self._began:
+        if not self._began:
             return Step(0, more=False)
-        return self._retention.step(self._began, waits)
+        return self._retaining().step(self._began, waits)
 
     def reload(self, settings: Settings, judging: Judging, queue_managers: Sequence[str], *, anew: bool) -> None:
         """Go on by other settings and rules; open alerts stay. With ``anew`` the queue managers are met for the first time.
@@ -215,24 +228,48 @@ class Keeper:
         """
         self._settings, self._judging, self._queue_managers = settings, judging, tuple(queue_managers)
         self._intake = None
-        if self._retention is not None:
-            self._retention.change(self._policy())
+        # The next step goes by the settings of now.
+        self._retention = None
         if anew:
             self._collector = self._new_collector()
-            if self._reader is not None:
-                self._settle(self._reader)
+            with StoreReader.open(self._path) as reader:
+                self._settle(reader)
         self._intake = self._new_intake()
 
-    def close(self) -> None:
-        """Close the store; a second call does nothing."""
+    def close(self) -> StoreState:
+        """Close the store; returns how it was then. A second call does nothing."""
         self._intake = None
-        self._retention = self._meter = None
-        if self._reader is not None:
-            self._reader.close()
-            self._reader = None
+        self._retention = self._retained = self._meter = None
+        state = StoreState()
         if self._store is not None:
             self._store.close()
+            state = self._store.state
             self._store = None
+        return state
+
+    def _retaining(self) -> Retention:
+        """What deletes from the file of now. Raises StoreError."""
+        file = self.store
+        if self._retention is None or self._retained is not file:
+            watch = self._settings.smf.watch
+            self._retention = Retention(file, self._policy(), folder=None if watch is None else Path(watch))
+            self._retained = file
+            if self._meter is None:
+                self._meter = StoreMeter(file, self._retention, disk=disk_of)
+            else:
+                self._meter.go_on(file, self._retention)
+        return self._retention
+
+    def _measured(self, snapshots: tuple[Snapshot, ...]) -> tuple[Snapshot, ...]:
+        """The snapshots with what is to be said of the store. What of it cannot be read now is not said."""
+        with suppress(StoreError):
+            self._retaining()
+        if self._meter is None:
+            return snapshots
+        try:
+            return self._meter.added(snapshots, self.ledger.state)
+        except StoreError:
+            return snapshots
 
     def _policy(self) -> Policy:
         return Policy(self._settings.store.keep, self._settings.store.max_size)
@@ -266,7 +303,6 @@ class Keeper:
                 intake.unwatch(Snapshot(owner, group=is_group, cycle=batch.number, ts=batch.began, readings=gone))
             except StoreError as error:
                 errors.append(error)
-                self._intake = None
                 break
             del self._unwatched[owner, is_group]
             self._known.pop((owner, is_group), None)
@@ -274,20 +310,16 @@ class Keeper:
         return done
 
     def _lost(self, snapshot: Snapshot) -> None:
-        """A snapshot could not be stored: that an object is gone, which one answer tells, is to be told once more."""
+        """A snapshot will never be stored: that an object is gone, which one answer tells, is to be told once more."""
         self._collector.remember(reading.object for reading in snapshot.readings if reading.gone)
 
-    def _again(self, errors: list[StoreError]) -> Intake | None:
-        try:
-            self._intake = self._new_intake()
-        except StoreError as error:
-            errors.append(error)
-        return self._intake
-
     def _new_intake(self) -> Intake:
-        return Intake(
-            self.store, self._judging, self._owed, older=self._reader, known=self._latest(), changed=self._changed
+        store = self.ledger
+        intake = Intake(
+            store, self._judging, self._owed, older=store.older, known=self._latest(), changed=self._changed
         )
+        store.latest = intake.latest
+        return intake
 
     def _latest(self) -> list[Snapshot]:
         """The latest readings of everything, which the rules begin from when the engine is a new one."""

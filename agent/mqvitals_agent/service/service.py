@@ -29,6 +29,7 @@ from mqvitals_agent.service.watched_folder import WatchedFolder
 from mqvitals_agent.smf.groups import Groups
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.notice_row import Owed
+from mqvitals_agent.store.resilient import ResilientStore, StoreState
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.thread_worker import ThreadWorker, Worker
 from mqvitals_config.duration import format_duration
@@ -106,12 +107,23 @@ class Service:
         self._storing: asyncio.Task[None] | None = None
         self._cycle_stored = asyncio.Event()
         self._lead = 0
+        self._left = StoreState()
         self._behind = False
 
     @property
     def store(self) -> Store:
         """The open store, for functions that run in the worker's thread. Raises StoreError before the first cycle and after the end."""
         return self._keeper.store
+
+    @property
+    def ledger(self) -> ResilientStore:
+        """The open store, which goes on without its file; as ``store`` otherwise."""
+        return self._keeper.ledger
+
+    @property
+    def left(self) -> StoreState:
+        """How the store was at the end."""
+        return self._left
 
     @property
     def header(self) -> Header:
@@ -259,7 +271,7 @@ class Service:
         try:
             await self._work(lambda: self._keeper.reload(settings, judging, names, anew=anew))
         except StoreError as error:
-            self._tell((error,))
+            self._tell((error,), self._left)
 
     def _kept(self, settings: Settings) -> Settings:
         """The settings, with those as before that only a new start can change; says which these are."""
@@ -295,7 +307,8 @@ class Service:
 
     async def _store(self, batch: Batch) -> None:
         stored = await self._work(lambda: self._keeper.take(batch))
-        self._tell(stored.errors)
+        self._tell_incidents(stored)
+        self._tell(stored.errors, stored.state)
         if stored.unwatched:
             names = ", ".join(stored.unwatched)
             text = f"no longer watched: {names}; their alerts have ended, their past stays"
@@ -361,12 +374,51 @@ class Service:
             if self._farewell is not None:
                 await self._farewell()
         finally:
-            await self._work(self._keeper.close)
+            self._left = await self._work(self._keeper.close)
+            self._tell_left(self._left)
 
-    def _tell(self, errors: Sequence[StoreError]) -> None:
+    def _tell(self, errors: Sequence[StoreError], state: StoreState) -> None:
         text = "; ".join(dict.fromkeys(map(str, errors)))
+        if text and state.trouble is not None:
+            text += "; cycles are judged and alerts sent all the same"
         if self._journal.changed("store", "store.failed", text, level="error") and not text:
-            self._journal.say("store.recovered", "cycles are stored again")
+            self._journal.say(
+                "store.recovered", "cycles are stored again", waiting=state.waiting, dropped=state.dropped
+            )
+        if state.dropped > self._left.dropped:
+            self._journal.changed(
+                "store dropped",
+                "store.dropped",
+                "the oldest cycles that waited for the store are given up: there are too many",
+                level="error",
+                dropped=state.dropped,
+            )
+        elif not text:
+            self._journal.changed("store dropped", "store.dropped", "")
+        self._left = state
+
+    def _tell_incidents(self, stored: Stored) -> None:
+        for incident in stored.incidents:
+            self._journal.say("store.damaged", incident.text, level="error")
+        for kind, count in stored.refused.items():
+            self._journal.changed(
+                f"store refused {kind}",
+                "store.refused",
+                f"{kind}: such values are not stored; {count:,} so far",
+                level="warning",
+                refused=count,
+            )
+
+    def _tell_left(self, state: StoreState) -> None:
+        if state.waiting or state.unwritten:
+            self._journal.say(
+                "store.unwritten",
+                f"the store could not be written to the end: snapshots lost: {state.waiting:,}, alerts and notices that it does not"
+                f" know as they are: {state.unwritten:,}; what was sent of these may be sent again by the next run",
+                level="error",
+                snapshots=state.waiting,
+                alerts=state.unwritten,
+            )
 
     def _tell_clock(self) -> None:
         lead = self._grid.lead

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from mqvitals_agent.store.cell import text
 from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.store.resilient import StoreState
 from mqvitals_agent.store.retention import Retention
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
@@ -69,18 +70,24 @@ class StoreMeter:
         self._owner: str | None = None
         self._former: str | None = None
         self._missed = 0
+        self._told: Mapping[str, Reported] = {}
 
-    def added(self, snapshots: tuple[Snapshot, ...]) -> tuple[Snapshot, ...]:
+    def go_on(self, store: Store, retention: Retention) -> None:
+        """Measure another file from now on, in the same place."""
+        self._store, self._retention = store, retention
+        self._points = self._last = None
+
+    def added(self, snapshots: tuple[Snapshot, ...], state: StoreState | None = None) -> tuple[Snapshot, ...]:
         """The snapshots of a cycle, with what is to be said of the store in one of them when that is due. Raises StoreError.
 
-        It belongs to the group; where none shows, to the first queue manager, until one does.
+        ``state`` says whether it can be written; None: it can. It belongs to the group; where none shows, to the first queue manager, until one does.
         """
         owner = self._choose(snapshots)
         readings: dict[str, Reading] = {}
         for snapshot in snapshots:
             name = ObjectName(snapshot.owner, KIND.name)
-            if snapshot.owner == owner and self._is_due(snapshot.ts):
-                readings[snapshot.owner] = self.measure(name, snapshot.ts)
+            if snapshot.owner == owner and (self._is_due(snapshot.ts) or self._is_news(state, snapshot.ts)):
+                readings[snapshot.owner] = self._reading(name, snapshot.ts, state or StoreState())
             elif snapshot.owner == self._former:
                 self._former = None
                 readings[snapshot.owner] = Reading(name, PROBE, snapshot.ts, {}, gone=True)
@@ -113,6 +120,18 @@ class StoreMeter:
 
     def _is_due(self, now: int) -> bool:
         return self._last is None or not 0 <= now - self._last < MEASURE_MS
+
+    def _is_news(self, state: StoreState | None, now: int) -> bool:
+        return state is not None and _of_state(state, now) != self._told
+
+    def _reading(self, name: ObjectName, now: int, state: StoreState) -> Reading:
+        self._told = told = _of_state(state, now)
+        try:
+            measured = self.measure(name, now)
+        except StoreError:
+            # The file cannot be read: then this is what there is to say.
+            return Reading(name, PROBE, now, told)
+        return replace(measured, values={**measured.values, **told})
 
     def measure(self, name: ObjectName, now: int) -> Reading:
         """What is to be said of the store, as the object ``name``, at ``now`` (ms UTC). Raises StoreError."""
@@ -173,6 +192,18 @@ class StoreMeter:
         if any(type(cell) is not int for point in points for cell in point if cell is not None):
             raise StoreError(f"the store {self._store.path} holds sizes that are no whole numbers")
         return points
+
+
+def _of_state(state: StoreState, now: int) -> dict[str, Reported]:
+    """Whether it can be written, and what became of what could not."""
+    anew = state.last_incident
+    return {
+        "unwritable": _NO if state.trouble is None else _YES,
+        "trouble": Absence.NOTHING_TO_TELL if state.trouble is None else state.trouble.message,
+        "dropped_snapshots": state.dropped,
+        "begun_anew": int(anew is not None and now - anew.ts < 24 * _HOUR_MS),
+        "incident": Absence.NOTHING_TO_TELL if anew is None else anew.text,
+    }
 
 
 def slope(points: Iterable[tuple[int, int]]) -> Reported:

@@ -45,13 +45,20 @@ class AlertRows:
         self._connection = connection
         self._open: dict[AlertKey, int] = {}
         self._next = 1
+        self.changed: set[int] = set()
+        """The numbers of the alerts that the last ``write`` changed, and took away."""
         self.load()
 
     def load(self) -> None:
         """Learn the numbers of the open alerts."""
         self._open = {stored.alert.key: stored.id for stored in read_alerts(self._connection, "state <> 'resolved'")}
         (last,) = self._connection.execute("SELECT coalesce(max(id), 0) FROM alert").fetchone()
-        self._next = last + 1
+        # A number is given once, also when its alert is gone.
+        self._next = max(self._next, integer(last) + 1)
+
+    def begin_at(self, number: int) -> None:
+        """New alerts get this number or a higher one."""
+        self._next = max(self._next, number)
 
     def write(self, transitions: Iterable[Transition]) -> list[tuple[int, Transition]]:
         """Write what changed; gives back the visible transitions with the alerts' numbers. Raises sqlite3.Error.
@@ -59,12 +66,14 @@ class AlertRows:
         An alert that ends without ever having fired leaves no trace: nobody was told of it.
         """
         visible = []
+        self.changed.clear()
         for transition in transitions:
             alert = transition.after
             number = self._open.get(alert.key)
             ended = alert.state is AlertState.RESOLVED
             if ended and alert.started is None:
                 if number is not None:
+                    self.changed.add(number)
                     self._connection.execute("DELETE FROM alert_transition WHERE alert_id = ?", (number,))
                     self._connection.execute("DELETE FROM alert WHERE id = ?", (number,))
                     del self._open[alert.key]
@@ -76,6 +85,7 @@ class AlertRows:
                 self._connection.execute(_INSERT, (number, *_row(alert)))
             else:
                 self._connection.execute(_UPDATE, (*_row(alert), number))
+            self.changed.add(number)
             if not known or _told_anew(transition):
                 self._connection.execute(
                     "INSERT INTO alert_transition(ts, alert_id, state, severity, why) VALUES(?, ?, ?, ?, ?)",

@@ -37,7 +37,8 @@ class WriterLock:
         except BaseException:
             os.close(self._file)
             raise
-        facts = os.fstat(self._file)
+        self.file = facts = os.fstat(self._file)
+        """The file that is locked."""
         self._inode = facts.st_dev, facts.st_ino
         _held.add(self._inode)
         self.note("")

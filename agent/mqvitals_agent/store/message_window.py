@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mqvitals_agent.store.message_row import StoredMessage
-from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.older import Older
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import KINDS
 from mqvitals_rules.windows import Message
@@ -14,7 +14,7 @@ from mqvitals_rules.windows import Message
 class MessageWindow:
     """Implements ``messages`` of ``mqvitals_rules.windows.Windows`` over a store; without one no console is followed."""
 
-    def __init__(self, reader: StoreReader | None) -> None:
+    def __init__(self, reader: Older | None) -> None:
         self._reader = reader
         self._followed: frozenset[str] | None = None
         self._groups: frozenset[str] = frozenset()

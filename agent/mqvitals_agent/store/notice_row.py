@@ -147,10 +147,15 @@ def mark_done(connection: sqlite3.Connection, number: int, ts: int, outcome: Not
         " WHERE name = (SELECT receiver FROM notice WHERE id = ?)",
         (outcome.value, ts, number),
     )
+    delete_old_notices(connection, ts)
+
+
+def delete_old_notices(connection: sqlite3.Connection, now: int) -> None:
+    """Notices that were done with long before ``now`` (ms UTC) go. The caller owns the transaction. Raises sqlite3.Error."""
     # What was told of an open alert decides what is told next, however long ago it was.
     connection.execute(
         "DELETE FROM notice WHERE done_ts < ? AND alert_id NOT IN (SELECT id FROM alert WHERE state <> 'resolved')",
-        (ts - KEEP_MS,),
+        (now - KEEP_MS,),
     )
 
 

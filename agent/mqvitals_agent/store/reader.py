@@ -44,6 +44,9 @@ class StoreReader:
     when the query takes longer than ``limit_s``.
     """
 
+    failing = False
+    """What cannot be read raises."""
+
     def __init__(self, path: Path, connection: sqlite3.Connection, kinds: Mapping[str, Kind], limit_s: float) -> None:
         """For ``open``."""
         self.path = path

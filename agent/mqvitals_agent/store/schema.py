@@ -77,7 +77,7 @@ def open_reader(path: Path) -> sqlite3.Connection:
     connection: sqlite3.Connection | None = None
     try:
         _check_readable(path, _version(path))
-        connection = _connect_reader(path)
+        connection = connect_reader(path)
         connection.execute("PRAGMA query_only = ON")
     except (sqlite3.Error, *UNDECODABLE) as error:
         # Even the message of an error may hold bytes of the file that are no text.
@@ -203,7 +203,7 @@ def _version(path: Path) -> int:
 
     Raises StoreError for what is no store or is of a newer structure, sqlite3.Error for what cannot be read.
     """
-    connection = _connect_reader(path)
+    connection = connect_reader(path)
     try:
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -224,7 +224,7 @@ def _version(path: Path) -> int:
     raise StoreError(f"{path} is an SQLite file, but no mqvitals store", "name the file of a store", Trouble.REPLACED)
 
 
-def _connect_reader(path: Path) -> sqlite3.Connection:
+def connect_reader(path: Path) -> sqlite3.Connection:
     """A read-only connection that has really read: SQLite opens files only when it must."""
     connection = _connect(path, "ro")
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mqvitals_agent.store.hour_mean import HourMean
-from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.older import Older
 from mqvitals_rules.baseline import HOUR_MS, WEEK_MS, WEEKS, hours, middle
 from mqvitals_rules.snapshot import ObjectName
 
@@ -22,7 +22,7 @@ class UsualHours:
     ``counters`` are the (kind, metric) that are told as increases.
     """
 
-    def __init__(self, counters: frozenset[tuple[str, str]], older: StoreReader | None) -> None:
+    def __init__(self, counters: frozenset[tuple[str, str]], older: Older | None) -> None:
         self._counters = counters
         self._older = older
         self._hours: dict[int, _Sums] = {}
@@ -69,7 +69,9 @@ class UsualHours:
         if means is None:
             if len(self._read) >= _MOST_READ:
                 self._read.clear()
-            means = self._read[key] = self._older.hour_means(name.kind, metric, begun)
+            means = self._older.hour_means(name.kind, metric, begun)
+            if not self._older.failing:
+                self._read[key] = means
         return middle(means.get(name, ()))
 
     def _keep(self, mean: HourMean) -> None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from mqvitals_agent.store.history_query import Sample
 from mqvitals_agent.store.hour_mean import HourMean
 from mqvitals_agent.store.message_window import MessageWindow
-from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.older import Older
 from mqvitals_agent.store.record_track import BEGINNING, RecordTrack
 from mqvitals_agent.store.usual import UsualHours
 from mqvitals_rules.expression import WindowUse
@@ -115,7 +115,7 @@ class WindowHistory:
     """
 
     def __init__(
-        self, wanted: Iterable[Wanted], *, older: StoreReader | None = None, kinds: Mapping[str, Kind] = KINDS
+        self, wanted: Iterable[Wanted], *, older: Older | None = None, kinds: Mapping[str, Kind] = KINDS
     ) -> None:
         """``wanted`` may name a metric several times.
 
@@ -255,7 +255,7 @@ class WindowHistory:
         missing = count - len(points)
         if missing > 0 and self._older is not None and track.floor != _BEGINNING and metric not in track.untold:
             older = self._older.recorded(name, metric, source, last=track.floor, newest=missing)
-            if not older:
+            if not older and not self._older.failing:
                 track.untold.add(metric)
             points = [*_as_points(older), *points]
         return points[-count:]
@@ -325,7 +325,7 @@ class WindowHistory:
             count += 1
         track.drop(count)
 
-    def _prime(self, older: StoreReader) -> None:
+    def _prime(self, older: Older) -> None:
         """Read back what would be in memory had this process run all along."""
         every = older.owners()
         # Who is known by records alone has no polls.

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from mqvitals_agent import __version__
-from mqvitals_agent.store.alert_row import AlertRows, StoredAlert, read_alerts
-from mqvitals_agent.store.cell import integer, moment, text
+from mqvitals_agent.store.alert_row import AlertRows
+from mqvitals_agent.store.alert_tables import AlertTables
+from mqvitals_agent.store.cell import LAST_MOMENT, integer, moment, text
 from mqvitals_agent.store.current import CurrentState
 from mqvitals_agent.store.current_query import CurrentQuery
-from mqvitals_agent.store.error import UNDECODABLE, StoreError, explained
+from mqvitals_agent.store.error import UNDECODABLE, StoreError, Trouble, explained
 from mqvitals_agent.store.history import HistoryRows
 from mqvitals_agent.store.hour_mean import HourMean, write_means
 from mqvitals_agent.store.lock import WriterLock
@@ -30,24 +32,12 @@ from mqvitals_agent.store.message_row import (
     write_followed,
     write_messages,
 )
-from mqvitals_agent.store.notice_row import (
-    NoticeOutcome,
-    Owed,
-    StoredNotice,
-    Told,
-    due_notices,
-    insert_notices,
-    mark_done,
-    mark_failed,
-    next_notice,
-    read_believed,
-    read_told,
-)
+from mqvitals_agent.store.notice_row import Owed, insert_notices
 from mqvitals_agent.store.ownership import give_to_group
-from mqvitals_agent.store.receiver_row import Adoption, Introduced, adopt_receivers, count_owed
 from mqvitals_agent.store.request import Wish, forget_old, read_wishes, write_answers
 from mqvitals_agent.store.result import HOLDS, LIVE, RECORDS, REPLAY
 from mqvitals_agent.store.schema import PAGE_SIZE, REFUSED, columns_of, make_file, open_writer, read_meta
+from mqvitals_agent.store.schema_check import refuse_strangers
 from mqvitals_agent.store.smf_row import (
     FileRow,
     Part,
@@ -64,15 +54,22 @@ from mqvitals_agent.store.smf_row import (
     write_records,
     write_standing,
 )
+from mqvitals_agent.store.store_file import WatchedFile, set_aside
 from mqvitals_agent.store.table import KindTables, tables_of
 from mqvitals_agent.store.verdict import Unknown, Verdict
-from mqvitals_rules.lifecycle.alert import Alert, Transition
+from mqvitals_rules.lifecycle.alert import Transition
 from mqvitals_rules.moment import iso
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
 
 _POLL = Source.POLL
+
+IMPOSSIBLE_TIMES, LONG_NUMBERS = "impossible times", "numbers of more than 64 bits"
+_LONGEST = 1 << 63
+
+WriteAlerts = Callable[[sqlite3.Connection], None]
+"""Writes into, or reads, the tables of alerts, notices and receivers of a store. Raises sqlite3.Error."""
 
 
 class Progress(NamedTuple):
@@ -82,15 +79,14 @@ class Progress(NamedTuple):
     cycle: int
 
 
-class Store:
+class Store(AlertTables):
     """The one writer of a store. Use it from one thread; ``close`` it, or leave a ``with`` block."""
 
     def __init__(self, path: Path, lock: WriterLock, connection: sqlite3.Connection, kinds: Mapping[str, Kind]) -> None:
         """For ``open``."""
-        self.path = path
+        super().__init__(path, connection)
         self._lock = lock
-        self._connection = connection
-        self._file = path.stat()
+        self._file = WatchedFile(path, lock)
         self._tables = tables = tables_of(kinds)
         self._inserts = {kind: table.insert_history() for kind, table in tables.items()}
         self._rows = {kind: HistoryRows(table) for kind, table in tables.items()}
@@ -103,6 +99,9 @@ class Store:
         self._moved: dict[int, int | None] = {}
         self._with_instances: set[int] = set()
         self._in_doubt = False
+        self._schema = connection.execute("PRAGMA schema_version").fetchone()[0]
+        self.refused: Counter[str] = Counter()
+        """What could not be stored because of what it was, by kind, and how often."""
         self._load()
 
     @classmethod
@@ -159,19 +158,41 @@ class Store:
             raise
 
     def write(
-        self, snapshot: Snapshot, evaluation: Verdict, owed: Owed | None = None
+        self,
+        snapshot: Snapshot,
+        evaluation: Verdict,
+        owed: Owed | None = None,
+        alerts: WriteAlerts | None = None,
     ) -> Sequence[tuple[int, Transition]]:
         """Store a snapshot and what the rules made of it, all or nothing; returns the visible transitions with the alerts' numbers.
 
         ``owed`` says which notices the visible transitions owe: they are part of the same transaction. It may look into
-        the store, which tells it the alerts as they are after the transitions; what it raises undoes the snapshot.
+        the store, which tells it the alerts as they are after the transitions; what it raises undoes the snapshot. With
+        ``alerts``, which writes alerts and notices that are kept elsewhere, the transitions are not looked at.
 
-        Raises StoreError when it cannot be stored: nothing of it is then kept, and the next one may be tried. It is so
-        too when the file has been deleted or replaced: what is written would go where nobody can find it.
-        ValueError when a reading holds a kind or a metric that the vocabulary does not have.
+        A reading with an impossible time is left out, and a whole number of more than 64 bits is absent; both are counted
+        in ``refused``. Raises StoreError when the snapshot cannot be stored: nothing of it is then kept, and the next one
+        may be tried. It is so too when the file has been deleted, replaced or damaged: what is written would go where
+        nobody can find it. ValueError when a reading holds a kind or a metric that the vocabulary does not have.
         """
+        possible = self._with_possible_times(snapshot)
+        long = 0
         try:
-            self._check_place()
+            visible = self._write(possible, evaluation, owed, alerts)
+        except OverflowError:
+            narrowed, long = without_long_numbers(possible)
+            if not long:
+                raise
+            visible = self._write(narrowed, evaluation, owed, alerts)
+        self.refused.update({IMPOSSIBLE_TIMES: len(snapshot.readings) - len(possible.readings), LONG_NUMBERS: long})
+        return visible
+
+    def _write(
+        self, snapshot: Snapshot, evaluation: Verdict, owed: Owed | None, alerts: WriteAlerts | None
+    ) -> Sequence[tuple[int, Transition]]:
+        visible: Sequence[tuple[int, Transition]] = ()
+        try:
+            self._file.check()
             if self._in_doubt:
                 self._load_all()
             self._connection.execute("BEGIN IMMEDIATE")
@@ -180,9 +201,12 @@ class Store:
             self._write_instances(snapshot)
             self._write_objects()
             self._write_snapshot(snapshot)
-            visible = self._alerts.write(evaluation.transitions)
-            if owed is not None and visible:
-                insert_notices(self._connection, owed(visible))
+            if alerts is not None:
+                alerts(self._connection)
+            else:
+                visible = self._alerts.write(evaluation.transitions)
+                if owed is not None and visible:
+                    insert_notices(self._connection, owed(visible))
             self._write_unknown(snapshot.owner, evaluation.unknown)
             self._connection.execute("COMMIT")
         except BaseException as error:
@@ -195,12 +219,13 @@ class Store:
             if isinstance(error, (sqlite3.Error, UnicodeDecodeError)):
                 raise explained(self.path, error, "writing") from error
             raise
+        self._file.note()
         return visible
 
     def write_transitions(self, transitions: Iterable[Transition]) -> None:
         """Store changes of alerts that no snapshot brought, all or nothing; nobody is notified of them. Raises StoreError."""
         try:
-            self._check_place()
+            self._file.check()
             if self._in_doubt:
                 self._load_all()
             self._connection.execute("BEGIN IMMEDIATE")
@@ -211,28 +236,39 @@ class Store:
             if isinstance(error, (sqlite3.Error, UnicodeDecodeError)):
                 raise explained(self.path, error, "writing") from error
             raise
+        self._file.note()
 
-    def open_alerts(self) -> tuple[Alert, ...]:
-        """Pending and firing alerts, to go on from. Raises StoreError."""
-        try:
-            return tuple(stored.alert for stored in read_alerts(self._connection, "state <> 'resolved'"))
-        except (sqlite3.Error, *UNDECODABLE) as error:
-            raise explained(self.path, error, "reading") from error
+    def write_alerts(self, alerts: WriteAlerts) -> None:
+        """Write alerts and notices that are kept elsewhere, all or nothing. Raises StoreError."""
+        self._file.check()
+        with self._explaining("writing"), self._transaction():
+            alerts(self._connection)
 
-    def firing_alerts(self) -> tuple[StoredAlert, ...]:
-        """The alerts that are firing, in the order they arose. Raises StoreError."""
+    def read_alerts(self, read: WriteAlerts) -> None:
+        """Let somebody read alerts and notices. Raises StoreError."""
         with self._explaining("reading"):
-            return tuple(read_alerts(self._connection, "state = 'firing'"))
+            read(self._connection)
 
-    def told(self, alerts: Iterable[int]) -> Mapping[tuple[int, str], Told]:
-        """(number of an alert, receiver) -> the last notice that the receiver knows or will know. Raises StoreError."""
-        with self._explaining("reading"):
-            return read_told(self._connection, alerts)
+    def check(self) -> None:
+        """Raises StoreError when the file is not reached, deleted, replaced or damaged, as far as a short look tells.
 
-    def believed(self, receiver: str) -> tuple[StoredAlert, ...]:
-        """The alerts that have ended and that a receiver still takes to be firing. Raises StoreError."""
+        So it does when somebody has put something into it meanwhile that mqvitals does not make.
+        """
+        self._file.check()
         with self._explaining("reading"):
-            return tuple(read_believed(self._connection, receiver))
+            schema = self._connection.execute("PRAGMA schema_version").fetchone()[0]
+            if schema != self._schema:
+                refuse_strangers(self.path, self._connection)
+                self._schema = schema
+
+    def note_trouble(self, text: str) -> None:
+        """Tell whoever looks for the writer what keeps it from storing; empty: nothing does. Never fails."""
+        self._lock.note(text)
+
+    def set_patience(self, ms: int) -> None:
+        """Wait no longer than this for another program's transaction."""
+        with self._explaining("writing"):
+            self._connection.execute(f"PRAGMA busy_timeout = {ms:d}")
 
     def groups(self) -> frozenset[str]:
         """The owners that are the group, not a queue manager. Raises StoreError."""
@@ -249,50 +285,6 @@ class Store:
             found = CurrentQuery(tables, columns, (metric,)).of(self._connection, "object_id = ?", (number,))
         told = found.get(number, {}).get(metric)
         return Absence.NOT_ASKED if told is None else told.value
-
-    def due_notices(self, receiver: str, now: int, limit: int) -> tuple[StoredNotice, ...]:
-        """The oldest notices owed to a receiver, in their order, up to the first that is not due at ``now`` (ms UTC).
-
-        So nothing overtakes a notice that waits for its next attempt; but one that was refused is stepped over, with what
-        is owed about the same alert. Raises StoreError.
-        """
-        with self._explaining("reading"):
-            return tuple(due_notices(self._connection, receiver, now, limit))
-
-    def next_notice(self, receiver: str, now: int) -> int | None:
-        """When the next notice to a receiver that waits at ``now`` is due, ms UTC; None: none. Raises StoreError."""
-        with self._explaining("reading"):
-            return next_notice(self._connection, receiver, now)
-
-    def owed_notices(self) -> Mapping[str, int]:
-        """How many notices each receiver is owed, but for those with none. Raises StoreError."""
-        with self._explaining("reading"):
-            return count_owed(self._connection)
-
-    def adopt_receivers(self, names: Sequence[str], ts: int, introduced: Introduced) -> Adoption:
-        """From ``ts`` (ms UTC) on ``names`` are the receivers, all or nothing.
-
-        What others are owed is dropped; new ones are owed what ``introduced`` says, which may look into the store. What
-        waits is due at once. Raises StoreError, and whatever ``introduced`` does.
-        """
-        try:
-            with self._transaction():
-                return adopt_receivers(self._connection, names, ts, introduced)
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise explained(self.path, error, "writing") from error
-
-    def notice_done(self, number: int, ts: int, outcome: NoticeOutcome, error: str = "") -> None:
-        """A notice has been accepted, or refused for good because of ``error``; very old ones go. Raises StoreError."""
-        with self._explaining("writing"), self._transaction():
-            mark_done(self._connection, number, ts, outcome, error)
-
-    def notice_failed(self, number: int, ts: int, error: str, next_ts: int, *, refused: bool = False) -> None:
-        """An attempt at a notice failed at ``ts`` because of ``error``; the next is due at ``next_ts``, ms UTC.
-
-        ``refused``: because of the notice itself. Raises StoreError.
-        """
-        with self._explaining("writing"), self._transaction():
-            mark_failed(self._connection, number, ts, error, next_ts, refused=refused)
 
     def wishes(self, now: int) -> tuple[Wish, ...]:
         """The questions that wait for an answer at ``now`` (ms UTC, the machine's time). Raises StoreError."""
@@ -479,30 +471,29 @@ class Store:
             self._connection.close()
             self._lock.release()
 
+    def abandon(self, now: int, *, keep: bool = False) -> Path | None:
+        """Close the store whose file is lost or damaged, and set the file aside; returns where it is then.
+
+        None: it is not there any more, or it stays with ``keep``, which is for a file that is to be opened again. ``now`` is
+        ms UTC. Raises StoreError when it cannot be set aside; it is closed all the same.
+        """
+        if self._file.overwritten:
+            self._file.forget_log()
+        else:
+            # SQLite does not bring its log into a file that was renamed; here it can, and whoever has the file has all of it.
+            with suppress(sqlite3.Error):
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._connection.close()
+        try:
+            return None if keep else set_aside(self.path, now, self._file)
+        finally:
+            self._lock.release()
+
     def __enter__(self) -> Store:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @contextmanager
-    def _explaining(self, doing: str) -> Iterator[None]:
-        try:
-            yield
-        except (sqlite3.Error, *UNDECODABLE) as error:
-            raise explained(self.path, error, doing) from error
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            self._connection.execute("COMMIT")
-        except BaseException:
-            if self._connection.in_transaction:
-                with suppress(sqlite3.Error):
-                    self._connection.execute("ROLLBACK")
-            raise
 
     def _load(self) -> None:
         self._objects = {}
@@ -525,20 +516,20 @@ class Store:
         self._alerts.load()
         self._in_doubt = False
 
-    def _check_place(self) -> None:
-        try:
-            same = os.path.samestat(self.path.stat(), self._file)
-        except FileNotFoundError:
-            raise StoreError(
-                f"the store {self.path} has been deleted while it was written", "begin anew; what was in it is gone"
-            ) from None
-        except OSError as error:
-            raise StoreError(f"the store {self.path} cannot be reached any more ({error.strerror})") from None
-        if not same:
-            raise StoreError(
-                f"the store {self.path} has been replaced by another file while it was written",
-                "begin anew, into a file of its own",
-            )
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with super()._transaction():
+            yield
+        self._file.note()
+
+    @staticmethod
+    def _with_possible_times(snapshot: Snapshot) -> Snapshot:
+        """The snapshot without the readings whose time is none. Raises StoreError when its own time is none."""
+        refuse_impossible(snapshot)
+        times = [reading.ts for reading in snapshot.readings]
+        if not times or (min(times) > 0 and max(times) <= LAST_MOMENT):
+            return snapshot
+        return replace(snapshot, readings=tuple(each for each in snapshot.readings if 0 < each.ts <= LAST_MOMENT))
 
     def _undo(self) -> None:
         """Roll back. What is in memory may be ahead of the file then: it is read again before the next snapshot."""
@@ -686,6 +677,30 @@ class Store:
             " ON CONFLICT(owner, rule, reason) DO UPDATE SET count = count + excluded.count",
             [(owner, each.rule, each.reason.name, each.count) for each in counts],
         )
+
+
+def refuse_impossible(snapshot: Snapshot) -> None:
+    """Raises StoreError for a snapshot whose time is none."""
+    if not 0 < snapshot.ts <= LAST_MOMENT:
+        raise StoreError(
+            f"a snapshot of {snapshot.owner} is dated {snapshot.ts} ms since 1970, which is no time: it is not stored",
+            "see to the clock, or to the records that it comes from",
+            Trouble.REFUSED,
+        )
+
+
+def without_long_numbers(snapshot: Snapshot) -> tuple[Snapshot, int]:
+    """The snapshot with numbers that no column can hold absent, and how many these are."""
+    count = 0
+
+    def narrow(values: Mapping[str, Reported]) -> Mapping[str, Reported]:
+        nonlocal count
+        long = [name for name, value in values.items() if isinstance(value, int) and not -_LONGEST <= value < _LONGEST]
+        count += len(long)
+        return {**values, **dict.fromkeys(long, Absence.OUT_OF_RANGE)} if long else values
+
+    readings = tuple(replace(reading, values=narrow(reading.values)) for reading in snapshot.readings)
+    return replace(snapshot, readings=readings), count
 
 
 def _misplaced(name: ObjectName, snapshot: Snapshot) -> ValueError:

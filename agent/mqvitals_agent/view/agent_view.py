@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mqvitals_agent.view.console import failing_words
 from mqvitals_agent.view.figure import age, figure, number, size
 from mqvitals_agent.view.severity import WIDEST, Health, worst
-from mqvitals_agent.view.situation import refused_words
+from mqvitals_agent.view.situation import refused_words, unstored_words
 from mqvitals_agent.view.table import Item, Line, Span, Tone, line, tone_of
 from mqvitals_agent.view.text import cells, fit, safe, wrap
 from mqvitals_agent.view.unknown import without_answer
@@ -121,9 +121,9 @@ def _told(store: Item, name: str) -> str:
 
 
 def _settings(frame: Frame, width: int) -> Iterator[Line]:
-    words = refused_words(frame.situation)
-    if words:
-        yield from _warned(words, width)
+    for words in (unstored_words(frame.situation), refused_words(frame.situation)):
+        if words:
+            yield from _warned(words, width)
 
 
 def _warned(words: str, width: int) -> Iterator[Line]:

@@ -6,7 +6,7 @@ from mqvitals_agent.view.alerts import since
 from mqvitals_agent.view.figure import age, clock, day, moment, number, zone_name
 from mqvitals_agent.view.paint import Painter
 from mqvitals_agent.view.severity import Health, health_of
-from mqvitals_agent.view.situation import refused_words
+from mqvitals_agent.view.situation import refused_words, unstored_words
 from mqvitals_agent.view.status import StatusView, counts
 from mqvitals_agent.view.text import cells, safe, wrap
 from mqvitals_agent.view.unknown import troubling, without_answer
@@ -76,6 +76,9 @@ def _numbers(view: StatusView, painter: Painter) -> str:
 
 def _notes(view: StatusView, width: int) -> list[str]:
     """What the reader must know before trusting the rest."""
+    unstored = unstored_words(view.situation)
+    if unstored:
+        return wrap(unstored, width, rest="  ")
     members = view.owners
     stale = [member for member in members if member.stale]
     if not stale:

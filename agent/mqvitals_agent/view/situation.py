@@ -8,6 +8,7 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
+from mqvitals_agent.store.lock import trouble_of
 from mqvitals_agent.store.result import RECORDS_ALONE, CurrentValue, UnknownRow
 from mqvitals_agent.view.figure import age
 from mqvitals_agent.view.text import safe
@@ -57,7 +58,7 @@ class Situation:
     """Everything the status is made of, as of ``now`` (ms UTC; where nobody goes on with the store its last snapshot).
 
     ``alerts`` are those firing, advice on the configuration included. ``refused`` is what is wrong with settings or rules that the agent
-    did not take over.
+    did not take over, ``unstored`` what keeps the agent from writing the store.
     """
 
     now: int
@@ -69,6 +70,7 @@ class Situation:
     alerts: tuple[Alert, ...] = ()
     unknown: tuple[UnknownRow, ...] = ()
     refused: str = ""
+    unstored: str = ""
 
 
 def read_situation(reader: StoreReader, clock: int, figures: Mapping[str, tuple[str, ...]] = FIGURES) -> Situation:
@@ -96,6 +98,7 @@ def read_situation(reader: StoreReader, clock: int, figures: Mapping[str, tuple[
         alerts=tuple(stored.alert for stored in reader.alerts()),
         unknown=reader.unknown_counts(),
         refused=meta.refused,
+        unstored="" if meta.past else trouble_of(reader.path),
     )
 
 
@@ -106,6 +109,13 @@ def refused_words(situation: Situation) -> str:
     return (
         f"The settings and rules from before are in force, for those of now cannot be used: {safe(situation.refused)}"
     )
+
+
+def unstored_words(situation: Situation) -> str:
+    """What is said of an agent that cannot write the store; empty while it can."""
+    if not situation.unstored:
+        return ""
+    return f"The agent runs and sends alerts, but cannot store what it sees, so this is old: {safe(situation.unstored)}"
 
 
 def unreached(situation: Situation, told: int | None) -> str:

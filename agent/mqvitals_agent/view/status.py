@@ -70,8 +70,8 @@ class StatusView:
 
     @property
     def exit(self) -> Exit:
-        """The exit code and why."""
-        return exit_of(self.health)
+        """The exit code and why: what cannot be stored now cannot be told from here."""
+        return exit_of(Health.UNKNOWN if self.situation.unstored else self.health)
 
 
 def status_of(situation: Situation, ranks: Mapping[str, int] | None = None) -> StatusView:
@@ -134,7 +134,7 @@ def counts(alerts: Iterable[Alert]) -> tuple[tuple[Severity, int], ...]:
 
 
 def status_json(view: StatusView) -> dict[str, Any]:
-    """The object of ``mqvitals status --json``. ``refused`` is in it while settings or rules cannot be used."""
+    """The object of ``mqvitals status --json``. ``refused`` is in it while settings or rules cannot be used, ``unstored`` while the agent cannot store."""
     situation = view.situation
     return {
         "at": iso(situation.now),
@@ -157,6 +157,7 @@ def status_json(view: StatusView) -> dict[str, Any]:
         ],
         "alerts": [as_json(alert) for alert in view.firing],
         **({"refused": situation.refused} if situation.refused else {}),
+        **({"unstored": situation.unstored} if situation.unstored else {}),
     }
 
 

@@ -3,7 +3,7 @@
 # fmt: off
 from __future__ import annotations
 
-from mqvitals_rules.vocabulary.entry import answer, gauge, state
+from mqvitals_rules.vocabulary.entry import answer, gauge, state, text
 from mqvitals_rules.vocabulary.metric import Kind
 from mqvitals_rules.vocabulary.states import NO_YES
 
@@ -37,6 +37,11 @@ KIND = Kind(
         state("disk_filling", NO_YES, "whether its free space becomes less", computed="disk_fill_bytes_per_h > 0"),
         gauge("disk_full_s", "s", "time until no space is left; absent unless it fills",
               computed="disk_free_bytes / disk_fill_bytes_per_h"),
+        state("unwritable", NO_YES, "whether the agent cannot write it now; alerts are judged and sent all the same"),
+        text("trouble", "what keeps the agent from writing it; absent while nothing does"),
+        gauge("dropped_snapshots", "count", "snapshots that were given up since the agent began, as too many waited for the store"),
+        state("begun_anew", NO_YES, "whether, in the last 24 hours, its file was lost or damaged and the agent went on in a new or repaired one"),
+        text("incident", "what happened to the file then; absent when nothing did since the agent began"),
     ),
     single=True,
 )

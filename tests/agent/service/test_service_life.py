@@ -181,7 +181,8 @@ async def test_disk_full(house: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Store, "write", failing)
     async with house.running():
         await house.clock.advance(65_000)
-        assert len(house.stored[-1].errors) == 3
+        assert len(house.stored[-1].errors) == 1
+        assert house.stored[-1].snapshots == 0
         assert house.log.getvalue().count("the disk is full") == 1
         full = False
         await house.clock.advance(60_000)

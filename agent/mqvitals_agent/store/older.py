@@ -1,0 +1,184 @@
+"""The past in the store, as windows and rules look at it while an agent runs: what cannot be read is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Protocol, TypeVar
+
+from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.store.history_query import FIRST, LAST, Poll, Sample
+from mqvitals_agent.store.message_row import StoredMessage
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.result import Owner
+from mqvitals_rules.snapshot import ObjectName, Snapshot, Source
+
+_T = TypeVar("_T")
+
+
+class Older(Protocol):
+    """What windows read of the past. ``StoreReader`` is one, which raises StoreError; so is ``OlderSamples``, which does not.
+
+    ``failing`` says that the last answers may lack what a later one has.
+    """
+
+    @property
+    def failing(self) -> bool: ...  # noqa: D102 - each as StoreReader has it
+
+    def owners(self) -> tuple[Owner, ...]: ...  # noqa: D102
+
+    def snapshot_times(self, owner: str, newest: int) -> list[int]: ...  # noqa: D102
+
+    def polls(self, kind: str, metrics: Sequence[str], first: int) -> Iterator[Poll]: ...  # noqa: D102
+
+    def records(self, kind: str, metrics: Sequence[str], first: int) -> Iterator[Poll]: ...  # noqa: D102
+
+    def newest_records(self) -> tuple[Snapshot, ...]: ...  # noqa: D102
+
+    def samples(  # noqa: D102
+        self, name: ObjectName, metric: str, *, first: int = FIRST, last: int = LAST, newest: int | None = None
+    ) -> list[Sample]: ...
+
+    def recorded(  # noqa: D102
+        self,
+        name: ObjectName,
+        metric: str,
+        source: Source,
+        *,
+        first: int = FIRST,
+        last: int = LAST,
+        newest: int | None = None,
+    ) -> list[Sample]: ...
+
+    def hour_means(  # noqa: D102
+        self, kind: str, metric: str, hours: Sequence[int], name: ObjectName | None = None
+    ) -> dict[ObjectName, list[float]]: ...
+
+    def consoles_followed(self) -> frozenset[str]: ...  # noqa: D102
+
+    def messages(  # noqa: D102
+        self,
+        *,
+        owners: Sequence[str] | None = None,
+        codes: Collection[str] | None = None,
+        since: int = -1,
+        until: int | None = None,
+        about: tuple[str, str] | None = None,
+        limit: int | None = None,
+    ) -> tuple[StoredMessage, ...]: ...
+
+
+class OlderSamples:
+    """The past in a store whose file may fail or be exchanged meanwhile: then what was read last, or nothing.
+
+    ``error`` is what the file did last, None while it can be read. Judging goes on either way.
+    """
+
+    def __init__(self, reader: StoreReader) -> None:
+        self._reader: StoreReader | None = reader
+        self.error: StoreError | None = None
+        self._owners: tuple[Owner, ...] = ()
+        self._followed: frozenset[str] = frozenset()
+        self._messages: dict[tuple[tuple[str, ...] | None, frozenset[str]], tuple[StoredMessage, ...]] = {}
+
+    @property
+    def failing(self) -> bool:
+        """Whether the file could not be read at the last look."""
+        return self._reader is None or self.error is not None
+
+    def exchange(self, reader: StoreReader | None) -> None:
+        """Read from this file from now on; None: there is none for the time being."""
+        self._reader = reader
+        self.error = None
+
+    def close(self) -> None:
+        """Let go of the file; a second call does nothing."""
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+    def owners(self) -> tuple[Owner, ...]:
+        """As of ``StoreReader``."""
+        self._owners = self._read(lambda reader: reader.owners(), self._owners)
+        return self._owners
+
+    def snapshot_times(self, owner: str, newest: int) -> list[int]:
+        """As of ``StoreReader``."""
+        return self._read(lambda reader: reader.snapshot_times(owner, newest), [0])
+
+    def polls(self, kind: str, metrics: Sequence[str], first: int) -> Iterator[Poll]:
+        """As of ``StoreReader``."""
+        nothing: list[Poll] = []
+        return iter(self._read(lambda reader: list(reader.polls(kind, metrics, first)), nothing))
+
+    def records(self, kind: str, metrics: Sequence[str], first: int) -> Iterator[Poll]:
+        """As of ``StoreReader``."""
+        nothing: list[Poll] = []
+        return iter(self._read(lambda reader: list(reader.records(kind, metrics, first)), nothing))
+
+    def newest_records(self) -> tuple[Snapshot, ...]:
+        """As of ``StoreReader``."""
+        return self._read(lambda reader: reader.newest_records(), ())
+
+    def samples(
+        self, name: ObjectName, metric: str, *, first: int = FIRST, last: int = LAST, newest: int | None = None
+    ) -> list[Sample]:
+        """As of ``StoreReader``."""
+        return self._read(lambda reader: reader.samples(name, metric, first=first, last=last, newest=newest), [])
+
+    def recorded(
+        self,
+        name: ObjectName,
+        metric: str,
+        source: Source,
+        *,
+        first: int = FIRST,
+        last: int = LAST,
+        newest: int | None = None,
+    ) -> list[Sample]:
+        """As of ``StoreReader``."""
+        return self._read(
+            lambda reader: reader.recorded(name, metric, source, first=first, last=last, newest=newest), []
+        )
+
+    def hour_means(
+        self, kind: str, metric: str, hours: Sequence[int], name: ObjectName | None = None
+    ) -> dict[ObjectName, list[float]]:
+        """As of ``StoreReader``."""
+        return self._read(lambda reader: reader.hour_means(kind, metric, hours, name), {})
+
+    def consoles_followed(self) -> frozenset[str]:
+        """As of ``StoreReader``; what was last read while the file fails, so that alerts do not end for want of a file."""
+        self._followed = self._read(lambda reader: reader.consoles_followed(), self._followed)
+        return self._followed
+
+    def messages(
+        self,
+        *,
+        owners: Sequence[str] | None = None,
+        codes: Collection[str] | None = None,
+        since: int = -1,
+        until: int | None = None,
+        about: tuple[str, str] | None = None,
+        limit: int | None = None,
+    ) -> tuple[StoredMessage, ...]:
+        """As of ``StoreReader``; what was last read while the file fails."""
+        key = None if owners is None else tuple(owners), frozenset(codes or ())
+        before = tuple(each for each in self._messages.get(key, ()) if each.last_ts > since)
+        found = self._messages[key] = self._read(
+            lambda reader: reader.messages(
+                owners=owners, codes=codes, since=since, until=until, about=about, limit=limit
+            ),
+            before,
+        )
+        return found
+
+    def _read(self, question: Callable[[StoreReader], _T], otherwise: _T) -> _T:
+        if self._reader is None:
+            return otherwise
+        try:
+            found = question(self._reader)
+        except StoreError as error:
+            self.error = error
+            return otherwise
+        self.error = None
+        return found

@@ -1,0 +1,442 @@
+"""The store as a running agent has it: alerts and notices first in memory, everything in the file as soon as it can be written.
+
+A full disk, another program's lock or a lost file keep nothing from being judged and sent. Snapshots that cannot be written
+wait, the oldest are dropped when there are too many, and both are counted. Alerts and notices are never dropped.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Protocol
+
+from mqvitals_agent.store.alert_memory import AlertMemory
+from mqvitals_agent.store.alert_row import StoredAlert
+from mqvitals_agent.store.error import StoreError, Trouble
+from mqvitals_agent.store.hour_mean import HourMean
+from mqvitals_agent.store.notice_row import NoticeOutcome, Owed, StoredNotice, Told
+from mqvitals_agent.store.older import OlderSamples
+from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.receiver_row import Adoption, Introduced
+from mqvitals_agent.store.store_file import is_store, verify
+from mqvitals_agent.store.verdict import Unknown, Verdict
+from mqvitals_agent.store.writer import Store, refuse_impossible
+from mqvitals_rules.lifecycle.alert import Alert, Transition
+from mqvitals_rules.snapshot import ObjectName, Snapshot
+from mqvitals_rules.vocabulary.metric import Absence, Reported
+
+MOST_READINGS = 60_000
+"""So many readings wait for a file that cannot be written: about a hundred megabytes."""
+
+MOST_MEANS = 50_000
+"""So many means of hours do."""
+
+PATIENCE_MS = 250
+"""How long a transaction waits for another program's: then it waits in memory, and the next cycle tries again."""
+
+LOCKED_MS = 5_000
+"""A lock of another program that lasts less is not worth a word."""
+
+STEP_S = 0.5
+"""So long, of one cycle, what has waited is written."""
+
+
+class Latest(Protocol):
+    """The newest values in memory."""
+
+    def __call__(self, name: ObjectName, metric: str) -> Reported | None:
+        """The newest that was told of a metric; None: nothing yet."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """A file that could not be gone on with, in words, at ``ts`` (ms UTC)."""
+
+    ts: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoreState:
+    """How the agent's store is: why it cannot be written (None: it can) and since when (ms UTC).
+
+    ``waiting`` snapshots are still to be written, ``dropped`` ones were given up since the agent began, ``unwritten`` alerts
+    and notices differ from the file, ``incidents`` counts the files that could not be gone on with, ``last_incident`` is the newest.
+    """
+
+    trouble: StoreError | None = None
+    since: int = 0
+    waiting: int = 0
+    dropped: int = 0
+    unwritten: int = 0
+    incidents: int = 0
+    last_incident: Incident | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """A snapshot that waits; its transitions are in the memory of alerts already."""
+
+    snapshot: Snapshot
+    unknown: Sequence[Unknown]
+    transitions: Sequence[Transition] = ()
+
+
+class ResilientStore:
+    """Takes everything that a cycle brings; the file follows as soon as it can. Use it from one thread.
+
+    ``open_file`` opens the file at its place, or makes it, at a moment (ms UTC), and waits for other programs for so many ms
+    (0: as long as at a start). ``now`` is the agent's time. ``dropped`` is
+    called with each snapshot that is given up. ``steady`` is a clock of seconds for the length of a step.
+
+    As long as ``Store`` has it, everything raises StoreError only where the file alone can answer.
+    """
+
+    def __init__(
+        self,
+        open_file: Callable[[int, int], Store],
+        now: Callable[[], int],
+        *,
+        dropped: Callable[[Snapshot], None] = lambda _: None,
+        most_readings: int = MOST_READINGS,
+        steady: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Raises StoreError when the file cannot be opened or read."""
+        self._open_file = open_file
+        self._now = now
+        self._on_dropped = dropped
+        self._most = most_readings
+        self._steady = steady
+        self._waiting: deque[_Values] = deque()
+        self._readings = 0
+        self._means: list[HourMean] = []
+        self._trouble: StoreError | None = None
+        self._since: int | None = None
+        self._dropped = 0
+        self._settings_refused = ""
+        self._settings_written = True
+        self.written_snapshots = self.written_readings = 0
+        """What the file has taken since the agent began."""
+        self._incidents: list[Incident] = []
+        self._untold: list[Incident] = []
+        self._groups: set[str] = set()
+        self.latest: Latest | None = None
+        """Set it to what the rules know: values of the cycle that is being judged are not in the file yet."""
+        self._file: Store | None = open_file(now(), 0)
+        self._memory = AlertMemory(self._file.path)
+        self.path = self._file.path
+        try:
+            self._file.read_alerts(self._memory.load)
+            self._groups |= self._file.groups()
+            self.older = OlderSamples(StoreReader.open(self.path))
+            self._file.set_patience(PATIENCE_MS)
+        except BaseException:
+            self._file.close()
+            raise
+
+    @property
+    def file(self) -> Store:
+        """The open file, for what only it can answer. Raises StoreError while there is none."""
+        if self._file is None:
+            assert self._trouble is not None, "a file that is away is a trouble"
+            raise self._trouble
+        return self._file
+
+    @property
+    def state(self) -> StoreState:
+        """How it is now."""
+        return StoreState(
+            self._trouble if self._worth_a_word() else None,
+            self._since or 0,
+            len(self._waiting),
+            self._dropped,
+            self._memory.unwritten,
+            len(self._incidents),
+            self._incidents[-1] if self._incidents else None,
+        )
+
+    @property
+    def refused(self) -> Mapping[str, int]:
+        """What the file could not take because of what it was, by kind, and how often."""
+        return {} if self._file is None else {kind: count for kind, count in self._file.refused.items() if count}
+
+    def take_incidents(self) -> list[Incident]:
+        """The files that could not be gone on with, each once."""
+        untold, self._untold = self._untold, []
+        return untold
+
+    def write(
+        self, snapshot: Snapshot, evaluation: Verdict, owed: Owed | None = None
+    ) -> Sequence[tuple[int, Transition]]:
+        """Take in a snapshot; returns the visible transitions with the alerts' numbers. Raises what ``owed`` does.
+
+        Whether the file can be written makes no difference to the caller.
+        """
+        refuse_impossible(snapshot)
+        visible = self._take(snapshot, evaluation, owed)
+        self._waiting.append(_Values(snapshot, evaluation.unknown))
+        self._readings += len(snapshot.readings)
+        if self._trouble is None:
+            self._write_waiting()
+        self._drop()
+        return visible
+
+    def write_now(
+        self, snapshot: Snapshot, evaluation: Verdict, owed: Owed | None = None
+    ) -> Sequence[tuple[int, Transition]]:
+        """Take in what somebody can bring again: only what follows for alerts is kept when the file cannot be written.
+
+        Raises StoreError then.
+        """
+        refuse_impossible(snapshot)
+        visible = self._take(snapshot, evaluation, owed)
+        self.check()
+        values = _Values(snapshot, evaluation.unknown)
+        if not self._attempt(lambda file: file.write(snapshot, values, None, self._memory.write_to)):
+            raise self._trouble or StoreError(f"the store {self.path} was begun anew", "it is tried again")
+        self._memory.written()
+        self.written_readings += len(snapshot.readings)
+        return visible
+
+    def check(self) -> None:
+        """Raises StoreError while the file cannot be written."""
+        if self._trouble is not None:
+            raise self._trouble
+
+    def keep_means(self, means: Iterable[HourMean]) -> None:
+        """Keep means of hours; they wait with the snapshots, up to some number."""
+        self._means += means
+        if len(self._means) > MOST_MEANS:
+            del self._means[: len(self._means) - MOST_MEANS]
+        if self._trouble is None:
+            self._write_means()
+
+    def retry(self) -> None:
+        """Once a cycle: look whether the file is still the same and whole, and write what has waited, for a short while."""
+        if self._file is not None:
+            error = self.older.error
+            try:
+                if error is not None and error.trouble.lost:
+                    verify(self.path)
+                self._file.check()
+            except StoreError as lost:
+                self._fail(lost)
+        if self._file is None:
+            self._open()
+        if self._file is None:
+            return
+        self._trouble = None
+        for step in (self._write_alerts, self._write_settings_refused, self._write_waiting, self._write_means):
+            step()
+            if self._trouble is not None:
+                return
+        self._since = None
+        self._file.note_trouble("")
+
+    def firing_alerts(self) -> Sequence[StoredAlert]:
+        """As of ``AlertTables``."""
+        return self._memory.firing_alerts()
+
+    def open_alerts(self) -> tuple[Alert, ...]:
+        """As of ``AlertTables``."""
+        return self._memory.open_alerts()
+
+    def told(self, alerts: Iterable[int]) -> Mapping[tuple[int, str], Told]:
+        """As of ``AlertTables``."""
+        return self._memory.told(alerts)
+
+    def believed(self, receiver: str) -> Sequence[StoredAlert]:
+        """As of ``AlertTables``."""
+        return self._memory.believed(receiver)
+
+    def groups(self) -> frozenset[str]:
+        """The owners that are the group."""
+        return frozenset(self._groups)
+
+    def value_now(self, name: ObjectName, metric: str) -> Reported:
+        """The newest that was told of a metric, by what the rules know; else by the file."""
+        known = None if self.latest is None else self.latest(name, metric)
+        if known is not None:
+            return known
+        with suppress(StoreError):
+            return self.file.value_now(name, metric)
+        return Absence.NOT_ASKED
+
+    def due_notices(self, receiver: str, now: int, limit: int) -> tuple[StoredNotice, ...]:
+        """As of ``AlertTables``."""
+        return self._memory.due_notices(receiver, now, limit)
+
+    def next_notice(self, receiver: str, now: int) -> int | None:
+        """As of ``AlertTables``."""
+        return self._memory.next_notice(receiver, now)
+
+    def owed_notices(self) -> Mapping[str, int]:
+        """As of ``AlertTables``."""
+        return self._memory.owed_notices()
+
+    def adopt_receivers(self, names: Sequence[str], ts: int, introduced: Introduced) -> Adoption:
+        """As of ``AlertTables``."""
+        if self._file is not None:
+            with suppress(StoreError):
+                self._file.read_alerts(lambda connection: self._memory.recall(connection, names))
+        adoption = self._memory.adopt_receivers(names, ts, introduced)
+        self._follow()
+        return adoption
+
+    def notice_done(self, number: int, ts: int, outcome: NoticeOutcome, error: str = "") -> None:
+        """As of ``AlertTables``."""
+        self._memory.notice_done(number, ts, outcome, error)
+        self._follow()
+
+    def notice_failed(self, number: int, ts: int, error: str, next_ts: int, *, refused: bool = False) -> None:
+        """As of ``AlertTables``."""
+        self._memory.notice_failed(number, ts, error, next_ts, refused=refused)
+        self._follow()
+
+    def note_refused(self, text: str) -> None:
+        """As of ``Store``, as soon as the file can be written."""
+        self._settings_refused, self._settings_written = text, False
+        if self._trouble is None:
+            self._write_settings_refused()
+
+    def close(self) -> None:
+        """Write what can be written, and let go; a second call does nothing. ``state`` tells what could not be written."""
+        if self._file is not None and (self._waiting or self._memory.unwritten):
+            self.retry()
+        self.older.close()
+        if self._file is not None:
+            self._file.close()
+
+    def _take(self, snapshot: Snapshot, evaluation: Verdict, owed: Owed | None) -> Sequence[tuple[int, Transition]]:
+        if snapshot.group:
+            self._groups.add(snapshot.owner)
+        return self._memory.take(evaluation.transitions, owed)
+
+    def _follow(self) -> None:
+        """Bring the file to what the memory says now, unless it cannot be written anyway."""
+        if self._trouble is None:
+            self._write_alerts()
+
+    def _write_alerts(self) -> None:
+        if self._memory.unwritten and self._attempt(lambda file: file.write_alerts(self._memory.write_to)):
+            self._memory.written()
+
+    def _write_waiting(self) -> None:
+        ends = self._steady() + STEP_S
+        while self._waiting:
+            first = self._waiting[0]
+            try:
+                done = self._attempt(lambda file: file.write(first.snapshot, first, None, self._memory.write_to))  # noqa: B023 - called before the next round
+            except BaseException:
+                # A mistake of ours: it must not come again with every cycle.
+                self._forget_first()
+                raise
+            if not done:
+                return
+            self._memory.written()
+            self._forget_first()
+            self.written_snapshots += 1
+            self.written_readings += len(first.snapshot.readings)
+            if self._steady() >= ends:
+                return
+
+    def _write_means(self) -> None:
+        means = self._means
+        if means and not self._waiting and self._attempt(lambda file: file.keep_means(means)):
+            self._means = []
+
+    def _attempt(self, work: Callable[[Store], object]) -> bool:
+        """Whether the file took it."""
+        if self._file is None:
+            return False
+        try:
+            work(self._file)
+        except StoreError as error:
+            self._fail(error)
+            return False
+        return True
+
+    def _write_settings_refused(self) -> None:
+        text = self._settings_refused
+        if not self._settings_written:
+            self._settings_written = self._attempt(lambda file: file.note_refused(text))
+
+    def _fail(self, error: StoreError) -> None:
+        if self._since is None:
+            self._since = self._now()
+        self._trouble = error
+        if error.trouble.lost:
+            self._lose(error)
+        elif self._file is not None and self._worth_a_word():
+            self._file.note_trouble(error.message)
+
+    def _lose(self, error: StoreError) -> None:
+        """The file cannot be gone on with as it is: open it again where that is enough, else set it aside and begin a new one."""
+        assert self._file is not None
+        file, self._file = self._file, None
+        self.older.close()
+        if error.trouble is Trouble.DAMAGED:
+            # Its log alone may be damaged: then the file is whole, as of its last checkpoint.
+            try:
+                file.abandon(self._now(), keep=True)
+                if is_store(self.path):
+                    verify(self.path)
+                    self._open()
+            except StoreError:
+                pass
+            if self._file is not None:
+                self._note(f"{error.message}: what was written last is lost, the file itself is whole and gone on with")
+                return
+        try:
+            aside = file.abandon(self._now())
+        except StoreError as problem:
+            self._trouble = StoreError(f"{error.message}; {problem.message}", problem.hint, Trouble.UNREACHABLE)
+            return
+        where = f"it is set aside as {aside.name}" if aside else "it is not there any more"
+        self._note(f"{error.message}: {where}; a new one is begun in its place, with the alerts that are open")
+        self._open()
+
+    def _open(self) -> None:
+        """Open the file at its place, or make it. What keeps it from being opened is the trouble from now on."""
+        try:
+            file = self._open_file(self._now(), PATIENCE_MS)
+        except StoreError as error:
+            self._trouble = error
+            return
+        try:
+            file.set_patience(PATIENCE_MS)
+            self.older.exchange(StoreReader.open(self.path))
+        except StoreError as error:
+            file.close()
+            self._trouble = error
+            return
+        self._file = file
+        self._trouble = None
+        # The first transaction brings everything that is open.
+        self._memory.all_unwritten()
+        self._settings_written = not self._settings_refused
+
+    def _note(self, text: str) -> None:
+        incident = Incident(self._now(), text)
+        self._incidents.append(incident)
+        self._untold.append(incident)
+
+    def _worth_a_word(self) -> bool:
+        trouble = self._trouble
+        if trouble is None:
+            return False
+        return trouble.trouble is not Trouble.LOCKED or self._now() - (self._since or 0) >= LOCKED_MS
+
+    def _forget_first(self) -> None:
+        self._readings -= len(self._waiting.popleft().snapshot.readings)
+
+    def _drop(self) -> None:
+        while self._readings > self._most and len(self._waiting) > 1:
+            dropped = self._waiting[0].snapshot
+            self._forget_first()
+            self._dropped += 1
+            self._on_dropped(dropped)
