@@ -118,7 +118,7 @@ class Run:
         self._reading = BoundedCall()
         self._reason = ""
         self._code = int(ExitCode.DONE)
-        self._cycles = self._unstored = self._exchanges = self._snapshots = self._firing = 0
+        self._cycles = self._exchanges = self._snapshots = self._firing = 0
         self._until: int | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._telling: set[asyncio.Task[None]] = set()
@@ -182,7 +182,7 @@ class Run:
                 await self._end_tasks()
             self._count_missing()
             left = self._service.left
-            if self._code == ExitCode.DONE and (left.incidents or left.waiting or left.unwritten):
+            if self._code == ExitCode.DONE and (left.incidents or left.waiting or left.dropped or left.unwritten):
                 self._code = int(ExitCode.FOUND)
             self._last_line()
         if self._mistake is not None:
@@ -304,7 +304,6 @@ class Run:
             # All objects are known now. Another halt, but a short one as long as there is little else to look at.
             out_of_the_way()
             self._start(self._show_refused())
-        self._unstored += bool(stored.errors)
         self._exchanges += stored.exchanges
         self._snapshots += stored.snapshots
         self._firing = stored.firing
@@ -457,14 +456,15 @@ class Run:
         """A run that was to last so long stores every cycle of that time, or says how many are missing."""
         if self._until is None or self._code != ExitCode.DONE:
             return
-        left_out, unstored = self._service.left_out(self._until), self._unstored
+        left_out, left = self._service.left_out(self._until), self._service.left
+        unstored = left.dropped + left.waiting
         if not left_out and not unstored and self._snapshots:
             return
         self._code = int(ExitCode.FOUND)
         self._journal.say(
             "agent.cycles_missing",
-            f"of the cycles of {format_duration(self._for_ms or 0)}, {left_out:,} did not begin because the one before took too long,"
-            f" and {unstored:,} could not be stored; snapshots stored: {self._snapshots:,}",
+            f"of the cycles of {format_duration(self._for_ms or 0)}, {left_out:,} did not begin because the one before took too long;"
+            f" snapshots that could not be stored: {unstored:,}; snapshots stored: {self._snapshots:,}",
             level="error",
             left_out=left_out,
             unstored=unstored,

@@ -52,6 +52,7 @@ COMMANDS = (
     Command("review", "what is to be said of the configuration, as a report", "mqvitals_agent.cli.review"),
     Command("plan", "what if: the documents' formulas as calculators", "mqvitals_agent.cli.plan"),
     Command("metrics", "every metric, its unit, meaning and source", "mqvitals_agent.cli.metrics"),
+    Command("store", "the store's file: check", "mqvitals_agent.cli.store"),
     Command("config", "settings: check, show", "mqvitals_agent.cli.config"),
     Command("doctor", "what a monitor may do at each queue manager, and what to ask for", "mqvitals_agent.cli.doctor"),
     Command("pcf", "PCF messages: decode", "mqvitals_agent.cli.pcf"),

@@ -55,9 +55,27 @@ def open_store(arguments: argparse.Namespace, code: int = ExitCode.FAILED) -> St
     if not path:
         raise Failure("no store is named", hint="name one with --store FILE, MQVITALS_STORE, or store.path", code=code)
     try:
-        return StoreReader.open(path)
+        reader = StoreReader.open(path)
+        _tell_passed_over(reader, path)
     except StoreError as error:
         raise Failure(error.message, hint=error.hint, code=code) from error
+    return reader
+
+
+def _tell_passed_over(reader: StoreReader, path: str) -> None:
+    """Say on standard error what will not be read. Raises StoreError."""
+    import shlex
+
+    from mqvitals_agent.cli.stream import complain
+    from mqvitals_agent.view.text import safe
+
+    rows = reader.passed_over()
+    if rows:
+        named = ", ".join(f"{table} {count:,}" for table, count in rows.items())
+        complain(
+            f"mqvitals: rows dated outside any calendar are passed over ({named}); the agent drops them when it starts, and so does"
+            f" 'mqvitals store check --repair {safe(shlex.quote(path))}'"
+        )
 
 
 def check_owners(reader: StoreReader, names: Sequence[str]) -> None:

@@ -56,7 +56,7 @@ class AlertMemory(AlertTables):
         self._copy(file, "alert_transition", f"id = ({_ALL} alert_transition)")
         self._copy(file, "notice", f"id = ({_ALL} notice)")
         self._rows.load()
-        self._rows.begin_at((file.execute(f"{_ALL} alert").fetchone()[0] or 0) + 1)
+        self._rows.keep_numbers(file.execute(f"{_ALL} alert").fetchone()[0] or 0)
         self._transition = self._last_transition()
 
     def take(self, transitions: Iterable[Transition], owed: Owed | None) -> Sequence[tuple[int, Transition]]:
@@ -74,6 +74,7 @@ class AlertMemory(AlertTables):
         except BaseException:
             self._rows.load()
             raise
+        self._rows.keep_numbers()
         self._alerts |= changed
         self._notices.update(range(before + 1, self._last_notice() + 1))
         return visible

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from mqvitals_agent.store.cell import integer, moment, moment_or_none, real_or_none, text
+from mqvitals_agent.store.impossible import possible
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import ObjectName
 
@@ -20,6 +21,8 @@ _COLUMNS = (
 _SELECT = f"SELECT id, {', '.join(_COLUMNS)} FROM alert"  # noqa: S608
 _INSERT = f"INSERT INTO alert(id, {', '.join(_COLUMNS)}) VALUES(?{', ?' * len(_COLUMNS)})"
 _UPDATE = f"UPDATE alert SET {', '.join(f'{column} = ?' for column in _COLUMNS)} WHERE id = ?"  # noqa: S608
+_POSSIBLE = " AND ".join(map(possible, ("since", "updated", "started", "ended", "good_since")))
+"""One that is dated outside any calendar is passed over."""
 
 
 class StoredAlert(NamedTuple):
@@ -44,7 +47,7 @@ class AlertRows:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._open: dict[AlertKey, int] = {}
-        self._next = 1
+        self._next = self._least = 1
         self.changed: set[int] = set()
         """The numbers of the alerts that the last ``write`` changed, and took away."""
         self.load()
@@ -53,12 +56,11 @@ class AlertRows:
         """Learn the numbers of the open alerts."""
         self._open = {stored.alert.key: stored.id for stored in read_alerts(self._connection, "state <> 'resolved'")}
         (last,) = self._connection.execute("SELECT coalesce(max(id), 0) FROM alert").fetchone()
-        # A number is given once, also when its alert is gone.
-        self._next = max(self._next, integer(last) + 1)
+        self._next = max(self._least, integer(last) + 1)
 
-    def begin_at(self, number: int) -> None:
-        """New alerts get this number or a higher one."""
-        self._next = max(self._next, number)
+    def keep_numbers(self, last: int = 0) -> None:
+        """What was numbered so far, or up to ``last``, was: no later alert gets such a number, also when those are gone."""
+        self._next = self._least = max(self._next, last + 1)
 
     def write(self, transitions: Iterable[Transition]) -> list[tuple[int, Transition]]:
         """Write what changed; gives back the visible transitions with the alerts' numbers. Raises sqlite3.Error.
@@ -103,14 +105,15 @@ class AlertRows:
 
 def read_alerts(connection: sqlite3.Connection, where: str, parameters: tuple[Any, ...] = ()) -> Iterator[StoredAlert]:
     """The alerts that fulfil ``where`` (a text of ours), in the order they arose. Raises sqlite3.Error."""
-    for row in connection.execute(f"{_SELECT} WHERE {where} ORDER BY id", parameters):
+    for row in connection.execute(f"{_SELECT} WHERE ({where}) AND {_POSSIBLE} ORDER BY id", parameters):
         yield StoredAlert(integer(row[0]), _alert(row[1:]))
 
 
 def read_transitions(connection: sqlite3.Connection, number: int) -> Iterator[StoredTransition]:
     """The history of an alert, oldest first. Raises sqlite3.Error."""
     for ts, state, severity, why in connection.execute(
-        "SELECT ts, state, severity, why FROM alert_transition WHERE alert_id = ? ORDER BY id", (number,)
+        f"SELECT ts, state, severity, why FROM alert_transition WHERE alert_id = ? AND {possible('ts')} ORDER BY id",  # noqa: S608
+        (number,),
     ):
         yield StoredTransition(moment(ts), AlertState(state), Severity[severity.upper()], Why[why])
 

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from mqvitals_agent.store.cell import integer, integer_or_none, moment, moment_or_none, text, types_of, values
+from mqvitals_agent.store.impossible import possible
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.store.table import POLL, KindTables
 from mqvitals_rules.snapshot import ObjectName, Reading, Source, fresh_until
@@ -53,7 +54,7 @@ class CurrentQuery:
             " THEN (SELECT w.last_ts FROM owner AS w JOIN object AS o ON o.owner = w.name WHERE o.id = r.object_id) END"
             f"{columns}"
             f" FROM reading AS r CROSS JOIN {self._table} AS c ON c.probe = r.probe AND c.object_id = r.object_id"
-            f" WHERE r.{where} ORDER BY r.object_id, r.ts, r.probe",
+            f" WHERE r.{where} AND {possible('r.ts')} AND {possible('r.asked')} ORDER BY r.object_id, r.ts, r.probe",
             parameters,
         )
         reasons: dict[str | None, dict[str, Absence]] = {None: {}}
@@ -92,7 +93,7 @@ class CurrentQuery:
             f" FROM {self._table} AS c CROSS JOIN object AS o CROSS JOIN reading AS r"
             f" CROSS JOIN {self._history} AS h ON h.ts = r.ts AND h.object_id = r.object_id AND h.source = c.source"
             f" WHERE c.source <> {POLL} AND o.id = c.object_id AND o.gone_ts IS NULL"
-            " AND r.object_id = c.object_id AND r.probe = c.probe AND r.ts IS NOT NULL"
+            f" AND r.object_id = c.object_id AND r.probe = c.probe AND r.ts IS NOT NULL AND {possible('r.ts')}"
         )
         for owner, kind, name, probe, source, ts, interval, absent, *cells in rows:
             told = dict(zip(self._metrics, values(cells, self._types), strict=True))

@@ -6,14 +6,15 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from mqvitals_agent.store.cell import Types, integer_or_none, moment, text, types_of, values
+from mqvitals_agent.store.cell import LAST_MOMENT, Types, integer_or_none, moment, text, types_of, values
+from mqvitals_agent.store.impossible import FIRST_MOMENT
 from mqvitals_agent.store.table import POLL, KindTables
 from mqvitals_rules.snapshot import ObjectName, Source
 
 Number = int | float
 
-FIRST, LAST = -(1 << 63), (1 << 63) - 1
-"""The bounds of time in a store."""
+FIRST, LAST = FIRST_MOMENT, LAST_MOMENT
+"""The bounds of time in a store: what is dated outside of them is passed over."""
 
 
 class Sample(NamedTuple):
@@ -78,7 +79,7 @@ class HistoryQuery:
             " WHERE t.owner = ? AND t.ts BETWEEN ? AND ? AND s.ts = t.ts"
             " AND s.object_id = (SELECT id FROM object WHERE owner = ? AND kind = ? AND name = ?)"
             f" AND s.source = {POLL} AND {polled} ORDER BY t.ts {'ASC' if newest is None else 'DESC LIMIT ?'}",
-            (name.owner, first, last, *name, *(() if newest is None else (newest,))),
+            (name.owner, max(first, FIRST), min(last, LAST), *name, *(() if newest is None else (newest,))),
         )
         types = self._types((metric,))
         samples = [Sample(moment(ts), integer_or_none(ms), *values(cells, types)) for ts, ms, *cells in rows]
@@ -109,7 +110,7 @@ class HistoryQuery:
             " WHERE t.object_id = (SELECT id FROM object WHERE owner = ? AND kind = ? AND name = ?) AND t.source = ?"
             " AND t.ts BETWEEN ? AND ? AND s.ts = t.ts AND s.object_id = t.object_id AND s.source = t.source"
             f" AND {column} IS NOT NULL ORDER BY t.ts {'ASC' if newest is None else 'DESC LIMIT ?'}",
-            (*name, int(source), first, last, *(() if newest is None else (newest,))),
+            (*name, int(source), max(first, FIRST), min(last, LAST), *(() if newest is None else (newest,))),
         )
         types = self._types((metric,))
         samples = [Sample(moment(ts), integer_or_none(ms), *values(cells, types)) for ts, ms, *cells in rows]
@@ -136,12 +137,13 @@ class HistoryQuery:
         columns = "".join(f", {self._column(metric)}" for metric in metrics)
         rows = connection.execute(
             f"SELECT s.ts, o.owner, o.name, s.interval_ms, s.source{columns}"  # noqa: S608
-            " FROM (SELECT object_id, source, min(max(ts), ?) AS since FROM record GROUP BY object_id, source) AS g"
+            " FROM (SELECT object_id, source, min(max(ts), ?) AS since FROM record"
+            f" WHERE ts BETWEEN {FIRST} AND {LAST} GROUP BY object_id, source) AS g"
             " CROSS JOIN object AS o CROSS JOIN record AS t"
             f" CROSS JOIN {self._tables.history} AS s WHERE o.id = g.object_id AND o.kind = ?"
-            " AND t.object_id = g.object_id AND t.source = g.source AND t.ts >= g.since"
+            f" AND t.object_id = g.object_id AND t.source = g.source AND t.ts BETWEEN g.since AND {LAST}"
             " AND s.ts = t.ts AND s.object_id = t.object_id AND s.source = t.source ORDER BY g.object_id, g.source, t.ts",
-            (first, self._tables.kind),
+            (max(first, FIRST), self._tables.kind),
         )
         types = self._types(metrics)
         for ts, owner, name, interval, source, *cells in rows:
@@ -160,8 +162,8 @@ class HistoryQuery:
         columns = "".join(f", {self._column(metric)}" for metric in metrics)
         rows = connection.execute(
             f"SELECT s.ts, s.object_id, s.interval_ms{columns} FROM {self._tables.history} AS s"  # noqa: S608
-            f" WHERE s.ts >= ? AND s.source = {POLL} AND s.polled ORDER BY s.ts, s.object_id",
-            (first,),
+            f" WHERE s.ts BETWEEN ? AND {LAST} AND s.source = {POLL} AND s.polled ORDER BY s.ts, s.object_id",
+            (max(first, FIRST),),
         )
         types = self._types(metrics)
         for ts, number, interval, *cells in rows:

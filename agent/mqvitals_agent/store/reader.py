@@ -13,11 +13,12 @@ from pathlib import Path
 from re import compile as compile_pattern
 
 from mqvitals_agent.store.alert_row import StoredAlert, StoredTransition, read_alerts, read_transitions
-from mqvitals_agent.store.cell import integer, integer_or_none, moment, moment_or_none, text
+from mqvitals_agent.store.cell import integer, integer_or_none, moment, text
 from mqvitals_agent.store.current_query import CurrentQuery
 from mqvitals_agent.store.error import UNDECODABLE, StoreError, UnknownNameError, explained
 from mqvitals_agent.store.history_query import FIRST, LAST, HistoryQuery, Poll, Sample
 from mqvitals_agent.store.hour_mean import read_means
+from mqvitals_agent.store.impossible import count_impossible
 from mqvitals_agent.store.message_row import StoredMessage, read_failing, read_followed, read_messages
 from mqvitals_agent.store.notice_row import StoredNotice, read_notices
 from mqvitals_agent.store.receiver_row import ReceiverRow, read_receivers
@@ -102,10 +103,10 @@ class StoreReader:
         """Every queue manager that has a snapshot, by name, the group last."""
         with self._query() as connection:
             rows = connection.execute(
-                """SELECT name, is_group, first_ts, last_ts, last_cycle, clock_ms,
+                f"""SELECT name, is_group, {_owner_time("first_ts", "min")}, {_owner_time("last_ts", "max")}, last_cycle, clock_ms,
                     EXISTS (SELECT 1 FROM object WHERE owner = o.name) AND
                     NOT EXISTS (SELECT 1 FROM object WHERE owner = o.name AND gone_ts IS NULL)
-                FROM owner AS o ORDER BY is_group, name"""
+                FROM owner AS o ORDER BY is_group, name"""  # noqa: S608 - all text is ours
             )
             return tuple(
                 Owner(
@@ -118,7 +119,15 @@ class StoreReader:
                     bool(unwatched),
                 )
                 for name, group, first, last, cycle, clock, unwatched in rows
+                if first is not None and last is not None
             )
+
+    def passed_over(self) -> Mapping[str, int]:
+        """How many rows of each table are dated outside any calendar, and are therefore not read."""
+        with self._query() as connection:
+            self._look_at_columns()
+            there = [each for each in self._tables.values() if each.history in self._columns]
+            return count_impossible(connection, there)
 
     def last_ts(self) -> int | None:
         """When the newest snapshot was taken: "now" for a replayed store. None when there is none yet."""
@@ -138,7 +147,10 @@ class StoreReader:
                 name = ObjectName(text(owner), text(kind), text(rest))
                 whole = str(name)
                 if (gone or gone_ts is None) and (whole == pattern or match(whole)):
-                    found.append(ObjectRow(name, moment(first_ts), moment_or_none(gone_ts)))
+                    # A time outside any calendar says nothing: it is there, and nobody knows since when.
+                    first = min(max(integer(first_ts), FIRST), LAST)
+                    gone_at = gone_ts if gone_ts is None or FIRST <= integer(gone_ts) <= LAST else None
+                    found.append(ObjectRow(name, first, gone_at))
         return tuple(found)
 
     def has(self, name: ObjectName) -> bool:
@@ -238,7 +250,8 @@ class StoreReader:
         """When the ``newest`` snapshots of an owner were taken, oldest first."""
         with self._query() as connection:
             rows = connection.execute(
-                "SELECT ts FROM snapshot WHERE owner = ? ORDER BY ts DESC LIMIT ?", (owner, newest)
+                "SELECT ts FROM snapshot WHERE owner = ? AND ts BETWEEN ? AND ? ORDER BY ts DESC LIMIT ?",
+                (owner, FIRST, LAST, newest),
             ).fetchall()
             return [moment(ts) for (ts,) in reversed(rows)]
 
@@ -459,6 +472,13 @@ class StoreReader:
         self._look_at_columns()
         tables = self._tables[kind]
         return CurrentQuery(tables, self._columns.get(tables.current, frozenset()), metrics)
+
+
+def _owner_time(column: str, which: str) -> str:
+    """The time of an owner; where it is outside any calendar, that of its first or last (``which``) snapshot."""
+    bounds = f"BETWEEN {FIRST} AND {LAST}"
+    snapshots = f"SELECT {which}(ts) FROM snapshot WHERE owner = o.name AND ts {bounds}"  # noqa: S608
+    return f"CASE WHEN {column} {bounds} THEN {column} ELSE ({snapshots}) END"
 
 
 def _moment_of(facts: Mapping[str, str], key: str) -> int | None:

@@ -68,6 +68,29 @@ def open_writer(
     return connection
 
 
+def open_as_it_is(path: Path, *, writing: bool = False) -> sqlite3.Connection:
+    """Open a store of this structure whatever else is in it, to look it through. Raises StoreError."""
+    _check_file(path, writing=False)
+    connection: sqlite3.Connection | None = None
+    try:
+        connection = _connect(path, "rw") if writing else connect_reader(path)
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+    except (sqlite3.Error, *UNDECODABLE) as error:
+        if connection is not None:
+            connection.close()
+        raise explained(path, error, "reading") from error
+    if application == APPLICATION_ID and version == STRUCTURE:
+        return connection
+    connection.close()
+    if application != APPLICATION_ID:
+        raise StoreError(f"{path} is no mqvitals store", "name the file of a store", Trouble.REPLACED)
+    raise StoreError(
+        f"the store {path} has structure {version}; this mqvitals checks {STRUCTURE}",
+        "let the agent of this version open it once, or install the version that wrote it",
+    )
+
+
 def open_reader(path: Path) -> sqlite3.Connection:
     """Open the store at ``path`` read-only, also beside a running writer or after one that was killed.
 

@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from mqvitals_agent.store.error import StoreError, Trouble
 from mqvitals_agent.store.migration import migrations
@@ -27,11 +28,23 @@ _EXPRESSION = re.compile(r"\b(check|generated|as|collate)\b|default\s*\(|create\
 _LONGEST = 60
 
 
-def strangers(connection: sqlite3.Connection) -> list[str]:
-    """What stands in a store that mqvitals does not make, in words (``trigger "x" on queue``). Raises sqlite3.Error."""
+class Stranger(NamedTuple):
+    """Something in a store that mqvitals does not make; as text ``trigger 'x' on 'queue'``."""
+
+    type: str
+    name: str
+    table: str
+
+    def __str__(self) -> str:
+        on = f" on {self.table[:_LONGEST]!r}" if self.table != self.name else ""
+        return f"{self.type} {self.name[:_LONGEST]!r}{on}"
+
+
+def strangers(connection: sqlite3.Connection) -> list[Stranger]:
+    """What stands in a store that mqvitals does not make. Raises sqlite3.Error."""
     known = _known()
     return [
-        f"{kind} {str(name)[:_LONGEST]!r}" + (f" on {str(table)[:_LONGEST]!r}" if table != name else "")
+        Stranger(str(kind), str(name), str(table))
         for kind, name, table, sql in connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema")
         if not _ours(str(kind), str(name), sql, known)
     ]
@@ -43,8 +56,8 @@ def refuse_strangers(path: Path, connection: sqlite3.Connection) -> None:
     if found:
         more = f" and {len(found) - 3} more" if len(found) > 3 else ""
         raise StoreError(
-            f"the store {path} holds what mqvitals does not make: {', '.join(found[:3])}{more}; it is not followed",
-            "find out who put it there, and drop it with an SQLite shell, or put back a copy",
+            f"the store {path} holds what mqvitals does not make: {', '.join(map(str, found[:3]))}{more}; it is not followed",
+            "find out who put it there; 'mqvitals store check --repair' drops it",
             Trouble.DAMAGED,
         )
 

@@ -21,6 +21,7 @@ from mqvitals_agent.store.current_query import CurrentQuery
 from mqvitals_agent.store.error import UNDECODABLE, StoreError, Trouble, explained
 from mqvitals_agent.store.history import HistoryRows
 from mqvitals_agent.store.hour_mean import HourMean, write_means
+from mqvitals_agent.store.impossible import count_impossible, drop_impossible
 from mqvitals_agent.store.lock import WriterLock
 from mqvitals_agent.store.message_row import (
     ConsoleRow,
@@ -82,7 +83,14 @@ class Progress(NamedTuple):
 class Store(AlertTables):
     """The one writer of a store. Use it from one thread; ``close`` it, or leave a ``with`` block."""
 
-    def __init__(self, path: Path, lock: WriterLock, connection: sqlite3.Connection, kinds: Mapping[str, Kind]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        lock: WriterLock,
+        connection: sqlite3.Connection,
+        kinds: Mapping[str, Kind],
+        repaired: Mapping[str, int],
+    ) -> None:
         """For ``open``."""
         super().__init__(path, connection)
         self._lock = lock
@@ -100,6 +108,8 @@ class Store(AlertTables):
         self._with_instances: set[int] = set()
         self._in_doubt = False
         self._schema = connection.execute("PRAGMA schema_version").fetchone()[0]
+        self.repaired = repaired
+        """Rows that were dated outside any calendar when it was opened, by table: dropped, or put right."""
         self.refused: Counter[str] = Counter()
         """What could not be stored because of what it was, by kind, and how often."""
         self._load()
@@ -148,7 +158,8 @@ class Store(AlertTables):
             )
             if shared_with:
                 give_to_group(path, shared_with)
-            return cls(path, lock, connection, kinds)
+            repaired = _repair(connection, tables)
+            return cls(path, lock, connection, kinds, repaired)
         except BaseException as error:
             if connection is not None:
                 connection.close()
@@ -677,6 +688,23 @@ class Store(AlertTables):
             " ON CONFLICT(owner, rule, reason) DO UPDATE SET count = count + excluded.count",
             [(owner, each.rule, each.reason.name, each.count) for each in counts],
         )
+
+
+def _repair(connection: sqlite3.Connection, tables: Mapping[str, KindTables]) -> Counter[str]:
+    """Drop what is dated outside any calendar; returns how many rows of each table that were."""
+    if not count_impossible(connection, tables.values()):
+        return Counter()
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        found = count_impossible(connection, tables.values(), deep=True)
+        drop_impossible(connection, tables.values())
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        raise
+    return found
 
 
 def refuse_impossible(snapshot: Snapshot) -> None:
