@@ -80,7 +80,7 @@ def run_watching(
     log = in_force.settings.log
     journal = Journal(sys.stderr, watched.clock, form=log.format, level=log.level)
     # The store remembers when the scenario began, and a second agent learns of the first before anything begins.
-    claim(path, in_force.settings, watched)
+    claim(path, in_force.settings, watched, journal)
 
     async def live() -> int:
         living = Run(

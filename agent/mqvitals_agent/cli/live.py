@@ -68,22 +68,31 @@ _FAREWELL_S = 0.2
 """Tasks that were cancelled may take so long to end."""
 
 
-def claim(path: Path, settings: Settings, watched: Watched) -> None:
+def claim(path: Path, settings: Settings, watched: Watched, journal: Journal | None = None) -> None:
     """Make the store, or see that it can be written. Raises Failure: another agent has it, it is no store, no permission.
 
-    A new one remembers as its beginning that of the scenario.
+    A new one remembers as its beginning that of the scenario. What had to be repaired goes to the log.
     """
     try:
-        Store.open(
+        store = Store.open(
             path,
             source=watched.source,
             group=settings.name or watched.site,
             created=watched.began,
             mode=settings.store.mode,
             shared_with=settings.store.group or "",
-        ).close()
+        )
     except StoreError as error:
         raise Failure(error.message, hint=error.hint) from error
+    if store.repaired and journal is not None:
+        rows = ", ".join(f"{table} {count:,}" for table, count in store.repaired.items())
+        journal.say(
+            "store.repaired",
+            f"rows of the store that were dated outside any calendar have been dropped or put right: {rows}",
+            level="warning",
+            rows=sum(store.repaired.values()),
+        )
+    store.close()
 
 
 class Run:
