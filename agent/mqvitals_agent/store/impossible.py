@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from mqvitals_agent.store.cell import LAST_MOMENT
 from mqvitals_agent.store.table import KindTables
@@ -49,14 +49,14 @@ def count_impossible(
     Where looking costs more than a few milliseconds, only with ``deep``. Raises sqlite3.Error.
     """
     found: Counter[str] = Counter()
-    bounds = (FIRST_MOMENT, latest)
+    bounds = {"first": FIRST_MOMENT, "latest": latest}
     for each in tables:
-        for where in ("ts < ?1 AND ?2 = ?2", "ts > ?2 AND ?1 = ?1"):
+        for where in ("ts < :first", "ts > :latest"):
             found[each.history] += _count(connection, f"{each.history} WHERE {where}", bounds)
-    for where in ("ts < ?1 AND ?2 = ?2", "ts > ?2 AND ?1 = ?1"):
+    for where in ("ts < :first", "ts > :latest"):
         found["snapshot"] += _count(connection, f"snapshot WHERE owner IN (SELECT name FROM owner) AND {where}", bounds)
-    found["hour_mean"] += _count(connection, "hour_mean WHERE hour < ?1 - 1 AND ?2 = ?2", bounds)
-    found["hour_mean"] += _count(connection, "hour_mean WHERE hour > ?2 AND ?1 = ?1", bounds)
+    found["hour_mean"] += _count(connection, "hour_mean WHERE hour < :first - 1", bounds)
+    found["hour_mean"] += _count(connection, "hour_mean WHERE hour > :latest", bounds)
     for table in _TIMES if deep else _QUICK:
         found[table] += _count(connection, f"{table} WHERE {_wrong(table)}", bounds)
     return +found
@@ -67,48 +67,50 @@ def drop_impossible(connection: sqlite3.Connection, tables: Iterable[KindTables]
 
     The caller owns the transaction. Raises sqlite3.Error.
     """
-    bounds = (FIRST_MOMENT, latest)
+    bounds = {"first": FIRST_MOMENT, "latest": latest}
     run = connection.execute
     every = list(tables)
     for each in every:
-        for where in ("ts < ?", "ts > ?"):
-            bound = (bounds[where == "ts > ?"],)
+        for where in ("ts < :first", "ts > :latest"):
             run(
                 f"DELETE FROM record WHERE (object_id, source, ts) IN"
                 f" (SELECT object_id, source, ts FROM {each.history} WHERE {where})",
-                bound,
+                bounds,
             )
-            run(f"DELETE FROM {each.history} WHERE {where}", bound)
+            run(f"DELETE FROM {each.history} WHERE {where}", bounds)
     for table in ("snapshot", "smf_record"):
-        run(f"DELETE FROM {table} WHERE ts < ? OR ts > ?", bounds)
-    run("DELETE FROM hour_mean WHERE hour < ? - 1 OR hour > ?", bounds)
+        run(f"DELETE FROM {table} WHERE ts < :first OR ts > :latest", bounds)
+    run("DELETE FROM hour_mean WHERE hour < :first - 1 OR hour > :latest", bounds)
     wrong = "SELECT object_id, probe FROM reading WHERE " + _wrong("reading")
     for each in every:
         # What it told last is learnt again from the next answer.
         run(f"DELETE FROM {each.current} WHERE (object_id, probe) IN ({wrong})", bounds)
-        run(f"DELETE FROM {each.current} WHERE changed < ? OR changed > ?", bounds)
+        run(f"DELETE FROM {each.current} WHERE changed < :first OR changed > :latest", bounds)
     run(f"DELETE FROM notice WHERE alert_id IN (SELECT id FROM alert WHERE {_wrong('alert')})", bounds)
     run(f"DELETE FROM alert_transition WHERE alert_id IN (SELECT id FROM alert WHERE {_wrong('alert')})", bounds)
     for table in ("reading", "alert", "alert_transition", "request", "message", "smf_part", "record"):
         run(f"DELETE FROM {table} WHERE {_wrong(table)}", bounds)
     # What is owed stays owed.
-    run("UPDATE notice SET made_ts = max(?1, min(made_ts, ?2)) WHERE made_ts < ?1 OR made_ts > ?2", bounds)
-    run("UPDATE notice SET done_ts = made_ts WHERE done_ts < ? OR done_ts > ?", bounds)
-    run("UPDATE notice SET refused_ts = made_ts WHERE refused_ts < ? OR refused_ts > ?", bounds)
-    run("UPDATE notice SET next_ts = 0 WHERE next_ts < ?1 - 1 OR next_ts > ?2", bounds)
-    run("UPDATE receiver SET since_ts = ?1 WHERE since_ts < ?1 OR since_ts > ?2", bounds)
-    for column in ("accepted_ts", "failing_ts"):
-        run(f"UPDATE receiver SET {column} = NULL WHERE {column} < ? OR {column} > ?", bounds)
-    _put_owners_right(connection, bounds)
     run(
-        "UPDATE object SET first_ts = coalesce((SELECT first_ts FROM owner WHERE name = object.owner), ?1)"
-        " WHERE first_ts < ?1 OR first_ts > ?2",
+        "UPDATE notice SET made_ts = max(:first, min(made_ts, :latest)) WHERE made_ts < :first OR made_ts > :latest",
         bounds,
     )
-    run("UPDATE object SET gone_ts = NULL WHERE gone_ts < ? OR gone_ts > ?", bounds)
+    run("UPDATE notice SET done_ts = made_ts WHERE done_ts < :first OR done_ts > :latest", bounds)
+    run("UPDATE notice SET refused_ts = made_ts WHERE refused_ts < :first OR refused_ts > :latest", bounds)
+    run("UPDATE notice SET next_ts = 0 WHERE next_ts < :first - 1 OR next_ts > :latest", bounds)
+    run("UPDATE receiver SET since_ts = :first WHERE since_ts < :first OR since_ts > :latest", bounds)
+    for column in ("accepted_ts", "failing_ts"):
+        run(f"UPDATE receiver SET {column} = NULL WHERE {column} < :first OR {column} > :latest", bounds)
+    _put_owners_right(connection, bounds)
+    run(
+        "UPDATE object SET first_ts = coalesce((SELECT first_ts FROM owner WHERE name = object.owner), :first)"
+        " WHERE first_ts < :first OR first_ts > :latest",
+        bounds,
+    )
+    run("UPDATE object SET gone_ts = NULL WHERE gone_ts < :first OR gone_ts > :latest", bounds)
 
 
-def _put_owners_right(connection: sqlite3.Connection, bounds: tuple[int, int]) -> None:
+def _put_owners_right(connection: sqlite3.Connection, bounds: Mapping[str, int]) -> None:
     """When an owner was first and last heard of follows from what is left of it; of whom nothing is left, it goes."""
     names = connection.execute(f"SELECT name FROM owner WHERE {_wrong('owner')}", bounds).fetchall()
     for (name,) in names:
@@ -125,8 +127,8 @@ def _put_owners_right(connection: sqlite3.Connection, bounds: tuple[int, int]) -
 
 
 def _wrong(table: str) -> str:
-    return " OR ".join(f"{column} < ?1 OR {column} > ?2" for column in _TIMES[table])
+    return " OR ".join(f"{column} < :first OR {column} > :latest" for column in _TIMES[table])
 
 
-def _count(connection: sqlite3.Connection, rows: str, bounds: tuple[int, int]) -> int:
+def _count(connection: sqlite3.Connection, rows: str, bounds: Mapping[str, int]) -> int:
     return int(connection.execute(f"SELECT count(*) FROM {rows}", bounds).fetchone()[0])
