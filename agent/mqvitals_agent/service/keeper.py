@@ -187,6 +187,8 @@ class Keeper:
                 errors.append(error)
                 self._lost(snapshot)
         state = store.state
+        if (refusal := store.take_refusal()) is not None:
+            errors.append(refusal)
         return Stored(
             batch.number,
             batch.began,

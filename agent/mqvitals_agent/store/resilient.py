@@ -117,6 +117,7 @@ class ResilientStore:
         self._trouble: StoreError | None = None
         self._since: int | None = None
         self._dropped = 0
+        self._refusal: StoreError | None = None
         self._settings_refused = ""
         self._settings_written = True
         self.written_snapshots = self.written_readings = 0
@@ -163,6 +164,11 @@ class ResilientStore:
     def refused(self) -> Mapping[str, int]:
         """What the file could not take because of what it was, by kind, and how often."""
         return {} if self._file is None else {kind: count for kind, count in self._file.refused.items() if count}
+
+    def take_refusal(self) -> StoreError | None:
+        """Why a snapshot could not be stored because of what it holds, once."""
+        refusal, self._refusal = self._refusal, None
+        return refusal
 
     def take_incidents(self) -> list[Incident]:
         """The files that could not be gone on with, each once."""
@@ -335,6 +341,14 @@ class ResilientStore:
                 # A mistake of ours: it must not come again with every cycle.
                 self._forget_first()
                 raise
+            if self._trouble is not None and self._trouble.trouble is Trouble.REFUSED:
+                # The snapshot is at fault, and would be each time: only what follows from it is kept.
+                self._refusal, self._trouble, self._since = self._trouble, None, None
+                self._dropped += 1
+                self._on_dropped(first.snapshot)
+                self._forget_first()
+                self._write_alerts()
+                continue
             if not done:
                 return
             self._memory.written()

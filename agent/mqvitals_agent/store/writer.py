@@ -190,10 +190,10 @@ class Store(AlertTables):
         long = 0
         try:
             visible = self._write(possible, evaluation, owed, alerts)
-        except OverflowError:
+        except OverflowError as error:
             narrowed, long = without_long_numbers(possible)
             if not long:
-                raise
+                raise _unstorable(self.path, error) from error
             visible = self._write(narrowed, evaluation, owed, alerts)
         self.refused.update({IMPOSSIBLE_TIMES: len(snapshot.readings) - len(possible.readings), LONG_NUMBERS: long})
         return visible
@@ -222,11 +222,8 @@ class Store(AlertTables):
             self._connection.execute("COMMIT")
         except BaseException as error:
             self._undo()
-            if isinstance(error, (OverflowError, UnicodeEncodeError)):
-                raise StoreError(
-                    f"nothing of this cycle was kept in the store {self.path}: it holds a value that cannot be stored ({error})",
-                    "a recording of it helps to find out where it comes from",
-                ) from error
+            if isinstance(error, UnicodeEncodeError):
+                raise _unstorable(self.path, error) from error
             if isinstance(error, (sqlite3.Error, UnicodeDecodeError)):
                 raise explained(self.path, error, "writing") from error
             raise
@@ -705,6 +702,14 @@ def _repair(connection: sqlite3.Connection, tables: Mapping[str, KindTables]) ->
                 connection.execute("ROLLBACK")
         raise
     return found
+
+
+def _unstorable(path: Path, error: Exception) -> StoreError:
+    return StoreError(
+        f"nothing of this cycle was kept in the store {path}: it holds a value that cannot be stored ({error})",
+        "a recording of it helps to find out where it comes from",
+        Trouble.REFUSED,
+    )
 
 
 def refuse_impossible(snapshot: Snapshot) -> None:

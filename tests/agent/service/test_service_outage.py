@@ -343,3 +343,27 @@ async def test_the_start_of_an_agent_after_an_outage(house: Any) -> None:
         await cycles(house, service, post, 3)
     assert post.sent == BOTH[:1]
     assert stored(house) == BOTH[:1]
+
+
+async def test_a_snapshot_that_no_file_can_hold(house: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is given up and said; it does not stand in the way of those after it."""
+    take = Store._write_snapshot
+    faulty = [True]
+
+    def write(store: Store, snapshot: Any) -> None:
+        if snapshot.owner == "QM02" and snapshot.cycle == 2 and faulty:
+            "\ud800".encode()
+        take(store, snapshot)
+
+    monkeypatch.setattr(Store, "_write_snapshot", write)
+    post = Post()
+    house.of("QM03").down = 2059
+    async with house.running(owed=post.owed) as service:
+        await cycles(house, service, post, 4)
+        assert house.stored[-1].state.dropped == 1
+        assert house.stored[-1].errors == ()
+    assert post.sent == BOTH[:1]
+    with sqlite3.connect(house.store) as connection:
+        rows = connection.execute("SELECT cycle FROM snapshot WHERE owner = 'QM02' ORDER BY ts").fetchall()
+    assert [cycle for (cycle,) in rows][:4] == [1, 3, 4, 5]
+    assert "cannot be stored" in house.log.getvalue()
