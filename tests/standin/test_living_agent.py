@@ -25,6 +25,8 @@ if library.compiler() is None and not os.environ.get("MQVITALS_REQUIRE_STANDIN")
     pytest.skip(library.NO_COMPILER, allow_module_level=True)
 
 PATIENCE_S = 60
+SOON_S = 8.0
+"""A second, and what a busy machine adds; a hung call is left behind after ten. What the end waits for is bounded in test_service_life."""
 SECRET = "hunter2-and-more"
 
 
@@ -137,7 +139,7 @@ def test_a_group_is_watched(started: Callable[..., Agent], group: StandIn, tmp_p
     agent.await_event("queue_manager.connected", 1, queue_manager="QM02")
     store = tmp_path / "s.db"
     until(lambda: cycles(store).get("QM03", 0) >= 3)
-    assert agent.end() < 1.5
+    assert agent.end() < SOON_S
     with StoreReader.open(store) as reader:
         for name in ("QM01", "QM02", "QM03"):
             assert reader.objects(f"{name}/queue/*"), name
@@ -188,7 +190,7 @@ def test_a_hung_call_keeps_nobody(started: Callable[..., Agent], group: StandIn,
     until(lambda: group.at("QM01").state()["hung"] > 0)
     before = cycles(store)["QM02"]
     until(lambda: cycles(store)["QM02"] >= before + 3)
-    assert agent.end() < 1.5
+    assert agent.end() < SOON_S
     group.at("QM01").release()
 
 
