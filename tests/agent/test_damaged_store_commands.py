@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import sqlite3
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import pytest
 
 from mqvitals_agent.cli.main import main
 from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.store.lock import WriterLock
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.snapshot import ObjectName
@@ -140,3 +142,41 @@ def test_a_table_that_is_gone(make_store: MakeStore, capsys: pytest.CaptureFixtu
         connection.execute("DROP TABLE owner")
     assert main(["status", "--store", str(path)]) == 3
     assert "is damaged (no such table: owner)" in capsys.readouterr().err
+
+
+def test_an_agent_that_cannot_store(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """While it says so in the note beside the store, status says it too and cannot tell how things are."""
+    path = make_store(replay=False)
+    lock = WriterLock(path)
+    try:
+        lock.note("the disk is full")
+        assert main(["status", "--store", str(path)]) == 3
+        assert "cannot store what it sees, so this is old: the disk is full" in " ".join(
+            capsys.readouterr().out.split()
+        )
+        assert main(["status", "--json", "--store", str(path)]) == 3
+        assert json.loads(capsys.readouterr().out)["unstored"] == "the disk is full"
+        lock.note("")
+        main(["status", "--json", "--store", str(path)])
+        assert "unstored" not in json.loads(capsys.readouterr().out)
+    finally:
+        lock.release()
+
+
+def test_what_is_not_ours_is_named_and_dropped(make_store: MakeStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """'store check' opens what no other command does, changes nothing without --repair, and keeps a copy with it."""
+    path = make_store()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TRIGGER t AFTER INSERT ON owner BEGIN DELETE FROM alert; END")
+    before = path.read_bytes()
+    assert main(["status", "--store", str(path)]) == 3
+    assert "trigger 't' on 'owner'" in capsys.readouterr().err
+    assert main(["store", "check", str(path)]) == 1
+    assert "not made by mqvitals: trigger 't' on 'owner'" in capsys.readouterr().out
+    assert path.read_bytes() == before
+    assert main(["store", "check", str(path), "--repair"]) == 0
+    assert len(list(path.parent.glob(f"{path.name}.before-repair-*"))) == 1
+    everything(path)
+    assert main(["store", "check", str(path.with_name("none.db"))]) == 2
+    path.write_bytes(before[: len(before) // 2])
+    assert main(["store", "check", str(path), "--repair"]) in (1, 2)
