@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import tempfile
 import threading
@@ -55,8 +56,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def fixed_environment() -> Iterator[None]:
     """The same environment for every test and its subprocesses, whatever terminal, locale or time zone runs them.
 
-    A test about the width of a terminal, colours or a time zone sets the variable itself.
+    A test about the width of a terminal, colours or a time zone sets the variable itself. Signals that whoever runs the tests
+    ignores (``nohup``, a shell's background job) are heeded: subprocesses inherit that.
     """
+    if threading.current_thread() is threading.main_thread():
+        for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+            if signal.getsignal(number) == signal.SIG_IGN:
+                signal.signal(number, handler)
     with pytest.MonkeyPatch.context() as patch:
         for name in list(os.environ):
             if name.startswith(FOREIGN) and name not in SWITCHES:

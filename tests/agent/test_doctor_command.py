@@ -78,7 +78,7 @@ def test_a_healthy_simulated_group(tmp_path: Path, capsys: pytest.CaptureFixture
     path.write_text('time_zone: "+01:00"\n')
     assert run("--scenario", "quiet", "--config", str(path), "--queue-manager", "QM02") == 0
     out, err = capsys.readouterr()
-    assert out.startswith("QM02: 23 work\n")
+    assert out.startswith("QM02: 24 work\n")
     assert "QM01" not in out
     assert err == ""
     assert max(map(len, out.splitlines())) <= 80

@@ -183,10 +183,13 @@ async def test_disk_full(house: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         await house.clock.advance(65_000)
         assert len(house.stored[-1].errors) == 1
         assert house.stored[-1].snapshots == 0
-        assert house.log.getvalue().count("the disk is full") == 1
+        assert house.log.getvalue().count(" store.failed ") == 1
         full = False
         await house.clock.advance(60_000)
-        assert alerts(house) == [("AGENT-01", "QM03/queue_manager", "firing")]
+        assert alerts(house) == [
+            ("AGENT-01", "QM03/queue_manager", "firing"),
+            ("AGENT-10", "QM01/store", "resolved"),
+        ]
 
 
 async def test_mistakes_stop_the_agent(house: Any) -> None:

@@ -148,6 +148,7 @@ def test_every_unit_is_known() -> None:
         "number",
         "messages",
         "bytes",
+        "bytes/h",
         "pages",
         "buffers",
         "blocks",
