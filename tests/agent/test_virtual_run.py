@@ -33,10 +33,14 @@ def lived(store: Path, *words: str, now: int = NOW) -> int:
 
 
 def rows(store: Path) -> dict[str, list[Any]]:
-    """All that a run stored of the group: snapshots, samples, alerts and how they changed."""
+    """All that a run stored of the group: snapshots, samples, alerts and how they changed.
+
+    The store's own figures are not the group's: they are what this machine's disk has.
+    """
     with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as db:
         tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
         wanted = [name for name in tables if name.startswith(("sample_", "current_", "alert", "snapshot", "object"))]
+        wanted = [name for name in wanted if not name.endswith("_store")]
         return {name: db.execute(f"SELECT * FROM {name} ORDER BY 1, 2, 3").fetchall() for name in wanted}
 
 
