@@ -296,7 +296,7 @@ def troubled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Troubled]:
             webhooks = [secret[name] for name in sorted(secret) if name.startswith("webhook")]
             options = [option for url in (*webhooks, healthy.url) for option in ("--webhook", url)]
             store = folder / "live.db"
-            log = run(store, "--config", str(config), *options, "--for", "10m", "--speed", "max")
+            log = run(store, "--config", str(config), *options, "--for", "10m", "--speed", "max", "--seed", "2")
             yield Troubled(store, log, healthy, receivers, alerts(store))
         finally:
             for receiver in receivers.values():

@@ -341,7 +341,7 @@ class Run:
     def _begin_telling(self) -> None:
         self._outbox = StoreOutbox(self._service.ledger, self._worker.call, self._introduced)
         receivers = self._in_force.settings.receivers
-        self._notifier = Notifier(receivers, self._outbox, self._watched.clock, self._journal)
+        self._notifier = Notifier(receivers, self._outbox, self._watched.clock, self._journal, self._watched.chance_of)
         telling = self._start(self._notifier.run())
         self._telling.add(telling)
         telling.add_done_callback(self._told)

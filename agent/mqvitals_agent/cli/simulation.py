@@ -124,6 +124,7 @@ def simulated(arguments: argparse.Namespace, settings: Settings, store: Path | N
         random.Random(arguments.seed).uniform,  # noqa: S311 - chance that comes again is wanted here
         usage_floor_ms=0,
         smf=smf,
+        chance_of=lambda name: random.Random(f"{arguments.seed} {name}").random,  # noqa: S311 - the same
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -33,6 +34,7 @@ class Watched:
     settings give none; empty: the queue-sharing group's own. ``source`` says in the store where its samples come from.
     ``uniform`` is chance, ``usage_floor_ms`` the least time between two DISPLAY USAGE. ``roll_of`` makes the roll from other
     settings, after SIGHUP; None: it stays as it is. ``smf`` writes the SMF records of a simulated group. ``machine``: the clock of what is real in every run, files and people.
+    ``chance_of`` makes the chance by which a receiver's pauses are drawn, by its name.
     """
 
     clock: Clock
@@ -45,6 +47,7 @@ class Watched:
     roll_of: Callable[[Settings], Roll] | None = None
     smf: SmfWriter | None = None
     machine: Clock = field(default_factory=SystemClock)
+    chance_of: Callable[[str], Callable[[], float]] = field(default=lambda _: random.random)
 
 
 def living(settings: Settings, environ: Mapping[str, str]) -> Watched:
@@ -52,8 +55,6 @@ def living(settings: Settings, environ: Mapping[str, str]) -> Watched:
 
     Raises Failure: no queue manager has a connection, or no package that makes one can be used.
     """
-    import random
-
     from mqvitals_agent.poll.schedule import USAGE_FLOOR_MS
 
     clock = SystemClock()

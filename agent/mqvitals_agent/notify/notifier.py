@@ -20,7 +20,7 @@ from mqvitals_config.receiver import Receiver
 class Notifier:
     """Delivers what the outbox holds, until it is closed. Made and used on the loop's thread.
 
-    ``chance`` gives random numbers from 0 to 1; ``secrets_of`` as for ``WebhookPost``.
+    ``chance_of`` makes, for each receiver's name, what gives random numbers from 0 to 1: a receiver's pauses do not depend on the others; ``secrets_of`` as for ``WebhookPost``.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class Notifier:
         outbox: Outbox,
         clock: Clock,
         log: Log,
-        chance: Callable[[], float] = random.random,
+        chance_of: Callable[[str], Callable[[], float]] = lambda _: random.random,
         *,
         secrets_of: Callable[[Receiver], tuple[str, str]] | None = None,
     ) -> None:
@@ -37,7 +37,7 @@ class Notifier:
         self._outbox = outbox
         self._clock = clock
         self._log = log
-        self._chance = chance
+        self._chance_of = chance_of
         self._secrets_of = secrets_of
         self._queues: list[ReceiverQueue] = []
         self._begun = asyncio.Event()
@@ -73,7 +73,7 @@ class Notifier:
         self._closed.set()
 
     async def _tell_all(self) -> None:
-        patience = Patience(self._clock, self._log, self._chance, "all receivers")
+        patience = Patience(self._clock, self._log, self._chance_of(""), "all receivers")
         ts = self._clock.now()
         self._tell(await patience.ask(lambda: self._outbox.adopt(self._receivers, ts)))
         async with AsyncExitStack() as sessions, asyncio.TaskGroup() as group:
@@ -85,7 +85,7 @@ class Notifier:
                     WebhookPost(session, self._clock.now, self._secrets_of),
                     self._clock,
                     self._log,
-                    self._chance,
+                    self._chance_of(str(receiver.name)),
                 )
                 self._queues.append(queue)
                 group.create_task(queue.run(), name=f"receiver {receiver.name}")

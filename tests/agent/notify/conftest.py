@@ -187,7 +187,7 @@ class Site:
             StoreOutbox(self.store, call, self.introduced),
             self.clock,
             self.lines,
-            chance=lambda: 1.0,
+            chance_of=lambda _: lambda: 1.0,
             secrets_of=secrets_of,
         )
 
