@@ -2,18 +2,19 @@
 
 Moved in steps of one second from the scenario's beginning, so that the same scenario, seed and moment give the same group,
 whoever asked for it in between and however often. When a scenario begins anew so does chance; rounds that would be the same as the last
-are added, not lived: a group that is days old is there at once.
+are added or played from a record, not lived: a group that is days old is there at once, and days of looks every minute cost little.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from math import lcm
 from random import Random
 from typing import Protocol
 
 from mqvitals_agent.simulator.flow import STEP_MS, Flow
-from mqvitals_agent.simulator.repetition import Repetition
+from mqvitals_agent.simulator.repetition import RecordedRound, Repetition
 from mqvitals_agent.simulator.scenario import Incident, Scenario, What
 from mqvitals_agent.simulator.side import Sides
 from mqvitals_agent.simulator.site import GROUP, MEMBERS, build, enlarge
@@ -79,7 +80,11 @@ class World:
             (owner, name == "REMOTE.IN", flow)
             for (owner, _, name), flow in ((key.partition("/"), flow) for key, flow in self._flows.items())
         ]
+        self._all_flows = [*self._flows.values(), *(sender.flow for sender in self._senders.values())]
         self._repetition = Repetition(self.group)
+        self._record: RecordedRound | None = None
+        self._plays = False
+        self._put_at_begin: list[int] = []
         self._observers: list[Observer] = []
         self._lived_ms = 0
         self._sides = Sides(begin, *enlarge(self.group, queues, channels))
@@ -99,8 +104,14 @@ class World:
         while self.group.now + STEP_MS <= now:
             if (self.group.now - self._begin) % self._round_ms == 0:
                 self._begin_round(now)
-            if self.group.now + STEP_MS <= now:
+            if self.group.now + STEP_MS > now:
+                break
+            if self._plays:
+                self._play(now)
+            else:
                 self._step(self.group.now + STEP_MS)
+                if self._record is not None:
+                    self._record.add()
         if self.group.now != before:
             self._sides.move(self.group.now)
         return self.group
@@ -124,17 +135,53 @@ class World:
         hidden += [sender.begin_round(group.now) for sender in senders]
         hidden += [storage.begin_round() for storage in storages]
         rounds = self._repetition.whole_rounds(now - self._lived_ms, self._round_ms, hidden)
-        if rounds <= 0:
-            return
-        flows = [*self._flows.values(), *(sender.flow for sender in senders)]
-        before = [flow.queue.put_total for flow in flows]
-        self._repetition.add(rounds, self._round_ms)
-        for flow, put in zip(flows, before, strict=True):
+        if rounds > 0:
+            before = self._put_totals()
+            self._repetition.add(rounds, self._round_ms)
+            self._add_to_flows(rounds, before)
+            for storage in storages:
+                storage.add_rounds(rounds)
+            for observer in self._observers:
+                observer.leap(group)
+        self._play_or_record()
+
+    def _play_or_record(self) -> None:
+        """Play the round that begins now from the record of one that was alike, or record it when later ones will be."""
+        if not self._repetition.alike:
+            self._plays, self._record = False, None
+        elif self._record is None or self._record.seconds * STEP_MS < self._round_ms:
+            # None, or one that was begun at this very moment: whoever looks at the end of a round looks at the beginning of the next.
+            self._plays, self._record = False, self._repetition.record()
+        else:
+            self._plays = True
+            self._record.begin()
+            self._put_at_begin = self._put_totals()
+
+    def _play(self, now: int) -> None:
+        """Go on to ``now``, at most to the end of the round. Whoever looks on sees every second."""
+        group, record = self.group, self._record
+        assert record is not None, "only what was recorded is played"
+        begun = group.now - (group.now - self._begin) % self._round_ms
+        first, last = (group.now - begun) // STEP_MS, min(now - begun, self._round_ms) // STEP_MS
+        written = first
+        for second in range(first + 1, last + 1) if self._observers else (last,):
+            for storage in self._storage.values():
+                storage.write_again(written, second)
+            written = second
+            record.play(second)
+            group.now = begun + second * STEP_MS
+            for observer in self._observers:
+                observer.second(group)
+        if last * STEP_MS == self._round_ms:
+            self._add_to_flows(1, self._put_at_begin)
+
+    def _put_totals(self) -> list[int]:
+        return [flow.queue.put_total for flow in self._all_flows]
+
+    def _add_to_flows(self, rounds: int, before: Iterable[int]) -> None:
+        """What waits in queues came so many rounds later; ``before``: what had been put until then."""
+        for flow, put in zip(self._all_flows, before, strict=True):
             flow.add_rounds(rounds * self._round_ms, flow.queue.put_total - put)
-        for storage in storages:
-            storage.add_rounds(rounds)
-        for observer in self._observers:
-            observer.leap(group)
 
     def _connect(self, name: str, member: Member) -> None:
         for queue, (arrivals, service) in _PRIVATE_RATES.items():
@@ -251,11 +298,12 @@ class World:
     def _share(self) -> None:
         """Each member that lives has its part of the handles of shared queues."""
         living = [name for name in MEMBERS if self._lives(name)]
-        for name, queue in self.group.shared_queues.items():
-            for place, member in enumerate(MEMBERS):
-                mine = member in living
-                readers = queue.input_handles * mine // max(len(living), 1)
-                self.group.members[member].shared_handles[name] = (readers, (1 + place % 2) * mine)
+        for place, member in enumerate(MEMBERS):
+            mine = member in living
+            self.group.members[member].shared_handles = {
+                name: (queue.input_handles * mine // max(len(living), 1), (1 + place % 2) * mine)
+                for name, queue in self.group.shared_queues.items()
+            }
 
     def _fill_structures(self) -> None:
         for structure in self.group.structures.values():

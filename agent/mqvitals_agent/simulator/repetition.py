@@ -3,12 +3,16 @@
 Chance begins anew with each round, so how a round goes follows from how the group is at its beginning. Two rounds that began
 alike differ only in totals and moments, and any number of further ones can be added by arithmetic instead of being lived.
 Logs are the exception: when one is full depends on all that was ever written. They are written again, second by second.
+
+Moments within such a round are the same as within the one before, too: one round is recorded, and later ones are played from it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
+from functools import partial
+from operator import attrgetter
 from typing import Any, Final
 
 from mqvitals_agent.simulator.state import ChannelInstance, Group, Queue
@@ -49,6 +53,15 @@ class Repetition:
         self._totals: list[int] = []
         self._added: list[int] | None = None
 
+    @property
+    def alike(self) -> bool:
+        """Whether the round that begins now goes as the last one did; as of the last call of ``whole_rounds``."""
+        return self._added is not None and self._at == self._group.now
+
+    def record(self) -> RecordedRound:
+        """A record of the round that begins now, to which its seconds are yet to be added."""
+        return RecordedRound(self._group, [*self._moving, *self._still])
+
     def whole_rounds(self, now: int, length: int, hidden: Iterable[object]) -> int:
         """How many rounds of ``length`` ms until ``now`` can be added at this beginning of one; ``hidden`` is what the group does not tell."""
         group = self._group
@@ -86,3 +99,66 @@ class Repetition:
         for each in self._still:
             found += [getattr(each, field.name) for field in fields(each)]
         return found
+
+
+class RecordedRound:
+    """How a group was at each second of a round, to put it there again in later rounds that are alike."""
+
+    def __init__(self, group: Group, objects: Iterable[Any]) -> None:
+        """Second 0 is now. ``objects`` are those that move; logs are not among them."""
+        self._group = group
+        self._recorded_at = self._begun_at = group.now
+        self._columns: list[tuple[Any, str]] = []
+        self._totals: set[int] = set()
+        self._moments: set[int] = set()
+        self._looks: list[Callable[[], tuple[Any, ...]]] = []
+        for each in objects:
+            self._watch(each, [field.name for field in fields(each)])
+        for member in group.members.values():
+            self._watch(member, ["name", "shared_handles"])
+        self._watch(group, ["name", "faults"])
+        self.seconds = 0
+        self._first = self._values()
+        self._course: dict[int, list[Any]] = {}
+        """Place among the columns -> the value at each second, of those that ever change."""
+        self._at_begin: list[Any] = []
+
+    def add(self) -> None:
+        """Record one second more, as the group is now."""
+        values, course = self._values(), self._course
+        for place, (first, value) in enumerate(zip(self._first, values, strict=True)):
+            if value != first and place not in course:
+                course[place] = [first] * (self.seconds + 1)
+        for place, told in course.items():
+            # What is equal is kept once: there are hundreds of columns, and most change seldom.
+            told.append(told[-1] if told[-1] == values[place] else values[place])
+        self.seconds += 1
+
+    def begin(self) -> None:
+        """A round that is alike begins now."""
+        self._begun_at = self._group.now
+        self._at_begin = [getattr(*self._columns[place]) for place in self._course]
+
+    def play(self, second: int) -> None:
+        """Make everything as it is at a second of the round that was begun last, but for ``group.now``."""
+        later = self._begun_at - self._recorded_at
+        for (place, told), at_begin in zip(self._course.items(), self._at_begin, strict=True):
+            value = told[second]
+            if place in self._totals:
+                value += at_begin - told[0]
+            elif place in self._moments and value is not None:
+                # What has not happened since the round began is as long ago as it was then.
+                value = at_begin if value == told[0] else value + later
+            setattr(*self._columns[place], value)
+
+    def _watch(self, each: Any, names: Sequence[str]) -> None:
+        self._looks.append(partial(attrgetter(*names), each))
+        for name in names:
+            if name in _TOTALS.get(type(each), ()):
+                self._totals.add(len(self._columns))
+            elif name in _MOMENTS.get(type(each), ()):
+                self._moments.add(len(self._columns))
+            self._columns.append((each, name))
+
+    def _values(self) -> list[Any]:
+        return [value for look in self._looks for value in look()]

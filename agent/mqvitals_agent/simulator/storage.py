@@ -145,6 +145,11 @@ class Storage:
             for count, stopped in self._last_round:
                 self._second(count, stopped)
 
+    def write_again(self, first: int, last: int) -> None:
+        """Write what the last round brought to the log from the end of its second ``first`` to that of ``last``."""
+        for count, stopped in self._last_round[first:last]:
+            self._second(count, stopped)
+
     def _second(self, count: int, stopped: bool) -> None:  # noqa: FBT001 - called for every second of days
         log = self.member.log
         before = log.rba // log.log_bytes

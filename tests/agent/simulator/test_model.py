@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from mqvitals_agent.simulator.model import World
 from mqvitals_agent.simulator.repetition import Repetition
 from mqvitals_agent.simulator.scenario import SCENARIOS, Incident, Scenario, ScenarioError, What, load_scenario
-from mqvitals_agent.simulator.state import Queue
+from mqvitals_agent.simulator.state import Group, Queue
 from mqvitals_agent.simulator.transmission import achieved, batch_us, capacity
 
 BEGIN = 1_763_700_000_000
@@ -90,6 +91,50 @@ def test_what_is_added_is_what_would_be_lived(
         lived.advance(BEGIN + 600 * S + later)
         leaping.advance(BEGIN + 600 * S + later)
     assert leaping.group == lived.group
+
+
+class Comparing:
+    """Compares every second that an observer is shown with a group that lives through it."""
+
+    def __init__(self, lived: World) -> None:
+        self.lived = lived
+        self.seconds = 0
+
+    def second(self, group: Group) -> None:
+        assert group == self.lived.advance(group.now)
+        self.seconds += 1
+
+    def leap(self, group: Group) -> None:
+        raise AssertionError("rounds are added although every second is to be shown")
+
+
+@given(st.lists(INCIDENTS, max_size=3), st.sampled_from([5, 9, 12]), st.integers(1, 11), st.booleans())
+@settings(max_examples=8, deadline=None)
+def test_what_is_played_is_what_would_be_lived(
+    incidents: list[Incident], length: int, every: int, observed: bool
+) -> None:
+    """Looks that come several times a round find the group that lives through every second, and so does whoever looks on."""
+    course = tuple(replace(each, at=each.at % (length * S)) for each in incidents)
+    lived, played = (World(Scenario("test", length * S, course), BEGIN) for _ in range(2))
+    plays = 0
+    play = played._play
+
+    def counted(now: int) -> None:
+        nonlocal plays
+        plays += 1
+        play(now)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lived._repetition, "whole_rounds", lambda *_: 0)
+        patch.setattr(played, "_play", counted)
+        comparing = Comparing(lived)
+        if observed:
+            played.watch(comparing, lived_ms=3_600_000)
+        for second in range(every, 6 * length + 1, every):
+            assert played.advance(BEGIN + second * S) == lived.advance(BEGIN + second * S)
+    assert comparing.seconds == (second if observed else 0)
+    # Without an incident every round is alike from the second on.
+    assert plays or incidents
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
