@@ -4,6 +4,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
+# A test run starts hundreds of processes: each would compile the sources anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help setup demo test check lint types imports format docs screenshots bench soak tools wheel clean
 help:
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -61,7 +64,7 @@ $(VENV)/peers: $(STAMP)
 bench: $(VENV)/peers ## benchmarks, each against a named peer
 	@PYTHONPATH=$(VENV)/peers $(BIN)/python benchmarks/run.py
 
-soak: $(STAMP) ## property tests with many more examples, 200 reconnects, 100,000 damaged SMF records and PCF messages
+soak: $(STAMP) ## all tests, also the long ones: many more examples, seeds, sizes and pairs of parameters, 200 reconnects, 100,000 damaged SMF records and PCF messages
 	@$(BIN)/python -u -m pytest -v -n auto --hypothesis-profile soak --timeout 3600 tests
 
 tools: .tools/promtool ## real programs for opt-in tests: Prometheus's promtool, built with Go

@@ -30,7 +30,8 @@ RENEW = "--renew-goldens"
 SWITCHES = {"MQVITALS_INSTALLED", "MQVITALS_PROMTOOL", "MQVITALS_REQUIRE_STANDIN", "MQVITALS_STANDIN_CACHE"}
 """Variables that steer the tests, not the programs under test."""
 FOREIGN = (
-    "CLICOLOR", "COLORTERM", "FORCE_COLOR", "LANGUAGE", "LC_", "MQ", "NO_COLOR", "PYTHONIOENCODING", "PYTHONUTF8", "TEXTUAL",
+    "CLICOLOR", "COLORTERM", "FORCE_COLOR", "LANGUAGE", "LC_", "MQ", "NO_COLOR", "PYTHONDONTWRITEBYTECODE", "PYTHONIOENCODING",
+    "PYTHONUTF8", "TEXTUAL",
 )  # fmt: skip
 """How the names of variables begin that no test takes over from whoever runs it."""
 _RENEW_VARIABLE = os.environ.get("MQVITALS_GOLDENS")
@@ -50,6 +51,21 @@ settings.load_profile("project")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(RENEW, action="store_true", help="write the golden files anew instead of comparing with them")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests and cases with the marker ``soak`` run in ``make soak`` only."""
+    if _is_soak(config):
+        return
+    left_out = [item for item in items if item.get_closest_marker("soak")]
+    if left_out:
+        items[:] = [item for item in items if not item.get_closest_marker("soak")]
+        config.hook.pytest_deselected(items=left_out)
+
+
+def _is_soak(config: pytest.Config) -> bool:
+    return bool(config.getoption("--hypothesis-profile") == "soak")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -127,7 +143,7 @@ def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], AbstractEventLo
 @pytest.fixture(scope="session")
 def soak(request: pytest.FixtureRequest) -> bool:
     """True in ``make soak``, where tests may be long."""
-    return bool(request.config.getoption("--hypothesis-profile") == "soak")
+    return _is_soak(request.config)
 
 
 @pytest.fixture(scope="session")

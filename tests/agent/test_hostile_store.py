@@ -33,6 +33,8 @@ NAMES = (
     "y" * 3000,
     "ä漢",
 )
+TYPED = tuple(name for name in NAMES if "\0" not in name)
+"""Names that a command line can hold: a NUL ends an argument."""
 KIND_NAMES = ("queue", "channel", "buffer_pool", "cf_structure", "queue_manager", "page_set")
 
 
@@ -71,17 +73,15 @@ COMMANDS = [
     ["review", "--markdown"],
     ["review", "--json"],
     ["messages"],
-    *(["trend", "depth", "--json", f"QM01/queue/{name}"] for name in NAMES),
+    *(["trend", "depth", "--json", f"QM01/queue/{name}"] for name in TYPED),
     *(["trend", "depth", f"{owner}/queue/*"] for owner in OWNERS),
-    *(["rules", "explain", "Q-03", f"QM01/queue/{name}"] for name in NAMES[1:6]),
+    *(["rules", "explain", "Q-03", f"QM01/queue/{name}"] for name in TYPED[1:5]),
 ]
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words)[:60].encode("unicode_escape").decode())
 def test_every_command_prints(store: Path, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """No mistake of ours, no control characters; what is for programs can be read by them."""
-    if "\0" in "".join(words):
-        pytest.skip("no command line holds a NUL")
     try:
         code = main([*words, "--store", str(store)])
     except SystemExit as error:

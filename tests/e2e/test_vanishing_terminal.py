@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from mqsamples.pairs import paired
 from mqvitals_tui.forced_end import ORDERLY_S, ForcedEnd
 
 from .conftest import PROGRAM
@@ -108,8 +109,7 @@ def screen(tmp_path: Path) -> Iterator[Callable[[list[str]], Screen]]:
         each.close()
 
 
-@pytest.mark.parametrize("command", ["demo", "top"])
-@pytest.mark.parametrize("how", ["closed", "SIGTERM"])
+@pytest.mark.parametrize(("command", "how"), paired(("demo", "top"), ("closed", "SIGTERM")))
 def test_nothing_stays_behind(screen: Callable[[list[str]], Screen], tmp_path: Path, command: str, how: str) -> None:
     """Whether the terminal goes, or somebody ends the program while the terminal takes nothing."""
     words = ["demo"] if command == "demo" else ["top", "--scenario", "quiet", "--store", str(tmp_path / "x.db")]

@@ -16,6 +16,7 @@ from mqstandin import library
 from mqstandin.library import Bindings
 from mqstandin.server import StandIn
 
+from mqsamples.pairs import alone, paired
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 
@@ -26,10 +27,11 @@ PATIENCE_S = 60
 BUSY = 4
 """The end with a call that hangs may take so many times as long as one in which nothing does, on the same machine at the same time."""
 SECOND_S = 1.0
+BINDINGS = ("ibmmq", "pymqi")
 Start = Callable[[], "subprocess.Popen[bytes]"]
 
 
-@pytest.fixture(params=["ibmmq", "pymqi"])
+@pytest.fixture
 def start(request: pytest.FixtureRequest, bindings: Bindings, group: StandIn, tmp_path: Path) -> Iterator[Start]:
     """Starts an agent for QM01 and QM02, a cycle each second."""
     binding: str = request.param
@@ -66,7 +68,7 @@ def until(true: Callable[[], bool]) -> None:
     end = time.monotonic() + PATIENCE_S
     while not true():
         assert time.monotonic() < end, "it did not come about"
-        time.sleep(0.02)
+        time.sleep(0.2)
 
 
 def cycles(folder: Path) -> dict[str, int]:
@@ -105,7 +107,9 @@ def ends_soon(agent: subprocess.Popen[bytes], start: Start, folder: Path, group:
     return took < SECOND_S + BUSY * seconds_to_end(healthy)
 
 
-@pytest.mark.parametrize("verb", ["connect", "inquire", "open", "put", "get"])
+@pytest.mark.parametrize(
+    ("verb", "start"), paired(("connect", "inquire", "open", "put", "get"), BINDINGS), indirect=["start"]
+)
 def test_no_hung_call_delays_the_end(start: Start, group: StandIn, tmp_path: Path, verb: str) -> None:
     """Whichever call of MQ does not come back, while the other queue manager is watched."""
     group.at("QM01").hang(verb)
@@ -114,7 +118,7 @@ def test_no_hung_call_delays_the_end(start: Start, group: StandIn, tmp_path: Pat
     assert ends_soon(agent, start, tmp_path, group)
 
 
-@pytest.mark.parametrize("verb", ["close", "disconnect"])
+@pytest.mark.parametrize(("verb", "start"), paired(("close", "disconnect"), BINDINGS), indirect=["start"])
 def test_leaving_that_hangs_does_not_delay_the_end(start: Start, group: StandIn, tmp_path: Path, verb: str) -> None:
     """MQCLOSE or MQDISC do not come back while the agent ends."""
     agent = start()
@@ -123,6 +127,7 @@ def test_leaving_that_hangs_does_not_delay_the_end(start: Start, group: StandIn,
     assert ends_soon(agent, start, tmp_path, group)
 
 
+@pytest.mark.parametrize("start", alone(*BINDINGS), indirect=True)
 def test_slow_answers_delay_nobody_else(start: Start, group: StandIn, tmp_path: Path) -> None:
     """Each answer of one takes most of a wait: it falls behind the interval, the other one does not."""
     agent = start()

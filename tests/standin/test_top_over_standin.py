@@ -21,6 +21,8 @@ from mqstandin import library
 from mqstandin.library import Bindings
 from mqstandin.server import StandIn
 
+from mqsamples.pairs import paired
+
 if library.compiler() is None and not os.environ.get("MQVITALS_REQUIRE_STANDIN"):
     pytest.skip(library.NO_COMPILER, allow_module_level=True)
 
@@ -84,7 +86,7 @@ def agents(config: Path) -> list[int]:
     return found
 
 
-@pytest.fixture(params=["ibmmq", "pymqi"])
+@pytest.fixture
 def terminal(request: pytest.FixtureRequest, bindings: Bindings, group: StandIn, tmp_path: Path) -> Iterator[Terminal]:
     """``top`` with a configuration that leads to QM01, and no store named."""
     binding: str = request.param
@@ -105,7 +107,7 @@ def terminal(request: pytest.FixtureRequest, bindings: Bindings, group: StandIn,
     living.close()
 
 
-@pytest.mark.parametrize("how", ["key", "kill"])
+@pytest.mark.parametrize(("how", "terminal"), paired(("key", "kill"), ("ibmmq", "pymqi")), indirect=["terminal"])
 def test_the_agent_comes_and_goes_with_the_screen(terminal: Terminal, group: StandIn, tmp_path: Path, how: str) -> None:
     """A queue of the queue manager is drawn; after q or kill -9 no process, folder or connection is left."""
     config, temporary = tmp_path / "mqvitals.yaml", tmp_path / "temporary"

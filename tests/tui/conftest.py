@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from textual.app import App
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 
 from mqsamples.group import BEGIN, EVERYTHING, SITE, batches, write_store
@@ -64,6 +66,26 @@ HANDLES = (
 """Handles of applications and of channels, more than a small terminal has room for."""
 
 Until = Callable[[Pilot[None], Callable[[], bool]], Awaitable[None]]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def parsed_styles() -> Iterator[None]:
+    """The style sheets of toolkit and screens are parsed once for each theme, not by every app that a test starts.
+
+    The toolkit remembers them too, for one app. Sets of rules are not changed after they were parsed.
+    """
+    parse = Stylesheet._parse_rules
+    parsed: dict[Any, list[RuleSet]] = {}
+
+    def remembered(sheet: Stylesheet, css: str, read_from: Any, *words: Any, **named: Any) -> list[RuleSet]:
+        key = (frozenset(sheet._variables.items()), css, read_from, words, frozenset(named.items()))
+        if key not in parsed:
+            parsed[key] = parse(sheet, css, read_from, *words, **named)
+        return parsed[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Stylesheet, "_parse_rules", remembered)
+        yield
 
 
 @pytest.fixture

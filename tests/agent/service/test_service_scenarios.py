@@ -13,6 +13,7 @@ from mqvitals_agent.simulator.model import World
 from mqvitals_agent.simulator.scenario import load_scenario
 
 MINUTE_MS = 60_000
+SEEDS = [1, pytest.param(2, marks=pytest.mark.soak)]
 EXPECTED: dict[str, set[tuple[str, str]]] = {
     "buffer-pool-thrash": {("Q-02", "QM01/queue/ORDERS.REQUEST"), ("BP-03", "QM01/buffer_pool/3")},
     "slow-network": {("CHL-06", "QM01/channel/TO.QM02")},
@@ -53,7 +54,7 @@ async def alerts_of(house: Any, name: str, seed: int, minutes: int) -> list[tupl
     return [(rule, f"{owner}/{kind}/{what}", state) for rule, owner, kind, what, state in found]
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", sorted(EXPECTED))
 async def test_a_scenario_is_alerted_and_passes(house: Any, name: str, seed: int) -> None:
     """What the scenario does to the group fires, and what fired is over within a minute after its end."""
@@ -62,7 +63,7 @@ async def test_a_scenario_is_alerted_and_passes(house: Any, name: str, seed: int
     assert [each for each in found if each[2] != "resolved"] == []
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", SEEDS)
 async def test_nothing_is_alerted_when_it_is_quiet(house: Any, seed: int) -> None:
     """Over more than three rounds of it."""
     assert await alerts_of(house, "quiet", seed, 30) == []
