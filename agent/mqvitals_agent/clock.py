@@ -28,6 +28,9 @@ _SHORTEST_WAIT_S: Final = 0.001
 """What epoll can wait for."""
 
 
+_STEADY_CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+"""CLOCK_MONOTONIC stands still while Linux is suspended, though queue managers go on counting."""
+
 _NO_LOOP: Final = "a virtual clock needs a VirtualLoop: see bounded_call.run_in_loop"
 
 
@@ -47,7 +50,7 @@ class Clock(Protocol):
         ...
 
     def steady_s(self) -> float:
-        """Seconds that only grow, for how long work takes; where time is virtual, work takes none."""
+        """Seconds that only grow, however ``now`` is set, for how long something takes; where time is virtual, work takes none."""
         ...
 
 
@@ -67,8 +70,8 @@ class SystemClock:
         return nullcontext()
 
     def steady_s(self) -> float:
-        """The system's monotonic clock."""
-        return time.monotonic()
+        """Seconds since the system began, those in which it was suspended included where the system counts them."""
+        return time.clock_gettime(_STEADY_CLOCK)
 
 
 class VirtualClock:
@@ -100,6 +103,7 @@ class VirtualClock:
         self._numbers = count()
         self._holds = 0
         self._lag_s = 0.0
+        self._set_by = 0
 
     def now(self) -> int:
         """The moment now: that of the last event."""
@@ -135,8 +139,8 @@ class VirtualClock:
             self._holds -= 1
 
     def steady_s(self) -> float:
-        """Virtual seconds: work takes none."""
-        return self._now / 1000
+        """Virtual seconds, whatever the clock was set to meanwhile: work takes none."""
+        return (self._now - self._set_by) / 1000
 
     @property
     def lag_s(self) -> float:
@@ -162,6 +166,7 @@ class VirtualClock:
     def set(self, now: int) -> None:
         """Set the clock as an operator would: whoever sleeps sleeps on for as long as before."""
         self._sleepers = [(each[0] + now - self._now, *each[1:]) for each in self._sleepers]
+        self._set_by += now - self._now
         self._now = now
 
     def begin(self) -> None:

@@ -91,6 +91,15 @@ class Intake:
         self._windows.add(snapshot)
         self._write(snapshot, self._engine.evaluate(snapshot, Why.UNWATCHED))
 
+    def shift(self, by_ms: int, since: int) -> None:
+        """The clock was corrected: what is remembered with its date is dated ``by_ms`` later (negative: earlier).
+
+        ``since`` is how the first cycle of this run was dated: alerts that began before go by another clock, and stay. Alerts
+        are stored with the next snapshot.
+        """
+        self._windows.shift(by_ms)
+        self._engine.shift(by_ms, since)
+
     def _write(self, snapshot: Snapshot, evaluation: Evaluation, write: Write | None = None) -> None:
         visible = (write or self._store.write)(snapshot, evaluation, self._owed)
         if self._changed is not None and visible:

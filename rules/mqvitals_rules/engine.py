@@ -16,7 +16,7 @@ from mqvitals_rules.finding import severity_of
 from mqvitals_rules.form import Form
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Transition, Why
 from mqvitals_rules.lifecycle.incident import Partners, explained
-from mqvitals_rules.lifecycle.step import Measured, Policy, Verdict, begin, end, step
+from mqvitals_rules.lifecycle.step import Measured, Policy, Verdict, begin, end, shifted, step
 from mqvitals_rules.rule import RuleKind
 from mqvitals_rules.ruleset import RuleSet
 from mqvitals_rules.scene import Scene
@@ -73,6 +73,8 @@ class Engine:
         self._scene = Scene(rules.kinds, self.world, windows)
         self._open: dict[ObjectName, dict[str, Alert]] = {}
         self._removed: list[Alert] = []
+        self._shifted: dict[str, list[Transition]] = {}
+        """By owner: alerts that were dated anew, for its next evaluation."""
         self._unknown: dict[str, Counter[tuple[str, Absence]]] = {}
         self._causes = rules.causes
         self._partner_causes = rules.partner_causes
@@ -103,6 +105,28 @@ class Engine:
         """Learn a snapshot's values without judging them."""
         self.world.learn(snapshot)
 
+    def shift(self, by_ms: int, since: int) -> None:
+        """The clock was corrected: what is remembered with its date is dated ``by_ms`` later (negative: earlier).
+
+        So holds and ages go by the time that has elapsed. An alert that fires keeps its beginning where that is before ``since``
+        (ms UTC), as it was dated by another clock.
+        """
+        self.world.shift(by_ms)
+        for state in self.world:
+            if isinstance(state.extra, Watch):
+                state.extra.shift(by_ms)
+        for owner_alerts in self._open.values():
+            for rule, before in owner_alerts.items():
+                after = shifted(before, by_ms, since)
+                if after == before:
+                    continue
+                owner_alerts[rule] = after
+                if before.key in self._firing.get(before.scope.owner, {}):
+                    self._firing[before.scope.owner][before.key] = after
+                if before.key in self._partners:
+                    self._partners[before.key] = after
+                self._shifted.setdefault(before.scope.owner, []).append(Transition(after, before, after.why))
+
     def evaluate(self, snapshot: Snapshot, gone: Why = Why.GONE) -> Evaluation:
         """Judge every object that the snapshot polled. The windows must hold the snapshot already.
 
@@ -111,8 +135,10 @@ class Engine:
         ``gone`` is why the alerts of objects end that are gone.
         """
         now = snapshot.ts
-        changes = [end(alert, Why.RULE_REMOVED, now) for alert in self._removed if alert.scope.owner == snapshot.owner]
-        if changes:
+        changes = self._shifted.pop(snapshot.owner, [])
+        removed = [end(alert, Why.RULE_REMOVED, now) for alert in self._removed if alert.scope.owner == snapshot.owner]
+        if removed:
+            changes += removed
             self._removed = [alert for alert in self._removed if alert.scope.owner != snapshot.owner]
         for reading in snapshot.readings:
             if reading.gone:

@@ -40,6 +40,11 @@ class Reviews:
         """Whether nobody has asked yet."""
         return self._next < 0
 
+    def shift(self, by_ms: int) -> None:
+        """The clock was corrected by so much."""
+        if self._next >= 0:
+            self._next = max(self._next + by_ms, 0)
+
     def due(self, now: int, every_ms: int, *, at_once: bool = True) -> bool:
         """Whether it is to be judged by them at ``now`` (ms), and if so, that it has been."""
         if now < self._next:
@@ -91,6 +96,11 @@ class Watch:
         self.by_polls = forms
         self.by_records: tuple[Form, ...] = ()
         self.fresh_until = 0
+
+    def shift(self, by_ms: int) -> None:
+        """The clock was corrected by so much: what waits waits for the time that has elapsed."""
+        self.reviewed.shift(by_ms)
+        self.judged = -1
 
     def sort(self, state: ObjectState) -> None:
         """Which rules wait for polls, and which for records: those with a record's value and none that polls tell.

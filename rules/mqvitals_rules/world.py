@@ -182,6 +182,12 @@ class ObjectState:
         self._take_lowest()
         return True
 
+    def shift(self, by_ms: int) -> None:
+        """The clock was corrected by so much: what polls told is as old as the time that has elapsed since."""
+        for stamp in set(self.stamps.values()):
+            stamp.ts += by_ms
+        self.deadline = -1
+
     def told_until(self, metrics: Iterable[str]) -> int:
         """Until when all of these metrics that have a record's value are fresh."""
         return min(
@@ -288,6 +294,13 @@ class World:
         self._channel_types: Mapping[str, int] = channel.values if channel else {}
         for kind in kinds.values():
             self._probes.setdefault(kind.poll, []).append(kind.name)
+
+    def shift(self, by_ms: int) -> None:
+        """The clock was corrected by so much: polls count as told when they were, by it."""
+        self.turn += 1
+        for state in self._objects.values():
+            state.shift(by_ms)
+        self._gone = {name: ts + by_ms for name, ts in self._gone.items()}
 
     def learn(self, snapshot: Snapshot) -> None:
         """Take over a snapshot.

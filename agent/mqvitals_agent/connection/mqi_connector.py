@@ -147,19 +147,19 @@ class MqiConnection:
 
     async def ask(self, command: int, request: bytes, wait_ms: int) -> Exchange:
         """The answer to a request; as ``Connection.ask``. A call of MQ that hangs is left behind: 2009."""
-        began = self._clock.now()
+        began, steady = self._clock.now(), self._clock.steady_s()
         if self._lost or self._stopping.is_set():
-            return self._broken(command, request, began)
+            return self._broken(command, request, began, steady)
         conversation = self._conversation
         asking = asyncio.ensure_future(self._thread.call(lambda: conversation.ask(command, request, wait_ms)))
         try:
             if not await self._ended(asking):
                 self._lost = True
                 self._connector.leave_behind(self._thread)
-                return self._broken(command, request, began)
+                return self._broken(command, request, began, steady)
             return asking.result()
         except StoppedError:
-            return self._broken(command, request, began)
+            return self._broken(command, request, began, steady)
         finally:
             if not asking.done():
                 # The thread sees it at the end of its slice; nothing more is asked of this connection.
@@ -191,8 +191,8 @@ class MqiConnection:
             if self._conversation.beats == beats:
                 return False
 
-    def _broken(self, command: int, request: bytes, began: int) -> Exchange:
-        elapsed = max(0, self._clock.now() - began)
+    def _broken(self, command: int, request: bytes, began: int, steady: float) -> Exchange:
+        elapsed = round((self._clock.steady_s() - steady) * 1000)
         return Exchange(0, began, elapsed, self._connector.queue_manager, command, request, (), _BROKEN)
 
 

@@ -64,7 +64,7 @@ def _facts(transition: Transition, *, group: bool) -> dict[str, Fact]:
     facts["severity"] = alert.severity.name.lower()
     if alert.state is AlertState.RESOLVED:
         facts["worst"] = alert.worst.name.lower()
-        facts["fired_ms"] = (alert.updated if alert.ended is None else alert.ended) - begin_of(alert)
+        facts["fired_ms"] = max((alert.updated if alert.ended is None else alert.ended) - begin_of(alert), 0)
         facts["reason"] = alert.why.value
     elif before is not None and before.state is AlertState.FIRING and before.severity is not alert.severity:
         facts["before"] = before.severity.name.lower()

@@ -9,6 +9,8 @@ LONGEST_MS = LONGEST_PAUSE_MS
 
 GIVEN_UP_MS = 86_400_000
 """For so long a notice that the receiver calls a bad one is tried again."""
+GIVEN_UP_ATTEMPTS = GIVEN_UP_MS // LONGEST_MS
+"""So often at least it is tried in that time: fewer attempts mean that only the clock says that the time is over."""
 
 
 def pause_ms(failures: int, chance: float, retry_after_ms: int | None = None) -> int:

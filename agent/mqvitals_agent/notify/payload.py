@@ -53,7 +53,7 @@ class Content:
 
 def fingerprint(alert: Alert) -> str:
     """What tells this incident from all others: of what the alert is about and when it started; 16 hex digits."""
-    facts = json.dumps([alert.key.rule, *alert.key.object, alert.key.instance, alert.started])
+    facts = json.dumps([alert.key.rule, *alert.key.object, alert.key.instance, alert.began_as])
     return blake2b(facts.encode(), digest_size=8).hexdigest()
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.journal import Level
 from mqvitals_agent.notify.answer import Answer, Verdict
-from mqvitals_agent.notify.backoff import GIVEN_UP_MS, pause_ms
+from mqvitals_agent.notify.backoff import GIVEN_UP_ATTEMPTS, GIVEN_UP_MS, pause_ms
 from mqvitals_agent.notify.log import Log
 from mqvitals_agent.notify.outbox import Outbox
 from mqvitals_agent.notify.patience import Patience
@@ -128,7 +128,7 @@ class ReceiverQueue:
         """Set the notice aside, so that others go on; after a day give it up."""
         self._log.changed(f"receiver {self._name}", "receiver.failing", "")
         ts = self._clock.now()
-        if stored.refused is not None and ts - stored.refused >= GIVEN_UP_MS:
+        if _is_given_up(stored, ts):
             await self._patience.ask(lambda: self._outbox.done(stored.id, ts, NoticeOutcome.REFUSED, answer.text))
             said = f"a notice was refused for a day and is not sent again; the last was: {answer.text}"
             self._tell(stored, "notice.given_up", said, "error")
@@ -149,3 +149,12 @@ class ReceiverQueue:
             alert=stored.notice.alert_id,
             fingerprint=stored.notice.fingerprint,
         )
+
+
+def _is_given_up(stored: StoredNotice, now: int) -> bool:
+    """Whether a notice that is refused once more at ``now`` (ms UTC) has been for a day, not only by a clock that was set ahead."""
+    return (
+        stored.refused is not None
+        and now - stored.refused >= GIVEN_UP_MS
+        and stored.attempts >= GIVEN_UP_ATTEMPTS
+    )

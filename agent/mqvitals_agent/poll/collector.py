@@ -136,6 +136,10 @@ class Collector:
         """Objects that were there before, as far as is known: whichever a whole answer does not tell of is gone."""
         self._ending.remember(objects)
 
+    def shift(self, by_ms: int) -> None:
+        """The clock that exchanges are dated by was set by so much between two cycles: what was dated before differs by it."""
+        self._ending.shift(by_ms)
+
     def set_interval(self, queue_manager: str, form: str, interval_ms: int, doubled: int = 0) -> None:
         """From now on this form of command is sent to the queue manager so often; ``doubled`` times less than configured."""
         self._ending.set_interval(queue_manager, form, interval_ms, doubled)

@@ -101,6 +101,13 @@ class Ending:
             if kind == channel.STATUS.kind.name:
                 self._undefined_unless_told.setdefault(owner, set()).add(name)
 
+    def shift(self, by_ms: int) -> None:
+        """Exchanges are dated by a clock that was set by so much: intervals are what has elapsed nevertheless."""
+        by_owner = [known for owners in self._known.values() for known in owners.values()]
+        for known in (*(each for names in by_owner for each in names.values()), *self._agents.values()):
+            if known.at is not None:
+                known.at += by_ms
+
     def set_interval(self, queue_manager: str, form: str, interval_ms: int, doubled: int) -> None:
         """This form of command is sent to the queue manager so often, ``doubled`` times less often than configured."""
         self._intervals[queue_manager, form] = {"every_ms": interval_ms, "stretched": doubled}

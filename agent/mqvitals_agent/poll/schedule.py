@@ -1,6 +1,6 @@
 """When each question is due: its usual interval, the base interval's scale, and stretching when answers take long.
 
-Pure decisions. Lengths are ms; moments are those of the base interval's grid, ms since 1970 UTC.
+Pure decisions. Lengths are ms; moments are those of the base interval's grid, ms of elapsed time.
 """
 
 from __future__ import annotations
@@ -68,11 +68,8 @@ def configured_ms(
 
 
 def is_due(moment: int, asked: int | None, interval_ms: int) -> bool:
-    """True at a moment of the grid when a question that was asked last at ``asked`` (None: never) is to be asked again.
-
-    Also when the clock was set back behind ``asked``: nobody knows then how long ago it was.
-    """
-    return asked is None or moment < asked or moment - asked >= interval_ms
+    """True at a moment of the grid when a question that was asked last at ``asked`` (None: never) is to be asked again."""
+    return asked is None or moment - asked >= interval_ms
 
 
 class Stretch(NamedTuple):

@@ -1,15 +1,59 @@
-"""The moments at which cycles begin, their numbers, and how their samples are dated."""
+"""The moments at which cycles begin, their numbers, and how their samples are dated.
+
+Cycles begin by elapsed time, so that a wall clock that is set neither delays nor hastens them. Samples are dated by the wall
+clock. Where that is set back, samples may lie ahead of it: ``_dating`` decides which of the two is believed.
+"""
 
 from __future__ import annotations
 
+from collections import deque
+from enum import Enum
+from typing import Final, NamedTuple
+
+RECENT_MS: Final = 600_000
+"""Samples of so much elapsed time may be deleted for a clock that was set back; older ones are believed more than the clock."""
+FAR_MS: Final = 366 * 86_400_000
+"""No agent rests so long: a run that begins so far ahead of the newest sample begins by a wrong clock."""
+EXACT_MS: Final = 300_000
+"""A clock that is set back by as much as it was set ahead before, give or take this, is right again."""
+
+
+CORRECTION_MS: Final = 1_000
+"""A clock that was set by less was not set: both clocks are read in ms, one after the other."""
+
+
+class Dating(Enum):
+    """How a cycle is dated, and why."""
+
+    CLOCK = "by the clock"
+    RECENT = "by the clock: all samples that lie ahead of it were taken in the last minutes"
+    RETURNED = "by the clock: it takes back an earlier step ahead, after which all samples that lie ahead of it were taken"
+    BEHIND = "after the newest sample: samples lie ahead of the clock, and may be right"
+
+    @property
+    def deletes(self) -> bool:
+        """Whether samples lie ahead of the cycle: the store deletes them."""
+        return self in (Dating.RECENT, Dating.RETURNED)
+
+
+class _Jump(NamedTuple):
+    """A step ahead of the clock: ``before`` is the newest date before it, ``least`` to ``most`` ms take it back."""
+
+    before: int
+    least: int
+    most: int
+
 
 class Grid:
-    """Multiples of the interval from the service's beginning on, all in ms. A moment that was slept through is left out.
+    """Multiples of the interval from the service's beginning on, in ms of elapsed time. A moment that was slept through is left out.
 
-    ``number`` is that of the cycle under way, ``now`` the clock's moment at which it began. ``began`` is how its samples
-    are dated: the same, but never earlier than what is stored already. While the clock stands behind that, ``began``
-    leads by ``lead`` and goes half as fast as the clock until that has caught up: so samples keep their order and about
-    their distances.
+    ``number`` is that of the cycle under way, ``now`` the wall clock's moment at which it began (ms UTC) and ``steady`` the
+    elapsed time then. ``began`` is how its samples are dated, for the reason ``dating``. As a rule it is ``now``. While samples
+    lie ahead of the clock that may be right, ``began`` leads by ``lead`` and goes half as fast until the clock has caught up: so
+    samples keep their order.
+
+    ``correction`` is by how many ms the wall clock was set since the cycle before, ``shift`` by how many dates of this cycle
+    differ from those of the cycle before beyond what has elapsed: what is remembered with its date has to be shifted by it.
     """
 
     def __init__(self, interval_ms: int) -> None:
@@ -17,21 +61,32 @@ class Grid:
         self.begin: int | None = None
         self.number = 0
         self.now = 0
+        self.steady = 0
         self.began = -1
+        self.dating = Dating.CLOCK
+        self.correction = 0
+        self.shift = 0
         self.next = 0
         self._first = 0
         self._left_out = 0
+        self._cycles = 0
+        self._recent: deque[tuple[int, int]] = deque()
+        self._sure = -1
+        self._jump: _Jump | None = None
 
     @property
     def lead(self) -> int:
         """By how much the dates of samples are ahead of the clock."""
         return self.began - self.now
 
-    def start(self, begin: int, last: int, last_ts: int = -1) -> None:
-        """The first cycle begins now, at ``begin``, and follows the stored cycle number ``last``, dated ``last_ts``."""
-        self.begin, self.now, self.next, self._first = begin, begin, begin, begin
+    def start(self, begin: int, steady: int, last: int, last_ts: int = -1) -> None:
+        """The first cycle begins now, at ``begin`` (``steady`` by elapsed time), and follows the stored cycle ``last``, dated ``last_ts``."""
+        self.begin, self.now = begin, begin
+        self.next = self._first = self.steady = steady
         self.number = last
-        self.began = last_ts
+        self.began = self._sure = last_ts
+        if 0 <= last_ts and begin - last_ts > FAR_MS:
+            self._jump = _Jump(last_ts, (begin - last_ts) // 2, begin - last_ts)
 
     def change(self, interval_ms: int) -> None:
         """Another interval, whose grid begins with the next cycle."""
@@ -39,29 +94,65 @@ class Grid:
             self.interval_ms = interval_ms
             self._first = self.next
 
-    def close(self, now: int) -> None:
+    def close(self, now: int, steady: int) -> None:
         """A last cycle, for what came after the end of the one under way."""
         self.number += 1
-        self._date(now)
+        self._date(now, steady)
 
-    def step(self, now: int) -> int:
-        """Begin a cycle at ``now``; returns the moment of the grid that it belongs to."""
-        if now < self._first or now < self.next - self.interval_ms:
-            # The clock was set back: its grid begins anew.
-            self._first = self.next = now
-        moment = self._first + (now - self._first) // self.interval_ms * self.interval_ms
+    def step(self, now: int, steady: int) -> int:
+        """Begin a cycle at ``now``; returns the moment of the grid that it belongs to, ms of elapsed time."""
+        moment = self._first + max(0, steady - self._first) // self.interval_ms * self.interval_ms
         missed = max(0, moment - self.next) // self.interval_ms
         self.number += 1 + missed
         self._left_out += missed
-        self._date(now)
+        self._date(now, steady)
         self.next = moment + self.interval_ms
         return moment
 
     def left_out(self, until: int) -> int:
-        """How many cycles should have begun before a moment and did not."""
+        """How many cycles should have begun before a moment of elapsed time and did not."""
         return self._left_out + max(0, -((self.next - until) // self.interval_ms))
 
-    def _date(self, now: int) -> None:
-        passed = now - self.now
-        self.now = now
-        self.began = max(now, self.began + max(1, passed // 2))
+    def wall(self, steady: int) -> int:
+        """The time of day, ms UTC, at a moment of elapsed time in this cycle, by the clock as it was when the cycle began."""
+        return self.now + steady - self.steady
+
+    def _date(self, now: int, steady: int) -> None:
+        passed = max(0, steady - self.steady)
+        before = self.began
+        self.correction = now - self.now - passed
+        self._forget(steady)
+        self.dating = self._dating(now)
+        if self.dating is Dating.BEHIND:
+            self.began = before + max(1, passed // 2)
+        else:
+            self.began = now
+        if self.dating.deletes:
+            self._recent = deque(each for each in self._recent if each[1] < now)
+            self._sure = min(self._sure, now - 1)
+            self._jump = None
+        elif self.dating is Dating.CLOCK and self.correction > EXACT_MS:
+            self._jump = _Jump(before, self.correction - EXACT_MS, self.correction + EXACT_MS)
+        # The first cycle follows on another run, of which nothing is remembered with its date.
+        self.shift = self.began - before - passed if self._cycles else 0
+        self.now, self.steady = now, steady
+        self._cycles += 1
+        self._recent.append((steady, self.began))
+
+    def _dating(self, now: int) -> Dating:
+        if now > self.began:
+            return Dating.CLOCK
+        if self.correction > -CORRECTION_MS:
+            return Dating.BEHIND
+        if now > self._sure:
+            return Dating.RECENT
+        jump = self._jump
+        if jump is not None and now > jump.before and jump.least <= -self.correction <= jump.most:
+            return Dating.RETURNED
+        return Dating.BEHIND
+
+    def _forget(self, steady: int) -> None:
+        """What is no longer recent is sure."""
+        oldest = steady - max(RECENT_MS, 2 * self.interval_ms)
+        while self._recent and self._recent[0][0] < oldest:
+            self._sure = max(self._sure, self._recent.popleft()[1])

@@ -12,6 +12,7 @@ from mqvitals_agent.connection.connection import Calls
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.intake import Changed, Intake
 from mqvitals_agent.poll.collector import Collector
+from mqvitals_agent.service.grid import CORRECTION_MS
 from mqvitals_agent.service.store_meter import StoreMeter, disk_of
 from mqvitals_agent.service.timetable import Interval
 from mqvitals_agent.store.error import StoreError
@@ -36,8 +37,9 @@ Tap = Callable[[Exchange], None]
 class Batch:
     """The exchanges of one cycle, which began at ``began`` (ms UTC), and the intervals in force by queue manager.
 
-    ``lead``: by so much, ms, ``began`` lies ahead of the clock that the exchanges are dated by. It is 0 unless that was set
-    back; else everything in the cycle is stored as of ``began``. ``calls`` are those of MQ that hung, by queue manager.
+    ``lead``: by so much, ms, ``began`` lies ahead of the clock that the exchanges are dated by. It is 0 unless samples lie ahead
+    of that clock; else everything in the cycle is stored as of ``began``. ``calls`` are those of MQ that hung, by queue manager.
+    ``correction`` and ``shift`` are as ``Grid`` has them, ms: what is remembered of earlier cycles is dated by them anew.
     """
 
     number: int
@@ -46,6 +48,8 @@ class Batch:
     intervals: Mapping[str, Sequence[Interval]]
     lead: int = 0
     calls: Mapping[str, Calls] = field(default_factory=dict)
+    correction: int = 0
+    shift: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,10 @@ def in_order(exchanges: Iterable[Exchange], began: int) -> tuple[Exchange, ...]:
     """The exchanges as of a cycle that began at ``began``: those that were put before count from then on; sorted by ``at``."""
     dated = (each if each.at >= began else replace(each, at=began) for each in exchanges)
     return tuple(sorted(dated, key=lambda each: each.at))
+
+
+def _shifted(reading: Reading, by: int) -> Reading:
+    return replace(reading, ts=max(reading.ts + by, 1)) if reading.source is Source.POLL else reading
 
 
 def dated(snapshot: Snapshot, ts: int) -> Snapshot:
@@ -114,6 +122,8 @@ class Keeper:
         self._known: dict[tuple[str, bool], dict[ObjectName, dict[str, Reading]]] = {}
         self._unwatched: dict[tuple[str, bool], list[ObjectName]] = {}
         self._began = self._now = 0
+        self._first: int | None = None
+        """How the first cycle of this run is dated, by the clock as it is set now."""
 
     @property
     def store(self) -> Store:
@@ -160,6 +170,7 @@ class Keeper:
         """Take in a cycle. A snapshot that cannot be written waits; what keeps it from being written is in ``errors``."""
         store = self.ledger
         self._began = self._now = batch.began
+        self._correct(batch)
         errors: list[StoreError] = []
         for queue_manager, intervals in batch.intervals.items():
             for interval in intervals:
@@ -202,6 +213,20 @@ class Keeper:
             tuple(store.take_incidents()),
             store.refused,
         )
+
+    def _correct(self, batch: Batch) -> None:
+        """Date what is remembered of earlier cycles by the clock as it is set now, so that ages and intervals are what has elapsed."""
+        if abs(batch.correction) >= CORRECTION_MS:
+            self._collector.shift(batch.correction)
+        if self._first is None:
+            self._first = batch.began
+        elif abs(batch.shift) >= CORRECTION_MS:
+            since, self._first = self._first, self._first + batch.shift
+            if self._intake is not None:
+                self._intake.shift(batch.shift, since)
+            for known in self._known.values():
+                for name, told in known.items():
+                    known[name] = {probe: _shifted(reading, batch.shift) for probe, reading in told.items()}
 
     def take_records(self, snapshot: Snapshot) -> None:
         """Take in what records tell, between two cycles: they are judged as of the last one, by which they may be stale.

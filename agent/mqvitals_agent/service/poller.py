@@ -138,13 +138,13 @@ class Poller:
         while True:
             connection = await self._connect()
             if connection is not None:
-                began = self._clock.now()
+                began = self._clock.steady_s()
                 try:
                     await self._converse(connection)
                 finally:
                     self.reached = False
                     await self._close(connection)
-                if self._clock.now() - began >= STABLE_MS:
+                if (self._clock.steady_s() - began) * 1000 >= STABLE_MS:
                     failures = 0
             failures += 1
             reason = 0 if self.failure is None else self.failure.reason
@@ -167,7 +167,7 @@ class Poller:
         await self._hurry.wait()
 
     async def _connect(self) -> Connection | None:
-        began = self._clock.now()
+        began, steady = self._clock.now(), self._clock.steady_s()
         try:
             connection = await limited(self._connector_call(), self._clock, self.answer_wait_ms, self._let_go)
         except ConnectError as error:
@@ -190,7 +190,7 @@ class Poller:
         first = self.failure is None or bool(self._waiting)
         self.give_up(failure)
         if first:
-            elapsed = max(0, self._clock.now() - began)
+            elapsed = round((self._clock.steady_s() - steady) * 1000)
             self._desk.arrived(self, None, Exchange(0, began, elapsed, self.name, error=failure))
         return None
 
@@ -249,11 +249,11 @@ class Poller:
         return error
 
     async def _ask(self, connection: Connection, command: int, request: bytes, wait: int) -> Exchange:
-        began = self._clock.now()
+        began, steady = self._clock.now(), self._clock.steady_s()
         try:
             return await limited(connection_call(connection, command, request, wait), self._clock, _HUNG * wait)
         except TimeoutError:
-            elapsed = self._clock.now() - began
+            elapsed = round((self._clock.steady_s() - steady) * 1000)
             return Exchange(0, began, elapsed, self.name, command, request, (), _BROKEN)
 
     def _let_go(self, connection: Connection) -> None:

@@ -20,7 +20,7 @@ from mqvitals_agent.notify.alert_log import AlertLog
 from mqvitals_agent.poll.errand import Errand
 from mqvitals_agent.poll.schedule import USAGE_FLOOR_MS
 from mqvitals_agent.service.backoff import Uniform
-from mqvitals_agent.service.grid import Grid
+from mqvitals_agent.service.grid import CORRECTION_MS, Dating, Grid
 from mqvitals_agent.service.inquiries import Inquiries
 from mqvitals_agent.service.keeper import Batch, Keeper, Stored, Tap, in_order
 from mqvitals_agent.service.poller import Poller
@@ -41,9 +41,6 @@ _T = TypeVar("_T")
 
 _PAUSE_MS = 75
 """Between two steps of retention, so that it takes a quarter of the store's thread at most."""
-
-_LEAD_TOLD_MS = 1_000
-"""A clock that was set back by less is not worth a word."""
 
 
 class Service:
@@ -106,7 +103,6 @@ class Service:
         self._stopping = False
         self._storing: asyncio.Task[None] | None = None
         self._cycle_stored = asyncio.Event()
-        self._lead = 0
         self._left = StoreState()
         self._behind = False
 
@@ -137,7 +133,7 @@ class Service:
 
     def left_out(self, until: int) -> int:
         """How many cycles the grid has had until a moment, ms UTC, that never began."""
-        return self._grid.left_out(until)
+        return self._grid.left_out(self._steady_ms() + until - self._clock.now())
 
     def stop(self) -> None:
         """Ask for the end: no new questions, and ``run`` returns within a second, all that came being stored."""
@@ -177,7 +173,7 @@ class Service:
                 # Whoever is cancelled meanwhile must not leave it open.
                 await self._work(self._keeper.close)
                 raise
-            self._grid.start(begin, last, last_ts)
+            self._grid.start(begin, self._steady_ms(), last, last_ts)
             try:
                 async with asyncio.TaskGroup() as tasks:
                     self._roster.start(tasks)
@@ -225,7 +221,7 @@ class Service:
     async def _cycles(self, tasks: asyncio.TaskGroup) -> None:
         while not self._stopping:
             await self._reload()
-            moment = self._grid.step(self._clock.now())
+            moment = self._grid.step(self._clock.now(), self._steady_ms())
             self._tell_clock()
             self._awaited = self._roster.begin_cycle(moment)
             alarm = tasks.create_task(self._sleep_until(self._grid.next))
@@ -245,11 +241,14 @@ class Service:
             self._changed.clear()
 
     async def _sleep_until(self, moment: int) -> None:
-        """Until the next moment of the grid; a clock that is set back does not make that longer than an interval."""
-        longest = self._grid.interval_ms
-        while 0 < (rest := moment - self._clock.now()) <= longest:
+        """Until the next moment of the grid."""
+        while (rest := moment - self._steady_ms()) > 0:
             await self._clock.sleep(rest)
         self._changed.set()
+
+    def _steady_ms(self) -> int:
+        """Elapsed time, ms."""
+        return round(self._clock.steady_s() * 1000)
 
     async def _reload(self) -> None:
         if self._next is None:
@@ -303,7 +302,16 @@ class Service:
         self._handed = grid.number
         roster = self._roster
         exchanges = in_order(arrived, grid.now)
-        return Batch(grid.number, grid.began, exchanges, roster.intervals(), grid.lead, roster.calls())
+        return Batch(
+            grid.number,
+            grid.began,
+            exchanges,
+            roster.intervals(),
+            grid.lead,
+            roster.calls(),
+            correction=grid.correction,
+            shift=grid.shift,
+        )
 
     async def _store(self, batch: Batch) -> None:
         stored = await self._work(lambda: self._keeper.take(batch))
@@ -369,7 +377,7 @@ class Service:
             if self._arrived:
                 if self._handed == self._grid.number:
                     # The cycle is stored already: what came after its end makes one of its own.
-                    self._grid.close(self._clock.now())
+                    self._grid.close(self._clock.now(), self._steady_ms())
                 await self._store(self._batch())
             if self._farewell is not None:
                 await self._farewell()
@@ -421,20 +429,32 @@ class Service:
             )
 
     def _tell_clock(self) -> None:
-        lead = self._grid.lead
-        if lead > self._lead + _LEAD_TOLD_MS:
-            self._behind = True
+        """Say once that the clock was set, and once more when samples are dated by it again."""
+        grid = self._grid
+        behind = grid.dating is Dating.BEHIND
+        by = grid.correction
+        if abs(by) >= CORRECTION_MS:
+            length = format_duration(abs(by) // 1000 * 1000)
+            self._journal.say(
+                "clock.corrected",
+                f"the clock was set {'ahead' if by > 0 else 'back'} by {length}; samples are dated {grid.dating.value}"
+                + ("; those are deleted" if grid.dating.deletes else ""),
+                level="warning",
+                by_ms=by,
+                lead_ms=max(grid.lead, 0),
+            )
+        if behind and not self._behind:
             self._journal.say(
                 "clock.behind",
-                f"the clock stands {format_duration(lead // 1000 * 1000)} before the last sample in the store: until it has"
-                " caught up, samples are dated after that one, at half the clock's pace; see that the clock is right",
+                f"the clock stands {format_duration(grid.lead // 1000 * 1000)} before the last sample in the store: until it has"
+                " caught up, samples are dated after that one, at half the clock's pace; see that the clock is right."
+                " If it is, stop the agent, and `mqvitals store check --repair` deletes what lies more than a day ahead",
                 level="error",
-                behind_ms=lead,
+                behind_ms=grid.lead,
             )
-        elif self._behind and lead <= 0:
-            self._behind = False
-            self._journal.say("clock.caught_up", "the clock has caught up: samples are dated by it again")
-        self._lead = lead
+        elif self._behind and not behind:
+            self._journal.say("clock.caught_up", "samples are dated by the clock again")
+        self._behind = behind
 
     def connected(self, poller: Poller) -> None:
         """A queue manager has been reached: it may be the first that can answer for the group."""
@@ -445,10 +465,17 @@ class Service:
         """An exchange has ended."""
         if not self._roster.holds(poller):
             return
-        self._arrived.append(exchange)
+        self._arrived.append(self._timed(exchange))
         if errand is not None:
             self._roster.answered(poller, errand, exchange)
         self._look(poller)
+
+    def _timed(self, exchange: Exchange) -> Exchange:
+        """The exchange as of the clock of its cycle: what was set meanwhile counts from the next cycle on."""
+        now = self._grid.wall(self._steady_ms())
+        if exchange.at <= now and abs(self._clock.now() - now) < CORRECTION_MS:
+            return exchange
+        return replace(exchange, at=max(now - exchange.elapsed_ms, self._grid.now))
 
     def missed(self, poller: Poller, errand: Errand) -> None:
         """An errand was not put."""

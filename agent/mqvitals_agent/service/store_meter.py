@@ -137,7 +137,7 @@ class StoreMeter:
         """What is to be said of the store, as the object ``name``, at ``now`` (ms UTC). Raises StoreError."""
         if self._points is None:
             self._points = deque(self._earlier(name, now - _WINDOW_MS))
-        interval = None if self._last is None else now - self._last
+        interval = None if self._last is None or now <= self._last else now - self._last
         self._last = now
         size, oldest, policy = self._retention.size(), self._retention.oldest(), self._retention.policy
         try:
@@ -145,6 +145,8 @@ class StoreMeter:
         except OSError:
             disk = None
         points = self._points
+        while points and points[-1].ts >= now:
+            points.pop()  # measured by a clock that was set back since
         points.append(Point(now, size.data, None if disk is None else disk.free))
         while points[0].ts < now - _WINDOW_MS:
             points.popleft()

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from mqvitals_agent.store.cell import integer, moment, moment_or_none, real_or_none, text
+from mqvitals_agent.store.cell import integer, integer_or_none, moment, moment_or_none, real_or_none, text
 from mqvitals_agent.store.impossible import possible
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import ObjectName
@@ -16,7 +16,7 @@ _COLUMNS = (
     *("rule", "owner", "kind", "name", "instance", "scope_owner", "scope_kind", "scope_name", "kind_of_rule", "family"),
     *("state", "severity", "worst", "since", "updated", "started", "ended", "why", "summary"),
     *("true_polls", "good_polls", "unknown_polls", "recent_polls", "good_since", "cause"),
-    *("value_now", "worst_value", "worst_number"),
+    *("value_now", "worst_value", "worst_number", "identity"),
 )
 _SELECT = f"SELECT id, {', '.join(_COLUMNS)} FROM alert"  # noqa: S608
 _INSERT = f"INSERT INTO alert(id, {', '.join(_COLUMNS)}) VALUES(?{', ?' * len(_COLUMNS)})"
@@ -150,6 +150,7 @@ def _row(alert: Alert) -> tuple[Any, ...]:
         alert.value_now,
         alert.worst_value,
         alert.worst_number,
+        alert.identity,
     )
 
 
@@ -182,6 +183,7 @@ def _alert(row: tuple[Any, ...]) -> Alert:
         value_now=text(named["value_now"]),
         worst_value=text(named["worst_value"]),
         worst_number=real_or_none(named["worst_number"]),
+        identity=integer_or_none(named["identity"]),
     )
 
 

@@ -14,6 +14,7 @@ from mqvitals_agent.store.cell import LAST_MOMENT
 from mqvitals_agent.store.error import UNDECODABLE, StoreError, explained
 from mqvitals_agent.store.impossible import count_impossible, drop_impossible
 from mqvitals_agent.store.lock import WriterLock
+from mqvitals_agent.store.rewind import date_alerts
 from mqvitals_agent.store.schema import open_as_it_is
 from mqvitals_agent.store.schema_check import Stranger, strangers
 from mqvitals_agent.store.table import tables_of
@@ -53,7 +54,7 @@ def check(path: Path, now: int) -> Findings:
 def repair(path: Path, now: int) -> tuple[Path, Findings]:
     """Drop what cannot be kept; returns the copy that was made before, and what is still wrong.
 
-    What mqvitals does not make and rows with wrong times go; a file that SQLite finds damaged is left as it is. Raises
+    What mqvitals does not make and rows with wrong times go; alerts that lie ahead stay, dated ``now``. A file that SQLite finds damaged is left as it is. Raises
     StoreError: another process writes it, there is no space for the copy, it is no store.
     """
     lock = WriterLock(path)
@@ -131,6 +132,7 @@ def _drop(connection: sqlite3.Connection, found: Findings, now: int) -> None:
     there = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     tables = [each for each in tables_of(KINDS).values() if each.history in there and each.current in there]
     connection.execute("BEGIN IMMEDIATE")
+    date_alerts(connection, now, now + AHEAD_MS)
     drop_impossible(connection, tables, latest=min(now + AHEAD_MS, LAST_MOMENT))
     connection.execute("COMMIT")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

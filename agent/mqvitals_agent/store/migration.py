@@ -210,6 +210,12 @@ def structure_11(db: Database) -> None:
         db.execute(statement)
 
 
+@migrations()
+def structure_12(db: Database) -> None:
+    """The beginning by which receivers know an alert, where the clock has been corrected since."""
+    db.execute("ALTER TABLE alert ADD COLUMN identity INTEGER")
+
+
 def migrate(path: Path, *, application_id: int, structure: int, page_size: int) -> None:
     """Bring the file at ``path`` (empty, or a store of an older structure) to ``structure``. Raises sqlite3.Error.
 

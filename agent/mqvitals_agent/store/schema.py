@@ -17,7 +17,7 @@ from mqvitals_agent.store.table import KindTables
 APPLICATION_ID = 0x6D717674
 """``mqvt``: in the header of every store, so that tools and we ourselves know the file."""
 
-STRUCTURE = 11
+STRUCTURE = 12
 """The version of the tables that are not made from the vocabulary; counts up with each migration."""
 
 PAGE_SIZE = 16384

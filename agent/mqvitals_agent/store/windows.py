@@ -94,6 +94,14 @@ class _Track:
         for column, value in zip(self.columns, values, strict=True):
             column.append(value)
 
+    def shift(self, by_ms: int) -> None:
+        """Date all polls anew. What is older is read from the store, which has the dates from before."""
+        self.ts = array("q", [ts + by_ms for ts in self.ts])
+        if self.before != _BEGINNING:
+            self.before += by_ms
+        if by_ms < 0 and self.floor != _BEGINNING:
+            self.floor += by_ms
+
     def drop(self, count: int) -> None:
         """Forget the oldest ``count`` polls."""
         self.before = self.floor = self.ts[count - 1]
@@ -177,6 +185,13 @@ class WindowHistory:
             self._trim(track, plan, ts)
             if reading.gone:
                 self._ended.append(name)
+
+    def shift(self, by_ms: int) -> None:
+        """The clock was corrected by so much: polls lie as far back as time has elapsed since."""
+        for track in self._tracks.values():
+            track.shift(by_ms)
+        if by_ms < 0:
+            self._floors = {key: floor + by_ms for key, floor in self._floors.items()}
 
     def points(self, object_name: ObjectName, metric: str, since: int) -> Sequence[Point]:
         """Every poll of the object with ts > ``since``, oldest first, absent values included as None.

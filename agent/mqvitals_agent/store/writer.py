@@ -36,6 +36,7 @@ from mqvitals_agent.store.message_row import (
 from mqvitals_agent.store.notice_row import Owed, insert_notices
 from mqvitals_agent.store.ownership import give_to_group
 from mqvitals_agent.store.request import Wish, forget_old, read_wishes, write_answers
+from mqvitals_agent.store.rewind import lies_ahead, rewind
 from mqvitals_agent.store.result import HOLDS, LIVE, RECORDS, REPLAY
 from mqvitals_agent.store.schema import PAGE_SIZE, REFUSED, columns_of, make_file, open_writer, read_meta
 from mqvitals_agent.store.schema_check import refuse_strangers
@@ -207,6 +208,10 @@ class Store(AlertTables):
             if self._in_doubt:
                 self._load_all()
             self._connection.execute("BEGIN IMMEDIATE")
+            if lies_ahead(self._connection, snapshot):
+                rewind(self._connection, self._tables.values(), snapshot.owner, snapshot.ts)
+                self._load()
+                self._current.load()
             self._write_records(snapshot, self._write_readings(snapshot))
             self._current.write()
             self._write_instances(snapshot)

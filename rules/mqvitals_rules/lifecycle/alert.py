@@ -63,7 +63,8 @@ class Alert:
     ``started`` is when it began firing, ``since`` when the condition first held.
     ``value_now`` is its rule's figure (``Form.figure``) in words as of the last poll on which the condition did not hold; empty while it holds, since
     ``summary`` then shows the figure. ``worst_value`` is the figure at its worst while it was firing, ``worst_number`` the same as a number in
-    the metric's own unit; empty and None where the rule has no figure.
+    the metric's own unit; empty and None where the rule has no figure. ``identity`` is when it began firing by the clock of then,
+    where that clock has been corrected since; None: ``started`` is that.
     """
 
     key: AlertKey
@@ -88,6 +89,12 @@ class Alert:
     value_now: str = ""
     worst_value: str = ""
     worst_number: float | None = None
+    identity: int | None = None
+
+    @property
+    def began_as(self) -> int | None:
+        """The beginning by which receivers know it, ms UTC: it tells an incident from all others, and never changes."""
+        return self.started if self.identity is None else self.identity
 
 
 @dataclass(frozen=True, slots=True)

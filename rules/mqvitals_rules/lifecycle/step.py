@@ -106,6 +106,27 @@ def end(alert: Alert, why: Why, now: int) -> Transition:
     return Transition(_ended(alert, why, now), alert, why)
 
 
+def shifted(alert: Alert, by_ms: int, since: int) -> Alert:
+    """An open alert as of a clock that was corrected by ``by_ms``: its holds go by the time that has elapsed.
+
+    One that fires began at another time too, unless that was before ``since`` (ms UTC), by another clock. It stays the same
+    incident: ``identity`` keeps the beginning by which it is known.
+    """
+    good = None if alert.good_since is None else max(alert.good_since + by_ms, 1)
+    if alert.started is None:
+        return replace(alert, since=max(alert.since + by_ms, 1), good_since=good)
+    if alert.started < since:
+        return replace(alert, good_since=good)
+    return replace(
+        alert,
+        since=max(alert.since + by_ms, 1),
+        started=max(alert.started + by_ms, 1),
+        updated=max(alert.updated + by_ms, 1),
+        good_since=good,
+        identity=alert.began_as,
+    )
+
+
 def _held(alert: Alert, policy: Policy, now: int) -> bool:
     if policy.hold_ms is not None:
         return now - alert.since >= policy.hold_ms

@@ -90,6 +90,20 @@ async def test_after_a_day_it_is_given_up(site: Any, hook: Any, pool: Pool, webh
     assert site.outcomes("new") == [("BP-03", "firing", "accepted"), ("BP-01", "firing", "accepted")]
 
 
+async def test_a_clock_that_is_set_ahead_gives_nothing_up(
+    site: Any, hook: Any, pool: Pool, webhook: Webhook, settled: Settled
+) -> None:
+    """That a day is over is not believed of a clock that jumps: the receiver is mended after a minute and takes it."""
+    hook.answers = [400, 400, 400, 400]
+    site.receivers = [webhook(hook.url)]
+    site.change(pool())
+    async with site.running():
+        await hook.until(2)
+        site.clock.set(site.clock.now() + 3 * GIVEN_UP_MS)
+        await settled(site)
+    assert site.outcomes() == [("BP-03", "firing", "accepted")]
+
+
 async def test_of_what_was_given_up_the_end_is_not_told(
     site: Any, hook: Any, pool: Pool, webhook: Webhook, settled: Settled
 ) -> None:

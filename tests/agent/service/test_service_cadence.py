@@ -6,6 +6,8 @@ from typing import Any
 
 from mqvitals_agent.store.reader import StoreReader
 
+BEGAN_MS = 1795176000000  # 2026-11-20 12:00:00 UTC
+
 
 async def test_cycles_keep_the_grid(house: Any) -> None:
     """Status is asked every 30 s, usage, of both types, every 60 s, definitions once in 15 minutes."""
@@ -94,7 +96,7 @@ async def test_slow_answers_stretch_their_question(house: Any) -> None:
 
 
 async def test_clock_set_back(house: Any) -> None:
-    """A clock that is set back by an hour stops nothing, and time in the store never runs back."""
+    """A clock that is set back by an hour stops nothing, and nothing in the store lies ahead of it."""
     async with house.running():
         await house.clock.advance(65_000)
         house.clock.set(house.clock.now() - 3_600_000)
@@ -105,7 +107,11 @@ async def test_clock_set_back(house: Any) -> None:
     assert len(house.of("QM02").asked) > before
     numbers = [stored.number for stored in house.stored]
     assert numbers == sorted(set(numbers))
-    assert [s.began for s in house.stored] == sorted(s.began for s in house.stored)
+    assert [s.began for s in house.stored[3:]] == sorted(s.began for s in house.stored[3:])
+    assert house.stored[3].began == BEGAN_MS + 90_000 - 3_600_000
+    with StoreReader.open(house.store) as reader:
+        times = reader.snapshot_times("QM01", 1_000)
+    assert times == [each.began for each in house.stored[3:]][-1_000:]
 
 
 class _Appending(list[Any]):

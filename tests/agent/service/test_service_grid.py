@@ -12,29 +12,31 @@ from mqvitals_config.polling import PollingSettings
 def test_numbers_follow_the_store_and_skip_what_was_slept_through() -> None:
     """Cycle 8 follows the stored 7; a pause of two intervals leaves two numbers out."""
     grid = Grid(30_000)
-    grid.start(1_000_000, 7)
-    assert (grid.step(1_000_000), grid.number, grid.next) == (1_000_000, 8, 1_030_000)
-    assert (grid.step(1_030_004), grid.number, grid.began) == (1_030_000, 9, 1_030_004)
-    assert (grid.step(1_121_000), grid.number, grid.next) == (1_120_000, 12, 1_150_000)
+    grid.start(1_000_000, 500_000, 7)
+    assert (grid.step(1_000_000, 500_000), grid.number, grid.next) == (500_000, 8, 530_000)
+    assert (grid.step(1_030_004, 530_004), grid.number, grid.began) == (530_000, 9, 1_030_004)
+    assert (grid.step(1_121_000, 621_000), grid.number, grid.next) == (620_000, 12, 650_000)
+    assert grid.left_out(650_001) == 3
 
 
-def test_clock_set_back_begins_a_new_grid() -> None:
-    """Cycles go on from the moment that the clock shows, later than the cycle before."""
+def test_a_clock_that_is_set_moves_no_cycle() -> None:
+    """Cycles begin by elapsed time, whatever the wall clock shows: none is early, late or left out."""
     grid = Grid(30_000)
-    grid.start(1_000_000, 0)
-    grid.step(1_000_000)
-    grid.step(1_030_000)
-    assert grid.step(500_000) == 500_000
-    assert (grid.number, grid.began, grid.next) == (3, 1_030_001, 530_000)
+    grid.start(1_000_000, 500_000, 0)
+    grid.step(1_000_000, 500_000)
+    for steady, now in ((530_000, 1_030_000), (560_000, 400_000), (590_000, 9_000_000_000)):
+        assert grid.step(now, steady) == steady
+        assert grid.next == steady + 30_000
+    assert (grid.number, grid.left_out(590_000)) == (4, 0)
 
 
 def test_another_interval_begins_with_the_next_cycle() -> None:
     """The new grid starts where the old one's next cycle would have."""
     grid = Grid(30_000)
-    grid.start(0, 0)
-    grid.step(0)
+    grid.start(0, 0, 0)
+    grid.step(0, 0)
     grid.change(10_000)
-    assert (grid.step(30_000), grid.next, grid.number) == (30_000, 40_000, 2)
+    assert (grid.step(30_000, 30_000), grid.next, grid.number) == (30_000, 40_000, 2)
 
 
 def test_waits_grow_to_a_minute() -> None:
