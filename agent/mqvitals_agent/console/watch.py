@@ -20,6 +20,7 @@ from mqvitals_agent.console.message import Recognised, Recogniser
 from mqvitals_agent.console.tail import Position
 from mqvitals_agent.console.template import OF_SYSTEM
 from mqvitals_agent.journal import Journal
+from mqvitals_agent.store.deletion_clock import believed
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.message_row import ConsoleRow, StoredMessage, message
 from mqvitals_agent.store.writer import Store
@@ -103,16 +104,16 @@ class ConsoleWatch:
         """Follow until cancelled. What a file or the store does wrong goes to the log."""
         entries = self._settings.console.follow
         paths = {str(entry.path) for entry in entries}
-        await self._stored(lambda store: store.follow_consoles(paths, self._before()))
+        await self._stored(lambda store: store.follow_consoles(paths, self._before(store)))
         async with asyncio.TaskGroup() as tasks:
             for entry in entries:
                 tasks.create_task(self._follow(entry), name=f"console {entry.path}")
             while True:
                 await self._clock.sleep(FORGET_MS)
-                await self._stored(lambda store: store.forget_messages(self._before()))
+                await self._stored(lambda store: store.forget_messages(self._before(store)))
 
-    def _before(self) -> int:
-        return max(self._clock.now() - self._settings.console.keep, 0)
+    def _before(self, store: Store) -> int:
+        return max(believed(store, self._clock.now()) - self._settings.console.keep, 0)
 
     async def _follow(self, entry: FollowedFile) -> None:
         path = str(entry.path)

@@ -153,8 +153,4 @@ class ReceiverQueue:
 
 def _is_given_up(stored: StoredNotice, now: int) -> bool:
     """Whether a notice that is refused once more at ``now`` (ms UTC) has been for a day, not only by a clock that was set ahead."""
-    return (
-        stored.refused is not None
-        and now - stored.refused >= GIVEN_UP_MS
-        and stored.attempts >= GIVEN_UP_ATTEMPTS
-    )
+    return stored.refused is not None and now - stored.refused >= GIVEN_UP_MS and stored.attempts >= GIVEN_UP_ATTEMPTS

@@ -27,7 +27,9 @@ class Dating(Enum):
 
     CLOCK = "by the clock"
     RECENT = "by the clock: all samples that lie ahead of it were taken in the last minutes"
-    RETURNED = "by the clock: it takes back an earlier step ahead, after which all samples that lie ahead of it were taken"
+    RETURNED = (
+        "by the clock: it takes back an earlier step ahead, after which all samples that lie ahead of it were taken"
+    )
     BEHIND = "after the newest sample: samples lie ahead of the clock, and may be right"
 
     @property
@@ -85,7 +87,7 @@ class Grid:
         self.next = self._first = self.steady = steady
         self.number = last
         self.began = self._sure = last_ts
-        if 0 <= last_ts and begin - last_ts > FAR_MS:
+        if last_ts >= 0 and begin - last_ts > FAR_MS:
             self._jump = _Jump(last_ts, (begin - last_ts) // 2, begin - last_ts)
 
     def change(self, interval_ms: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ from mqvitals_agent.poll.collector import Collector
 from mqvitals_agent.service.grid import CORRECTION_MS
 from mqvitals_agent.service.store_meter import StoreMeter, disk_of
 from mqvitals_agent.service.timetable import Interval
+from mqvitals_agent.store.deletion_clock import Deletion, DeletionClock
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.notice_row import Owed
 from mqvitals_agent.store.reader import StoreReader
@@ -91,7 +93,7 @@ def dated(snapshot: Snapshot, ts: int) -> Snapshot:
 
 
 class Keeper:
-    """Collects, judges and stores. Use it in one thread, after ``open``. ``changed`` is as for ``Intake``."""
+    """Collects, judges and stores. Use it in one thread, after ``open``. ``changed`` is as for ``Intake``, ``steady_s`` is elapsed time in seconds."""
 
     def __init__(
         self,
@@ -104,8 +106,11 @@ class Keeper:
         owed: Owed | None = None,
         tap: Tap | None = None,
         changed: Changed | None = None,
+        steady_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self._path = path
+        self._steady_s = steady_s
+        self._deletion_clock: DeletionClock | None = None
         self._settings = settings
         self._judging = judging
         self._queue_managers = tuple(queue_managers)
@@ -145,6 +150,7 @@ class Keeper:
         self._now = now
         self._store = ResilientStore(self._open_file, lambda: self._now, dropped=self._lost)
         try:
+            self._deletion_clock = DeletionClock(self._store.file, now, self._steady_ms())
             with StoreReader.open(self._path) as reader:
                 self._settle(reader)
             self._intake = self._new_intake()
@@ -244,9 +250,20 @@ class Keeper:
 
         Raises StoreError; what was deleted with it is there again.
         """
-        if not self._began:
+        clock = self._deletion_clock
+        if not self._began or clock is None:
             return Step(0, more=False)
-        return self._retaining().step(self._began, waits)
+        retention = self._retaining()
+        clock.go_on(self.store)
+        return retention.step(clock.as_of(self._began, self._steady_ms()), waits)
+
+    @property
+    def deletion(self) -> Deletion:
+        """As of when was deleted last, and why the clock was not followed."""
+        return Deletion(self._now) if self._deletion_clock is None else self._deletion_clock.decision
+
+    def _steady_ms(self) -> int:
+        return round(self._steady_s() * 1000)
 
     def reload(self, settings: Settings, judging: Judging, queue_managers: Sequence[str], *, anew: bool) -> None:
         """Go on by other settings and rules; open alerts stay. With ``anew`` the queue managers are met for the first time.
@@ -266,7 +283,7 @@ class Keeper:
     def close(self) -> StoreState:
         """Close the store; returns how it was then. A second call does nothing."""
         self._intake = None
-        self._retention = self._retained = self._meter = None
+        self._retention = self._retained = self._meter = self._deletion_clock = None
         state = StoreState()
         if self._store is not None:
             self._store.close()
@@ -294,7 +311,7 @@ class Keeper:
         if self._meter is None:
             return snapshots
         try:
-            return self._meter.added(snapshots, self.ledger.state)
+            return self._meter.added(snapshots, self.ledger.state, self.deletion.reason)
         except StoreError:
             return snapshots
 

@@ -27,6 +27,7 @@ from mqvitals_agent.service.poller import Poller
 from mqvitals_agent.service.roster import Roster
 from mqvitals_agent.service.watched_folder import WatchedFolder
 from mqvitals_agent.smf.groups import Groups
+from mqvitals_agent.store.deletion_clock import Deletion
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.notice_row import Owed
 from mqvitals_agent.store.resilient import ResilientStore, StoreState
@@ -89,6 +90,7 @@ class Service:
             owed=owed,
             tap=tap,
             changed=AlertLog(journal),
+            steady_s=clock.steady_s,
         )
         self._roster = Roster(self, clock, uniform, journal, usage_floor_ms)
         self._roster.plan(settings.polling, connectors, others, anew=True)
@@ -341,12 +343,21 @@ class Service:
                 self._journal.changed("retention", "store.retention_failed", "")
                 if step.first:
                     self._announce_retention()
+                self._tell_deletion(self._keeper.deletion)
                 more = step.more
                 await self._clock.sleep(_PAUSE_MS)
 
     def _is_storing(self) -> bool:
         """Whether a cycle is being stored, or waits to be. May be asked in any thread."""
         return self._storing is not None and not self._storing.done()
+
+    def _tell_deletion(self, deletion: Deletion) -> None:
+        """Say once that deleting waits for the clock, and once more when it does not any more."""
+        waited = self._journal.changed("retention clock", "store.retention_waits", deletion.reason, level="warning")
+        if waited and not deletion.reason:
+            self._journal.say(
+                "store.retention_resumed", "what is older than the store keeps is deleted by the clock again"
+            )
 
     def _announce_retention(self) -> None:
         store = self._settings.store

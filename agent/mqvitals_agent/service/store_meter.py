@@ -71,18 +71,22 @@ class StoreMeter:
         self._former: str | None = None
         self._missed = 0
         self._told: Mapping[str, Reported] = {}
+        self._waits = ""
 
     def go_on(self, store: Store, retention: Retention) -> None:
         """Measure another file from now on, in the same place."""
         self._store, self._retention = store, retention
         self._points = self._last = None
 
-    def added(self, snapshots: tuple[Snapshot, ...], state: StoreState | None = None) -> tuple[Snapshot, ...]:
+    def added(
+        self, snapshots: tuple[Snapshot, ...], state: StoreState | None = None, waits: str = ""
+    ) -> tuple[Snapshot, ...]:
         """The snapshots of a cycle, with what is to be said of the store in one of them when that is due. Raises StoreError.
 
-        ``state`` says whether it can be written; None: it can. It belongs to the group; where none shows, to the first queue manager, until one does.
+        ``state`` says whether it can be written; None: it can. ``waits`` is why old rows are not deleted by the clock now. It belongs to the group; where none shows, to the first queue manager, until one does.
         """
         owner = self._choose(snapshots)
+        self._waits = waits
         readings: dict[str, Reading] = {}
         for snapshot in snapshots:
             name = ObjectName(snapshot.owner, KIND.name)
@@ -122,16 +126,19 @@ class StoreMeter:
         return self._last is None or not 0 <= now - self._last < MEASURE_MS
 
     def _is_news(self, state: StoreState | None, now: int) -> bool:
-        return state is not None and _of_state(state, now) != self._told
+        return state is not None and self._of_state(state, now) != self._told
 
     def _reading(self, name: ObjectName, now: int, state: StoreState) -> Reading:
-        self._told = told = _of_state(state, now)
+        self._told = told = self._of_state(state, now)
         try:
             measured = self.measure(name, now)
         except StoreError:
             # The file cannot be read: then this is what there is to say.
             return Reading(name, PROBE, now, told)
         return replace(measured, values={**measured.values, **told})
+
+    def _of_state(self, state: StoreState, now: int) -> dict[str, Reported]:
+        return {**_of_state(state, now), "deletion_waits": self._waits or Absence.NOTHING_TO_TELL}
 
     def measure(self, name: ObjectName, now: int) -> Reading:
         """What is to be said of the store, as the object ``name``, at ``now`` (ms UTC). Raises StoreError."""

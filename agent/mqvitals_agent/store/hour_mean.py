@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from mqvitals_agent.store.cell import numbered, text
+from mqvitals_agent.store.schema import BELIEVED
 from mqvitals_rules.baseline import WEEK_MS, WEEKS
 from mqvitals_rules.snapshot import ObjectName
 
@@ -52,7 +53,10 @@ def write_means(connection: sqlite3.Connection, means: Iterable[HourMean], objec
     ]
     connection.executemany(_KEEP, rows)
     if rows:
-        connection.execute("DELETE FROM hour_mean WHERE hour < ?", (max(row[0] for row in rows) - _KEPT_MS,))
+        connection.execute(
+            f"DELETE FROM hour_mean WHERE hour < {BELIEVED} - :keep",  # noqa: S608
+            {"now": max(row[0] for row in rows), "keep": _KEPT_MS},
+        )
 
 
 def read_means(

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from mqvitals_agent.store.alert_row import StoredAlert, read_alerts
 from mqvitals_agent.store.cell import LAST_MOMENT, integer, moment, moment_or_none, text
+from mqvitals_agent.store.schema import BELIEVED
 from mqvitals_rules.lifecycle.alert import Severity, Transition
 
 KEEP_MS = 30 * 86_400_000
@@ -154,8 +155,9 @@ def delete_old_notices(connection: sqlite3.Connection, now: int) -> None:
     """Notices that were done with long before ``now`` (ms UTC) go. The caller owns the transaction. Raises sqlite3.Error."""
     # What was told of an open alert decides what is told next, however long ago it was.
     connection.execute(
-        "DELETE FROM notice WHERE done_ts < ? AND alert_id NOT IN (SELECT id FROM alert WHERE state <> 'resolved')",
-        (now - KEEP_MS,),
+        f"DELETE FROM notice WHERE done_ts < {BELIEVED} - :keep"  # noqa: S608
+        " AND alert_id NOT IN (SELECT id FROM alert WHERE state <> 'resolved')",
+        {"now": now, "keep": KEEP_MS},
     )
 
 

@@ -70,8 +70,7 @@ def date_alerts(connection: sqlite3.Connection, ts: int, latest: int) -> None:
 
 def _date_alerts(connection: sqlite3.Connection, where: str, bounds: Mapping[str, str | int]) -> None:
     connection.execute(
-        "UPDATE alert_transition SET ts = :ts WHERE ts > :ts AND alert_id IN (SELECT id FROM alert"
-        f" WHERE {where})",
+        f"UPDATE alert_transition SET ts = :ts WHERE ts > :ts AND alert_id IN (SELECT id FROM alert WHERE {where})",
         bounds,
     )
     connection.execute(

@@ -286,6 +286,13 @@ def _connect(
 REFUSED = "refused"
 """The store's own fact of what is wrong with settings that the agent did not take over."""
 
+TRUSTED = "clock_trusted"
+"""The store's own fact of how far its writer has believed the clock (ms UTC): what a clock further ahead makes old is not deleted."""
+LEAP_MS = 3_600_000
+"""A clock that is further ahead than this, of what has elapsed, has leapt: what that makes old is not deleted at once."""
+BELIEVED = f"min(:now, coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = '{TRUSTED}') + {LEAP_MS}, :now))"
+"""A term of SQL: the clock's time ``:now`` as far as it is believed."""
+
 KEPT_FROM = "kept_from"
 """The store's own fact of when its samples begin (ms UTC): of everything before, some has been deleted."""
 ALERTS_FROM = "alerts_kept_from"

@@ -36,9 +36,9 @@ from mqvitals_agent.store.message_row import (
 from mqvitals_agent.store.notice_row import Owed, insert_notices
 from mqvitals_agent.store.ownership import give_to_group
 from mqvitals_agent.store.request import Wish, forget_old, read_wishes, write_answers
-from mqvitals_agent.store.rewind import lies_ahead, rewind
 from mqvitals_agent.store.result import HOLDS, LIVE, RECORDS, REPLAY
-from mqvitals_agent.store.schema import PAGE_SIZE, REFUSED, columns_of, make_file, open_writer, read_meta
+from mqvitals_agent.store.rewind import lies_ahead, rewind
+from mqvitals_agent.store.schema import PAGE_SIZE, REFUSED, TRUSTED, columns_of, make_file, open_writer, read_meta
 from mqvitals_agent.store.schema_check import refuse_strangers
 from mqvitals_agent.store.smf_row import (
     FileRow,
@@ -444,6 +444,19 @@ class Store(AlertTables):
         except BaseException:
             self._in_doubt = True
             raise
+
+    def trusted_time(self) -> int | None:
+        """How far the clock was believed when rows were deleted last, ms UTC; else the last snapshot. None: there is none. Raises StoreError."""
+        with self._explaining("reading"):
+            found = self._connection.execute("SELECT value FROM meta WHERE key = ?", (TRUSTED,)).fetchone()
+            if found is None:
+                found = self._connection.execute("SELECT max(last_ts) FROM owner WHERE last_cycle > 0").fetchone()
+            return None if found[0] is None else moment(int(found[0]))
+
+    def trust_time(self, ts: int) -> None:
+        """The clock is believed up to ``ts``, ms UTC. Raises StoreError."""
+        with self._explaining("writing"), self._transaction():
+            self._connection.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (TRUSTED, str(ts)))
 
     def drop_objects(self, objects: Mapping[int, ObjectName]) -> None:
         """Objects that are gone, by number, and what was told of them last; within ``deleting``. Raises sqlite3.Error."""

@@ -92,7 +92,9 @@ def _held(store: Item) -> str:
     held, keep = _told(store, "held_s"), _told(store, "keep_s")
     kept = "everything is kept" if _value(store, "keep_s") is None else f"{keep} are to be kept"
     most = "no limit" if _value(store, "limit_bytes") is None else f"{part} of its limit of {limit}"
-    return f"{used}, {most}; the oldest sample is {held} old, {kept}"
+    waits = store.values.get("deletion_waits")
+    why = f"; {safe(waits.value)}" if waits is not None and isinstance(waits.value, str) else ""
+    return f"{used}, {most}; the oldest sample is {held} old, {kept}{why}"
 
 
 def _growth(store: Item) -> str:

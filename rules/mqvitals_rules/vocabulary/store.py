@@ -23,6 +23,7 @@ KIND = Kind(
         gauge("keep_s", "s", "store.keep; absent where it is forever"),
         gauge("held_s", "s", "age of the oldest sample"),
         gauge("growth_bytes_per_h", "bytes/h", f"how fast data_bytes grows {_DAY}", computed="slope of the line through the measurements"),
+        text("deletion_waits", "why what is older than keep is not deleted by the clock now: it has leapt ahead; absent while it is"),
         state("keep_missed", NO_YES,
               "whether the limit has cost samples younger than keep in the last 24 hours; NO where keep is forever"),
         state("limit_ahead", NO_YES, "whether, as it grows now, the limit will cost samples younger than keep; NO where keep is forever",

@@ -46,10 +46,10 @@ def test_own_intervals() -> None:
 
 @pytest.mark.parametrize(
     ("moment", "asked", "due"),
-    [(0, None, True), (60_000, 0, True), (59_999, 0, False), (10_000, 20_000, True)],
+    [(0, None, True), (60_000, 0, True), (59_999, 0, False)],
 )
 def test_due(moment: int, asked: int | None, *, due: bool) -> None:
-    """Never asked, an interval ago, or at a moment that the clock has not reached since it was set back."""
+    """Never asked, or an interval of elapsed time ago."""
     assert is_due(moment, asked, 60_000) is due
 
 

@@ -228,7 +228,11 @@ def with_rule(house: Any, queue_depth: Any) -> None:
 
 def alert(house: Any) -> Alert:
     with StoreReader.open(house.store) as reader:
-        (found,) = (each.alert for each in reader.alerts(include_ended=True, include_pending=True) if each.alert.key.rule == "OWN-01")
+        (found,) = (
+            each.alert
+            for each in reader.alerts(include_ended=True, include_pending=True)
+            if each.alert.key.rule == "OWN-01"
+        )
     return found
 
 

@@ -81,3 +81,25 @@ async def test_a_failed_deletion_harms_no_cycle(house: Any, monkeypatch: Any) ->
         failing = False
         await house.clock.advance(MINUTE)
         assert len(times(house)) <= 122
+
+
+async def test_a_clock_far_ahead_deletes_nothing_of_what_is_kept(house: Any) -> None:
+    """It is said once, in the log and at the store; once the clock is right again deleting goes on."""
+    house.settings = replace(house.settings, store=StoreSettings(keep=HOUR))
+    years = 29 * 365 * 24 * HOUR
+    async with house.running():
+        await house.clock.advance(40 * MINUTE)
+        before = times(house)
+        house.clock.set(house.clock.now() + years)
+        await house.clock.advance(10 * MINUTE)
+        assert times(house)[: len(before)] == before
+        assert house.log.getvalue().count("store.retention_waits ") == 1
+        with StoreReader.open(house.store) as reader:
+            told = reader.current(ObjectName("QM01", "store"))["deletion_waits"].value
+        assert "leapt ahead by 10585d" in str(told)
+        house.clock.set(house.clock.now() - years)
+        await house.clock.advance(40 * MINUTE)
+    left = times(house)
+    assert left == sorted(left)
+    assert house.clock.now() - HOUR - MINUTE < left[0] <= house.clock.now() - HOUR + MINUTE
+    assert house.log.getvalue().count("store.retention_resumed ") == 1

@@ -49,7 +49,9 @@ def test_what_lies_ahead_of_a_later_cycle_goes(path: Path, make: Any) -> None:
             "SELECT depth, changed FROM current_queue WHERE probe = 'STATUS' AND object_id = 1"
         ).fetchone()
         assert (depth, changed) == (50, now + 10_000)
-        (latest,) = connection.execute("SELECT max(asked) FROM reading WHERE object_id = 1 AND probe <> 'SMF'").fetchone()
+        (latest,) = connection.execute(
+            "SELECT max(asked) FROM reading WHERE object_id = 1 AND probe <> 'SMF'"
+        ).fetchone()
         assert latest == now + 10_000
 
 
