@@ -34,6 +34,9 @@ MOST_READINGS = 60_000
 MOST_MEANS = 50_000
 """So many means of hours do."""
 
+FOLLOW_S = 1.0
+"""So long after a failure the next change of a notice tries to write the file again."""
+
 PATIENCE_MS = 250
 """How long a transaction waits for another program's: then it waits in memory, and the next cycle tries again."""
 
@@ -118,6 +121,7 @@ class ResilientStore:
         self._since: int | None = None
         self._dropped = 0
         self._refusal: StoreError | None = None
+        self._failed = 0.0
         self._settings_refused = ""
         self._settings_written = True
         self.written_snapshots = self.written_readings = 0
@@ -323,8 +327,11 @@ class ResilientStore:
         return self._memory.take(evaluation.transitions, owed)
 
     def _follow(self) -> None:
-        """Bring the file to what the memory says now, unless it cannot be written anyway."""
-        if self._trouble is None:
+        """Bring the file to what the memory says now: what was sent and is not noted there is sent again after a kill.
+
+        While it cannot be written that is tried once a second, as each attempt may wait for another program.
+        """
+        if self._trouble is None or self._steady() - self._failed >= FOLLOW_S:
             self._write_alerts()
 
     def _write_alerts(self) -> None:
@@ -380,6 +387,7 @@ class ResilientStore:
             self._settings_written = self._attempt(lambda file: file.note_refused(text))
 
     def _fail(self, error: StoreError) -> None:
+        self._failed = self._steady()
         if self._since is None:
             self._since = self._now()
         self._trouble = error

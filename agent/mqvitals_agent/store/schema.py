@@ -290,7 +290,7 @@ TRUSTED = "clock_trusted"
 """The store's own fact of how far its writer has believed the clock (ms UTC): what a clock further ahead makes old is not deleted."""
 LEAP_MS = 3_600_000
 """A clock that is further ahead than this, of what has elapsed, has leapt: what that makes old is not deleted at once."""
-BELIEVED = f"min(:now, coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = '{TRUSTED}') + {LEAP_MS}, :now))"
+BELIEVED = f"min(:now, coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = '{TRUSTED}') + {LEAP_MS}, :now))"  # noqa: S608 - ours
 """A term of SQL: the clock's time ``:now`` as far as it is believed."""
 
 KEPT_FROM = "kept_from"

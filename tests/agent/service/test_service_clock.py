@@ -262,7 +262,8 @@ async def test_an_alert_of_the_wrong_clock_is_as_old_as_it_is(house: Any, queue_
         house.clock.set(house.clock.now() + by)
         await house.clock.advance(30_000)
         after = alert(house)
-        assert (after.started, after.since) == (NOW + 120_000, NOW)
+        assert after.started == NOW + 120_000
+        assert after.since == NOW
         assert fingerprint(after) == fingerprint(before)
         house.of("QM01").items = {"INQUIRE_Q_STATUS": [queue_depth("APP.A", 0)]}
         await house.clock.advance(120_000)
