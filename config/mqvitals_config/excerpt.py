@@ -12,7 +12,7 @@ from mqvitals_config.source import read
 _WIDTH = 100
 
 _SECRET_KEY = re.compile(
-    r"""(?i)[\w-]*(?:password|passwd|passphrase|pwd|token|secret|credential|api_?key)[\w-]*(?<!_file)(?<!_variable)["']?\s*:(?!//)\s*"""
+    r"""(?i)(?:password|passwd|passphrase|pwd|token|secret|credential|api_?key)[\w-]*(?<!_file)(?<!_variable)["']?\s*:(?!//)\s*"""
 )
 _NOT_BLANK = re.compile(r"\S")
 _ADDRESS = re.compile(r"""(?<=://)(?P<user>[^\s'"/?#]*@)?(?P<host>[^\s'"/?#]*)(?P<rest>[^\s'"]*)""")

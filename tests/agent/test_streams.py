@@ -89,13 +89,14 @@ def test_a_reader_that_has_gone(make_store: MakeStore) -> None:
 
 @pytest.mark.parametrize("environment", [
     {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
-    {"PYTHONIOENCODING": "ascii"},
+    pytest.param({"PYTHONIOENCODING": "ascii"}, marks=pytest.mark.soak),
     {"PYTHONIOENCODING": "latin-1"},
 ])  # fmt: skip
 def test_a_terminal_without_our_signs(make_store: MakeStore, soak: bool, environment: dict[str, str]) -> None:
     """Every command prints something readable; a question mark is UNKNOWN and nothing else.
 
-    Only a locale without our signs has all commands; the other ways to it have them in ``make soak``.
+    Only a locale without our signs has all commands; the other ways to it have them in ``make soak``, ASCII as such only
+    there.
     """
     store = make_store()
     for command in commands(store) if soak or "LC_ALL" in environment else commands(store)[:3]:

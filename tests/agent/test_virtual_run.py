@@ -54,18 +54,19 @@ def cycles(store: Path) -> dict[str, list[int]]:
 
 
 @pytest.mark.parametrize("speed", ["max", "100000"])
-def test_every_cycle_is_stored(tmp_path: Path, speed: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Half an hour at a minute's interval is 30 cycles of each queue manager, the last a minute before the end; none after now."""
+def test_every_cycle_is_stored(tmp_path: Path, speed: str, soak: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    """Ten minutes (30 in `make soak`) at a minute's interval are as many cycles of each queue manager, the last a minute before the end; none after now."""
+    count = 30 if soak else 10
     store = tmp_path / "x.db"
-    words = ("--scenario", "quiet", "--for", "30m", "--interval", "1m", "--speed", speed)
+    words = ("--scenario", "quiet", "--for", f"{count}m", "--interval", "1m", "--speed", speed)
     assert lived(store, *words) == 0
-    begin = NOW - 30 * MINUTE - (NOW - 30 * MINUTE) % MINUTE
+    begin = NOW - count * MINUTE - (NOW - count * MINUTE) % MINUTE
     found = cycles(store)
     assert len(found) == 5
     for owner, times in found.items():
-        assert [ts - ts % MINUTE for ts in times] == [begin + number * MINUTE for number in range(30)], owner
+        assert [ts - ts % MINUTE for ts in times] == [begin + number * MINUTE for number in range(count)], owner
         assert max(times) <= NOW
-    assert "the 30m are over: 30 cycles" in capsys.readouterr().err
+    assert f"the {count}m are over: {count} cycles" in capsys.readouterr().err
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from mqsamples.pairs import alone
 from mqvitals_agent.cli.failure import Failure
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_rules.snapshot import ObjectName
@@ -171,7 +172,7 @@ def test_an_agent_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert living.returncode == -9
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("number", alone(signal.SIGKILL, signal.SIGHUP, signal.SIGINT))
 def test_the_agent_ends_with_its_starter(tmp_path: Path, number: int) -> None:
     """However the demonstration ends, even by kill -9, neither its agent nor its folder stays behind."""
     environment = {**os.environ, "TMPDIR": str(tmp_path)}

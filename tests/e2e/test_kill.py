@@ -42,7 +42,7 @@ def test_kill(
     """At random moments (20 in `make soak`) the store opens, every reported cycle is whole in it, and status can tell."""
     whole = rows_by_cycle(incident)
     dice = random.Random(20261120)
-    for attempt in range(20 if soak else 4):
+    for attempt in range(20 if soak else 2):
         store = tmp_path / f"killed-{attempt}.db"
         after = dice.randrange(1, 36)
         command = [

@@ -29,6 +29,12 @@ from mqvitals_tui.main import main
 
 Run = Callable[..., Any]
 
+SIZES = [
+    (80, 24),
+    (200, 60),
+    pytest.param(60, 30, marks=pytest.mark.soak),
+    pytest.param(120, 40, marks=pytest.mark.soak),
+]
 INCIDENT = Scenario(
     "Three troubles",
     600_000,
@@ -90,7 +96,7 @@ def commands(shown: str) -> Iterator[list[str]]:
             yield shlex.split(found[1])
 
 
-@pytest.mark.parametrize(("width", "height"), [(80, 24), (60, 30), (120, 40), (200, 60)])
+@pytest.mark.parametrize(("width", "height"), SIZES)
 def test_the_incident_fits_a_terminal(critical: Path, width: int, height: int) -> None:
     """Nothing scrolls off: group, how bad and since when, who is not well, the three worst alerts."""
     shown = on_a_terminal(critical.parent, width, height, "status", "--store", critical.name)
@@ -170,20 +176,25 @@ def test_narrow_and_wide(
         assert all(cells(line) <= width or re.match(r"  mqvitals |    --store ", line) for line in lines)
 
 
-def test_one_of_a_family(mqvitals: Run, tmp_path: Path) -> None:
+def test_one_of_a_family(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """While BP-03 fires for a pool, its BP-02 is listed as covered, and the status leaves it out."""
     store, recording = tmp_path / "part.db", tmp_path / "part.jsonl"
     pool = "QM01/buffer_pool/3"
     scenario = load_scenario("buffer-pool-thrash")
     write_recording(recording, scenario, batches(scenario, 120_000, 2_000, connected=True), 2_000)
-    mqvitals("replay", recording, "--speed", "max", "--store", store)
-    text = mqvitals("alerts", "list", "--store", store).stdout
+
+    def said(*words: str, code: int = 0) -> str:
+        assert main([*words, "--store", str(store)]) == code
+        return capsys.readouterr().out
+
+    said("replay", str(recording), "--speed", "max")
+    text = said("alerts", "list")
     assert "BP-02  QM01 buffer pool 3 (covered by BP-03)" in " ".join(text.split()).replace("BP-02 ", "BP-02  ")
-    every = json.loads(mqvitals("alerts", "list", "--json", "--store", store).stdout)
+    every = json.loads(said("alerts", "list", "--json"))
     assert {alert["rule"] for alert in every if alert["object"] == pool} == {"BP-02", "BP-03"}
     assert all(len(alert) == 9 for alert in every)
-    status = json.loads(mqvitals("status", "--json", "--store", store, code=2).stdout)
+    status = json.loads(said("status", "--json", code=2))
     assert [alert["rule"] for alert in status["alerts"] if alert["object"] == pool] == ["BP-03"]
-    shown = mqvitals("status", "--store", store, code=2).stdout
+    shown = said("status", code=2)
     assert "BP-03" in shown
     assert "BP-02" not in shown

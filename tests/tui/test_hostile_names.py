@@ -18,6 +18,7 @@ from textual.command import CommandPalette
 from textual.pilot import Pilot
 
 from mqsamples.once import Once
+from mqsamples.pairs import alone
 from mqvitals_agent.intake import Intake
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.view.text import cells, fit, safe
@@ -199,7 +200,7 @@ def view(app: App[Any], selector: str) -> CursorView:
     return found
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("size", alone(*SIZES), ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_places(app: MqvitalsApp, shown: Shown, size: tuple[int, int]) -> None:
     """Overview, lists, alerts and agent: harmless, aligned, and shown to the end."""
     async with app.run_test(size=size) as pilot:
@@ -278,12 +279,12 @@ async def test_single_objects(app: MqvitalsApp, shown: Shown) -> None:
             app.go_to("overview")
 
 
-async def test_palette(app: MqvitalsApp, shown: Shown, until: Until) -> None:
+async def test_palette(app: MqvitalsApp, shown: Shown, until: Until, soak: bool) -> None:
     """What is found is shown as it is, whatever is typed, and opens."""
     size = SIZES[0]
     async with app.run_test(size=size) as pilot:
         await shown(pilot)
-        for typed in ("[", "x]", "31m", "漢", "title", "lower"):
+        for typed in ("[", "31m", "漢", "x]", "title", "lower")[: None if soak else 3]:
             await pilot.press("colon")
             await until(pilot, lambda: isinstance(app.screen, CommandPalette))
             await pilot.press(*typed)
@@ -293,12 +294,13 @@ async def test_palette(app: MqvitalsApp, shown: Shown, until: Until) -> None:
             await until(pilot, lambda: isinstance(app.screen, MainScreen))
 
 
-async def test_filter(app: MqvitalsApp, shown: Shown, until: Until) -> None:
-    """What is pasted into the filter neither steers nor breaks anything."""
+async def test_filter(app: MqvitalsApp, shown: Shown, until: Until, soak: bool) -> None:
+    """What is pasted into the filter, in ``make soak`` every name, neither steers nor breaks anything."""
     size = SIZES[0]
     async with app.run_test(size=size) as pilot:
         await shown(pilot)
-        for place, texts in (("queues", NAMES.values()), ("alerts", (NAMES["bold"], NAMES["wide"], NAMES["colour"]))):
+        every = list(NAMES.values())[:: 1 if soak else 2]
+        for place, texts in (("queues", every), ("alerts", (NAMES["bold"], NAMES["wide"], NAMES["colour"]))):
             app.go_to(place)
             await shown(pilot)
             for text in texts:
@@ -318,14 +320,14 @@ def main(app: App[Any]) -> MainScreen:
     return screen
 
 
-async def test_enter_opens_what_is_under_the_cursor(app: MqvitalsApp, shown: Shown) -> None:
-    """Every line of the list leads to the object it names, however it is called."""
+async def test_enter_opens_what_is_under_the_cursor(app: MqvitalsApp, shown: Shown, soak: bool) -> None:
+    """Lines of the list, in ``make soak`` more of them, lead to the object they name, however it is called."""
     async with app.run_test(size=(120, 40)) as pilot:
         await shown(pilot)
         app.go_to("queues")
         await shown(pilot)
         table = app.screen.query_one("#table", VirtualTable)
-        for item in table.items[:: max(len(table.items) // 15, 1)]:
+        for item in table.items[:: max(len(table.items) // (15 if soak else 5), 1)]:
             assert table.go_to(item.key)
             await pilot.press("enter")
             assert isinstance(app.screen, DetailScreen)

@@ -16,7 +16,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_tui.keys import APP, EVERYWHERE, HELP
+from mqvitals_tui.keys import ACROSS, APP, EVERYWHERE, HELP, MOVES
 from mqvitals_tui.places import BEHIND, BY_ID, PLACES
 from mqvitals_tui.screens.detail_screen import DetailScreen
 from mqvitals_tui.screens.frame_screen import FrameScreen
@@ -391,7 +391,7 @@ async def test_every_key_does_what_the_help_says(
     """Each key of each binding, one after the other, each on the screen as it is when it is opened.
 
     In ``make soak``. Else one key of each binding, which is another one on another screen, and of the bindings that all
-    screens have every fourth.
+    screens or all lists have every fourth, on each screen others.
     """
     life = lives("incident").copied(tmp_path / "asked.db")
     app = life.app()
@@ -405,11 +405,11 @@ async def test_every_key_does_what_the_help_says(
             await stage.begin()
             keys = [(binding, binding.key.split(",")) for binding in documented(app.screen)]
             place = SCREENS.index(screen)
-            for number, (binding, names) in enumerate(keys):
-                common = binding in (*EVERYWHERE, *APP)
+            for binding, names in keys:
+                common = binding in (*EVERYWHERE, *APP, *MOVES, *ACROSS)
                 if soak:
                     chosen = names
-                elif common and (number + place) % 4:
+                elif common and ([*EFFECTS].index(str(binding.id)) + place) % 4:
                     chosen = []
                 else:
                     chosen = [names[place % len(names)]]

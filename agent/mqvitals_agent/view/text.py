@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 from unicodedata import category, combining, east_asian_width
 
 ELLIPSIS = "…"
@@ -75,6 +76,7 @@ def cells(text: str) -> int:
     return sum(_cells_of(char) for char in text)
 
 
+@lru_cache(maxsize=4096)
 def _cells_of(char: str) -> int:
     if combining(char) or category(char) in _MARKS:
         return 0

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mqsamples.examples import COSTLY
 from mqvitals_agent.simulator.model import World
 from mqvitals_agent.simulator.repetition import Repetition
 from mqvitals_agent.simulator.scenario import SCENARIOS, Incident, Scenario, ScenarioError, What, load_scenario
@@ -17,6 +18,8 @@ from mqvitals_agent.simulator.transmission import achieved, batch_us, capacity
 
 BEGIN = 1_763_700_000_000
 S = 1000
+BRIEFLY = ("quiet", "busy-morning")
+"""Scenarios without and with incidents that `make test` plays where all of them take long."""
 
 
 def world(*incidents: Incident, length: int = 3_600_000, **options: int) -> World:
@@ -74,7 +77,7 @@ INCIDENTS = st.builds(
     st.lists(st.integers(0, 600 * S), max_size=5),
     st.integers(0, 60 * S),
 )
-@settings(max_examples=20, deadline=None)
+@COSTLY
 def test_what_is_added_is_what_would_be_lived(
     incidents: list[Incident], length: int, looks: list[int], later: int
 ) -> None:
@@ -137,7 +140,9 @@ def test_what_is_played_is_what_would_be_lived(
     assert plays or incidents
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize(
+    "name", [name if name in BRIEFLY else pytest.param(name, marks=pytest.mark.soak) for name in SCENARIOS]
+)
 def test_a_group_of_many_days_is_there_at_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of ten days no more is lived through than a few rounds."""
     steps = 0

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from mqsamples.pairs import alone
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.simulator.application import Kind
@@ -45,7 +46,7 @@ def running(member: Member) -> set[tuple[str, str]]:
     }
 
 
-@pytest.mark.parametrize("seed", [1, 2, 77])
+@pytest.mark.parametrize("seed", alone(1, 2, 77))
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_as_many_as_are_counted(name: str, seed: int) -> None:
     """Each queue has as many handles for input and output as are counted, each of one connection; channels that run only."""

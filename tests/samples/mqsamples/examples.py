@@ -6,3 +6,5 @@ from hypothesis import settings
 
 COSTLY = settings(max_examples=max(settings().max_examples // 4, 5))
 """A decorator: a quarter of what others have, in ``make soak`` too."""
+VERY_COSTLY = settings(max_examples=max(settings().max_examples // 10, 3))
+"""A decorator: a tenth of them."""

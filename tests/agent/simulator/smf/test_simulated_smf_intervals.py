@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mqsamples.examples import VERY_COSTLY
 from mqvitals_agent.simulator.model import World
 from mqvitals_agent.simulator.repetition import Repetition
 from mqvitals_agent.simulator.scenario import SCENARIOS, Incident, Scenario, What, load_scenario
@@ -147,7 +148,7 @@ def test_a_queue_manager_that_is_down_writes_nothing(smf: SimpleNamespace) -> No
 
 
 @given(st.integers(0, 500), st.sampled_from([4, 6, 10]), st.sampled_from([0, 60, 133]))
-@settings(max_examples=8, deadline=None)
+@VERY_COSTLY
 def test_a_restart_goes_on_with_the_same_records(later_s: int, interval_s: int, more_s: int) -> None:
     """Whoever begins later with the same group writes the same records as one who lived through all of it, leaps or not."""
     now = BEGIN + later_s * _S
