@@ -186,6 +186,9 @@ class ObjectState:
         """The clock was corrected by so much: what polls told is as old as the time that has elapsed since."""
         for stamp in set(self.stamps.values()):
             stamp.ts += by_ms
+        for metric in self.from_records:
+            # By the wrong clock a record may have been stale.
+            self.values[metric] = self.recorded[metric].value
         self.deadline = -1
 
     def told_until(self, metrics: Iterable[str]) -> int:

@@ -43,6 +43,15 @@ class UsualHours:
         sums[0] += 1000 * value if counter else value
         sums[1] += weight
 
+    def shift(self, by_ms: int) -> None:
+        """The clock was corrected by so much: hours that lie ahead of it now were told by the wrong clock, and never end."""
+        if by_ms >= 0:
+            return
+        latest = max(self._newest + HOUR_MS + by_ms - 1, 0)
+        self._newest = min(self._newest, latest - latest % HOUR_MS)
+        for hour in [hour for hour in self._hours if hour > latest]:
+            del self._hours[hour]
+
     def take_finished(self) -> list[HourMean]:
         """The means of the hours that are over, each once. Without a store they are kept here too."""
         means = []

@@ -190,6 +190,7 @@ class WindowHistory:
         """The clock was corrected by so much: polls lie as far back as time has elapsed since."""
         for track in self._tracks.values():
             track.shift(by_ms)
+        self._usual.shift(by_ms)
         if by_ms < 0:
             self._floors = {key: floor + by_ms for key, floor in self._floors.items()}
 

@@ -188,6 +188,25 @@ async def test_an_hour_ahead_for_one_cycle(house: Any, queue_depth: Any) -> None
     assert {interval for _, interval, _ in samples(house)} <= {None, 30_000}
 
 
+async def test_an_hour_back_for_one_poll(house: Any, queue_depth: Any) -> None:
+    """Of a run that has lasted nothing is given up, and nothing lies ahead afterwards."""
+    house.of("QM01").items = {"INQUIRE_Q_STATUS": [queue_depth("APP.A", 5)]}
+    async with house.running():
+        await house.clock.advance(20 * 60_000 + 5_000)
+        before = samples(house)
+        house.clock.set(house.clock.now() - HOUR)
+        await house.clock.advance(30_000)
+        house.clock.set(house.clock.now() + HOUR)
+        await house.clock.advance(60_000)
+    found = samples(house)
+    assert found[: len(before)] == before
+    assert {interval for _, interval, _ in found} == {None, 30_000}
+    times = [ts for ts, _, _ in found]
+    assert [late - early for early, late in pairwise(times[-4:])] == [15_000, 45_000, 30_000]
+    assert times[-1] == house.clock.now() - 5_000
+    assert [len(events(house, event)) for event in ("clock.corrected", "clock.behind", "clock.caught_up")] == [2, 1, 1]
+
+
 async def test_set_while_a_cycle_is_in_flight(house: Any, queue_depth: Any) -> None:
     """An answer that comes after the clock was set belongs to its cycle as if it had not been."""
     script = house.of("QM01")

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from mqvitals_agent.intake import Intake
 from mqvitals_agent.store.hour_mean import HourMean
 from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.usual import UsualHours
 from mqvitals_agent.store.verdict import Verdict
 from mqvitals_agent.store.windows import Wanted, WindowHistory
 from mqvitals_agent.store.writer import Store
@@ -146,6 +147,25 @@ def test_the_agent_learns_what_is_usual(tmp_path: Path) -> None:
     with StoreReader.open(path) as reader:
         (finding,) = judge(reader, judging.rules.forms(name), judging.facts, name).findings
         assert finding.when.filled == "used_pct [21] > 2 * baseline(used_pct) [10]"
+
+
+def test_an_hour_ahead_of_a_corrected_clock_never_ends(make: Any) -> None:
+    """A clock that was years ahead for one poll adds no hour of its own, and takes nothing from the hour of then."""
+    usual, years = UsualHours(frozenset(), None), 29 * 365 * 24 * HOUR_MS
+    began = hour(0)
+
+    def told(ts: int, value: float) -> list[tuple[int, float, int]]:
+        usual.note(make.queue(), "depth", ts, 30_000, value)
+        return [(each.hour, each.mean, each.weight) for each in usual.take_finished()]
+
+    assert told(began + 60_000, 10) == []
+    usual.shift(years)
+    assert told(began + years + 90_000, 1000) == [(began, 10, 1)]
+    usual.shift(-years)
+    assert told(began + 120_000, 20) == []
+    usual.shift(-15_000)
+    assert told(began + 150_000, 30) == []
+    assert told(began + HOUR_MS + 30_000, 40) == [(began, 25, 2)]
 
 
 def test_old_hours_go(make: Any, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,34 @@ def test_gone_objects_leave_the_memory(make: Any) -> None:
     assert [point.value for point in history.points(make.queue(), "depth", 0)] == [5.0, None]
     history.add(make.snapshot(3, make.status(3, depth=1)))
     assert [point.value for point in history.points(make.queue(), "depth", 0)] == [1.0]
+
+
+@pytest.mark.parametrize("by", [-3_600_000, -40_000, 40_000, 3_600_000])
+def test_a_corrected_clock_neither_stretches_windows_nor_tells_a_poll_twice(
+    make: Any, tmp_path: Path, by: int
+) -> None:
+    """What is in memory lies as far back as time has elapsed; what is older comes from the store, once."""
+    path = tmp_path / "store.db"
+    with Store.open(path, kinds=make.kinds) as store, StoreReader.open(path, kinds=make.kinds) as reader:
+        history = WindowHistory(WANTED, older=reader, kinds=make.kinds)
+        for cycle in range(1, 61):
+            snapshot = make.snapshot(cycle, make.status(cycle, depth=cycle))
+            history.add(snapshot)
+            store.write(snapshot, make.verdict())
+        history.shift(by)
+        now = make.ts(61) + by
+        snapshot = make.snapshot(61, make.status(61, depth=61))
+        dated = tuple(replace(each, ts=now) for each in snapshot.readings)
+        history.add(replace(snapshot, ts=now, readings=dated))
+        minute = history.points(make.queue(), "depth", now - 60_000)
+        assert [(point.ts - now, point.value, point.interval_ms) for point in minute] == [
+            (-10_000 * back, 61 - back, 10_000) for back in range(5, -1, -1)
+        ]
+        for found in (history.last(make.queue(), "depth", 55), history.points(make.queue(), "depth", 0)):
+            values = [point.value for point in found]
+            assert [point.ts for point in found] == sorted({point.ts for point in found})
+            assert values == sorted(set(values))
+            assert values[-6:] == [56, 57, 58, 59, 60, 61]
 
 
 def plain(snapshots: list[Snapshot], metric: str, since: int) -> list[Point]:
