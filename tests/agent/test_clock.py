@@ -211,13 +211,15 @@ async def test_to_advance_is_to_see_all_of_the_moment() -> None:
 
 
 async def test_a_clock_that_is_set() -> None:
-    """Whoever sleeps sleeps on for as long as before."""
+    """Whoever sleeps sleeps on for as long as before, and what has elapsed is what has elapsed."""
     clock = VirtualClock(HOUR)
+    began = clock.steady_s()
     task = asyncio.create_task(clock.sleep(500))
     await asyncio.sleep(0)
     clock.set(1000)
     await task
     assert clock.now() == 1500
+    assert clock.steady_s() - began == 0.5
 
 
 def test_a_loop_that_cannot_move_it() -> None:
@@ -254,4 +256,6 @@ def test_the_clock_of_the_system() -> None:
             await clock.sleep(1)
         return clock.now()
 
+    began = clock.steady_s()
     assert abs(run_in_loop(live(), clock) - time.time() * 1000) < HOUR
+    assert 0.001 <= clock.steady_s() - began < 3600
