@@ -104,6 +104,24 @@ async def test_a_clock_that_is_set_ahead_gives_nothing_up(
     assert site.outcomes() == [("BP-03", "firing", "accepted")]
 
 
+@pytest.mark.parametrize("by_ms", [-3_600_000, -120_000, 3_600_000, 56 * 365 * 86_400_000])
+@pytest.mark.parametrize("status", [400, 503])
+async def test_a_clock_that_is_set_delays_no_attempt_for_long(
+    site: Any, hook: Any, pool: Pool, webhook: Webhook, settled: Settled, status: int, by_ms: int
+) -> None:
+    """Pauses go by elapsed time; what the store says of the next attempt holds for five minutes at most."""
+    hook.answers = [status] * 3
+    site.receivers = [webhook(hook.url)]
+    site.change(pool())
+    began = site.clock.steady_s()
+    async with site.running():
+        await hook.until(2)
+        site.clock.set(site.clock.now() + by_ms)
+        await settled(site)
+    assert site.outcomes() == [("BP-03", "firing", "accepted")]
+    assert (site.clock.steady_s() - began) * 1000 <= LONGEST_MS + 14_000
+
+
 async def test_of_what_was_given_up_the_end_is_not_told(
     site: Any, hook: Any, pool: Pool, webhook: Webhook, settled: Settled
 ) -> None:
