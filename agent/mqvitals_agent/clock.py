@@ -164,10 +164,14 @@ class VirtualClock:
         return bool(self._holds) or any(not each[-1].done() for each in self._sleepers)
 
     def set(self, now: int) -> None:
-        """Set the clock as an operator would: whoever sleeps sleeps on for as long as before."""
-        self._sleepers = [(each[0] + now - self._now, *each[1:]) for each in self._sleepers]
+        """Set the clock as an operator would: no time elapses, and whoever sleeps sleeps on for as long as before."""
         self._set_by += now - self._now
-        self._now = now
+        self.suspend(now - self._now)
+
+    def suspend(self, ms: int) -> None:
+        """So much time elapses while the machine is suspended: whoever sleeps sleeps on for as long as before."""
+        self._sleepers = [(each[0] + ms, *each[1:]) for each in self._sleepers]
+        self._now += ms
 
     def begin(self) -> None:
         """The pace counts from now on, once."""

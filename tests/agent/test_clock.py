@@ -222,6 +222,18 @@ async def test_a_clock_that_is_set() -> None:
     assert clock.steady_s() - began == 0.5
 
 
+async def test_a_machine_that_is_suspended() -> None:
+    """Time elapses meanwhile, which sleepers do not see."""
+    clock = VirtualClock(HOUR)
+    began = clock.steady_s()
+    task = asyncio.create_task(clock.sleep(500))
+    await asyncio.sleep(0)
+    clock.suspend(60_000)
+    await task
+    assert clock.now() == HOUR + 60_500
+    assert clock.steady_s() - began == 60.5
+
+
 def test_a_loop_that_cannot_move_it() -> None:
     """To sleep there would be for ever."""
     with asyncio.Runner() as runner, pytest.raises(RuntimeError, match="needs a VirtualLoop"):

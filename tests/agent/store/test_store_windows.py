@@ -73,9 +73,7 @@ def test_gone_objects_leave_the_memory(make: Any) -> None:
 
 
 @pytest.mark.parametrize("by", [-3_600_000, -40_000, 40_000, 3_600_000])
-def test_a_corrected_clock_neither_stretches_windows_nor_tells_a_poll_twice(
-    make: Any, tmp_path: Path, by: int
-) -> None:
+def test_a_corrected_clock_neither_stretches_windows_nor_tells_a_poll_twice(make: Any, tmp_path: Path, by: int) -> None:
     """What is in memory lies as far back as time has elapsed; what is older comes from the store, once."""
     path = tmp_path / "store.db"
     with Store.open(path, kinds=make.kinds) as store, StoreReader.open(path, kinds=make.kinds) as reader:
@@ -94,7 +92,7 @@ def test_a_corrected_clock_neither_stretches_windows_nor_tells_a_poll_twice(
             (-10_000 * back, 61 - back, 10_000) for back in range(5, -1, -1)
         ]
         for found in (history.last(make.queue(), "depth", 55), history.points(make.queue(), "depth", 0)):
-            values = [point.value for point in found]
+            values = [point.value or 0 for point in found]
             assert [point.ts for point in found] == sorted({point.ts for point in found})
             assert values == sorted(set(values))
             assert values[-6:] == [56, 57, 58, 59, 60, 61]
