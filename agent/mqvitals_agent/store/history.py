@@ -3,43 +3,88 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from mqvitals_agent.store.shape import NULL, Arrangement, Spread
+from mqvitals_agent.store.shape import NULL, Arrangement, Cells, Shape, Spread, cells
 from mqvitals_agent.store.table import KindTables
 from mqvitals_rules.snapshot import Reading
 from mqvitals_rules.vocabulary.metric import Absence, Reported
+
+_INSERTS = 256
+"""A kind has a handful of sets of shapes; whatever feeds us more must not fill the memory."""
+
+
+class Sample(NamedTuple):
+    """What one snapshot or record says of an object, before it is a row. ``interval_ms`` and ``cells`` as they are bound."""
+
+    ts: int
+    object_id: int
+    interval_ms: float
+    polled: bool
+    shape: Shape
+    cells: Cells
 
 
 class HistoryRows:
     """Merges the readings of an object into its row of the history of its kind."""
 
     def __init__(self, tables: KindTables) -> None:
+        self._tables = tables
         self._arrangement = Arrangement(tables.numbers, tables.metrics, tables.kind)
+        self._inserts: dict[frozenset[Shape], tuple[str, Arrangement]] = {}
 
-    def row(self, ts: int, object_id: int, told: Sequence[Spread]) -> tuple[Any, ...] | None:
-        """The parameters of ``KindTables.insert_history``; None when nothing was polled and nothing was told.
+    def sample(self, ts: int, object_id: int, told: Sequence[Spread]) -> Sample | None:
+        """What these readings say together; None when nothing was polled and nothing was told.
 
         A metric told twice has its latest present value: absence never replaces a value. Raises ValueError for an
         unknown metric.
         """
-        reading, shape, cells = told[0]
+        reading, shape, values = told[0]
         polled, answered, interval = reading.poll, reading.answered, reading.interval_ms
         if len(told) > 1:
             for another, more, behind in told[1:]:
                 shape += more
-                cells += behind
+                values += behind
                 answered = answered or another.answered
                 if another.poll and not polled:
                     polled, interval = True, another.interval_ms
         if not polled and not answered:
             return None
-        columns = self._arrangement.of(shape)
-        if columns is None:
-            row = self._arrangement.row(merged([each.reading for each in told]))
-        else:
-            row = columns((*cells, NULL))
-        return (ts, object_id, NULL if interval is None else interval, polled, *row)
+        if self._arrangement.of(shape) is None:
+            found = merged([each.reading for each in told])
+            shape, values = tuple(found), cells(found.values())
+        return Sample(ts, object_id, NULL if interval is None else interval, polled, shape, values)
+
+    def row(self, sample: Sample) -> tuple[Any, ...]:
+        """The parameters of ``KindTables.insert_history`` with every column."""
+        return _row(self._arrangement, sample)
+
+    def insert(self, samples: Sequence[Sample]) -> tuple[str, list[tuple[Any, ...]]]:
+        """The statement that inserts these samples, in their order, and its parameters.
+
+        It names only the columns that any of them tells: one cycle tells a fifth of them, and to bind NULL to the others takes as long as all the
+        rest of a row.
+        """
+        shapes = frozenset([sample.shape for sample in samples])
+        known = self._inserts.get(shapes)
+        if known is None:
+            if len(self._inserts) >= _INSERTS:
+                self._inserts.clear()
+            told = frozenset[str]().union(*shapes)
+            columns = tuple(name for name in self._tables.numbers if name in told)
+            known = (
+                self._tables.insert_history(columns),
+                Arrangement(columns, self._tables.metrics, self._tables.kind),
+            )
+            self._inserts[shapes] = known
+        statement, arrangement = known
+        return statement, [_row(arrangement, sample) for sample in samples]
+
+
+def _row(arrangement: Arrangement, sample: Sample) -> tuple[Any, ...]:
+    columns = arrangement.of(sample.shape)
+    assert columns is not None, "a sample has each metric once"
+    return (*sample[:4], *columns((*sample.cells, NULL)))
 
 
 def merged(readings: Sequence[Reading]) -> dict[str, Reported]:

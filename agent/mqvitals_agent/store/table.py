@@ -65,18 +65,18 @@ class KindTables:
                 ]
         return wanted
 
-    def insert_history(self) -> str:
-        """Parameters: ts, object_id, interval_ms, polled, then ``numbers``.
+    def insert_history(self, columns: tuple[str, ...]) -> str:
+        """Parameters: ts, object_id, interval_ms, polled, then ``columns``, which are some of ``numbers``; the others are NULL.
 
         A cycle told again replaces what was told of it before.
         """
         return (
-            f"INSERT OR REPLACE INTO {self.history}(source, ts, object_id, interval_ms, polled{_listed(self.numbers)})"
-            f" VALUES({POLL}, ?, ?, ?, ?{', ?' * len(self.numbers)})"
+            f"INSERT OR REPLACE INTO {self.history}(source, ts, object_id, interval_ms, polled{_listed(columns)})"
+            f" VALUES({POLL}, ?, ?, ?, ?{', ?' * len(columns)})"
         )
 
     def merge_history(self) -> str:
-        """Parameters: source, then those of ``insert_history``: a sample that records told.
+        """Parameters: source, then those of ``insert_history`` with all ``numbers``: a sample that records told.
 
         What other probes' records of the same end told stays; the same record told again changes nothing.
         """

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from operator import itemgetter
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from mqvitals_agent.store.cell import LAST_MOMENT, integer, moment, text
 from mqvitals_agent.store.current import CurrentState
 from mqvitals_agent.store.current_query import CurrentQuery
 from mqvitals_agent.store.error import UNDECODABLE, StoreError, Trouble, explained
-from mqvitals_agent.store.history import HistoryRows
+from mqvitals_agent.store.history import HistoryRows, Sample
 from mqvitals_agent.store.hour_mean import HourMean, write_means
 from mqvitals_agent.store.impossible import count_impossible, drop_impossible
 from mqvitals_agent.store.lock import WriterLock
@@ -97,7 +97,6 @@ class Store(AlertTables):
         self._lock = lock
         self._file = WatchedFile(path, lock)
         self._tables = tables = tables_of(kinds)
-        self._inserts = {kind: table.insert_history() for kind, table in tables.items()}
         self._rows = {kind: HistoryRows(table) for kind, table in tables.items()}
         self._current = CurrentState(connection, tables)
         self._alerts = AlertRows(connection)
@@ -586,7 +585,7 @@ class Store(AlertTables):
                 grouped[reading.object] = [reading]
             else:
                 known.append(reading)
-        history: dict[str, list[tuple[Any, ...]]] = {}
+        history: dict[str, list[Sample]] = {}
         objects = self._objects
         take = self._current.take
         ts = snapshot.ts
@@ -596,15 +595,15 @@ class Store(AlertTables):
             if name.owner != snapshot.owner:
                 raise _misplaced(name, snapshot)
             number = objects.get(name) or self._number(name, ts)
-            row = rows.row(ts, number, [take(number, reading) for reading in readings])
-            if row is not None:
-                history.setdefault(kind, []).append(row)
+            sample = rows.sample(ts, number, [take(number, reading) for reading in readings])
+            if sample is not None:
+                history.setdefault(kind, []).append(sample)
             for reading in readings:
                 if reading.gone or number in self._gone:
                     self._note_gone(number, reading)
-        for kind, table_rows in history.items():
-            table_rows.sort(key=itemgetter(1))
-            self._connection.executemany(self._inserts[kind], table_rows)
+        for kind, samples in history.items():
+            samples.sort(key=attrgetter("object_id"))
+            self._connection.executemany(*self._rows[kind].insert(samples))
         return records
 
     def _write_records(self, snapshot: Snapshot, records: Iterable[Reading]) -> None:
@@ -617,10 +616,10 @@ class Store(AlertTables):
             if name.owner != snapshot.owner:
                 raise _misplaced(name, snapshot)
             number = self._number(name, snapshot.ts)
-            row = rows.row(ts, number, [self._current.take(number, record)])
-            if row is None:
+            sample = rows.sample(ts, number, [self._current.take(number, record)])
+            if sample is None:
                 continue
-            history.setdefault(name.kind, []).append((source, *row))
+            history.setdefault(name.kind, []).append((source, *rows.row(sample)))
             told.append((number, source, ts))
             if number in self._gone and ts - (record.interval_ms or 0) >= self._gone[number]:
                 # Only a record that began after it was found to be gone tells that it is there again.

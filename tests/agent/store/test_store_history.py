@@ -92,6 +92,23 @@ def test_a_cycle_told_again_replaces_itself(path: Path, make: Any) -> None:
     assert points(path, make, "depth") == [(10_000, 1), (20_000, 2)]
 
 
+def test_objects_of_one_snapshot_may_tell_different_metrics(path: Path, make: Any) -> None:
+    """Each row holds what its own object told; a cycle told again with fewer metrics has none of the others."""
+    fill(
+        path,
+        make,
+        make.snapshot(1, make.status(1, depth=5, puts=3), make.definition(1, "APPL.OUT", usage=1, max_depth=9)),
+        make.snapshot(2, make.status(2, depth=6, puts=4), make.status(2, "APPL.OUT", description="text alone")),
+        make.snapshot(2, make.status(2, puts=7)),
+    )
+    assert points(path, make, "depth") == [(10_000, 5), (20_000, None)]
+    assert points(path, make, "puts") == [(10_000, 3), (20_000, 7)]
+    with StoreReader.open(path, kinds=make.kinds) as reader:
+        other = make.queue("APPL.OUT")
+        told = {metric: [value for _, value in reader.trend(other, metric).points] for metric in ("depth", "max_depth")}
+    assert told == {"depth": [None], "max_depth": [9, None]}
+
+
 def test_unknown_names_have_suggestions(path: Path, make: Any) -> None:
     """An unknown object, kind or metric, and a text, are refused with the closest names."""
     fill(path, make, make.snapshot(1, make.status(1, depth=1), make.status(1, "APPL.OUT", depth=1)))
