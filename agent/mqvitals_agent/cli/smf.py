@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mqvitals_agent.cli.failure import ExitCode, Failure
 from mqvitals_agent.cli.stream import cannot_write, complain
+from mqvitals_agent.cli.time_argument import FORMS, moment_argument, zone_argument
 
 if TYPE_CHECKING:
     from mqvitals_agent.smf.csv_files import CsvFiles
@@ -81,9 +83,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="only records of this queue manager; may be repeated",
     )
     dump.add_argument(
-        "--from", dest="begin", metavar="TIME", help="only intervals that ended from then on, as 2026-03-01T12:00:00Z"
+        "--from", dest="begin", metavar="TIME", help=f"only intervals that ended from this moment on: {FORMS}"
     )
-    dump.add_argument("--to", dest="end", metavar="TIME", help="only intervals that ended until then")
+    dump.add_argument("--to", dest="end", metavar="TIME", help="only intervals that ended until this moment")
+    dump.add_argument(
+        "--tz",
+        metavar="ZONE",
+        type=zone_argument,
+        default=UTC,
+        help="the zone of --from and --to where they name none, such as Europe/Berlin or +01:00 (default: UTC); what is printed is UTC",
+    )
     dump.add_argument(
         "--summary", action="store_true", help="only count what is there, and what the options above select of it"
     )
@@ -109,7 +118,7 @@ def _dump(arguments: argparse.Namespace) -> int:
     if arguments.summary and arguments.csv is not None:
         raise Failure("--summary writes nothing, and --csv says where to write", hint="give one of them")
     wanted = _sections(arguments.section)
-    begin, end = _moment("--from", arguments.begin), _moment("--to", arguments.end)
+    begin, end = _moment("--from", arguments.begin, arguments.tz), _moment("--to", arguments.end, arguments.tz)
     if begin is not None and end is not None and begin > end:
         raise Failure(f"--from {arguments.begin} is after --to {arguments.end}", hint="exchange them")
     selection = Selection(arguments.queue_manager, begin, end)
@@ -151,18 +160,16 @@ def _sections(names: Sequence[str]) -> frozenset[str]:
     return wanted
 
 
-def _moment(option: str, told: str | None) -> int | None:
-    from mqvitals_rules.moment import parse
-
+def _moment(option: str, told: str | None, zone: tzinfo) -> int | None:
+    """The moment in microseconds, as precise as lines print "start" and "end"."""
     if told is None:
         return None
+    found = moment_argument(option, told, lambda: zone, time.time_ns() // 1_000_000) * 1000
     try:
-        # To the microsecond, as lines tell "start" and "end".
-        return parse(told) * 1000 + datetime.fromisoformat(told).microsecond % 1000
-    except ValueError as error:
-        raise Failure(
-            f"{option} {told!r} is no moment: {error}", hint="write it as 2026-11-20T12:00:00Z or with +01:00"
-        ) from error
+        return found + datetime.fromisoformat(told).microsecond % 1000
+    except ValueError:
+        # A form without fractions of a second: yesterday, or 8:00.
+        return found
 
 
 def _selected(found: Iterator[Record], wanted: frozenset[str], tally: Tally) -> Iterator[Record]:
@@ -181,8 +188,6 @@ def _selected(found: Iterator[Record], wanted: frozenset[str], tally: Tally) -> 
 
 def _read(name: str, selection: Selection, tally: Tally, trouble: list[str]) -> Iterator[Record]:
     """The wanted records of a file. What ends them before its end is put into ``trouble``."""
-    import time
-
     from mqvitals_agent.smf.error import SmfError
     from mqvitals_agent.smf.reader import records
     from mqvitals_agent.smf.source import open_smf

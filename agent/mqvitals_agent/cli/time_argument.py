@@ -19,17 +19,18 @@ _DAYS: Final = {"today": 0, "yesterday": 1}
 
 
 def add_zone_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--tz``."""
+    """Declare ``--tz`` for a command that shows times and may read them, by default in the configuration's zone."""
     parser.add_argument(
         "--tz",
         metavar="ZONE",
-        type=_zone,
+        type=zone_argument,
         help="show times in this zone, such as Europe/Berlin or +01:00 (default: UTC), and read those without one in it"
         " (default: time_zone of the configuration)",
     )
 
 
-def _zone(text: str) -> tzinfo:
+def zone_argument(text: str) -> tzinfo:
+    """The zone of that name; raises ArgumentTypeError."""
     from mqvitals_config.time_zone import time_zone
 
     try:

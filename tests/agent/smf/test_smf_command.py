@@ -67,6 +67,10 @@ def test_lines_and_summary(day: Path, capsys: pytest.CaptureFixture[str]) -> Non
         (["--from", "2026-03-01T14:30:00+01:00"], ["QPST"]),
         (["--to", "2026-03-01T13:00:00Z"], ["QPST", "QMST", "QSRS"]),
         (["--from", "2026-03-01T10:59:59Z", "--to", "2026-03-01T11:00:01Z"], ["QSRS"]),
+        (["--from", "2026-03-01 13:00"], ["QPST", "QMST", "QPST"]),
+        (["--from", "2026-03-01 14:30", "--tz", "+01:00"], ["QPST"]),
+        (["--from", "2026-03-02"], []),
+        (["--to", "yesterday"], ["QPST", "QMST", "QSRS", "QPST"]),
         (["--summary"], []),
     ],
 )
@@ -177,7 +181,7 @@ def test_a_reader_that_goes_away(simulated: Path, tmp_path: Path) -> None:
     [
         (["--section", "QPTS"], "--section QPTS: there is no such section\nhint: did you mean "),
         (["--from", "noon"], "--from 'noon' is no moment"),
-        (["--to", "2026-03-01T12:00:00"], "names no offset from UTC"),
+        (["--to", "2026-03-01T25:00:00"], "--to '2026-03-01T25:00:00' is no moment"),
         (
             ["--from", "2026-03-02T12:00:00Z", "--to", "2026-03-01T12:00:00Z"],
             "--from 2026-03-02T12:00:00Z is after --to 2026-03-01T12:00:00Z",
