@@ -18,9 +18,9 @@ _ALERT_TIMES = ("since", "updated", "started", "ended", "good_since")
 
 
 def lies_ahead(connection: sqlite3.Connection, snapshot: Snapshot) -> bool:
-    """Whether the owner's last snapshot is of an earlier cycle than this one and not of an earlier time. Raises sqlite3.Error."""
+    """Whether the owner's last snapshot is of an earlier cycle than this one, and of a later time. Raises sqlite3.Error."""
     last = connection.execute("SELECT last_ts, last_cycle FROM owner WHERE name = ?", (snapshot.owner,)).fetchone()
-    return last is not None and last[1] > 0 and snapshot.cycle > last[1] and snapshot.ts <= last[0]
+    return last is not None and last[1] > 0 and snapshot.cycle > last[1] and snapshot.ts < last[0]
 
 
 def rewind(connection: sqlite3.Connection, tables: Iterable[KindTables], owner: str, ts: int) -> None:
