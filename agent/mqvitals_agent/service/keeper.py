@@ -155,7 +155,9 @@ class Keeper:
                 self._settle(reader)
             self._intake = self._new_intake()
             progress = self._store.file.progress().values()
-            return max((each.cycle for each in progress), default=0), max((each.ts for each in progress), default=-1)
+            last = max((each.cycle for each in progress), default=0)
+            # Whoever was told of last in an earlier cycle may have been by a clock that was set back since.
+            return last, max((each.ts for each in progress if each.cycle == last), default=-1)
         except BaseException:
             self.close()
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -205,6 +206,32 @@ async def test_an_hour_back_for_one_poll(house: Any, queue_depth: Any) -> None:
     assert [late - early for early, late in pairwise(times[-4:])] == [15_000, 45_000, 30_000]
     assert times[-1] == house.clock.now() - 5_000
     assert [len(events(house, event)) for event in ("clock.corrected", "clock.behind", "clock.caught_up")] == [2, 1, 1]
+
+
+async def test_killed_while_the_cycle_after_a_correction_is_stored(house: Any, queue_depth: Any) -> None:
+    """One queue manager's samples still lie ahead: that delays nobody, and they go with its next cycle."""
+    for script in house.scripts:
+        script.items = {"INQUIRE_Q_STATUS": [queue_depth("APP.A", 5)]}
+    async with house.running():
+        await house.clock.advance(65_000)
+    with sqlite3.connect(house.store) as connection:
+        for statement in (
+            "UPDATE owner SET last_ts = last_ts + 3600000, last_cycle = last_cycle - 1 WHERE name = 'QM03'",
+            "UPDATE snapshot SET ts = ts + 3600000 WHERE owner = 'QM03' AND cycle = 2",
+            (
+                "UPDATE sample_queue SET ts = (SELECT ts FROM snapshot WHERE owner = 'QM03' AND cycle = 2)"
+                " WHERE ts = (SELECT ts FROM snapshot WHERE owner = 'QM02' AND cycle = 2)"
+                " AND object_id = (SELECT id FROM object WHERE owner = 'QM03' AND kind = 'queue')"
+            ),
+        ):
+            assert connection.execute(statement).rowcount == 1
+    async with house.running():
+        await house.clock.advance(65_000)
+    assert not events(house, "clock.behind")
+    for owner in ("QM01", "QM03"):
+        times = [ts for ts, _, _ in samples(house, ObjectName(owner, "queue", "APP.A"))]
+        assert times == sorted(set(times))
+        assert house.clock.now() - 30_000 < times[-1] <= house.clock.now()
 
 
 @pytest.mark.parametrize("by", [-HOUR, -120_000, HOUR])
