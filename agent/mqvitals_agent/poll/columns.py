@@ -1,7 +1,7 @@
 """The vocabulary's lines for one kind and one answer, compiled: from a message's wanted values to metrics.
 
-Answers of one command nearly always hold the same parameters with values of the expected types, so the metrics are fetched
-in two calls (numbers, texts) and checked as a whole; an answer that differs goes the careful way, value by value.
+Answers of one command hold one of a few sets of parameters, nearly always with values of the expected types, so the metrics are fetched
+in two calls (numbers, texts) and checked as a whole; values of other types go the careful way, one by one.
 """
 
 from __future__ import annotations
@@ -43,6 +43,20 @@ class Local(NamedTuple):
     ms: int
 
 
+_PARAMETERS = 256
+"""So many sets of parameters are remembered: an answer has a handful, a damaged or hostile one could bring any number."""
+
+
+class _Fetch(NamedTuple):
+    """How the metrics are fetched from values with a certain set of parameters. ``row`` has them all, in their order, absent."""
+
+    row: Row
+    number_names: tuple[str, ...]
+    numbers: Callable[[Any], tuple[Any, ...]]
+    text_names: tuple[str, ...]
+    texts: Callable[[Any], tuple[Any, ...]]
+
+
 def _fetcher(ids: tuple[int, ...]) -> Callable[[Any], tuple[Any, ...]]:
     if not ids:
         return lambda _: ()
@@ -75,10 +89,7 @@ class Columns:
         )
         self.counters = tuple(m.name for m in here if m.type is MetricType.COUNTER)
         self._numbers, self._texts = numbers, texts
-        self._number_names = tuple(name for name, _ in numbers)
-        self._text_names = tuple(name for name, _ in texts)
-        self._fetch_numbers = _fetcher(tuple(number for _, number in numbers))
-        self._fetch_texts = _fetcher(tuple(number for _, number in texts))
+        self._fetches: dict[tuple[int, ...], _Fetch] = {}
         special = [m for m in here if m.special]
         self._unmonitored = tuple((m.name, m.special) for m in special)
         self._monitored = tuple((m.name, {n: _monitored(a) for n, a in m.special.items()}) for m in special)
@@ -89,26 +100,25 @@ class Columns:
         ``long_first`` says that the pairs come as distributed queue managers order them, long-term first. ``monitored``
         says that monitoring is on: a number that stands for "not available" then means that there is nothing to tell yet.
         """
-        try:
-            numbers = self._fetch_numbers(values)
-            texts = self._fetch_texts(values)
-        except KeyError:
-            row = self._careful(values)
+        parameters = tuple(values)
+        fetch = self._fetches.get(parameters) or self._fetch(parameters)
+        numbers = fetch.numbers(values)
+        texts = fetch.texts(values)
+        if (
+            set(map(type, numbers)) <= _INT
+            and set(map(type, texts)) <= _STR
+            and min(numbers, default=0) >= -LARGEST
+            and max(numbers, default=0) <= LARGEST
+        ):
+            row = fetch.row.copy()
+            row.update(zip(fetch.number_names, numbers, strict=True))
+            row.update(zip(fetch.text_names, texts, strict=True))
         else:
-            if (
-                set(map(type, numbers)) <= _INT
-                and set(map(type, texts)) <= _STR
-                and min(numbers, default=0) >= -LARGEST
-                and max(numbers, default=0) <= LARGEST
-            ):
-                row = dict(zip(self._number_names, numbers, strict=True))
-                row.update(zip(self._text_names, texts, strict=True))
-            else:
-                row = self._careful(values)
+            row = self._careful(values)
         for name, number, index in self._pairs:
             pair = values.get(number)
             if type(pair) is tuple and len(pair) == 2 and type(half := pair[index ^ long_first]) is int:
-                row[name] = within_range(half)
+                row[name] = half if -LARGEST <= half <= LARGEST else within_range(half)
             else:
                 row[name] = NOT_RETURNED
         for name, special in self._monitored if monitored else self._unmonitored:
@@ -141,6 +151,21 @@ class Columns:
             if age:
                 row[age] = Absence.TIME_ZONE_UNKNOWN
                 found.append(Local(text, age, ms))
+        return found
+
+    def _fetch(self, parameters: tuple[int, ...]) -> _Fetch:
+        there = frozenset(parameters)
+        numbers = [each for each in self._numbers if each[1] in there]
+        texts = [each for each in self._texts if each[1] in there]
+        if len(self._fetches) >= _PARAMETERS:
+            self._fetches.clear()
+        found = self._fetches[parameters] = _Fetch(
+            dict.fromkeys([name for name, _ in (*self._numbers, *self._texts)], NOT_RETURNED),
+            tuple(name for name, _ in numbers),
+            _fetcher(tuple(number for _, number in numbers)),
+            tuple(name for name, _ in texts),
+            _fetcher(tuple(number for _, number in texts)),
+        )
         return found
 
     def _careful(self, values: Values) -> Row:

@@ -108,6 +108,8 @@ class AlertMemory(AlertTables):
 
     def write_to(self, file: sqlite3.Connection) -> None:
         """Write what has changed. The caller owns the transaction, and calls ``written`` after it. Raises sqlite3.Error."""
+        if self._is_written():
+            return
         if self._anew:
             self._settle(file)
         known = self._select("alert", self._alerts)
@@ -133,7 +135,7 @@ class AlertMemory(AlertTables):
 
     def written(self) -> None:
         """The file has everything now. What it alone has to remember goes from here."""
-        if not self.unwritten and self._transition == self._last_transition():
+        if self._is_written():
             return
         self._alerts.clear()
         self._notices.clear()
@@ -148,6 +150,10 @@ class AlertMemory(AlertTables):
             f" (SELECT id FROM alert WHERE {_LIVE}) AND id < ({_ALL} alert_transition)"
         )
         execute(f"DELETE FROM alert WHERE NOT ({_LIVE})")
+
+    def _is_written(self) -> bool:
+        """Whether the file has everything: so it is after most snapshots, which change no alert."""
+        return not self.unwritten and self._transition == self._last_transition()
 
     def all_unwritten(self) -> None:
         """The file is a new one, or has lost some: everything that is here is to be written."""

@@ -144,15 +144,19 @@ class CurrentState:
             execute(self._tables[kind].upsert_current(), rows)
         for (kind, shape), rows in self._updated.items():
             execute(self._tables[kind].update_current(shape), rows)
-        execute("INSERT INTO reading(object_id, probe, ts, asked, unanswered) VALUES(?, ?, ?, ?, ?)", self._new)
-        execute(
-            "UPDATE reading SET ts = ?, asked = ?, unanswered = NULL WHERE object_id = ? AND probe = ?",
-            self._answered,
-        )
-        execute(
-            "UPDATE reading SET asked = ?, unanswered = ? WHERE object_id = ? AND probe = ? AND (ts IS NULL OR ts < ?)",
-            self._unanswered,
-        )
+        for statement, parameters in (
+            ("INSERT INTO reading(object_id, probe, ts, asked, unanswered) VALUES(?, ?, ?, ?, ?)", self._new),
+            (
+                "UPDATE reading SET ts = ?, asked = ?, unanswered = NULL WHERE object_id = ? AND probe = ?",
+                self._answered,
+            ),
+            (
+                "UPDATE reading SET asked = ?, unanswered = ? WHERE object_id = ? AND probe = ? AND (ts IS NULL OR ts < ?)",
+                self._unanswered,
+            ),
+        ):
+            if parameters:
+                execute(statement, parameters)
         self._clear()
 
     def _clear(self) -> None:

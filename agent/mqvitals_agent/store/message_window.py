@@ -34,7 +34,9 @@ class MessageWindow:
             return None
         if self._followed is None:
             self._followed = self._reader.consoles_followed()
-            self._groups = frozenset(each.name for each in self._reader.owners() if each.is_group)
+            # Where no console is followed at all, as at most sites, it does not matter who the group is.
+            owners = self._reader.owners() if self._followed else ()
+            self._groups = frozenset(each.name for each in owners if each.is_group)
         of_group = owner in self._groups
         if owner not in self._followed and not (of_group and self._followed):
             return None

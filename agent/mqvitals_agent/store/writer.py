@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -758,9 +759,15 @@ def _misplaced(name: ObjectName, snapshot: Snapshot) -> ValueError:
 
 
 def _instance(instance: Instance) -> tuple[str, str]:
-    present = {metric: value for metric, value in instance.values.items() if not isinstance(value, Absence)}
-    absent = {metric: value.name for metric, value in instance.values.items() if isinstance(value, Absence)}
-    return json.dumps(present), json.dumps(absent)
+    values = instance.values.items()
+    present = {metric: value for metric, value in values if value.__class__ is not Absence}
+    return json.dumps(present), _absent(tuple([(metric, v._name_) for metric, v in values if v.__class__ is Absence]))
+
+
+@lru_cache(1024)
+def _absent(reasons: tuple[tuple[str, str], ...]) -> str:
+    """The metrics that are absent and why, as they are stored: at most instances the same ones, poll after poll."""
+    return json.dumps(dict(reasons))
 
 
 def _mode(*, replay: bool, records: bool) -> str:

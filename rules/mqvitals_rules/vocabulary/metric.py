@@ -45,6 +45,9 @@ class Absence(Enum):
     NOTHING_TO_TELL = "none"  # a blank date, an empty queue's oldest message
     WINDOW = "not enough history"  # a window function's window is not covered
 
+    # Each is one object, equal to itself alone. Enum's own hash is a Python function, called for every value that is looked up among special ones.
+    __hash__ = object.__hash__
+
 
 Value = int | float | str
 Reported = Value | Absence
