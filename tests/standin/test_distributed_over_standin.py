@@ -16,6 +16,7 @@ from mqstandin.distributed import DEPTHS, NETTIME_LONG, NETTIME_SHORT, STATISTIC
 from mqstandin.library import Bindings
 from mqstandin.server import StandIn, stand_in
 
+from mqsamples.pairs import alone
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import encode_message, group, integer, integers, integers64, string
@@ -144,7 +145,7 @@ def test_a_distributed_queue_manager_is_read_as_what_it_is(bindings: Bindings, b
     assert set(outcomes.values()) == {0}
 
 
-@pytest.mark.parametrize("binding", ["ibmmq", "pymqi"])
+@pytest.mark.parametrize("binding", alone("pymqi", "ibmmq"))
 def test_statistics_messages_become_readings(bindings: Bindings, binding: str) -> None:
     """Three lie on the queue, one of them damaged: all are taken, in order, and the queue is empty and closed then."""
     sound = [statistics("ORDERS.REPLY", 10, 0), statistics("ORDERS.REPLY", 40, 1)]
@@ -177,7 +178,7 @@ def test_statistics_messages_become_readings(bindings: Bindings, binding: str) -
     )
 
 
-@pytest.mark.parametrize("binding", ["ibmmq", "pymqi"])
+@pytest.mark.parametrize("binding", alone("ibmmq", "pymqi"))
 def test_a_statistics_queue_that_cannot_be_opened_is_told(bindings: Bindings, binding: str) -> None:
     """It is the exchange's error, and everything else goes on."""
     with stand_in(only=("QM01",), distributed=("PARTNER",)) as running:
@@ -202,7 +203,7 @@ def run(bindings: Bindings, binding: str, folder: Path, address: str, *words: st
     return ended.returncode, ended.stdout, ended.stderr
 
 
-@pytest.mark.parametrize("binding", ["ibmmq", "pymqi"])
+@pytest.mark.parametrize("binding", alone("pymqi", "ibmmq"))
 def test_doctor_asks_it_what_it_knows(bindings: Bindings, binding: str, tmp_path: Path) -> None:
     """Everything works but for advice about the reply queue, and statistics messages stay where they are."""
     with stand_in(only=("QM01",), distributed=("PARTNER",)) as running:
@@ -217,7 +218,7 @@ def test_doctor_asks_it_what_it_knows(bindings: Bindings, binding: str, tmp_path
     assert state["depths"][STATISTICS_QUEUE] == 1
 
 
-@pytest.mark.parametrize("binding", ["ibmmq", "pymqi"])
+@pytest.mark.parametrize("binding", alone("ibmmq", "pymqi"))
 def test_the_agent_stores_its_statistics(bindings: Bindings, binding: str, tmp_path: Path) -> None:
     """The agent says at its start that it takes them, takes them, asks nothing in vain and stores what they tell."""
     store = tmp_path / "samples.db"

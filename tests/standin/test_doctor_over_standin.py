@@ -15,13 +15,19 @@ from mqstandin import library
 from mqstandin.library import Bindings
 from mqstandin.orders import Orders
 
+from mqsamples.pairs import alone, paired
+
 if library.compiler() is None and not os.environ.get("MQVITALS_REQUIRE_STANDIN"):
     pytest.skip(library.NO_COMPILER, allow_module_level=True)
 
+BINDINGS = ("ibmmq", "pymqi")
+IBMMQ = pytest.mark.parametrize("examine", alone("ibmmq", "pymqi"), indirect=True)
+PYMQI = pytest.mark.parametrize("examine", alone("pymqi", "ibmmq"), indirect=True)
+"""With one binding in ``make test``: what is asked for because of a refusal does not depend on it."""
 Examine = Callable[..., tuple[int, dict[str, Any], str]]
 
 
-@pytest.fixture(params=["ibmmq", "pymqi"])
+@pytest.fixture
 def examine(request: pytest.FixtureRequest, bindings: Bindings, address: str, tmp_path: Path) -> Examine:
     """Run ``doctor`` with a real binding: exit code, findings by check, and what went to standard error."""
     binding: str = request.param
@@ -47,6 +53,7 @@ def profiles(finding: Any) -> list[str]:
     return [each["profile"] for each in finding["ask_for"]]
 
 
+@pytest.mark.parametrize("examine", BINDINGS, indirect=True)
 def test_all_works_but_the_dynamic_queue_is_advised_against(examine: Examine) -> None:
     """The way to a living queue manager has its own checks."""
     code, found, err = examine()
@@ -57,6 +64,7 @@ def test_all_works_but_the_dynamic_queue_is_advised_against(examine: Examine) ->
     assert {"binding", "connect", "inquire", "open command queue", "open reply queue", "put"} <= set(found)
 
 
+@IBMMQ
 def test_a_refused_connect(examine: Examine, qm01: Orders) -> None:
     """MQCONN, the channel initiator's profile; no queue manager was reached."""
     qm01.refuse("connect", 2035)
@@ -67,20 +75,26 @@ def test_a_refused_connect(examine: Examine, qm01: Orders) -> None:
 
 
 @pytest.mark.parametrize(
-    ("queue", "check", "profile"),
-    [
-        ("SYSTEM.COMMAND.INPUT", "open command queue", "QM01.SYSTEM.COMMAND.INPUT"),
-        ("SYSTEM.COMMAND.REPLY.MODEL", "open reply queue", "QM01.SYSTEM.COMMAND.REPLY.MODEL"),
-    ],
+    ("refused", "examine"),
+    paired(
+        (
+            ("SYSTEM.COMMAND.INPUT", "open command queue", "QM01.SYSTEM.COMMAND.INPUT"),
+            ("SYSTEM.COMMAND.REPLY.MODEL", "open reply queue", "QM01.SYSTEM.COMMAND.REPLY.MODEL"),
+        ),
+        BINDINGS,
+    ),
+    indirect=["examine"],
 )
-def test_a_refused_open(examine: Examine, qm01: Orders, queue: str, check: str, profile: str) -> None:
+def test_a_refused_open(examine: Examine, qm01: Orders, refused: tuple[str, str, str]) -> None:
     """The queue's profile."""
+    queue, check, profile = refused
     qm01.refuse("open", 2035, object=queue)
     _, found, _ = examine()
     assert (found[check]["result"], found[check]["reason"]) == ("refused", 2035)
     assert profile in profiles(found[check])
 
 
+@PYMQI
 def test_a_refused_put(examine: Examine, qm01: Orders) -> None:
     """The command queue's profile."""
     qm01.refuse("put", 2035)
@@ -89,6 +103,7 @@ def test_a_refused_put(examine: Examine, qm01: Orders) -> None:
     assert "QM01.SYSTEM.COMMAND.INPUT" in profiles(found["put"])
 
 
+@IBMMQ
 def test_refused_commands(examine: Examine, qm01: Orders) -> None:
     """Each the profile of its keyword, in both forms; two types of one DISPLAY need the same one."""
     refused = {"INQUIRE_ARCHIVE": "ARCHIVE", "INQUIRE_CHANNEL_STATUS": "CHSTATUS", "INQUIRE_USAGE": "USAGE"}
@@ -101,12 +116,14 @@ def test_refused_commands(examine: Examine, qm01: Orders) -> None:
     assert sum(each["result"] == "refused" for each in found.values()) == len(refused) + 1
 
 
+@PYMQI
 def test_a_reply_queue_that_does_not_exist(examine: Examine) -> None:
     """2085 is no refusal."""
     _, found, _ = examine(reply_queue="NO.SUCH.QUEUE")
     assert (found["open reply queue"]["result"], found["open reply queue"]["reason"]) == ("missing", 2085)
 
 
+@IBMMQ
 def test_a_permanent_reply_queue_keeps_what_lies_on_it(examine: Examine, qm01: Orders) -> None:
     """An agent may be at work on it: nothing is thrown away."""
     qm01.plant("MQVITALS.REPLY", count=3)
@@ -116,6 +133,7 @@ def test_a_permanent_reply_queue_keeps_what_lies_on_it(examine: Examine, qm01: O
     assert found["reply queue"]["result"] != "works"
 
 
+@PYMQI
 def test_a_stopped_command_server(examine: Examine, qm01: Orders) -> None:
     """No answer to the first question; how to start it is told."""
     qm01.stop_command_server()
@@ -125,6 +143,7 @@ def test_a_stopped_command_server(examine: Examine, qm01: Orders) -> None:
     assert code == 1
 
 
+@IBMMQ
 def test_a_clock_that_is_behind(examine: Examine, qm01: Orders) -> None:
     """The put times of the replies tell it."""
     qm01.offset_clock(-60_000)

@@ -17,7 +17,7 @@ from mqvitals_agent.view.table import Line, Span, Tone, line, tone_of
 from mqvitals_agent.view.text import cells, cut, fit, safe, wrap
 from mqvitals_agent.view.top_line import header_lines
 from mqvitals_agent.view.wording import object_words
-from mqvitals_rules.lifecycle.alert import Alert
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey
 from mqvitals_rules.page import one_line
 
 if TYPE_CHECKING:
@@ -58,6 +58,10 @@ def _alerts(view: StatusView, remedies: Sequence[Remedy], width: int) -> list[Li
     silent = silent_since(view)
     rows = alert_rows(view.alerts, view.situation.now, width, silent)
     advised = _ADVISED if width >= VERY_WIDE else 1
+    brought: dict[AlertKey, list[Alert]] = {}
+    for each in view.firing:
+        if (cause := view.explained.get(each.key)) is not None:
+            brought.setdefault(cause, []).append(each)
     lines = []
     for place, (alert, row) in enumerate(zip(view.alerts, rows, strict=True)):
         # What is only known to have been needs no doing but what the header says.
@@ -65,13 +69,12 @@ def _alerts(view: StatusView, remedies: Sequence[Remedy], width: int) -> list[Li
             lines.append(row)
         else:
             lines += _advised(alert, row, remedies[place], width)
-        lines += _brought_about(view, alert, width)
+        lines += _brought_about(brought.get(alert.key, ()), width)
     return [*lines, *_advice(view)]
 
 
-def _brought_about(view: StatusView, alert: Alert, width: int) -> list[Line]:
+def _brought_about(brought: Sequence[Alert], width: int) -> list[Line]:
     """What else is firing because of an alert, on one line; the alerts screen has it in full."""
-    brought = [each for each in view.firing if view.explained.get(each.key) == alert.key]
     if not brought:
         return []
     words = [f"{safe(each.key.rule)} {object_words(each.key.object)}" for each in brought]
