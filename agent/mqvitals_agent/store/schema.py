@@ -264,7 +264,11 @@ def connect_reader(path: Path) -> sqlite3.Connection:
         # In a folder that we may not write to, SQLite cannot make the files beside the store. Without a log nobody is
         # writing it and everything is in the file, so it can be read as it lies.
         connection = _connect(path, "ro", immutable=True)
-        connection.execute("SELECT 1 FROM sqlite_schema").fetchone()
+        try:
+            connection.execute("SELECT 1 FROM sqlite_schema").fetchone()
+        except BaseException:
+            connection.close()
+            raise
     return connection
 
 

@@ -6,6 +6,7 @@ import gzip
 import re
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ def alerts(path: Path, store: Path) -> list[tuple[Any, ...]]:
         "rule, kind, instance, state, severity, worst, since, updated, started, ended, true_polls, good_polls, "
         "unknown_polls, owner, name"
     )
-    with sqlite3.connect(store) as database:
+    with closing(sqlite3.connect(store)) as database, database:
         return database.execute(f"SELECT {columns} FROM alert WHERE kind_of_rule = 'operational'").fetchall()
 
 

@@ -6,7 +6,7 @@ import asyncio
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -78,13 +78,13 @@ def stored(house: Any, path: Path | None = None) -> list[tuple[str, str]]:
 
 
 def outcomes(path: Path) -> list[str | None]:
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         rows = connection.execute("SELECT outcome FROM notice WHERE payload NOT LIKE '%/store' ORDER BY id")
         return [row[0] for row in rows]
 
 
 def cycle_numbers(path: Path) -> list[int]:
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         return [row[0] for row in connection.execute("SELECT cycle FROM snapshot WHERE owner = 'QM01' ORDER BY ts")]
 
 
@@ -263,7 +263,7 @@ async def test_a_store_that_is_damaged_while_the_agent_runs(
     assert post.sent == [BOTH[0], ("AGENT-01 QM02/queue_manager", "firing"), BOTH[1]]
     assert sorted(stored(house)) == sorted(post.sent)
     assert post.about_store == ([] if damage is closed else [(BEGUN_ANEW, "firing")])
-    with sqlite3.connect(house.store) as connection:
+    with closing(sqlite3.connect(house.store)) as connection, connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert connection.execute("SELECT count(*) FROM notice WHERE done_ts IS NULL").fetchone() == (0,)
     numbers = cycle_numbers(house.store)
@@ -286,7 +286,7 @@ async def test_a_file_of_somebody_else_in_the_stores_place_is_left_alone(house: 
         await cycles(house, service, post, 2)
         assert stored(house) == BOTH[:1]
     assert post.sent == BOTH[:1]
-    with sqlite3.connect(house.store.with_name("away.db")) as connection:
+    with closing(sqlite3.connect(house.store.with_name("away.db"))) as connection, connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert cycle_numbers(house.store.with_name("away.db")) == [1, 2, 3]
 
@@ -363,7 +363,7 @@ async def test_a_snapshot_that_no_file_can_hold(house: Any, monkeypatch: pytest.
         assert house.stored[-1].state.dropped == 1
         assert house.stored[-1].errors == ()
     assert post.sent == BOTH[:1]
-    with sqlite3.connect(house.store) as connection:
+    with closing(sqlite3.connect(house.store)) as connection, connection:
         rows = connection.execute("SELECT cycle FROM snapshot WHERE owner = 'QM02' ORDER BY ts").fetchall()
     assert [cycle for (cycle,) in rows][:4] == [1, 3, 4, 5]
     assert "cannot be stored" in house.log.getvalue()

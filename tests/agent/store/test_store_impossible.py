@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ def record(make: Any, ts: int, depth: int = 7) -> Reading:
 
 def spoil(path: Path, ts: int) -> None:
     """What a version that took over any time from a record left behind, and some more."""
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         for statement in (
             "INSERT INTO sample_queue(ts, object_id, source, polled, depth) VALUES(:ts, 1, 3, 0, 5)",
             "INSERT INTO record VALUES(1, 3, :ts)",
@@ -86,7 +87,7 @@ def test_a_writer_repairs_what_has_no_time(path: Path, make: Any, ts: int) -> No
         assert reader.passed_over() == {}
         assert reader.current(make.queue("A"))["depth"].value == 8
         assert [value for _, value in reader.trend(make.queue("B"), "depth").points] == [1, 2, 3, 4]
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 

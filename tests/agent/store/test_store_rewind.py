@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,7 @@ def test_what_lies_ahead_of_a_later_cycle_goes(path: Path, make: Any) -> None:
         assert [each.ts for each in reader.recorded(make.queue(), "depth", Source.SMF)] == [make.ts(3) + 5]
         owners = {each.name: (each.first_ts, each.last_ts, each.last_cycle) for each in reader.owners()}
     assert owners == {"QM01": (make.ts(1), now + 10_000, 5), "QM02": (make.ts(1), make.ts(3), 3)}
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         (depth, changed) = connection.execute(
             "SELECT depth, changed FROM current_queue WHERE probe = 'STATUS' AND object_id = 1"
         ).fetchone()
@@ -89,7 +90,7 @@ def test_repair_keeps_alerts_and_what_is_owed(path: Path, make: Any) -> None:
         store.write(make.snapshot(1, make.status(1, depth=1)), make.verdict())
         last = at(make.snapshot(2, make.status(2, depth=2)), far)
         store.write(last, make.verdict(Transition(fires, None, Why.HELD)))
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(
             "INSERT INTO notice(alert_id, receiver, status, severity, fingerprint, made_ts, payload)"
             " VALUES(1, 'one', 'firing', 'warning', 'f', ?, '{}')",
