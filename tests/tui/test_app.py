@@ -426,7 +426,7 @@ async def test_only_the_screen_on_top_wants_anything(
     shutil.copy(incident, store)
     with closing(sqlite3.connect(store)) as connection, connection:
         connection.execute("UPDATE meta SET value = 'live' WHERE key = 'mode'")
-    monkeypatch.setattr(frame_screen, "TICK_S", 0.01)
+    monkeypatch.setattr(frame_screen, "TICK_S", 0.03)
     moment = [NOW]
     app = MqvitalsApp(store, judging, lambda: moment[0])
     async with app.run_test(size=(80, 24)) as pilot:
@@ -445,7 +445,7 @@ async def test_only_the_screen_on_top_is_painted(
     incident: Path, make: Callable[..., MqvitalsApp], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Below the detail of an object the list costs nothing; below the palette, where it is in sight, it goes on."""
-    monkeypatch.setattr(frame_screen, "TICK_S", 0.01)
+    monkeypatch.setattr(frame_screen, "TICK_S", 0.03)
     app = make(incident)
     async with app.run_test(size=(80, 24)) as pilot:
         await begin(pilot)
@@ -484,7 +484,7 @@ async def test_freshness_ticks(
     shutil.copy(incident, store)
     with closing(sqlite3.connect(store)) as connection, connection:
         connection.execute("UPDATE meta SET value = 'live' WHERE key = 'mode'")
-    monkeypatch.setattr(frame_screen, "TICK_S", 0.01)
+    monkeypatch.setattr(frame_screen, "TICK_S", 0.03)
     moment = [NOW]
     app = MqvitalsApp(store, judging, lambda: moment[0])
     async with app.run_test(size=(80, 24)) as pilot:
