@@ -198,13 +198,14 @@ class Keeper:
         intake = self._intake or self._new_intake()
         self._intake = intake
         unwatched = self._unwatch(intake, batch, errors)
-        for snapshot in snapshots:
-            self._remember(snapshot)
-            try:
-                intake.take((snapshot,))
-            except StoreError as error:
-                errors.append(error)
-                self._lost(snapshot)
+        with store.gathering():
+            for snapshot in snapshots:
+                self._remember(snapshot)
+                try:
+                    intake.take((snapshot,))
+                except StoreError as error:
+                    errors.append(error)
+                    self._lost(snapshot)
         state = store.state
         if (refusal := store.take_refusal()) is not None:
             errors.append(refusal)

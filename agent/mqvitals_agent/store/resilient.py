@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -45,6 +45,9 @@ LOCKED_MS = 5_000
 
 STEP_S = 0.5
 """So long, of one cycle, what has waited is written."""
+
+MOST_TOGETHER = 5_000
+"""Snapshots with so many readings at most are written in one transaction: other programs that write wait for its end."""
 
 
 class Latest(Protocol):
@@ -116,6 +119,8 @@ class ResilientStore:
         self._steady = steady
         self._waiting: deque[_Values] = deque()
         self._readings = 0
+        self._gathered: int | None = None
+        """How many snapshots were taken in to be written together; None: each is written at once."""
         self._means: list[HourMean] = []
         self._trouble: StoreError | None = None
         self._since: int | None = None
@@ -190,10 +195,32 @@ class ResilientStore:
         visible = self._take(snapshot, evaluation, owed)
         self._waiting.append(_Values(snapshot, evaluation.unknown))
         self._readings += len(snapshot.readings)
-        if self._trouble is None:
+        if self._gathered is not None:
+            self._gathered += 1
+        if self._trouble is None and (self._gathered is None or self._readings > MOST_TOGETHER):
             self._write_waiting()
         self._drop()
         return visible
+
+    @contextmanager
+    def gathering(self) -> Iterator[None]:
+        """Within, snapshots are taken in as ever; the file gets them at the end, in one transaction where they are small.
+
+        Alerts and notices are in memory meanwhile: nothing is sent before the end, as this thread is asked for what is owed.
+        """
+        self._gathered = 0
+        try:
+            yield
+        finally:
+            gathered, self._gathered = self._gathered, None
+            if self._trouble is None:
+                self._write_together()
+            # As often as without gathering, so that nothing of this cycle waits because each step is short.
+            for _ in range(gathered):
+                if self._waiting and self._trouble is None:
+                    self._write_waiting()
+            if self._trouble is None:
+                self._write_means()
 
     def write_now(
         self, snapshot: Snapshot, evaluation: Verdict, owed: Owed | None = None
@@ -337,6 +364,20 @@ class ResilientStore:
     def _write_alerts(self) -> None:
         if self._memory.unwritten and self._attempt(lambda file: file.write_alerts(self._memory.write_to)):
             self._memory.written()
+
+    def _write_together(self) -> None:
+        """Write what waits in one transaction. Where that fails it waits on, and what is wrong shows as each is written by itself."""
+        if self._file is None or not len(self._waiting) > 1 or self._readings > MOST_TOGETHER:
+            return
+        try:
+            self._file.write_together([(each.snapshot, each.unknown) for each in self._waiting], self._memory.write_to)
+        except Exception:  # noqa: BLE001 - whatever it is, it comes again below, where it is known whose it is
+            return
+        self._memory.written()
+        self.written_snapshots += len(self._waiting)
+        self.written_readings += self._readings
+        self._waiting.clear()
+        self._readings = 0
 
     def _write_waiting(self) -> None:
         ends = self._steady() + STEP_S

@@ -1,4 +1,4 @@
-"""The writer of a store: one transaction a snapshot, with everything that follows from it."""
+"""The writer of a store: a transaction holds whole snapshots, one or those of a cycle, with everything that follows from them."""
 
 from __future__ import annotations
 
@@ -199,31 +199,48 @@ class Store(AlertTables):
         self.refused.update({IMPOSSIBLE_TIMES: len(snapshot.readings) - len(possible.readings), LONG_NUMBERS: long})
         return visible
 
+    def write_together(self, cycle: Sequence[tuple[Snapshot, Sequence[Unknown]]], alerts: WriteAlerts) -> None:
+        """Store the snapshots of one cycle, each with its unknown verdicts, in one transaction; alerts and notices as ``write`` does.
+
+        A commit writes every page that has changed: those that the snapshots of a cycle share are written once. Raises StoreError when one of
+        them cannot be stored: nothing of any is then kept, and each may be written by itself.
+        """
+        possible = [(self._with_possible_times(snapshot), unknown) for snapshot, unknown in cycle]
+        try:
+            with self._writing_snapshots():
+                for snapshot, unknown in possible:
+                    self._write_values(snapshot, unknown)
+                alerts(self._connection)
+        except OverflowError as error:
+            raise _unstorable(self.path, error) from error
+        left_out = sum(
+            len(before.readings) - len(after.readings) for (before, _), (after, _) in zip(cycle, possible, strict=True)
+        )
+        self.refused[IMPOSSIBLE_TIMES] += left_out
+
     def _write(
         self, snapshot: Snapshot, evaluation: Verdict, owed: Owed | None, alerts: WriteAlerts | None
     ) -> Sequence[tuple[int, Transition]]:
         visible: Sequence[tuple[int, Transition]] = ()
-        try:
-            self._file.check()
-            if self._in_doubt:
-                self._load_all()
-            self._connection.execute("BEGIN IMMEDIATE")
-            if lies_ahead(self._connection, snapshot):
-                rewind(self._connection, self._tables.values(), snapshot.owner, snapshot.ts)
-                self._load()
-                self._current.load()
-            self._write_records(snapshot, self._write_readings(snapshot))
-            self._current.write()
-            self._write_instances(snapshot)
-            self._write_objects()
-            self._write_snapshot(snapshot)
+        with self._writing_snapshots():
+            self._write_values(snapshot, evaluation.unknown)
             if alerts is not None:
                 alerts(self._connection)
             else:
                 visible = self._alerts.write(evaluation.transitions)
                 if owed is not None and visible:
                     insert_notices(self._connection, owed(visible))
-            self._write_unknown(snapshot.owner, evaluation.unknown)
+        return visible
+
+    @contextmanager
+    def _writing_snapshots(self) -> Iterator[None]:
+        """A transaction for snapshots. Raises StoreError, and what else is raised within; nothing is then kept."""
+        try:
+            self._file.check()
+            if self._in_doubt:
+                self._load_all()
+            self._connection.execute("BEGIN IMMEDIATE")
+            yield
             self._connection.execute("COMMIT")
         except BaseException as error:
             self._undo()
@@ -233,7 +250,18 @@ class Store(AlertTables):
                 raise explained(self.path, error, "writing") from error
             raise
         self._file.note()
-        return visible
+
+    def _write_values(self, snapshot: Snapshot, unknown: Iterable[Unknown]) -> None:
+        if lies_ahead(self._connection, snapshot):
+            rewind(self._connection, self._tables.values(), snapshot.owner, snapshot.ts)
+            self._load()
+            self._current.load()
+        self._write_records(snapshot, self._write_readings(snapshot))
+        self._current.write()
+        self._write_instances(snapshot)
+        self._write_objects()
+        self._write_snapshot(snapshot)
+        self._write_unknown(snapshot.owner, unknown)
 
     def write_transitions(self, transitions: Iterable[Transition]) -> None:
         """Store changes of alerts that no snapshot brought, all or nothing; nobody is notified of them. Raises StoreError."""

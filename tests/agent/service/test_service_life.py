@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -170,15 +171,18 @@ async def test_second_agent_is_refused(house: Any) -> None:
 async def test_disk_full(house: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A snapshot that cannot be stored is told once; the service goes on, and an alert of that time is not lost."""
     house.of("QM03").down = 2059
-    write = Store.write
     full = True
 
-    def failing(self: Store, *arguments: Any) -> None:
-        if full:
-            raise StoreError("the disk is full")
-        write(self, *arguments)
+    def failing(write: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapped(self: Store, *arguments: Any) -> Any:
+            if full:
+                raise StoreError("the disk is full")
+            return write(self, *arguments)
 
-    monkeypatch.setattr(Store, "write", failing)
+        return wrapped
+
+    for name in ("write", "write_together"):
+        monkeypatch.setattr(Store, name, failing(getattr(Store, name)))
     async with house.running():
         await house.clock.advance(65_000)
         assert len(house.stored[-1].errors) == 1
@@ -277,16 +281,16 @@ async def test_what_leaves_and_cannot_be_stored_leaves_later(house: Any, monkeyp
     async with house.running():
         await house.clock.advance(5_000)
     house.scripts = house.scripts[:2]
-    write = Store.write
 
     def full(*_: Any, **__: Any) -> None:
         raise StoreError("no room")
 
-    monkeypatch.setattr(Store, "write", full)
+    for name in ("write", "write_together"):
+        monkeypatch.setattr(Store, name, full)
     async with house.running():
         await house.clock.advance(35_000)
         assert set(gone(house, "QM03/*").values()) == {False}
-        monkeypatch.setattr(Store, "write", write)
+        monkeypatch.undo()
         await house.clock.advance(60_000)
         assert set(gone(house, "QM03/*").values()) == {True}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -79,15 +80,18 @@ async def test_what_vanishes_while_the_disk_is_full(house: Any, disk: Disk, queu
 
 async def test_failures_are_told_when_they_change(house: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """An error that changes to another and back is told three times in all, however many cycles it lasts; then its end."""
-    write = Store.write
     trouble = [""]
 
-    def failing(store: Store, *arguments: Any) -> None:
-        if trouble[-1]:
-            raise StoreError(trouble[-1])
-        write(store, *arguments)
+    def failing(write: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapped(store: Store, *arguments: Any) -> Any:
+            if trouble[-1]:
+                raise StoreError(trouble[-1])
+            return write(store, *arguments)
 
-    monkeypatch.setattr(Store, "write", failing)
+        return wrapped
+
+    for name in ("write", "write_together"):
+        monkeypatch.setattr(Store, name, failing(getattr(Store, name)))
     async with house.running():
         await house.clock.advance(5_000)
         for why in ("no room", "locked", "no room", ""):
