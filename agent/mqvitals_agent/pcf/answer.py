@@ -133,6 +133,11 @@ class AnswerTracker:
         identifier = reply.get(mq.MQBACF_RESPONSE_ID)
         if not isinstance(identifier, bytes):
             identifier = b""  # classic answers carry none: all of them are one set
+        known = self._sets.get(identifier)
+        if known is not None and _is_one_more(reply) and known.queue_manager:
+            known.messages += 1
+            known.items.append(reply)
+            return
         self._expect(identifier)
         for announced in reply.all(mq.MQBACF_RESPONSE_SET):
             if isinstance(announced, bytes):
@@ -218,6 +223,20 @@ class AnswerTracker:
         }
         lost = sum(1 for response_set in self._sets.values() if response_set.only_scope and response_set.fault.reason)
         return len(answered) + lost
+
+
+def _is_one_more(reply: Reply) -> bool:
+    """Whether a message of a set that is under way describes an object and says nothing else: nearly all do."""
+    get = reply.get
+    return (
+        reply.type == mq.MQCFT_XR_ITEM
+        and not reply.last
+        and not reply.comp_code
+        and not reply.reason
+        and get(mq.MQBACF_RESPONSE_SET) is None
+        and get(mq.MQIACF_COMMAND_INFO) is None
+        and get(mq.MQIACF_CMDSCOPE_Q_MGR_COUNT) is None
+    )
 
 
 def _rank(comp_code: int) -> int:

@@ -59,11 +59,13 @@ class AlertMemory(AlertTables):
         self._rows.keep_numbers(file.execute(f"{_ALL} alert").fetchone()[0] or 0)
         self._transition = self._last_transition()
 
-    def take(self, transitions: Iterable[Transition], owed: Owed | None) -> Sequence[tuple[int, Transition]]:
+    def take(self, transitions: Sequence[Transition], owed: Owed | None) -> Sequence[tuple[int, Transition]]:
         """Take in what a snapshot changed and what is owed for it; returns the visible transitions with the alerts' numbers.
 
         Raises what ``owed`` does; nothing is then changed.
         """
+        if not transitions:
+            return ()
         before = self._last_notice()
         try:
             with self._explaining("writing"), self._transaction():

@@ -141,6 +141,9 @@ class WindowHistory:
         self._recorded: dict[ObjectName, dict[Source, RecordTrack]] = {}
         self._ended: list[ObjectName] = []
         self._floors: dict[tuple[str, str], int] = {}
+        self._cycle = -1
+        self._owners: set[str] = set()
+        """Those whose snapshot of the cycle has been taken in."""
         if older is not None:
             self._prime(older)
 
@@ -151,7 +154,11 @@ class WindowHistory:
             self._tracks.pop(ended, None)
             for recorded in self._recorded.get(ended, {}).values():
                 recorded.clear()
-        self._messages.renew()
+        if snapshot.cycle != self._cycle or snapshot.owner in self._owners:
+            # Between the snapshots of one cycle nobody writes: a look into the store for each would find the same.
+            self._messages.renew()
+            self._cycle, self._owners = snapshot.cycle, set()
+        self._owners.add(snapshot.owner)
         ts = snapshot.ts
         polled: dict[ObjectName, Reading] = {}
         beside: dict[ObjectName, list[Reading]] = {}

@@ -107,6 +107,8 @@ class Store(AlertTables):
         self._gone: dict[int, int] = {}
         self._moved: dict[int, int | None] = {}
         self._with_instances: set[int] = set()
+        self._unknown: dict[str, tuple[Unknown, ...]] = {}
+        """What each owner's rows of unknown verdicts say, as far as that is known."""
         self._in_doubt = False
         self._schema = connection.execute("PRAGMA schema_version").fetchone()[0]
         self.repaired = repaired
@@ -496,6 +498,7 @@ class Store(AlertTables):
             self._objects.pop(name, None)
             self._gone.pop(number, None)
             self._with_instances.discard(number)
+        self._unknown = {}
 
     def note_refused(self, text: str) -> None:
         """Keep what is wrong with the settings or rules that the agent was to go on by, for those who look; empty: nothing is."""
@@ -555,6 +558,7 @@ class Store(AlertTables):
         self._moved = {}
         self._gone = {}
         self._next = 1
+        self._unknown = {}
         for number, owner, kind, name, gone in self._connection.execute(
             "SELECT id, owner, kind, name, gone_ts FROM object"
         ):
@@ -725,12 +729,16 @@ class Store(AlertTables):
         )
 
     def _write_unknown(self, owner: str, counts: Iterable[Unknown]) -> None:
+        told = tuple(counts)
+        if self._unknown.get(owner) == told:
+            return  # as nearly always
         self._connection.execute("DELETE FROM unknown_count WHERE owner = ?", (owner,))
         self._connection.executemany(
             "INSERT INTO unknown_count(owner, rule, reason, count) VALUES(?, ?, ?, ?)"
             " ON CONFLICT(owner, rule, reason) DO UPDATE SET count = count + excluded.count",
-            [(owner, each.rule, each.reason.name, each.count) for each in counts],
+            [(owner, each.rule, each.reason.name, each.count) for each in told],
         )
+        self._unknown[owner] = told
 
 
 def _repair(connection: sqlite3.Connection, tables: Mapping[str, KindTables]) -> Counter[str]:
