@@ -24,6 +24,8 @@ PROBE: Final = KIND.poll
 
 _HOUR_MS: Final = 3_600_000
 _WINDOW_MS: Final = 24 * _HOUR_MS
+_APART_MS: Final = 300_000
+"""Measurements that growth is told from are so far apart: a day of them is looked through for each."""
 _LEAST_MS: Final = 2 * _HOUR_MS
 _LEAST_POINTS: Final = 10
 """Growth is not told from less than this: a day's office hours, or one large transaction, would be taken for the rule."""
@@ -143,7 +145,9 @@ class StoreMeter:
     def measure(self, name: ObjectName, now: int) -> Reading:
         """What is to be said of the store, as the object ``name``, at ``now`` (ms UTC). Raises StoreError."""
         if self._points is None:
-            self._points = deque(self._earlier(name, now - _WINDOW_MS))
+            self._points = deque()
+            for point in self._earlier(name, now - _WINDOW_MS):
+                self._note(self._points, point)
         interval = None if self._last is None or now <= self._last else now - self._last
         self._last = now
         size, oldest, policy = self._retention.size(), self._retention.oldest(), self._retention.policy
@@ -154,7 +158,7 @@ class StoreMeter:
         points = self._points
         while points and points[-1].ts >= now:
             points.pop()  # measured by a clock that was set back since
-        points.append(Point(now, size.data, None if disk is None else disk.free))
+        self._note(points, Point(now, size.data, None if disk is None else disk.free))
         while points[0].ts < now - _WINDOW_MS:
             points.popleft()
         growth = slope((each.ts, each.data) for each in points)
@@ -177,6 +181,13 @@ class StoreMeter:
             **_of_disk(disk, fill),
         }
         return Reading(name, PROBE, now, values, interval)
+
+    @staticmethod
+    def _note(points: deque[Point], point: Point) -> None:
+        """Keep the newest point, and of those before it one in each ``_APART_MS``: the line through them is the same."""
+        if len(points) > 1 and points[-1].ts - points[-2].ts < _APART_MS:
+            points.pop()
+        points.append(point)
 
     def _limit_ahead(self, held: Reported, reached: Reported) -> Reported:
         keep = self._retention.policy.keep_ms

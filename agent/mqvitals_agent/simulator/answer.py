@@ -38,19 +38,22 @@ class Structures:
 
     def encode(self, parameters: Sequence[Parameter]) -> bytes:
         """The parameters one after another. ValueError for a value that does not fit its structure."""
-        known = self._known
-        try:
-            return b"".join([known[parameter] for parameter in parameters])
-        except KeyError:
-            return b"".join(map(self._structure, parameters))
+        known = list(map(self._known.get, parameters))
+        if None in known:
+            # As a rule a few counters have moved, and all else is as it was.
+            return b"".join(
+                [
+                    self._structure(parameter) if found is None else found
+                    for parameter, found in zip(parameters, known, strict=True)
+                ]
+            )
+        return b"".join(known)  # type: ignore[arg-type]
 
     def _structure(self, parameter: Parameter) -> bytes:
-        found = self._known.get(parameter)
-        if found is None:
-            if len(self._known) >= self._most:
-                self._known.clear()
-            found = encode_message(0, 0, (parameter,), ccsid=CCSID)[c.MQCFH_STRUC_LENGTH :]
-            self._known[parameter] = found
+        """One that is not known yet."""
+        if len(self._known) >= self._most:
+            self._known.clear()
+        found = self._known[parameter] = encode_message(0, 0, (parameter,), ccsid=CCSID)[c.MQCFH_STRUC_LENGTH :]
         return found
 
 
