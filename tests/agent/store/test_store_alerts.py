@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import UnknownRow
 from mqvitals_agent.store.writer import Store
@@ -106,3 +108,22 @@ def test_unknown_counts_are_those_of_the_last_snapshot(path: Path, make: Any) ->
             UnknownRow("QM01", "BP-02", Absence.NEEDS_SMF, 3),
             UnknownRow("QM02", "Q-02", Absence.WINDOW, 9),
         )
+
+
+def test_unknown_counts_after_a_cycle_that_was_not_stored(path: Path, make: Any) -> None:
+    """They are written when they differ from what the file says, whatever was tried in between."""
+
+    def interrupted(_: object) -> None:
+        raise InterruptedError
+
+    first, second = (("BP-02", Absence.NEEDS_SMF, 3),), (("BP-02", Absence.NEEDS_SMF, 4),)
+    with Store.open(path, kinds=make.kinds) as store, StoreReader.open(path, kinds=make.kinds) as reader:
+        store.write(make.snapshot(1), make.verdict(unknown=first))
+        with pytest.raises(InterruptedError):
+            store.write(make.snapshot(2), make.verdict(unknown=second), alerts=interrupted)
+        assert [each.count for each in reader.unknown_counts()] == [3]
+        store.write(make.snapshot(3), make.verdict(unknown=second))
+        assert [each.count for each in reader.unknown_counts()] == [4]
+        store.write(make.snapshot(4), make.verdict(unknown=second))
+        store.write(make.snapshot(5), make.verdict())
+        assert reader.unknown_counts() == ()
