@@ -435,10 +435,12 @@ def test_without_a_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
         library.build(tmp_path)
 
 
-def test_replies_a_second(client: Driver) -> None:
-    """Fast enough not to be what a measurement measures: thousands of replies a second, however busy the machine is."""
+def test_thousands_of_replies(client: Driver) -> None:
+    """Every round brings all of them; how many a second is measured by benchmarks/mqi.py, beside a peer."""
     with stand_in("quiet", queues=4_000) as running:
-        assert client.call("replies_per_second", running.address("QM01"), 5) > 3_000
+        counts = client.call("replies_of_rounds", running.address("QM01"), 5)
+    assert len(counts) == 5
+    assert min(counts) == max(counts) > 1_000
 
 
 class Falling:

@@ -388,15 +388,16 @@ def reconnect_often(m: Any, address: str, count: int) -> dict[str, int]:
     return {"kb": after[0] - before[0], "descriptors": after[1] - before[1]}
 
 
-def replies_per_second(m: Any, address: str, rounds: int) -> float:
-    """Replies a second from MQGET with the binding's C module, from the put of each request to its last reply."""
+def replies_of_rounds(m: Any, address: str, rounds: int) -> list[int]:
+    """How many replies MQGET of the binding's C module brings to each of several requests, one asked after the other."""
     low = m.ibmmqc if m.__name__ == "ibmmq" else m.pymqe
     manager = connect(m, address)
     requests = m.Queue(manager, _COMMAND_QUEUE, 16)
     replies, name = _reply_queue(m, manager, "MQVITALS.REPLY")
     connection, queue = manager.get_handle(), replies.get_handle()
-    count, began = 0, time.monotonic()
+    counts = []
     for _ in range(rounds):
+        count = 0
         md = put_request(m, requests, name)
         wanted = m.MD(CorrelId=md.MsgId).pack()
         options = m.GMO(Options=_GET, WaitInterval=3_000, MatchOptions=2, Version=2).pack()
@@ -407,9 +408,9 @@ def replies_per_second(m: Any, address: str, rounds: int) -> float:
             count += 1
             if got[0][20:24] == b"\0\0\0\1":
                 break
-    took = time.monotonic() - began
+        counts.append(count)
     manager.disconnect()
-    return count / took
+    return counts
 
 
 def replies_with_own_correl_id(m: Any, address: str) -> dict[str, Any]:
