@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, IntEnum
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from mqvitals_rules.vocabulary.metric import Reported
@@ -28,7 +29,13 @@ def is_owner_name(value: object) -> bool:
 
 def is_object_name(value: object) -> bool:
     """Whether a value can name an object: a text that is not blank, without control and other invisible characters."""
-    return type(value) is str and 0 < len(value) <= LONGEST_NAME and value.isprintable() and not value.isspace()
+    return type(value) is str and _is_name(value)
+
+
+@lru_cache(maxsize=1 << 15)
+def _is_name(text: str) -> bool:
+    # The same thousands of names are asked about in every cycle.
+    return 0 < len(text) <= LONGEST_NAME and text.isprintable() and not text.isspace()
 
 
 class ObjectName(NamedTuple):

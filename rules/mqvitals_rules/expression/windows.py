@@ -144,10 +144,11 @@ def rising(points: Sequence[Point], rises: int) -> bool | None:
     """
     values: Sequence[float]
     if points.__class__ is Polls:
-        values = points.known
-        # The newest first: what does not rise mostly shows it there.
-        if len(values) > 1 and values[-1] <= values[-2]:
+        newest = points.values[-2:]
+        # The newest first: what does not rise mostly shows it there. Nothing is above or below an absent value.
+        if len(newest) > 1 and newest[1] <= newest[0]:
             return False
+        values = points.known
     else:
         values = [point.value for point in points if point.value is not None]
     rest = iter(values)
