@@ -210,28 +210,25 @@ async def test_to_advance_is_to_see_all_of_the_moment() -> None:
     await task
 
 
-async def test_a_clock_that_is_set() -> None:
-    """Whoever sleeps sleeps on for as long as before, and what has elapsed is what has elapsed."""
+@pytest.mark.parametrize(
+    ("move", "now", "elapsed_s"),
+    [
+        pytest.param(lambda clock: clock.set(1000), 1500, 0.5, id="set"),
+        pytest.param(lambda clock: clock.suspend(60_000), HOUR + 60_500, 60.5, id="suspended"),
+    ],
+)
+async def test_sleepers_sleep_as_long_as_before(
+    move: Callable[[VirtualClock], None], now: int, elapsed_s: float
+) -> None:
+    """A clock that is set shows another time, and nothing more has elapsed; while a machine is suspended time elapses."""
     clock = VirtualClock(HOUR)
     began = clock.steady_s()
     task = asyncio.create_task(clock.sleep(500))
     await asyncio.sleep(0)
-    clock.set(1000)
+    move(clock)
     await task
-    assert clock.now() == 1500
-    assert clock.steady_s() - began == 0.5
-
-
-async def test_a_machine_that_is_suspended() -> None:
-    """Time elapses meanwhile, which sleepers do not see."""
-    clock = VirtualClock(HOUR)
-    began = clock.steady_s()
-    task = asyncio.create_task(clock.sleep(500))
-    await asyncio.sleep(0)
-    clock.suspend(60_000)
-    await task
-    assert clock.now() == HOUR + 60_500
-    assert clock.steady_s() - began == 60.5
+    assert clock.now() == now
+    assert clock.steady_s() - began == elapsed_s
 
 
 def test_a_loop_that_cannot_move_it() -> None:

@@ -78,7 +78,11 @@ def test_a_healthy_simulated_group(tmp_path: Path, capsys: pytest.CaptureFixture
     path.write_text('time_zone: "+01:00"\n')
     assert run("--scenario", "quiet", "--config", str(path), "--queue-manager", "QM02") == 0
     out, err = capsys.readouterr()
-    assert out.startswith("QM02: 24 work\n")
+    title, *rest = out.splitlines()
+    checks = [line.split(maxsplit=1) for line in rest if not line.startswith("    ")]
+    assert {result for result, _ in checks} == {"works"}
+    assert title == f"QM02: {len(checks)} work"
+    assert {"connect", "DISPLAY QSTATUS", "clock"} <= {check.partition("  ")[0] for _, check in checks}
     assert "QM01" not in out
     assert err == ""
     assert max(map(len, out.splitlines())) <= 80

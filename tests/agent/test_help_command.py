@@ -158,6 +158,7 @@ def test_bash_completes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     """A command from its beginning, an option of a command, a file where one is wanted."""
     bash = shutil.which("bash")
     if bash is None:
+        # The script is bash's own language: nothing else can say what it completes.
         pytest.skip("bash is not there")
     assert main(["completion", "bash"]) == 0
     script = capsys.readouterr().out

@@ -170,6 +170,7 @@ def test_units_are_valid(unit: Path, tmp_path: Path) -> None:
     """As systemd itself judges them; the program that they start is put where they look for it."""
     analyze = shutil.which("systemd-analyze")
     if analyze is None:
+        # Only systemd can say whether it takes a unit.
         pytest.skip("systemd-analyze is not there: install systemd")
     # The paths of the site, and the user, are not those of this machine.
     text = unit.read_text("utf-8").replace("/opt/mqvitals/bin/mqvitals-agent", "/bin/true")

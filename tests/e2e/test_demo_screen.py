@@ -20,6 +20,7 @@ ILL_S = 240
 """The group is ill after a minute and a half of real time; a busy machine adds to that."""
 SOON_S = 60
 
+# A program of the system, which no package index has: it is the terminal that the screen is looked at in.
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
 

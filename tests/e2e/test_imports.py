@@ -49,6 +49,7 @@ def test_reading_needs_no_sqlite_utils() -> None:
     assert "sqlite_utils" not in loaded("import mqvitals_agent.store.reader, mqvitals_agent.cli.status")
 
 
+# In a checkout the sources are what is imported; .ci/wheel runs this where they are away.
 @pytest.mark.skipif(
     "MQVITALS_INSTALLED" not in os.environ, reason="only where the wheel is installed and the sources are away"
 )

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mqstandin import library
 from mqstandin.distributed import DEPTHS, NETTIME_LONG, NETTIME_SHORT, STATISTICS_QUEUE
 from mqstandin.library import Bindings
 from mqstandin.server import StandIn, stand_in
@@ -24,9 +23,6 @@ from mqvitals_agent.poll.collector import Collector
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence
-
-if library.compiler() is None and not os.environ.get("MQVITALS_REQUIRE_STANDIN"):
-    pytest.skip(library.NO_COMPILER, allow_module_level=True)
 
 ASK = """
 import asyncio, pickle, sys, time
@@ -60,8 +56,7 @@ def asked(
     bindings: Bindings, binding: str, group: StandIn, queue: str = STATISTICS_QUEUE
 ) -> tuple[tuple[int, str], list[Exchange]]:
     """What the partner is and answers, in a child process with that binding."""
-    if binding in bindings.missing:
-        pytest.skip(f"pip could not install {binding}: {bindings.missing[binding]}")
+    bindings.require(binding)
     environment = bindings.environment(binding)
     environment["PYTHONPATH"] += os.pathsep + os.pathsep.join(sys.path)
     words = [sys.executable, "-c", ASK, binding, group.address("PARTNER"), queue]
@@ -190,8 +185,7 @@ def test_a_statistics_queue_that_cannot_be_opened_is_told(bindings: Bindings, bi
 
 def run(bindings: Bindings, binding: str, folder: Path, address: str, *words: str, **more: Any) -> tuple[int, str, str]:
     """A command of mqvitals with settings that lead to the partner: exit code and what it wrote."""
-    if binding in bindings.missing:
-        pytest.skip(f"pip could not install {binding}: {bindings.missing[binding]}")
+    bindings.require(binding)
     way = {"channel": "MQVITALS.SVRCONN", "binding": binding, "connection_names": [address]}
     path = folder / "mqvitals.yaml"
     watched = [{"name": "PARTNER", "statistics_queue": STATISTICS_QUEUE}]

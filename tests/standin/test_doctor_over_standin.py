@@ -11,14 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mqstandin import library
 from mqstandin.library import Bindings
 from mqstandin.orders import Orders
 
 from mqsamples.pairs import alone, paired
-
-if library.compiler() is None and not os.environ.get("MQVITALS_REQUIRE_STANDIN"):
-    pytest.skip(library.NO_COMPILER, allow_module_level=True)
 
 BINDINGS = ("ibmmq", "pymqi")
 IBMMQ = pytest.mark.parametrize("examine", alone("ibmmq", "pymqi"), indirect=True)
@@ -31,8 +27,7 @@ Examine = Callable[..., tuple[int, dict[str, Any], str]]
 def examine(request: pytest.FixtureRequest, bindings: Bindings, address: str, tmp_path: Path) -> Examine:
     """Run ``doctor`` with a real binding: exit code, findings by check, and what went to standard error."""
     binding: str = request.param
-    if binding in bindings.missing:
-        pytest.skip(f"pip could not install {binding}: {bindings.missing[binding]}")
+    bindings.require(binding)
 
     def run(**connection: str) -> tuple[int, dict[str, Any], str]:
         way = {"channel": "MQVITALS.SVRCONN", "binding": binding, "connection_names": [address], **connection}

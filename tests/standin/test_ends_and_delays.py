@@ -12,16 +12,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from mqstandin import library
 from mqstandin.library import Bindings
 from mqstandin.server import StandIn
 
 from mqsamples.pairs import alone, paired
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
-
-if library.compiler() is None and not os.environ.get("MQVITALS_REQUIRE_STANDIN"):
-    pytest.skip(library.NO_COMPILER, allow_module_level=True)
 
 PATIENCE_S = 60
 BUSY = 4
@@ -35,8 +31,7 @@ Start = Callable[[], "subprocess.Popen[bytes]"]
 def start(request: pytest.FixtureRequest, bindings: Bindings, group: StandIn, tmp_path: Path) -> Iterator[Start]:
     """Starts an agent for QM01 and QM02, a cycle each second."""
     binding: str = request.param
-    if binding in bindings.missing:
-        pytest.skip(f"pip could not install {binding}: {bindings.missing[binding]}")
+    bindings.require(binding)
     settings = {
         "connection": {"channel": "MQVITALS.SVRCONN", "binding": binding},
         "polling": {"interval": "1s", "wait": "2s"},

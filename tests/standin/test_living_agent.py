@@ -14,16 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mqstandin import library
 from mqstandin.library import Bindings
 from mqstandin.server import StandIn
 
 from mqsamples.pairs import alone
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
-
-if library.compiler() is None and not os.environ.get("MQVITALS_REQUIRE_STANDIN"):
-    pytest.skip(library.NO_COMPILER, allow_module_level=True)
 
 PATIENCE_S = 60
 SOON_S = 8.0
@@ -77,8 +73,7 @@ def started(
 ) -> Iterator[Callable[..., Agent]]:
     """Starts an agent for QM01 and QM02, and QM03 which is asked through another."""
     binding: str = request.param
-    if binding in bindings.missing:
-        pytest.skip(f"pip could not install {binding}: {bindings.missing[binding]}")
+    bindings.require(binding)
     agents: list[Agent] = []
 
     def start(**connection: Any) -> Agent:

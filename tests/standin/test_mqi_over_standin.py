@@ -12,14 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mqstandin import library
 from mqstandin.driver import Driver
 from mqstandin.library import Bindings
 from mqstandin.orders import Orders
 from mqstandin.server import StandIn
-
-if library.compiler() is None and not os.environ.get("MQVITALS_REQUIRE_STANDIN"):
-    pytest.skip(library.NO_COMPILER, allow_module_level=True)
 
 OURS = "MQVITALS.REPLY"
 MODEL = "SYSTEM.COMMAND.REPLY.MODEL"

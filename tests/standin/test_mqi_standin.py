@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -21,9 +20,6 @@ from mqstandin.server import StandIn, stand_in, system_time
 from mqvitals_agent.simulator.model import World
 from mqvitals_agent.simulator.scenario import load_scenario
 from mqvitals_agent.simulator.state import Fault, Group
-
-if library.compiler() is None and not os.environ.get("MQVITALS_REQUIRE_STANDIN"):
-    pytest.skip(library.NO_COMPILER, allow_module_level=True)  # one line for all of them
 
 _SHARE_BLOCK, _SHARE_NO_BLOCK = 64, 128
 _CONVERT = 1 | 4 | 8192 | mq.MQGMO_CONVERT

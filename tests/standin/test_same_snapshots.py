@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
-from mqstandin import library
 from mqstandin.library import Bindings
 from mqstandin.server import stand_in
 
@@ -24,9 +23,6 @@ from mqvitals_agent.simulator.model import World
 from mqvitals_agent.simulator.scenario import load_scenario
 from mqvitals_config.polling import PollingSettings
 from mqvitals_rules.snapshot import Reading, Snapshot
-
-if library.compiler() is None and not os.environ.get("MQVITALS_REQUIRE_STANDIN"):
-    pytest.skip(library.NO_COMPILER, allow_module_level=True)
 
 BEGAN = 1795176000000  # 2026-11-20 12:00:00 UTC
 MOMENT = BEGAN + 90_000
@@ -95,8 +91,7 @@ def told(readings: Iterable[Reading]) -> list[tuple[str, str, dict[str, object]]
 @pytest.mark.parametrize("binding", ["ibmmq", "pymqi"])
 def test_snapshots_are_the_same_over_every_way(bindings: Bindings, binding: str, reply_queue: str) -> None:
     """Three members asked themselves, the fourth by command scope, over a permanent and over a dynamic reply queue."""
-    if binding in bindings.missing:
-        pytest.skip(f"pip could not install {binding}: {bindings.missing[binding]}")
+    bindings.require(binding)
     with stand_in(world=world(), clock=lambda: MOMENT) as group:
         environment = bindings.environment(binding)
         environment["PYTHONPATH"] += os.pathsep + os.pathsep.join(sys.path)

@@ -17,14 +17,10 @@ from struct import pack
 from termios import TIOCSWINSZ
 
 import pytest
-from mqstandin import library
 from mqstandin.library import Bindings
 from mqstandin.server import StandIn
 
 from mqsamples.pairs import paired
-
-if library.compiler() is None and not os.environ.get("MQVITALS_REQUIRE_STANDIN"):
-    pytest.skip(library.NO_COMPILER, allow_module_level=True)
 
 PATIENCE_S = 60
 
@@ -90,8 +86,7 @@ def agents(config: Path) -> list[int]:
 def terminal(request: pytest.FixtureRequest, bindings: Bindings, group: StandIn, tmp_path: Path) -> Iterator[Terminal]:
     """``top`` with a configuration that leads to QM01, and no store named."""
     binding: str = request.param
-    if binding in bindings.missing:
-        pytest.skip(f"pip could not install {binding}: {bindings.missing[binding]}")
+    bindings.require(binding)
     way = {"channel": "MQVITALS.SVRCONN", "binding": binding, "connection_names": [group.address("QM01")]}
     settings = {"polling": {"interval": "1s"}, "queue_managers": [{"name": "QM01", "connection": way}]}
     config = tmp_path / "mqvitals.yaml"

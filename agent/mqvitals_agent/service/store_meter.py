@@ -25,7 +25,7 @@ PROBE: Final = KIND.poll
 _HOUR_MS: Final = 3_600_000
 _WINDOW_MS: Final = 24 * _HOUR_MS
 _APART_MS: Final = 300_000
-"""Measurements that growth is told from are so far apart: a day of them is looked through for each."""
+"""Growth comes from measurements that are so far apart: each new one looks through a day of them."""
 _LEAST_MS: Final = 2 * _HOUR_MS
 _LEAST_POINTS: Final = 10
 """Growth is not told from less than this: a day's office hours, or one large transaction, would be taken for the rule."""
@@ -184,7 +184,7 @@ class StoreMeter:
 
     @staticmethod
     def _note(points: deque[Point], point: Point) -> None:
-        """Keep the newest point, and of those before it one in each ``_APART_MS``: the line through them is the same."""
+        """Keep the newest point, and of the older ones one in each ``_APART_MS``: they show the same growth."""
         if len(points) > 1 and points[-1].ts - points[-2].ts < _APART_MS:
             points.pop()
         points.append(point)

@@ -204,9 +204,9 @@ class ResilientStore:
 
     @contextmanager
     def gathering(self) -> Iterator[None]:
-        """Within, snapshots are taken in as ever; the file gets them at the end, in one transaction where they are small.
+        """A block that takes in the snapshots of a cycle; at its end the file gets them, in one transaction where they are small.
 
-        Alerts and notices are in memory meanwhile: nothing is sent before the end, as this thread is asked for what is owed.
+        Until then alerts and notices are in memory. Nothing is sent before the end: the outbox asks this thread, which is busy.
         """
         self._gathered = 0
         try:
@@ -215,7 +215,7 @@ class ResilientStore:
             gathered, self._gathered = self._gathered, None
             if self._trouble is None:
                 self._write_together()
-            # As often as without gathering, so that nothing of this cycle waits because each step is short.
+            # Once for each snapshot, as without gathering: a step ends after a short while although more may wait.
             for _ in range(gathered):
                 if self._waiting and self._trouble is None:
                     self._write_waiting()
@@ -366,12 +366,14 @@ class ResilientStore:
             self._memory.written()
 
     def _write_together(self) -> None:
-        """Write what waits in one transaction. Where that fails it waits on, and what is wrong shows as each is written by itself."""
+        """Write all that waits in one transaction. When that fails everything still waits."""
         if self._file is None or not len(self._waiting) > 1 or self._readings > MOST_TOGETHER:
             return
         try:
             self._file.write_together([(each.snapshot, each.unknown) for each in self._waiting], self._memory.write_to)
-        except Exception:  # noqa: BLE001 - whatever it is, it comes again below, where it is known whose it is
+        except Exception:  # noqa: BLE001 - nothing is lost by it: see below
+            # Nothing was kept, and any of the snapshots may be at fault. Written by itself it raises the same again: there the
+            # caller handles it for that snapshot alone, and the others are stored.
             return
         self._memory.written()
         self.written_snapshots += len(self._waiting)

@@ -344,6 +344,7 @@ def test_an_existing_recording_is_not_overwritten(tmp_path: Path) -> None:
 
 def test_full_disk_is_a_sentence() -> None:
     """Writing to a full device says so and names the file."""
+    # Only Linux has this device; a full disk has tests of its own in tests/agent/store.
     if not Path("/dev/full").exists():
         pytest.skip("this system has no /dev/full")
     with pytest.raises(RecordingError, match="/dev/full cannot be written: No space left"):

@@ -196,6 +196,7 @@ def test_name_of_a_file_that_is_no_text(lines: Lines, tmp_path: Path) -> None:
     try:
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     except OSError:
+        # macOS refuses such a name: then there is nothing to read.
         pytest.skip("this file system takes text alone")
     assert main(["replay", str(path), "--speed", "max", "--store", str(tmp_path / "x.db")]) == 0
     with StoreReader.open(tmp_path / "x.db") as reader:

@@ -94,13 +94,13 @@ def test_nothing_is_foretold_at_first(store: Store) -> None:
 
 
 def grown(
-    store: Store, policy: Policy, *, by: int = 0, fill: int = 0, hours: int = 3
+    store: Store, policy: Policy, *, by: int = 0, fill: int = 0, hours: int = 3, every: int = 5
 ) -> tuple[Measured, dict[str, Any]]:
-    """What is said after some hours in which the store and the disk took so many bytes an hour."""
+    """What is said after some hours in which the store and the disk took so many bytes an hour, measured ``every`` so many minutes."""
     retention, ground = Measured(store, policy), Ground()
     meter = StoreMeter(store, retention, disk=ground)
     told: dict[str, Any] = {}
-    for minute in range(0, hours * 60 + 1, 5):
+    for minute in range(0, hours * 60 + 1, every):
         retention.told = Size(GB + by * minute // 60, 0, GB)
         ground.free = 50 * GB - fill * minute // 60
         told = values(meter, BEGAN + minute * MINUTE)
@@ -115,6 +115,26 @@ def test_the_limit_before_keep(store: Store) -> None:
     assert told["limit_used_pct"] == pytest.approx(65)
     assert told["limit_ahead"] == 1
     assert told["held_s"] == 3 * 3600
+
+
+@pytest.mark.parametrize("every", [1, 4, 7, 60])
+def test_growth_however_often_it_is_measured(store: Store, every: int) -> None:
+    """Of the last day, to the newest measurement."""
+    _, told = grown(store, Policy(None, None), by=GB // 10, hours=28, every=every)
+    assert told["growth_bytes_per_h"] == pytest.approx(GB / 10, rel=1e-6)
+    assert told["used_bytes"] == GB + GB // 10 * (28 * 60 // every * every) // 60
+
+
+def test_a_day_is_told_from_some_hundreds_of_measurements(store: Store) -> None:
+    """Each looks through all of them: a cycle must not get dearer as the day goes on."""
+    retention, measured = Measured(store, Policy(None, None)), []
+    meter = StoreMeter(store, retention, disk=Ground())
+    for minute in range(30 * 60):
+        retention.told = Size(GB + minute, 0, GB)
+        meter.measure(NAME, BEGAN + minute * MINUTE)
+        measured.append(len(meter._points or ()))
+    assert 12 * 24 <= max(measured) <= 12 * 24 + 2
+    assert measured[-1] >= 12 * 24
 
 
 def test_keep_before_the_limit(store: Store) -> None:

@@ -334,6 +334,7 @@ def oddly_named(smf: Any, tmp_path: Path) -> Path:
     try:
         Path(os.fsdecode(os.fsencode(folder) + b"/\xff\x1b.dat")).write_bytes(records(smf, 600))
     except OSError:
+        # macOS refuses such a name: then no folder can hold one.
         pytest.skip("this file system knows no such names")
     return folder
 

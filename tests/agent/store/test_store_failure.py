@@ -177,8 +177,10 @@ def test_a_really_full_disk(tmp_path: Path) -> None:
             timeout=300,
         )
     except FileNotFoundError:
+        # A really full disk needs a file system of our own; test_a_full_disk goes by SQLite's limit everywhere.
         pytest.skip("no unshare here to make a small file system with")
     if run.returncode in {1, 77} and ("unshare:" in run.stderr or "mount:" in run.stderr):
+        # Many containers forbid user namespaces.
         pytest.skip("no permission here to mount a small file system")
     assert run.stdout == "good\n", run.stderr
 

@@ -97,7 +97,7 @@ def main(binding: str) -> None:
             where, _, name = step.rpartition(".")
             steps = importlib.import_module(f"mqstandin.{where or 'steps'}")
             answer = {"result": getattr(steps, name)(module, *arguments, **named)}
-        except Exception:  # noqa: BLE001 - whatever went wrong is for the test to see
+        except Exception:  # noqa: BLE001 - a step may raise anything: the test in the other process sees its traceback
             answer = {"error": traceback.format_exc()}
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
