@@ -322,3 +322,19 @@ def test_the_number_of_sets_is_bounded() -> None:
     assert not tracker.complete
     assert len(tracker.answers()[0].items) == MOST_SETS
     assert not tracker.answers()[0].complete
+
+
+@pytest.mark.parametrize(("reason", "comp_code"), [(2035, None), (0, mq.MQCC_FAILED), (2035, mq.MQCC_WARNING)])
+def test_an_item_in_the_middle_that_failed(reason: int, comp_code: int | None) -> None:
+    """It is not taken for one more item that is whole, whichever of its fields says that it is not."""
+    tracker = AnswerTracker()
+    odd = message(1, 2, reason=reason, comp_code=comp_code)
+    for each in (item(1, 1), odd, item(1, 3), summary(1, 4)):
+        tracker.add(each)
+    (answer,) = tracker.answers()
+    assert tracker.complete
+    failed = odd.comp_code == mq.MQCC_FAILED
+    assert [each.sequence for each in answer.items] == ([1, 3] if failed else [1, 2, 3])
+    assert [each.sequence for each in answer.failed] == ([2] if failed else [])
+    assert answer.comp_code == odd.comp_code
+    assert answer.reason == (reason or mq.MQRCCF_COMMAND_FAILED)
