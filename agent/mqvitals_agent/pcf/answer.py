@@ -226,13 +226,15 @@ class AnswerTracker:
 
 
 def _is_one_more(reply: Reply) -> bool:
-    """Whether a message of a set that is under way describes an object and says nothing else: nearly all do."""
+    """Whether a message of a set that is under way describes an object and says nothing else: nearly all do.
+
+    A reason says nothing where the completion code is OK.
+    """
     get = reply.get
     return (
         reply.type == mq.MQCFT_XR_ITEM
         and not reply.last
         and not reply.comp_code
-        and not reply.reason
         and get(mq.MQBACF_RESPONSE_SET) is None
         and get(mq.MQIACF_COMMAND_INFO) is None
         and get(mq.MQIACF_CMDSCOPE_Q_MGR_COUNT) is None
