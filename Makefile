@@ -47,7 +47,7 @@ docs: $(STAMP) ## write the generated pages
 	@$(BIN)/mqvitals metrics --markdown > docs/metrics.md
 	@$(BIN)/mqvitals rules list --markdown > docs/rules.md
 	@$(BIN)/mqvitals plan list --markdown > docs/plan.md
-	@$(BIN)/python -m mqvitals_config.reference docs/configuration.md
+	@$(BIN)/python -m mqvitals_config docs/configuration.md
 	@SOURCE_DATE_EPOCH=0 $(BIN)/argparse-manpage --module mqvitals_tui.main --function whole --project-name mqvitals \
 		--description "the vital signs of IBM MQ on z/OS" --manual-section 1 --manual-title "User Commands" \
 		--version "" --output docs/mqvitals.1

@@ -30,7 +30,17 @@ from dataclasses import Field, dataclass, fields, is_dataclass
 from enum import Enum
 from typing import Annotated, Any, Generic, Literal, TypeVar, Union, cast, get_args, get_origin
 
-from mqvitals_config.node import MOST_PROBLEMS, Broken, MappingNode, Node, ScalarNode, SequenceNode, compose, too_many
+from mqvitals_config.node import (
+    MOST_PROBLEMS,
+    Broken,
+    MappingNode,
+    Node,
+    ScalarNode,
+    SequenceNode,
+    compose,
+    described,
+    too_many,
+)
 from mqvitals_config.problem import ConfigError, LocatedNumber, LocatedText, Place, Problem
 from mqvitals_config.shape import (
     SECRET,
@@ -45,7 +55,7 @@ from mqvitals_config.shape import (
     words_of,
 )
 from mqvitals_config.suggestion import did_you_mean, shown
-from mqvitals_config.wording import described, listing, word_of
+from mqvitals_config.wording import listing, word_of
 
 __all__ = ["Convert", "Decoded", "decode", "decode_located", "decode_word"]
 

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from mqvitals_config.doc import Doc
 from mqvitals_config.problem import LocatedNumber, LocatedText
-from mqvitals_config.settings import Settings
 from mqvitals_config.shape import SECRET, Convert, hints_of, key_of, optional, words_of
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -24,9 +23,9 @@ _SIMPLE: Mapping[Any, str] = {
 }
 
 
-def json_schema() -> dict[str, Any]:
-    """The schema of a configuration file. What only mqvitals can judge, such as the form of a duration, it leaves open."""
-    return {"$schema": _DIALECT, "title": "Settings of mqvitals", **_schema(Settings)}
+def json_schema(root: Any) -> dict[str, Any]:
+    """The schema of a file that writes the dataclass ``root``. What only mqvitals can judge, such as the form of a duration, it leaves open."""
+    return {"$schema": _DIALECT, "title": "Settings of mqvitals", **_schema(root)}
 
 
 def _schema(hint: Any) -> dict[str, Any]:

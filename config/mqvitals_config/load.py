@@ -120,7 +120,7 @@ def load_settings(
             empty = not decoded.places
             settings = decoded.value
             origins = {key: str(place) for key, place in decoded.places.items()}
-    for entry in entries():
+    for entry in entries(Settings):
         given = _given(entry, environ, flags)
         if given is None:
             continue

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import cache
-from pathlib import Path
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from mqvitals_config.doc import Doc
-from mqvitals_config.settings import Settings
 from mqvitals_config.shape import hints_of, type_name
 
-BEGIN = "<!-- every setting: made by `python -m mqvitals_config.reference docs/configuration.md` -->"
+BEGIN = "<!-- every setting: made by `python -m mqvitals_config docs/configuration.md` -->"
 END = "<!-- end of every setting -->"
 
 
@@ -35,9 +32,9 @@ class Entry:
 
 
 @cache
-def entries() -> tuple[Entry, ...]:
-    """Every setting, sections before what is in them, in the order of the file."""
-    return tuple(_entries(Settings, "", set()))
+def entries(root: Any) -> tuple[Entry, ...]:
+    """Every setting of the dataclass ``root``, sections before what is in them, in the order of the file."""
+    return tuple(_entries(root, "", set()))
 
 
 def _entries(shape: Any, prefix: str, told: set[Any]) -> Iterator[Entry]:
@@ -81,32 +78,20 @@ def _default(item: Field[Any], doc: Doc) -> str:
     return doc.default or ("none" if item.default in (None, ()) else str(item.default))
 
 
-def table() -> str:
-    """Every setting as a table in Markdown, the keys as they nest in the file."""
+def table(root: Any) -> str:
+    """Every setting of ``root`` as a table in Markdown, the keys as they nest in the file."""
     lines = ["| Key | What it is | Form | Default | Elsewhere |", "| --- | --- | --- | --- | --- |"]
-    for entry in entries():
+    for entry in entries(root):
         elsewhere = ", ".join(f"`{name}`" for name in (entry.flag, entry.environment) if name)
         cells = (f"`{entry.key}`", entry.text, entry.form, entry.default, elsewhere)
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 
-def rewritten(page: str) -> str:
-    """``page`` with the table between its two markers made anew; raises ValueError without markers."""
+def rewritten(page: str, root: Any) -> str:
+    """``page`` with the table of ``root`` between its two markers made anew; raises ValueError without markers."""
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not end:
         raise ValueError(f"the page has no {BEGIN} and {END}")
-    return f"{before}{begin}\n{table()}{end}{after}"
-
-
-def main(paths: Sequence[str]) -> int:
-    """Rewrite the table of each page named: ``python -m mqvitals_config.reference docs/configuration.md``."""
-    for name in paths:
-        page = Path(name)
-        page.write_text(rewritten(page.read_text("utf-8")), "utf-8")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    return f"{before}{begin}\n{table(root)}{end}{after}"

@@ -95,8 +95,9 @@ def _schema() -> int:
     import json
 
     from mqvitals_config.json_schema import json_schema
+    from mqvitals_config.settings import Settings
 
-    print(json.dumps(json_schema(), indent=2))
+    print(json.dumps(json_schema(Settings), indent=2))
     return ExitCode.DONE
 
 

@@ -22,7 +22,18 @@ from mqvitals_agent.connection.package import AUTO, INSTALL, PACKAGES, is_instal
 from mqvitals_agent.connection.route import Route, Tls
 from mqvitals_agent.connection.shortcoming import shortcomings
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_config import field_length
+from mqvitals_config.field_length import (
+    ADDRESSES_LENGTH,
+    APPLICATION_LENGTH,
+    CHANNEL_LENGTH,
+    CIPHER_LENGTH,
+    CREDENTIAL_LENGTH,
+    KEY_REPOSITORY_LENGTH,
+    LABEL_LENGTH,
+    NAME_LENGTH,
+    PEER_NAME_LENGTH,
+    URL_LENGTH,
+)
 
 _REPAIR: Final = {
     "ibmmq": "it is installed, and needs IBM's MQ client (9.1 or later) in a folder where the loader looks, such as by LD_LIBRARY_PATH=/opt/mqm/lib64",
@@ -126,7 +137,7 @@ class _Package:
     def connect(self, route: Route) -> Link:
         """Connect as a client. Raises MqiError, RouteError, and SecretError when the password cannot be read."""
         module = self._module
-        name = ascii_field(route.queue_manager, field_length.NAME_LENGTH, "the queue manager's name")
+        name = ascii_field(route.queue_manager, NAME_LENGTH, "the queue manager's name")
         options: dict[str, Any] = {}
         if self._name == "ibmmq":
             options["cno"] = self._connect_options(route)
@@ -138,9 +149,9 @@ class _Package:
             options["sco"] = self._tls_options(route.tls)
         if route.user:
             # As bytes: ibmmq would take a text for ASCII, and say in its complaint what it is.
-            options["user"] = text_field(route.user, field_length.CREDENTIAL_LENGTH, "the user")
+            options["user"] = text_field(route.user, CREDENTIAL_LENGTH, "the user")
             password = route.password.reveal() if route.password is not None else ""
-            options["password"] = text_field(password, field_length.CREDENTIAL_LENGTH, "the password")
+            options["password"] = text_field(password, CREDENTIAL_LENGTH, "the password")
         queue_manager = module.QueueManager(None)  # a new one each time: an old one keeps what it was connected with
         try:
             queue_manager.connect_with_options(name, **options)
@@ -153,27 +164,23 @@ class _Package:
     def _connect_options(self, route: Route) -> Any:
         options = self._module.CNO(Options=_CONNECT_OPTIONS)
         if route.ccdt_url:
-            options.CCDTUrl = ascii_field(route.ccdt_url, field_length.URL_LENGTH, "the ccdt_url")
+            options.CCDTUrl = ascii_field(route.ccdt_url, URL_LENGTH, "the ccdt_url")
             options.Version = max(options.Version, 6)
         if hasattr(options, "ApplName"):
-            options.ApplName = ascii_field(
-                route.application_name, field_length.APPLICATION_LENGTH, "the application_name"
-            )
+            options.ApplName = ascii_field(route.application_name, APPLICATION_LENGTH, "the application_name")
             options.Version = max(options.Version, 7)
         return options
 
     def _channel_definition(self, route: Route) -> Any:
         definition = self._module.CD()
-        definition.ChannelName = ascii_field(route.channel, field_length.CHANNEL_LENGTH, "the channel's name")
-        definition.ConnectionName = ascii_field(
-            route.connection_name, field_length.ADDRESSES_LENGTH, "the list of connection_names"
-        )
+        definition.ChannelName = ascii_field(route.channel, CHANNEL_LENGTH, "the channel's name")
+        definition.ConnectionName = ascii_field(route.connection_name, ADDRESSES_LENGTH, "the list of connection_names")
         definition.ChannelType, definition.TransportType = _CLIENT_CHANNEL, _TCP
         tls = route.tls
         if tls is not None:
-            definition.SSLCipherSpec = ascii_field(tls.cipher, field_length.CIPHER_LENGTH, "the cipher")
+            definition.SSLCipherSpec = ascii_field(tls.cipher, CIPHER_LENGTH, "the cipher")
             if tls.peer_name:
-                self._peer_name(definition, ascii_field(tls.peer_name, field_length.PEER_NAME_LENGTH, "the peer_name"))
+                self._peer_name(definition, ascii_field(tls.peer_name, PEER_NAME_LENGTH, "the peer_name"))
         return definition
 
     def _peer_name(self, definition: Any, peer_name: bytes) -> None:
@@ -190,11 +197,9 @@ class _Package:
 
     def _tls_options(self, tls: Tls) -> Any:
         options = self._module.SCO()
-        options.KeyRepository = text_field(tls.key_repository, field_length.KEY_REPOSITORY_LENGTH, "the key_repository")
+        options.KeyRepository = text_field(tls.key_repository, KEY_REPOSITORY_LENGTH, "the key_repository")
         if tls.certificate_label:
-            options.CertificateLabel = text_field(
-                tls.certificate_label, field_length.LABEL_LENGTH, "the certificate_label"
-            )
+            options.CertificateLabel = text_field(tls.certificate_label, LABEL_LENGTH, "the certificate_label")
             options.Version = max(options.Version, 5)
         return options
 

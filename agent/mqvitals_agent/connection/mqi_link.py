@@ -10,7 +10,7 @@ from mqvitals_agent.connection.field import ascii_field
 from mqvitals_agent.connection.link import Got, MqiError, OpenQueue, Request
 from mqvitals_agent.connection.put_time import PutTime
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_config import field_length
+from mqvitals_config.field_length import NAME_LENGTH
 
 _ENCODING_AND_CCSID: Final = Struct("=2i")
 """At byte 24 of an MQMD: Encoding, CodedCharSetId, in the byte order of this machine."""
@@ -56,9 +56,9 @@ class MqiLink:
 
     def open_queue(self, name: str, options: int, dynamic_name: str = "") -> OpenQueue:
         """Open a queue, or make one from the model ``name``. Raises MqiError, and RouteError for a name that cannot be one."""
-        descriptor = self._module.OD(ObjectName=ascii_field(name, field_length.NAME_LENGTH, "the name of a queue"))
+        descriptor = self._module.OD(ObjectName=ascii_field(name, NAME_LENGTH, "the name of a queue"))
         if dynamic_name:
-            descriptor.DynamicQName = ascii_field(dynamic_name, field_length.NAME_LENGTH, "the dynamic_name")
+            descriptor.DynamicQName = ascii_field(dynamic_name, NAME_LENGTH, "the dynamic_name")
         handle, after, comp, reason = self._made("MQOPEN", descriptor.pack(), options)
         if comp == mq.MQCC_FAILED:
             raise MqiError("MQOPEN", comp, reason)
