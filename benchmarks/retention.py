@@ -19,8 +19,7 @@ from tempfile import TemporaryDirectory
 from mqvitals_agent.intake import Intake
 from mqvitals_agent.store.retention import STEP_S, Policy, Retention
 from mqvitals_agent.store.writer import Store
-from mqvitals_config.settings import Settings
-from mqvitals_config.store import SHORTEST_KEEP_MS
+from mqvitals_config.settings import SHORTEST_KEEP_MS, Settings
 from mqvitals_rules.check import prepare
 from page_size import INTERVAL_MS, snapshots, written
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from mqvitals_config.reference import rewritten
+from mqvitals_config.schema import with_settings_table
 from mqvitals_config.settings import Settings
 
 
@@ -14,7 +14,7 @@ def main(paths: Sequence[str]) -> int:
     """Rewrite the table of settings in each page."""
     for name in paths:
         page = Path(name)
-        page.write_text(rewritten(page.read_text("utf-8"), Settings), "utf-8")
+        page.write_text(with_settings_table(page.read_text("utf-8"), Settings), "utf-8")
     return 0
 
 

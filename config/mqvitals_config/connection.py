@@ -1,27 +1,32 @@
-"""How queue managers are reached: channels, addresses, keys, users. Every setting may stand once for all and once for one."""
+"""How queue managers are reached: channels, addresses, keys, users. Each setting is given for all, or for one.
+
+The lengths are those of the fields of MQCD, MQCNO, MQSCO and MQCSP in IBM's headers cmqc.h and cmqxc.h
+(``MQ_CHANNEL_NAME_LENGTH`` and so on). A longer value is refused, never cut.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
-from mqvitals_config.doc import Doc
-from mqvitals_config.field_length import (
-    ADDRESSES_LENGTH,
-    APPLICATION_LENGTH,
-    CIPHER_LENGTH,
-    CREDENTIAL_LENGTH,
-    KEY_REPOSITORY_LENGTH,
-    LABEL_LENGTH,
-    PEER_NAME_LENGTH,
-    URL_LENGTH,
-)
-from mqvitals_config.file_path import beside
 from mqvitals_config.problem import LocatedText, Problem
 from mqvitals_config.receiver import SecretFile
-from mqvitals_config.shape import Convert
+from mqvitals_config.scalars import resolved_path
+from mqvitals_config.schema import Convert, Doc
+
+CHANNEL_LENGTH: Final = 20
+ADDRESSES_LENGTH: Final = 264
+NAME_LENGTH: Final = 48
+APPLICATION_LENGTH: Final = 28
+CIPHER_LENGTH: Final = 32
+KEY_REPOSITORY_LENGTH: Final = 256
+LABEL_LENGTH: Final = 64
+PEER_NAME_LENGTH: Final = 1024
+URL_LENGTH: Final = 1024
+CREDENTIAL_LENGTH: Final = 1024
+
 
 _NAME = re.compile(r"[A-Za-z0-9._/%]{1,48}")
 _CHANNEL = re.compile(r"[A-Za-z0-9._/%]{1,20}")
@@ -96,7 +101,7 @@ def label(text: LocatedText) -> LocatedText:
 
 def key_repository(text: LocatedText) -> LocatedText:
     """The path of a key repository, beside the file that names it when it is relative; raises ValueError."""
-    return _fitting(beside(text), KEY_REPOSITORY_LENGTH)
+    return _fitting(resolved_path(text), KEY_REPOSITORY_LENGTH)
 
 
 def _fitting(text: LocatedText, length: int) -> LocatedText:

@@ -32,30 +32,38 @@ from typing import Annotated, Any, Generic, Literal, TypeVar, Union, cast, get_a
 
 from mqvitals_config.node import (
     MOST_PROBLEMS,
-    Broken,
+    BrokenNode,
     MappingNode,
     Node,
     ScalarNode,
     SequenceNode,
     compose,
     described,
-    too_many,
+    too_many_problems,
 )
-from mqvitals_config.problem import ConfigError, LocatedNumber, LocatedText, Place, Problem
-from mqvitals_config.shape import (
+from mqvitals_config.problem import (
+    ConfigError,
+    LocatedNumber,
+    LocatedText,
+    Place,
+    Problem,
+    did_you_mean,
+    listing,
+    shown,
+    word_of,
+)
+from mqvitals_config.schema import (
     SECRET,
     SECRET_FILE,
     SIMPLE,
     Convert,
     hints_of,
+    is_optional,
     key_of,
-    optional,
-    takes,
+    node_type,
     type_name,
     words_of,
 )
-from mqvitals_config.suggestion import did_you_mean, shown
-from mqvitals_config.wording import listing, word_of
 
 __all__ = ["Convert", "Decoded", "decode", "decode_located", "decode_word"]
 
@@ -95,7 +103,7 @@ def decode_located(path: str, text: str, shape: type[T]) -> Decoded[T]:
         elif not problems:
             value = decoder.empty_file(Place(path), shape)
     except _EnoughError:
-        problems.append(too_many(path))
+        problems.append(too_many_problems(path))
     if problems:
         raise ConfigError(problems)
     return Decoded(cast("T", value), decoder.places)
@@ -142,14 +150,14 @@ class _Decoder:
 
     def empty_file(self, place: Place, shape: Any) -> Any:
         if is_dataclass(shape):
-            required = [key_of(item, hints_of(shape)) for item in fields(shape) if not optional(item)]
+            required = [key_of(item, hints_of(shape)) for item in fields(shape) if not is_optional(item)]
             if required:
                 return self.refuse(place, "", f"the file is empty; it must hold {listing(required)}")
         return self.value(ScalarNode(place, "", "null", LocatedText("", place)), shape, "")
 
     def value(self, node: Node, hint: Any, key: str) -> Any:
         """What ``node`` says, as ``hint`` wants it; _NOTHING when it was refused."""
-        if isinstance(node, Broken):
+        if isinstance(node, BrokenNode):
             return _NOTHING
         if key:
             self.places[key] = node.place
@@ -192,7 +200,7 @@ class _Decoder:
         if isinstance(node, ScalarNode) and node.tag == "null" and type(None) in members:
             return None
         members = [member for member in members if member is not type(None)]
-        fitting = [member for member in members if takes(member) is type(node)]
+        fitting = [member for member in members if node_type(member) is type(node)]
         if isinstance(node, ScalarNode) and node.tag == "null" and not fitting:
             fitting = members
         if len(fitting) == 1:
@@ -224,7 +232,7 @@ class _Decoder:
                 arguments[item.name] = self.value(value_node, hints[item.name], inner)
         written = {word for _, word, _ in pairs}
         for word, item in known.items():
-            if word not in written and not optional(item):
+            if word not in written and not is_optional(item):
                 self.refuse(node.place, f"{key}.{word}" if key else word, "this key is missing")
                 arguments[item.name] = _NOTHING
         if any(isinstance(value, _Nothing) for value in arguments.values()):
@@ -253,7 +261,7 @@ class _Decoder:
         first: dict[str, Place] = {}
         pairs = []
         for key_node, value_node in node.items:
-            if isinstance(key_node, Broken):
+            if isinstance(key_node, BrokenNode):
                 continue
             if not isinstance(key_node, ScalarNode):
                 self.refuse(key_node.place, key, f"a key must be a single word, not {described(key_node)}")

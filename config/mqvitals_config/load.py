@@ -24,17 +24,42 @@ An empty variable counts as one that is not set. A file that nobody names is loo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import grp
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mqvitals_config.decoder import decode_located, decode_word
-from mqvitals_config.problem import ConfigError, Place, Problem
-from mqvitals_config.reference import Entry, entries
+from mqvitals_config.problem import ConfigError, Place, Problem, word_of
+from mqvitals_config.schema import Setting, hints_of, key_of, settings_of
+from mqvitals_config.secret import Secret, SecretError, WebAddress, checked_address
 from mqvitals_config.settings import Settings, contradictions
 from mqvitals_config.source import UnreadableError, read
-from mqvitals_config.walk import walk
+
+
+def walk(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Every single value inside decoded dataclasses, lists and mappings, with its dotted key.
+
+    An empty list or mapping is a value of its own.
+    """
+    inner: list[tuple[str, Any]] = []
+    if is_dataclass(value) and not isinstance(value, type):
+        hints = hints_of(type(value))
+        words = ((key_of(item, hints), getattr(value, item.name)) for item in fields(value))
+        inner = [(f"{key}.{word}" if key else word, item) for word, item in words]
+    elif isinstance(value, Mapping):
+        inner = [(f"{key}.{word_of(str(word))}" if key else word_of(str(word)), item) for word, item in value.items()]
+    elif isinstance(value, tuple | list):
+        inner = [(f"{key}[{index}]", item) for index, item in enumerate(value)]
+    if not inner:
+        yield key, value
+    for inner_key, item in inner:
+        yield from walk(item, inner_key)
+
 
 CONFIG_VARIABLE = "MQVITALS_CONFIG"
 SEARCH_VARIABLE = "MQVITALS_CONFIG_PATH"
@@ -44,7 +69,7 @@ DEFAULT = "default"
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedSettings:
     """The settings in force; ``origins`` says for each dotted key where its value came from.
 
     An origin is ``flag --store``, ``environment MQVITALS_STORE``, ``mqvitals.yaml:12:3`` or ``default``. ``path`` is
@@ -88,7 +113,7 @@ def place_of(origin: str) -> Place | None:
 
 def load_settings(
     path: str | None, environ: Mapping[str, str], flags: Mapping[str, object], *, search: bool = False
-) -> Loaded:
+) -> LoadedSettings:
     """The settings of the file at ``path``, else the one MQVITALS_CONFIG names, under environment and flags.
 
     With ``search`` the search path comes last.
@@ -120,7 +145,7 @@ def load_settings(
             empty = not decoded.places
             settings = decoded.value
             origins = {key: str(place) for key, place in decoded.places.items()}
-    for entry in entries(Settings):
+    for entry in settings_of(Settings):
         given = _given(entry, environ, flags)
         if given is None:
             continue
@@ -135,10 +160,10 @@ def load_settings(
     problems.extend(contradictions(settings))
     if problems:
         raise ConfigError(problems)
-    return Loaded(settings, {key: origins.get(key, DEFAULT) for key, _ in walk(settings)}, path, empty)
+    return LoadedSettings(settings, {key: origins.get(key, DEFAULT) for key, _ in walk(settings)}, path, empty)
 
 
-def _given(entry: Entry, environ: Mapping[str, str], flags: Mapping[str, object]) -> tuple[str, str] | None:
+def _given(entry: Setting, environ: Mapping[str, str], flags: Mapping[str, object]) -> tuple[str, str] | None:
     """What is said about a setting outside the file: where, and the word."""
     flag = flags.get(entry.flag.lstrip("-").replace("-", "_")) if entry.flag else None
     if flag is not None:
@@ -151,3 +176,136 @@ def _replaced(value: Any, key: list[str], new: Any) -> Any:
     """``value`` with the one setting under the dotted ``key`` replaced."""
     first, *rest = key
     return replace(value, **{first: _replaced(getattr(value, first), rest, new) if rest else new})
+
+
+_KEY_REPOSITORY_ENDS = ("", ".kdb", ".p12", ".pfx")
+"""The MQ client takes the path with or without the end of its file."""
+
+
+class _FileProblem(NamedTuple):
+    """What is wrong with what the setting ``key`` names."""
+
+    key: str
+    message: str
+    warning: bool = False
+
+
+class FileCheck(NamedTuple):
+    """``problems`` keep the agent from working as it is configured; ``warnings`` may be meant so."""
+
+    problems: tuple[Problem, ...]
+    warnings: tuple[Problem, ...]
+
+
+def check_files(settings: Settings, origins: Mapping[str, str]) -> FileCheck:
+    """Look at every file, folder and group that ``settings`` name, as the user who runs this process.
+
+    ``origins`` are those of ``load_settings``; they say where a setting stands. Nothing is written, and no secret's
+    text goes into a message.
+    """
+    found = [
+        (Problem(_place(finding.key, origins), finding.key, finding.message), finding.warning)
+        for finding in (*_secrets(settings), *_store(settings), *_inputs(settings), *_connections(settings))
+    ]
+    return FileCheck(
+        tuple(sorted(problem for problem, warning in found if not warning)),
+        tuple(sorted(replace(problem, message=f"warning: {problem.message}") for problem, warning in found if warning)),
+    )
+
+
+def _place(key: str, origins: Mapping[str, str]) -> Place:
+    """Where a setting stands: in a file, or what its origin says."""
+    origin = origins.get(key, "")
+    return place_of(origin) or Place(origin)
+
+
+def _secrets(settings: Settings) -> Iterator[_FileProblem]:
+    """Secrets that cannot be read, webhook addresses that are none, and files that every user of the machine can read."""
+    for key, secret in walk(settings):
+        if not isinstance(secret, Secret) or isinstance(secret, WebAddress):
+            continue
+        try:
+            text = secret.reveal()
+            if key.endswith("url_file"):
+                checked_address(text)
+        except SecretError as error:
+            yield _FileProblem(key, str(error))
+        except ValueError as error:
+            yield _FileProblem(key, f"in {secret.origin}: {error}")
+        path = Path(secret.origin.removeprefix("file "))
+        with suppress(OSError):
+            if path.is_absolute() and path.stat().st_mode & stat.S_IROTH:
+                yield _FileProblem(
+                    key, f"every user can read {path}; take that right away: chmod o-r {path}", warning=True
+                )
+
+
+def _store(settings: Settings) -> Iterator[_FileProblem]:
+    group = settings.store.group
+    if group is not None and not _group_exists(group):
+        yield _FileProblem("store.group", f"there is no group {group} on this machine")
+    if settings.store.path is None:
+        return
+    path = Path(settings.store.path)
+    if not path.parent.is_dir():
+        message = f"the folder {path.parent} does not exist; make it, owned by the user who runs the agent"
+    elif not os.access(path.parent, os.W_OK | os.X_OK):
+        message = f"{_user()} cannot write into the folder {path.parent}; check as the user who runs the agent"
+    elif path.exists() and not os.access(path, os.R_OK | os.W_OK):
+        message = f"{_user()} cannot write {path}; check as the user who runs the agent"
+    else:
+        return
+    yield _FileProblem("store.path", message)
+
+
+def _inputs(settings: Settings) -> Iterator[_FileProblem]:
+    """The folder of SMF data, and files of console lines."""
+    if settings.smf.watch is not None:
+        folder = Path(settings.smf.watch)
+        if not folder.is_dir():
+            yield _FileProblem("smf.watch", f"there is no folder {folder}; make it")
+        elif not os.access(folder, os.R_OK | os.X_OK):
+            yield _FileProblem("smf.watch", f"{_user()} cannot read the folder {folder}")
+    for index, followed in enumerate(settings.console.follow):
+        key, path = f"console.follow[{index}].path", Path(followed.path)
+        if not path.exists():
+            yield _FileProblem(key, "this file is not there yet; it is followed as soon as it is", warning=True)
+        elif (why := _unreadable(path)) is not None:
+            yield _FileProblem(key, why)
+
+
+def _connections(settings: Settings) -> Iterator[_FileProblem]:
+    """Key repositories and channel tables. What the MQ client makes of them it says itself: these are warnings."""
+    for key, value in walk(settings):
+        if value is None:
+            continue
+        if key.endswith("tls.key_repository"):
+            if not any(Path(f"{value}{end}").exists() for end in _KEY_REPOSITORY_ENDS):
+                yield _FileProblem(key, f"there is no key repository {value} (.kdb or .p12)", warning=True)
+        elif key.endswith("ccdt_url") and str(value).startswith("file:///"):
+            why = _unreadable(Path(str(value).removeprefix("file://")))
+            if why is not None:
+                yield _FileProblem(key, f"the client channel definition table {why}", warning=True)
+
+
+def _unreadable(path: Path) -> str | None:
+    """Why the file cannot be read as one; None when it can."""
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        return f"{path} cannot be read: {error.strerror}"
+    if not stat.S_ISREG(mode):
+        return f"{path} is not a regular file"
+    return None if os.access(path, os.R_OK) else f"{_user()} cannot read {path}"
+
+
+def _user() -> str:
+    return f"the user {os.environ.get('USER') or os.geteuid()}"
+
+
+def _group_exists(name: str) -> bool:
+    try:
+        grp.getgrnam(name)
+    except KeyError:
+        return False
+    return True

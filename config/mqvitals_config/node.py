@@ -12,10 +12,8 @@ from typing import Any
 
 import yaml
 
-from mqvitals_config.problem import LINE_BREAK, LocatedText, Place, Problem
+from mqvitals_config.problem import LINE_BREAK, LocatedText, Place, Problem, shown, word_of
 from mqvitals_config.source import LARGEST_BYTES
-from mqvitals_config.suggestion import shown
-from mqvitals_config.wording import word_of
 
 DEEPEST = 40
 MOST_NODES = 100_000
@@ -31,7 +29,7 @@ _STANDARD = "tag:yaml.org,2002:"
 
 
 @dataclass(slots=True)
-class Broken:
+class BrokenNode:
     """Stands where something was refused already: whoever meets it says nothing more."""
 
     place: Place
@@ -63,7 +61,7 @@ class MappingNode:
     items: list[tuple[Node, Node]] = field(default_factory=list)
 
 
-Node = ScalarNode | SequenceNode | MappingNode | Broken
+Node = ScalarNode | SequenceNode | MappingNode | BrokenNode
 
 
 def compose(path: str, text: str) -> tuple[Node | None, list[Problem]]:
@@ -151,7 +149,7 @@ class _Composer:
         place = self._place(event)
         if isinstance(event, yaml.AliasEvent):
             self._refuse(place, f"*{event.anchor}", _alias_message(f"*{event.anchor}"))
-            return Broken(place)
+            return BrokenNode(place)
         if event.anchor is not None:
             message = "an unquoted '&' begins a YAML anchor, which is not allowed; quote the text, or repeat the value"
             self._refuse(place, "&", message)
@@ -160,7 +158,7 @@ class _Composer:
             word = _first_word(self.text[event.start_mark.index :])
             message = f"an unquoted '!' begins a YAML tag, which is not allowed; quote the text: '{word}'"
             self._refuse(place, word, message)
-            return Broken(place)
+            return BrokenNode(place)
         if isinstance(event, yaml.SequenceStartEvent):
             return SequenceNode(place)
         if isinstance(event, yaml.MappingStartEvent):
@@ -191,7 +189,7 @@ class _Composer:
         if what not in self.refused:  # once each: an alias bomb has hundreds of the same
             self.refused.add(what)
             if len(self.problems) == MOST_PROBLEMS:
-                raise _TooMuchError(too_many(self.path))
+                raise _TooMuchError(too_many_problems(self.path))
             self.problems.append(Problem(place, "", message))
 
     def _syntax(self, error: yaml.MarkedYAMLError) -> Problem:
@@ -238,7 +236,7 @@ class _TooMuchError(Exception):
         self.problem = problem
 
 
-def too_many(path: str) -> Problem:
+def too_many_problems(path: str) -> Problem:
     """What is said when so much is wrong that more of it helps nobody."""
     return Problem(Place(path), "", f"more than {MOST_PROBLEMS} problems; these are the first")
 

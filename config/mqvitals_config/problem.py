@@ -1,10 +1,11 @@
-"""A mistake in a file a person wrote, and where it stands."""
+"""A mistake in a file that a person wrote: its place, its sentence, and the words such sentences are made of."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 """What ends a line in a YAML file, and so what line numbers count."""
@@ -105,3 +106,35 @@ class LocatedText(str):
         before = LINE_BREAK.split(self.source[:found])
         column = len(before[-1]) + (self.place.column if len(before) == 1 else 1)
         return Place(self.place.path, self.place.line + len(before) - 1, column)
+
+
+_LONGEST = 64
+
+
+def did_you_mean(word: str, choices: Iterable[str]) -> str:
+    """``; did you mean 'store'?`` when a choice is close to ``word``, else an empty text."""
+    if len(word) > _LONGEST:
+        return ""  # comparing takes time by the square of the length, and nobody meant that
+    by_lower = {choice.lower(): choice for choice in choices}
+    close = get_close_matches(word.lower(), by_lower, n=1)
+    return f"; did you mean '{by_lower[close[0]]}'?" if close else ""
+
+
+def shown(text: str, longest: int = 60) -> str:
+    """``text`` in quotes for a message: control characters written as escapes, a long one cut."""
+    if len(text) > longest:
+        text = text[: longest - 1] + "…"
+    if text.isprintable():
+        return f"'{text}'"
+    return "'" + "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text) + "'"
+
+
+def word_of(text: str) -> str:
+    """A key or number of the file as part of a message: safe and not too long."""
+    return shown(text)[1:-1]
+
+
+def listing(words: Iterable[str], last: str = "and") -> str:
+    """``a, b and c``."""
+    *first, final = list(words) or ["nothing"]
+    return f"{', '.join(first)} {last} {final}" if first else final

@@ -7,14 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from mqvitals_config.doc import Doc
-from mqvitals_config.duration import FORM as DURATION
-from mqvitals_config.duration import parse_duration
 from mqvitals_config.problem import LocatedText, Place, Problem
-from mqvitals_config.secret import Secret
-from mqvitals_config.shape import Convert
-from mqvitals_config.web_address import FORM as ADDRESS
-from mqvitals_config.web_address import WebAddress
+from mqvitals_config.scalars import DURATION_FORM, parse_duration
+from mqvitals_config.schema import Convert, Doc
+from mqvitals_config.secret import WEB_ADDRESS_FORM, Secret, WebAddress
 
 OWN_LABELS = ("alertname", "severity", "owner", "queue_manager", "kind", "object", "instance", "group")
 """The labels that every alert brings along."""
@@ -46,7 +42,7 @@ def label_value(text: str) -> str:
     return text
 
 
-def patience(text: LocatedText) -> int:
+def reply_timeout(text: LocatedText) -> int:
     """How long to wait for an answer, ms; raises ValueError."""
     duration = parse_duration(text)
     if not 0 < duration <= _LONGEST_MS:
@@ -73,7 +69,7 @@ class Receiver:
         Doc("Its name, for `mqvitals alerts test`, for messages, and for the receiver itself."),
     ]
     url: Annotated[
-        Annotated[WebAddress, Convert(WebAddress.parse, ADDRESS)] | None,
+        Annotated[WebAddress, Convert(WebAddress.parse, WEB_ADDRESS_FORM)] | None,
         Doc("Where alerts are posted to. Shown nowhere but for its host.", default="the address in `url_file`"),
     ] = None
     url_file: Annotated[
@@ -88,7 +84,7 @@ class Receiver:
         Doc("A file that holds the token that is sent as `Authorization: Bearer`, and nothing else."),
     ] = None
     timeout: Annotated[
-        Annotated[int, Convert(patience, DURATION, raw=True)],
+        Annotated[int, Convert(reply_timeout, DURATION_FORM, raw=True)],
         Doc("How long an answer may take before the alert is sent again.", default="10s"),
     ] = 10_000
     send_resolved: Annotated[bool, Doc("Whether it is also told that an alert has ended.", default="true")] = True

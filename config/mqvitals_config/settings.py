@@ -6,25 +6,144 @@ place, so that ``mqvitals_rules`` can say what is wrong with them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Literal
 
+from mqvitals_config.collection import ConsoleSettings, PollingSettings, SmfSettings, console_contradictions
 from mqvitals_config.connection import ConnectionSettings, ObjectText, connection_contradictions
-from mqvitals_config.console import ConsoleSettings, console_contradictions
-from mqvitals_config.doc import Doc
-from mqvitals_config.duration import FORM as DURATION
-from mqvitals_config.fact import FactSettings
-from mqvitals_config.file_path import beside
-from mqvitals_config.log import LogSettings
-from mqvitals_config.polling import PollingSettings
+from mqvitals_config.facts import FactSettings
 from mqvitals_config.problem import LocatedNumber, LocatedText, Problem
 from mqvitals_config.receiver import Receiver, receiver_contradictions
-from mqvitals_config.shape import Convert
-from mqvitals_config.smf import SmfSettings
-from mqvitals_config.store import StoreSettings
-from mqvitals_config.time_zone import FORM as TIME_ZONE
-from mqvitals_config.time_zone import checked
+from mqvitals_config.scalars import (
+    DURATION_FORM,
+    FILE_MODE_FORM,
+    TIME_ZONE_FORM,
+    FileMode,
+    parse_duration,
+    parse_file_mode,
+    resolved_path,
+    time_zone_name,
+)
+from mqvitals_config.schema import Convert, Doc
+
+LogFormat = Literal["text", "json"]
+LogLevel = Literal["debug", "info", "warning", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class LogSettings:
+    """The lines that the agent writes about itself to standard error."""
+
+    format: Annotated[
+        LogFormat,
+        Doc("Lines for people, or one JSON object a line.", "MQVITALS_LOG_FORMAT", "--log-format"),
+    ] = "text"
+    level: Annotated[
+        LogLevel,
+        Doc("The least that is written.", "MQVITALS_LOG_LEVEL"),
+    ] = "info"
+
+
+KEEP_FORM = "a duration such as 30d, 12h or 90d, or forever"
+SIZE_FORM = "a size such as 500MB, 5GB or 1.5TB (1KB is 1024 bytes), or none"
+
+OWNER_ONLY = FileMode(0o600)
+
+FOREVER = "forever"
+NO_LIMIT = "none"
+
+SHORTEST_KEEP_MS = 3_600_000
+SMALLEST_SIZE = 16 * 1024**2
+"""Current state and the write-ahead log of a group take several megabytes before any history does."""
+
+_UNITS = {"KB": 1024, "MB": 1024**2, "GB": 1024**3, "TB": 1024**4}
+_SIZE = re.compile(rf"([0-9]{{1,9}}(?:\.[0-9]{{1,3}})?) ?({'|'.join(_UNITS)})", re.IGNORECASE)
+_LARGEST_SIZE = 1 << 62
+
+
+def parse_keep(text: str) -> int | None:
+    """``30d`` as milliseconds, ``forever`` as None. Raises ValueError for less than an hour, and for what is neither."""
+    if text.strip().lower() == FOREVER:
+        return None
+    try:
+        ms = parse_duration(text)
+    except ValueError as error:
+        # A number without a unit has a message of its own.
+        raise ValueError(str(error) if "needs a unit" in str(error) else f"expected {KEEP_FORM}") from None
+    if ms < SHORTEST_KEEP_MS:
+        raise ValueError("must be 1h at least; rules look back that far")
+    return ms
+
+
+def parse_size(text: str) -> int | None:
+    """``5GB`` as bytes, in powers of 1024; ``none`` as None. Raises ValueError for less than 16 MB, and for what is neither."""
+    if text.strip().lower() == NO_LIMIT:
+        return None
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        if re.fullmatch("[0-9]{1,9}", text):
+            raise ValueError(f"a size needs a unit: {text}MB or {text}GB")
+        raise ValueError(f"expected {SIZE_FORM}")
+    size = int(float(found[1]) * _UNITS[found[2].upper()])
+    if size < SMALLEST_SIZE:
+        raise ValueError("must be 16MB at least")
+    if size > _LARGEST_SIZE:
+        raise ValueError("is more than a file can hold; write none for no limit")
+    return size
+
+
+def format_size(size: int) -> str:
+    """Bytes in the form that ``parse_size`` reads, in the largest unit that writes them exactly."""
+    for unit, length in reversed(_UNITS.items()):
+        if size % length == 0:
+            return f"{size // length}{unit}"
+    return f"{size} bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSettings:
+    """Where samples and alerts are kept, and how long."""
+
+    path: Annotated[
+        Annotated[LocatedText, Convert(resolved_path, "the path of a file")] | None,
+        Doc("The SQLite file. A relative path is beside this file.", "MQVITALS_STORE", "--store"),
+    ] = None
+    mode: Annotated[
+        Annotated[FileMode, Convert(parse_file_mode, FILE_MODE_FORM, raw=True)],
+        Doc(
+            "Who may read and write the file. 0660 with `group` lets the group ask questions (`mqvitals who`) too; with 0640 it can"
+            " only watch.",
+            "MQVITALS_STORE_MODE",
+        ),
+    ] = OWNER_ONLY
+    group: Annotated[
+        LocatedText | None,
+        Doc(
+            "The operating system's group that owns the file.",
+            "MQVITALS_STORE_GROUP",
+            default="the group of the user who runs the agent",
+        ),
+    ] = None
+    keep: Annotated[
+        Annotated[int | None, Convert(parse_keep, KEEP_FORM, raw=True)],
+        Doc(
+            "How long samples, ended alerts and console messages stay in the store: at least 1h, or forever. Open alerts,"
+            " notices that are owed, current state and the hourly means of baselines stay longer. Changes take effect on reload.",
+            "MQVITALS_STORE_KEEP",
+            default="30d",
+        ),
+    ] = 30 * 86_400_000
+    max_size: Annotated[
+        Annotated[int | None, Convert(parse_size, SIZE_FORM, raw=True)],
+        Doc(
+            "How much the store may hold, its write-ahead log included: at least 16MB, or none. The oldest samples go first,"
+            " also when they are younger than `keep`. Changes take effect on reload.",
+            "MQVITALS_STORE_MAX_SIZE",
+            default="5GB",
+        ),
+    ] = 5 * 1024**3
 
 
 def owner_name(text: LocatedText) -> LocatedText:
@@ -37,9 +156,9 @@ def owner_name(text: LocatedText) -> LocatedText:
 
 
 OwnerName = Annotated[LocatedText, Convert(owner_name)]
-TimeZone = Annotated[str, Convert(checked, TIME_ZONE, raw=True)]
-FilePath = Annotated[LocatedText, Convert(beside, "the path of a file")]
-Duration = Annotated[int, DURATION]
+TimeZone = Annotated[str, Convert(time_zone_name, TIME_ZONE_FORM, raw=True)]
+FilePath = Annotated[LocatedText, Convert(resolved_path, "the path of a file")]
+Duration = Annotated[int, DURATION_FORM]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +185,7 @@ class QueueManager:
 
 
 @dataclass(frozen=True, slots=True)
-class Threshold:
+class ThresholdSettings:
     """Another value for a parameter of a rule."""
 
     rule: Annotated[LocatedText, Doc("The rule's id, such as BP-01.")]
@@ -91,7 +210,7 @@ class RuleSettings:
         Doc("Rule files of your own, beside the shipped ones. Relative paths are beside this file."),
     ] = ()
     disabled: Annotated[tuple[LocatedText, ...], Doc("Ids of rules that do not judge.")] = ()
-    thresholds: Annotated[tuple[Threshold, ...], Doc("Other values for parameters of rules.")] = ()
+    thresholds: Annotated[tuple[ThresholdSettings, ...], Doc("Other values for parameters of rules.")] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from dataclasses import fields as fields_of
 
-from mqvitals_config.fact import FactSettings
-from mqvitals_config.problem import ConfigError, LocatedText, Problem
+from mqvitals_config.facts import FactSettings
+from mqvitals_config.problem import ConfigError, LocatedText, Problem, did_you_mean
 from mqvitals_config.settings import RuleSettings, Settings
-from mqvitals_config.suggestion import did_you_mean
 from mqvitals_rules.facts import Fact, Facts
 from mqvitals_rules.form import Form
 from mqvitals_rules.pattern import ObjectPattern

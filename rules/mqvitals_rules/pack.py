@@ -13,11 +13,10 @@ from pathlib import PurePath
 from typing import Annotated
 
 from mqvitals_config.decoder import decode
-from mqvitals_config.duration import FORM, parse_duration
 from mqvitals_config.node import MappingNode, Node, ScalarNode, SequenceNode, compose
-from mqvitals_config.problem import ConfigError, LocatedText, Problem
-from mqvitals_config.shape import Convert
-from mqvitals_config.suggestion import did_you_mean
+from mqvitals_config.problem import ConfigError, LocatedText, Problem, did_you_mean
+from mqvitals_config.scalars import DURATION_FORM, parse_duration
+from mqvitals_config.schema import Convert
 from mqvitals_rules.expression import ExpressionError, compile_expression
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.rule import (
@@ -42,7 +41,7 @@ MOST_OF = 60
 
 _TIER = re.compile("[PSMDA](?:[>+|][PSMDA])*")
 
-Duration = Annotated[int, Convert(parse_duration, expected=FORM)]
+Duration = Annotated[int, Convert(parse_duration, expected=DURATION_FORM)]
 
 
 def _tier(text: str) -> str:

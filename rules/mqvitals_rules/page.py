@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from mqvitals_config.duration import format_duration
+from mqvitals_config.scalars import format_duration
 from mqvitals_rules.rule import Rule
 from mqvitals_rules.template import with_unit
 

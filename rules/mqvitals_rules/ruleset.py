@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Final
 
-from mqvitals_config.problem import ConfigError, LocatedText, Place, Problem
+from mqvitals_config.problem import ConfigError, LocatedText, Place, Problem, did_you_mean
 from mqvitals_config.source import UnreadableError, read
-from mqvitals_config.suggestion import did_you_mean
 from mqvitals_rules.expression import WindowUse
 from mqvitals_rules.form import Form, compile_rule
 from mqvitals_rules.pack import decode_pack

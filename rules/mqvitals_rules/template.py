@@ -11,8 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from mqvitals_config.problem import LocatedText, Problem
-from mqvitals_config.suggestion import did_you_mean
+from mqvitals_config.problem import LocatedText, Problem, did_you_mean
 from mqvitals_rules.rule import Parameter
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported

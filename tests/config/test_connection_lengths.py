@@ -8,7 +8,7 @@ import pytest
 
 from mqvitals_config.load import load_settings
 from mqvitals_config.problem import ConfigError
-from mqvitals_config.web_address import without_credentials
+from mqvitals_config.secret import without_credentials
 
 FIELDS = [
     ("channel", 20),

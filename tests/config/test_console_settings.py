@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mqvitals_agent.pcf.codepage import known_ccsids
-from mqvitals_config.console import EBCDIC_PAGES
+from mqvitals_config.collection import EBCDIC_PAGES
 from mqvitals_config.load import load_settings
 from mqvitals_config.problem import ConfigError
 

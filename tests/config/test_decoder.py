@@ -14,8 +14,8 @@ import yaml
 
 from mqvitals_config import node
 from mqvitals_config.decoder import Convert, decode, decode_located, decode_word
-from mqvitals_config.duration import FORM, parse_duration
 from mqvitals_config.problem import ConfigError, LocatedText, Place
+from mqvitals_config.scalars import DURATION_FORM, parse_duration
 
 
 class Level(IntEnum):
@@ -37,7 +37,7 @@ class Hold:
     """A mapping of its own."""
 
     polls: int = 1
-    duration: Annotated[int, Convert(parse_duration, FORM, raw=True)] | None = field(
+    duration: Annotated[int, Convert(parse_duration, DURATION_FORM, raw=True)] | None = field(
         default=None, metadata={"key": "for"}
     )
 
@@ -65,7 +65,7 @@ class Everything:
     level: Level = Level.LOW
     colour: Colour = Colour.RED
     word: Literal["on", "off", 3] = "on"
-    duration: Annotated[int, Convert(parse_duration, FORM)] = 0
+    duration: Annotated[int, Convert(parse_duration, DURATION_FORM)] = 0
     checked: Annotated[int, even] = 0
     hold: int | Hold = 1
     mixed: int | bool | str | None = None

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_config.decoder import decode
-from mqvitals_config.excerpt import explained
+from mqvitals_config.load import walk
 from mqvitals_config.problem import LINE_BREAK, ConfigError, LocatedText, Place, Problem
+from mqvitals_config.scalars import time_zone
 from mqvitals_config.settings import Settings
-from mqvitals_config.time_zone import time_zone
-from mqvitals_config.walk import walk
+from mqvitals_config.source import explained
 
 # Characters and words that mean something to YAML, or to us, more often than chance has them.
 SIGNS = [

@@ -9,8 +9,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from mqvitals_config.json_schema import json_schema
-from mqvitals_config.reference import entries
+from mqvitals_config.schema import json_schema, settings_of
 from mqvitals_config.settings import Settings
 
 VALIDATOR = Draft202012Validator(json_schema(Settings))
@@ -24,7 +23,7 @@ def errors(text: str) -> list[str]:
 def test_it_is_a_schema_and_has_every_setting() -> None:
     """Every key of the reference page is a property, with its sentence."""
     Draft202012Validator.check_schema(json_schema(Settings))
-    for entry in entries(Settings):
+    for entry in settings_of(Settings):
         found: Any = json_schema(Settings)
         for part in entry.key.split("."):
             found = next(each for each in (found, *found.get("anyOf", ())) if "properties" in each)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from mqvitals_config.collection import Filter, generic_name, parse_filter
 from mqvitals_config.decoder import decode
 from mqvitals_config.load import load_settings
-from mqvitals_config.polling import Filter, generic_name, parse_filter
 from mqvitals_config.problem import ConfigError, LocatedText, Place
 from mqvitals_config.settings import Settings
 

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_config.excerpt import explained
 from mqvitals_config.load import load_settings
 from mqvitals_config.problem import ConfigError
 from mqvitals_config.receiver import OWN_LABELS, Receiver, receiver_of
-from mqvitals_config.secret import Secret
-from mqvitals_config.web_address import WebAddress, checked_address
+from mqvitals_config.secret import Secret, WebAddress, checked_address
+from mqvitals_config.source import explained
 
 
 def receivers(folder: Path, text: str) -> tuple[Receiver, ...]:

@@ -11,11 +11,11 @@ import pytest
 from mqvitals_config import load
 from mqvitals_config.__main__ import main
 from mqvitals_config.decoder import decode, decode_located
-from mqvitals_config.excerpt import explained
 from mqvitals_config.load import load_settings
 from mqvitals_config.problem import ConfigError
-from mqvitals_config.reference import entries, rewritten, table
+from mqvitals_config.schema import settings_of, settings_table, with_settings_table
 from mqvitals_config.settings import Settings
+from mqvitals_config.source import explained
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "config" / "mqvitals.example.yaml"
@@ -31,14 +31,14 @@ def test_the_example_is_right_and_complete(example_settings: str) -> None:
     """It decodes, and every setting there is stands in it with a comment above."""
     text = example_settings
     keys = {general(key) for key in decode_located(str(EXAMPLE), text, Settings).places}
-    assert {entry.key for entry in entries(Settings)} <= keys
+    assert {entry.key for entry in settings_of(Settings)} <= keys
     lines = text.splitlines()
     documented = {
         line.strip().removeprefix("- ").partition(":")[0]
         for before, line in pairwise(lines)
         if before.strip().startswith("#") and not line.strip().startswith("#")
     }
-    assert {entry.key.rpartition(".")[2] for entry in entries(Settings)} <= documented
+    assert {entry.key.rpartition(".")[2] for entry in settings_of(Settings)} <= documented
 
 
 def test_the_example_tells_defaults_and_variables(example_settings: str) -> None:
@@ -47,7 +47,7 @@ def test_the_example_tells_defaults_and_variables(example_settings: str) -> None
     lines: dict[str, int] = {}
     for key, place in decode_located(str(EXAMPLE), text, Settings).places.items():
         lines.setdefault(general(key), place.line)
-    for entry in entries(Settings):
+    for entry in settings_of(Settings):
         if entry.form == "a mapping" and not entry.key.endswith(".intervals"):
             continue
         comment = comment_above(text, entry.key.rpartition(".")[2], lines[entry.key])
@@ -84,13 +84,13 @@ def test_the_example_is_in_force_as_written(tmp_path: Path, example_settings: st
 def test_the_page_is_up_to_date() -> None:
     """The table of docs/configuration.md is the one made from the settings."""
     page = PAGE.read_text("utf-8")
-    assert page == rewritten(page, Settings), "run: python -m mqvitals_config docs/configuration.md"
+    assert page == with_settings_table(page, Settings), "run: python -m mqvitals_config docs/configuration.md"
 
 
 def test_the_page_has_every_key_variable_and_flag() -> None:
     """In words, whatever made it."""
     page = PAGE.read_text("utf-8")
-    for entry in entries(Settings):
+    for entry in settings_of(Settings):
         assert f"| `{entry.key}` | {entry.text} |" in page
         assert f"`{entry.environment}`" in page
         assert f"`{entry.flag}`" in page
@@ -99,14 +99,14 @@ def test_the_page_has_every_key_variable_and_flag() -> None:
 def test_the_table_of_precedence_is_complete() -> None:
     """The loader's own table names every variable and flag there is."""
     assert load.__doc__ is not None
-    for entry in entries(Settings):
+    for entry in settings_of(Settings):
         assert entry.environment in load.__doc__
         assert entry.flag in load.__doc__
 
 
 def test_every_setting_is_described() -> None:
     """A sentence that ends as one, a default or that it is required."""
-    for entry in entries(Settings):
+    for entry in settings_of(Settings):
         assert entry.text.endswith("."), entry.key
         assert entry.default or entry.form == "a mapping", entry.key
         assert "|" not in entry.text + entry.form + entry.default
@@ -115,11 +115,11 @@ def test_every_setting_is_described() -> None:
 def test_a_page_is_rewritten_between_its_markers(tmp_path: Path) -> None:
     """And a page without them is refused."""
     path = tmp_path / "page.md"
-    path.write_text(PAGE.read_text("utf-8").replace(table(Settings), "old\n"), "utf-8")
+    path.write_text(PAGE.read_text("utf-8").replace(settings_table(Settings), "old\n"), "utf-8")
     assert main([str(path)]) == 0
     assert path.read_text("utf-8") == PAGE.read_text("utf-8")
     with pytest.raises(ValueError, match="the page has no"):
-        rewritten("nothing", Settings)
+        with_settings_table("nothing", Settings)
 
 
 def test_the_examples_on_the_page_are_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

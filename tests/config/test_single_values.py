@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_config.file_mode import FileMode, parse_file_mode
-from mqvitals_config.file_path import beside
 from mqvitals_config.problem import LocatedText, Place
-from mqvitals_config.time_zone import time_zone
+from mqvitals_config.scalars import FileMode, parse_file_mode, resolved_path, time_zone
 
 NOON = datetime(2026, 1, 20, 12, tzinfo=UTC)
 
@@ -73,8 +71,8 @@ def test_modes_a_store_must_not_have(text: str) -> None:
 def test_paths_are_beside_the_file_that_names_them() -> None:
     """Relative paths, absolute ones and those in the home directory, from a file and from a flag."""
     place = Place("/etc/mqvitals/mqvitals.yaml", 3, 1)
-    assert beside(LocatedText("rules/own.yaml", place)) == "/etc/mqvitals/rules/own.yaml"
-    assert beside(LocatedText("/srv/x.db", place)) == "/srv/x.db"
-    assert beside(LocatedText("~/x.db", place)) == str(Path.home() / "x.db")
-    assert beside(LocatedText("x.db", Place("flag --store"))) == "x.db"
-    assert beside(LocatedText("x.db", place)).place == place
+    assert resolved_path(LocatedText("rules/own.yaml", place)) == "/etc/mqvitals/rules/own.yaml"
+    assert resolved_path(LocatedText("/srv/x.db", place)) == "/srv/x.db"
+    assert resolved_path(LocatedText("~/x.db", place)) == str(Path.home() / "x.db")
+    assert resolved_path(LocatedText("x.db", Place("flag --store"))) == "x.db"
+    assert resolved_path(LocatedText("x.db", place)).place == place

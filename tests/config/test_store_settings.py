@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from mqvitals_config.load import load_settings
-from mqvitals_config.settings import Settings
-from mqvitals_config.store import parse_keep, parse_size
+from mqvitals_config.settings import Settings, parse_keep, parse_size
 
 GB = 1024**3
 

@@ -32,7 +32,7 @@ from mqvitals_agent.connection.mqi import load
 from mqvitals_agent.connection.mqi_connector import MqiConnector
 from mqvitals_agent.connection.route import Route
 from mqvitals_agent.poll.errand import errands_of_distributed
-from mqvitals_config.polling import PollingSettings
+from mqvitals_config.collection import PollingSettings
 
 binding, address, statistics_queue = sys.argv[1:]
 clock = SystemClock()

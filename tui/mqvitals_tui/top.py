@@ -29,7 +29,7 @@ from mqvitals_tui.forced_end import ForcedEnd
 if TYPE_CHECKING:
     from textual.app import App
 
-    from mqvitals_config.load import Loaded
+    from mqvitals_config.load import LoadedSettings
     from mqvitals_config.settings import Settings
     from mqvitals_rules.check import Judging
 
@@ -137,7 +137,7 @@ def agent_command(path: Path, arguments: argparse.Namespace, config: str | None)
     return tuple(words)
 
 
-def _with_agent(path: Path | None, loaded: Loaded, arguments: argparse.Namespace, judging: Judging) -> int:
+def _with_agent(path: Path | None, loaded: LoadedSettings, arguments: argparse.Namespace, judging: Judging) -> int:
     """Show the store ``path`` and what an agent of our own writes into it. Raises Failure when there is no agent.
 
     Without a path the store lies in a temporary folder, and goes with it.

@@ -112,7 +112,7 @@ def address_file(text: str) -> Secret:
 
 def _address(text: str) -> str:
     """A receiver's address. Raises ArgumentTypeError, which does not tell the address."""
-    from mqvitals_config.web_address import checked_address
+    from mqvitals_config.secret import checked_address
 
     try:
         return checked_address(text)

@@ -15,7 +15,7 @@ from mqvitals_agent.cli.config_init import add_init_arguments, run_init
 from mqvitals_agent.cli.failure import ExitCode, Failure
 
 if TYPE_CHECKING:
-    from mqvitals_config.load import Loaded
+    from mqvitals_config.load import LoadedSettings
     from mqvitals_config.problem import Problem
 
 _CHECK = """\
@@ -70,15 +70,14 @@ def run(arguments: argparse.Namespace) -> int:
     return _show(arguments.file, as_json=arguments.json)
 
 
-def settings_in_force(path: str | None, flags: Mapping[str, object], *, search: bool = True) -> Loaded:
+def settings_in_force(path: str | None, flags: Mapping[str, object], *, search: bool = True) -> LoadedSettings:
     """The settings for a command: ``path`` is its ``--config``, ``flags`` its arguments (``vars(arguments)`` will do).
 
     Without ``search`` only a file that is named is read: a simulation or a recording is not the site's own group. Raises Failure with every problem.
     """
-    from mqvitals_config.excerpt import explained
     from mqvitals_config.load import load_settings
     from mqvitals_config.problem import ConfigError
-    from mqvitals_config.source import UnreadableError
+    from mqvitals_config.source import UnreadableError, explained
 
     try:
         return load_settings(path, os.environ, flags, search=search)
@@ -94,7 +93,7 @@ def settings_in_force(path: str | None, flags: Mapping[str, object], *, search: 
 def _schema() -> int:
     import json
 
-    from mqvitals_config.json_schema import json_schema
+    from mqvitals_config.schema import json_schema
     from mqvitals_config.settings import Settings
 
     print(json.dumps(json_schema(Settings), indent=2))
@@ -102,11 +101,9 @@ def _schema() -> int:
 
 
 def _check(path: str | None, *, files: bool) -> int:
-    from mqvitals_config.excerpt import explained
-    from mqvitals_config.file_check import FileCheck, check_files
-    from mqvitals_config.load import CONFIG_VARIABLE, found_file, load_settings, search_path
+    from mqvitals_config.load import CONFIG_VARIABLE, FileCheck, check_files, found_file, load_settings, search_path
     from mqvitals_config.problem import ConfigError
-    from mqvitals_config.source import UnreadableError
+    from mqvitals_config.source import UnreadableError, explained
 
     path = path or os.environ.get(CONFIG_VARIABLE) or found_file(os.environ)
     if not path:
@@ -133,11 +130,11 @@ def _check(path: str | None, *, files: bool) -> int:
     return ExitCode.DONE
 
 
-def _foretell(loaded: Loaded, path: str, of_files: tuple[Problem, ...]) -> None:
+def _foretell(loaded: LoadedSettings, path: str, of_files: tuple[Problem, ...]) -> None:
     """Print what connecting will be like, and that there is no problem. A warning is none: other commands work all the same."""
     from mqvitals_agent.connection.forecast import forecast
     from mqvitals_agent.view.text import safe
-    from mqvitals_config.excerpt import explained
+    from mqvitals_config.source import explained
 
     told = forecast(loaded.settings, loaded.origins, os.environ)
     warnings = (*told.warnings, *of_files)
@@ -149,7 +146,7 @@ def _foretell(loaded: Loaded, path: str, of_files: tuple[Problem, ...]) -> None:
     print(f"{path}: no problems found" + (f", {count} warning{'s' if count > 1 else ''}" if count else ""))
 
 
-def _meaning(loaded: Loaded) -> tuple[Problem, ...]:
+def _meaning(loaded: LoadedSettings) -> tuple[Problem, ...]:
     """What is wrong with the names that well-formed settings hold."""
     from mqvitals_agent.poll.errand import polling_problems
     from mqvitals_config.problem import ConfigError
@@ -182,15 +179,14 @@ def _show(path: str | None, *, as_json: bool) -> int:
 
 def shown(settings: Any, origins: Mapping[str, str]) -> list[tuple[str, Any, str]]:
     """Every setting as (dotted key, value that JSON can hold, origin). Of a secret only where it is kept."""
-    from mqvitals_config.walk import walk
+    from mqvitals_config.load import walk
 
     return [(key, _plain(value), origins[key]) for key, value in walk(settings)]
 
 
 def _plain(value: Any) -> Any:
-    from mqvitals_config.file_mode import FileMode
-    from mqvitals_config.secret import Secret
-    from mqvitals_config.web_address import without_credentials
+    from mqvitals_config.scalars import FileMode
+    from mqvitals_config.secret import Secret, without_credentials
 
     if isinstance(value, Secret | FileMode):
         return str(value)

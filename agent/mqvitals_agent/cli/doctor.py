@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.cli.config import settings_in_force
     from mqvitals_agent.clock import SystemClock
     from mqvitals_agent.poll.errand import polling_problems
-    from mqvitals_config.excerpt import explained
+    from mqvitals_config.source import explained
 
     settings = settings_in_force(arguments.config, {}, search=arguments.scenario is None).settings
     problems = polling_problems(settings.polling)

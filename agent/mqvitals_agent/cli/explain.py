@@ -50,7 +50,7 @@ def explain(arguments: argparse.Namespace) -> int:
 
 
 def _object(text: str, rule: Rule) -> ObjectName:
-    from mqvitals_config.suggestion import did_you_mean
+    from mqvitals_config.problem import did_you_mean
     from mqvitals_rules.vocabulary.tables import KINDS
 
     try:
@@ -217,7 +217,7 @@ def _verdict(reader: StoreReader, name: ObjectName, rule: Rule, judging: Judging
 def _alert(rule: Rule, alert: Alert | None) -> str:
     """``firing since TIME; ends when ...``: where the newest alert is in its life."""
     from mqvitals_agent.view.figure import stamp
-    from mqvitals_config.duration import format_duration
+    from mqvitals_config.scalars import format_duration
     from mqvitals_rules.page import counted, hold
 
     if alert is None:

@@ -160,7 +160,7 @@ def _linked(match: re.Match[str]) -> str:
 
 def _unknown(topic: str, pages: Iterable[str]) -> Failure:
     from mqvitals_agent.cli.main import COMMANDS
-    from mqvitals_config.suggestion import did_you_mean
+    from mqvitals_config.problem import did_you_mean
 
     if any(command.name == topic for command in COMMANDS):
         return Failure(f"there is no page {topic!r}", hint=f"'mqvitals {topic} --help' tells about the command")

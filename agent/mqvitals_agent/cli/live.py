@@ -35,8 +35,8 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.notice_row import OwedNotice
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.thread_worker import ThreadWorker, WorkerEndedError
-from mqvitals_config.duration import format_duration
 from mqvitals_config.problem import ConfigError, LocatedText, Place
+from mqvitals_config.scalars import format_duration
 from mqvitals_config.settings import Settings
 from mqvitals_rules.lifecycle.alert import Transition
 from mqvitals_rules.moment import iso

@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Show the messages; returns the exit code, 0 also when there are none."""
     from mqvitals_agent.store.error import StoreError
     from mqvitals_agent.view.console import as_json, listing
-    from mqvitals_config.duration import parse_duration
+    from mqvitals_config.scalars import parse_duration
 
     if arguments.limit < 1:
         raise Failure("--limit must be 1 at least")

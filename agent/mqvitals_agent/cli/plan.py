@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _list(program, arguments.options)
     formula = FORMULAS.get(wanted.lower())
     if formula is None:
-        from mqvitals_config.suggestion import did_you_mean
+        from mqvitals_config.problem import did_you_mean
 
         meant = did_you_mean(wanted, FORMULAS).removeprefix("; ")
         raise Failure(f"there is no formula {wanted!r}", hint=meant or f"'{program} list' tells them all")

@@ -69,7 +69,7 @@ def redactor_of(settings: Settings) -> Redactor:
     from mqvitals_agent.redact.permutation import SALT_LENGTH
     from mqvitals_agent.redact.pseudonym import generic_lengths
     from mqvitals_agent.redact.redactor import Redactor
-    from mqvitals_config.polling import parse_filter
+    from mqvitals_config.collection import parse_filter
 
     polling = settings.polling
     patterns = [*map(str, polling.queues.names), *map(str, polling.channels.names)]

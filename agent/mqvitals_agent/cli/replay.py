@@ -109,7 +109,7 @@ def _play(
 ) -> int:
     from mqvitals_agent.poll.collector import Collector
     from mqvitals_agent.poll.replay import USUAL_INTERVAL_MS, Pace, Summary, replay
-    from mqvitals_config.time_zone import time_zone
+    from mqvitals_config.scalars import time_zone
 
     header = recording.header
 

@@ -52,7 +52,7 @@ def judging_of(settings: Settings) -> Judging:
 
 def no_rule(rule_id: str, rules: Iterable[Rule]) -> Failure:
     """The failure to find a rule."""
-    from mqvitals_config.suggestion import did_you_mean
+    from mqvitals_config.problem import did_you_mean
 
     meant = did_you_mean(rule_id, [str(rule.id) for rule in rules]).removeprefix("; ")
     return Failure(f"there is no rule {rule_id!r}", hint=meant or "'mqvitals rules list' shows all")
@@ -60,12 +60,12 @@ def no_rule(rule_id: str, rules: Iterable[Rule]) -> Failure:
 
 def explained(problems: Iterable[Problem]) -> str:
     """Each problem with the line of its file and a caret under the spot, also where the file is a shipped pack."""
-    from mqvitals_config.excerpt import explained as excerpts
-    from mqvitals_config.excerpt import source_of
+    from mqvitals_config.source import excerpt_source
+    from mqvitals_config.source import explained as excerpts
     from mqvitals_rules.ruleset import shipped_packs
 
     def source(path: str) -> str | None:
         text: Callable[[str], str | None] = dict(shipped_packs()).get
-        return text(path) or source_of(path)
+        return text(path) or excerpt_source(path)
 
     return excerpts(problems, source)

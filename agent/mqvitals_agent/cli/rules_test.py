@@ -94,7 +94,7 @@ def _coverages(suites: Iterable[Suite]) -> list[Coverage]:
 
 
 def _suites(arguments: argparse.Namespace) -> Iterator[Suite]:
-    from mqvitals_config.suggestion import did_you_mean
+    from mqvitals_config.problem import did_you_mean
     from mqvitals_rules.pack_test.shipped import shipped_tests
 
     shipped = shipped_tests()

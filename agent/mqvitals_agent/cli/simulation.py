@@ -162,7 +162,7 @@ def _past(store: Path) -> tuple[int | None, int | None]:
 
 def duration(text: str) -> int:
     """A length of time on the command line, ms. Raises ArgumentTypeError."""
-    from mqvitals_config.duration import parse_duration
+    from mqvitals_config.scalars import parse_duration
 
     try:
         length = parse_duration(text)

@@ -15,7 +15,7 @@ from mqvitals_agent.cli.failure import ExitCode, Failure
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_agent.view.paint import Painter
-    from mqvitals_config.load import Loaded
+    from mqvitals_config.load import LoadedSettings
 
 NARROWEST, WIDEST, USUAL = 40, 200, 80
 """Cells of a line: the limits of what a terminal is taken to be, and what is taken where there is none."""
@@ -31,7 +31,7 @@ def add_store_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def settings_of(arguments: argparse.Namespace, code: int = ExitCode.FAILED) -> Loaded:
+def settings_of(arguments: argparse.Namespace, code: int = ExitCode.FAILED) -> LoadedSettings:
     """The settings in force; raises Failure with ``code``."""
     from mqvitals_agent.cli.config import settings_in_force
 
@@ -80,7 +80,7 @@ def _tell_passed_over(reader: StoreReader, path: str) -> None:
 
 def check_owners(reader: StoreReader, names: Sequence[str]) -> None:
     """Raises Failure for a name of a queue manager, or of the group, that the store does not know, and StoreError."""
-    from mqvitals_config.suggestion import did_you_mean
+    from mqvitals_config.problem import did_you_mean
 
     known = [owner.name for owner in reader.owners() if not owner.unwatched]
     for name in names:

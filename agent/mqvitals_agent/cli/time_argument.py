@@ -31,7 +31,7 @@ def add_zone_argument(parser: argparse.ArgumentParser) -> None:
 
 def zone_argument(text: str) -> tzinfo:
     """The zone of that name; raises ArgumentTypeError."""
-    from mqvitals_config.time_zone import time_zone
+    from mqvitals_config.scalars import time_zone
 
     try:
         return time_zone(text)
@@ -45,7 +45,7 @@ def reading_zone(arguments: argparse.Namespace) -> tzinfo:
     Raises Failure when a configuration that is named cannot be read; one that is only found is then passed over.
     """
     from mqvitals_agent.cli.store_argument import settings_of
-    from mqvitals_config.time_zone import time_zone
+    from mqvitals_config.scalars import time_zone
 
     if arguments.tz is not None:
         zone: tzinfo = arguments.tz

@@ -144,7 +144,7 @@ def _read(reader: StoreReader, name: ObjectName, metric: Metric, arguments: argp
 
 
 def _duration(text: str) -> int:
-    from mqvitals_config.duration import parse_duration
+    from mqvitals_config.scalars import parse_duration
 
     try:
         return parse_duration(text)

@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _wait(text: str) -> int:
-    from mqvitals_config.duration import parse_duration
+    from mqvitals_config.scalars import parse_duration
 
     try:
         duration = parse_duration(text)

@@ -22,7 +22,7 @@ from mqvitals_agent.connection.package import AUTO, INSTALL, PACKAGES, is_instal
 from mqvitals_agent.connection.route import Route, Tls
 from mqvitals_agent.connection.shortcoming import shortcomings
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_config.field_length import (
+from mqvitals_config.connection import (
     ADDRESSES_LENGTH,
     APPLICATION_LENGTH,
     CHANNEL_LENGTH,

@@ -10,7 +10,7 @@ from mqvitals_agent.connection.field import ascii_field
 from mqvitals_agent.connection.link import Got, MqiError, OpenQueue, Request
 from mqvitals_agent.connection.put_time import PutTime
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_config.field_length import NAME_LENGTH
+from mqvitals_config.connection import NAME_LENGTH
 
 _ENCODING_AND_CCSID: Final = Struct("=2i")
 """At byte 24 of an MQMD: Encoding, CodedCharSetId, in the byte order of this machine."""

@@ -16,7 +16,7 @@ from mqvitals_agent.console.message import Recognised, Recogniser, wanted
 from mqvitals_agent.console.splitting import LONGEST, Splitter, decoder_of, ends_of, unreadable
 from mqvitals_agent.console.stamp import Calendar
 from mqvitals_agent.console.tail import Position, Tail
-from mqvitals_config.console import Carrier
+from mqvitals_config.collection import Carrier
 
 _PATIENCE = 5
 """Looks without anything new after which also half a line ends a message."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from mqvitals_agent.console.stamp import MONTHS, Stamp, day_of, day_of_year, time_of_day
-from mqvitals_config.console import Carrier
+from mqvitals_config.collection import Carrier
 
 _ID = r"(?:[A-Z][A-Z0-9$#@]{2,5}\d{2,5}[A-Z]|\$HASP\d{3,4})(?!\S)"
 """A message id of any product."""

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
-from mqvitals_config.regular_file import open_regular
+from mqvitals_config.source import open_regular
 
 PIECE: Final = 65_536
 """Bytes that are read at once."""

@@ -25,9 +25,9 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.message_row import ConsoleRow, StoredMessage, message
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.thread_worker import ThreadWorker, Worker
-from mqvitals_config.console import FollowedFile
+from mqvitals_config.collection import FollowedFile
+from mqvitals_config.scalars import time_zone
 from mqvitals_config.settings import Settings
-from mqvitals_config.time_zone import time_zone
 
 _T = TypeVar("_T")
 

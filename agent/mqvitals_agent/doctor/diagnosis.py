@@ -13,7 +13,7 @@ from mqvitals_agent.doctor.finding import Finding, Result
 from mqvitals_agent.doctor.monitoring import Advice
 from mqvitals_agent.doctor.surroundings import Surroundings
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_config.time_zone import time_zone
+from mqvitals_config.scalars import time_zone
 
 _AUTHORITY_RECORDS: Final = (
     "This queue manager does not run on z/OS: its authority records decide. The user needs CONNECT and INQ on the queue manager,"

@@ -24,7 +24,7 @@ from mqvitals_agent.poll.outcome import CONNECTION_FAILURES, NO_REPLY
 from mqvitals_agent.poll.probe import Answer, Question, Rows
 from mqvitals_agent.poll.probes import PROBES
 from mqvitals_agent.poll.selection import Selection, of_request
-from mqvitals_config.polling import PollingSettings
+from mqvitals_config.collection import PollingSettings
 
 CONNECTING_MS: Final = 60_000
 """So long a connection may take to come about, TLS and several addresses included."""

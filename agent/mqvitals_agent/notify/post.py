@@ -16,10 +16,9 @@ from yarl import URL
 from mqvitals_agent import __version__
 from mqvitals_agent.bounded_call import BoundedCall, NoAnswerError
 from mqvitals_agent.notify.answer import Answer, Verdict, retry_after_ms, shown_body, to_be_mended, verdict_of
-from mqvitals_config.duration import format_duration
 from mqvitals_config.receiver import Receiver
-from mqvitals_config.secret import SecretError
-from mqvitals_config.web_address import checked_address, shown_address
+from mqvitals_config.scalars import format_duration
+from mqvitals_config.secret import SecretError, checked_address, shown_address
 
 _BODY_BYTES = 4096
 _PIECE = re.compile(r"[^/?&=#:@]{6,}")

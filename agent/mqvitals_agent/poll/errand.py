@@ -14,9 +14,8 @@ from mqvitals_agent.poll.command import form
 from mqvitals_agent.poll.probe import Question
 from mqvitals_agent.poll.probes import PROBES
 from mqvitals_agent.poll.schedule import BACKUP, DATA_SETS, STATISTICS, USAGE, USUAL_MS
-from mqvitals_config.polling import PollingSettings, parse_filter
-from mqvitals_config.problem import LocatedText, Problem
-from mqvitals_config.suggestion import did_you_mean
+from mqvitals_config.collection import PollingSettings, parse_filter
+from mqvitals_config.problem import LocatedText, Problem, did_you_mean
 from mqvitals_rules.vocabulary.entry import ONLY_ZOS
 from mqvitals_rules.vocabulary.metric import Kind, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS

@@ -23,8 +23,8 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.resilient import Incident, ResilientStore, StoreState
 from mqvitals_agent.store.retention import Policy, Retention, Step, never
 from mqvitals_agent.store.writer import Store
+from mqvitals_config.scalars import time_zone
 from mqvitals_config.settings import Settings
-from mqvitals_config.time_zone import time_zone
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 

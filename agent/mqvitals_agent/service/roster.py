@@ -18,7 +18,7 @@ from mqvitals_agent.service.backoff import Uniform
 from mqvitals_agent.service.poller import Desk, Poller
 from mqvitals_agent.service.refusal import refused
 from mqvitals_agent.service.timetable import Interval, Timetable
-from mqvitals_config.polling import PollingSettings
+from mqvitals_config.collection import PollingSettings
 
 _NO_SUCH = MqiFailure(2, 2058)
 

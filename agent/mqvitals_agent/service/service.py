@@ -33,9 +33,8 @@ from mqvitals_agent.store.notice_row import Owed
 from mqvitals_agent.store.resilient import ResilientStore, StoreState
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.thread_worker import ThreadWorker, Worker
-from mqvitals_config.duration import format_duration
-from mqvitals_config.settings import Settings
-from mqvitals_config.store import format_size
+from mqvitals_config.scalars import format_duration
+from mqvitals_config.settings import Settings, format_size
 from mqvitals_rules.check import Judging
 
 _T = TypeVar("_T")

@@ -9,8 +9,8 @@ from importlib.resources import files
 from typing import Annotated
 
 from mqvitals_config.decoder import decode
-from mqvitals_config.duration import FORM, parse_duration
-from mqvitals_config.shape import Convert
+from mqvitals_config.scalars import DURATION_FORM, parse_duration
+from mqvitals_config.schema import Convert
 
 SCENARIOS = (
     "quiet",
@@ -22,7 +22,7 @@ SCENARIOS = (
     "busy-morning",
 )
 
-Length = Annotated[int, Convert(parse_duration, FORM, raw=True)]
+Length = Annotated[int, Convert(parse_duration, DURATION_FORM, raw=True)]
 """A duration, ms."""
 
 

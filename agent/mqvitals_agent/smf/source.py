@@ -14,7 +14,7 @@ from typing import BinaryIO, Final
 
 from mqvitals_agent.expansion import Expansion, ExpansionError
 from mqvitals_agent.smf.error import SmfError
-from mqvitals_config.regular_file import open_regular
+from mqvitals_config.source import open_regular
 
 STDIN: Final = "-"
 _GZIP: Final = b"\x1f\x8b"

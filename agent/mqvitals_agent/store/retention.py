@@ -26,7 +26,7 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.hour_mean import HOUR_MS, has_means
 from mqvitals_agent.store.schema import ALERTS_FROM, KEPT_FROM
 from mqvitals_agent.store.writer import Store
-from mqvitals_config.store import SHORTEST_KEEP_MS
+from mqvitals_config.settings import SHORTEST_KEEP_MS
 from mqvitals_rules.snapshot import ObjectName, Source
 from mqvitals_rules.vocabulary.tables import KINDS
 

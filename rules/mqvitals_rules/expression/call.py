@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-from mqvitals_config.duration import parse_duration
-from mqvitals_config.suggestion import did_you_mean, shown
+from mqvitals_config.problem import did_you_mean, shown
+from mqvitals_config.scalars import parse_duration
 from mqvitals_rules.expression.error import RefusedError
 from mqvitals_rules.expression.function import (
     CONDITION_FUNCTIONS,

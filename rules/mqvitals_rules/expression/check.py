@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from mqvitals_config.suggestion import did_you_mean, shown
+from mqvitals_config.problem import did_you_mean, shown
 from mqvitals_rules.expression.call import CallChecker
 from mqvitals_rules.expression.error import RefusedError
 from mqvitals_rules.expression.node import (

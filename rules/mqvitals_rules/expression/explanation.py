@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
 
-from mqvitals_config.suggestion import shown
+from mqvitals_config.problem import shown
 from mqvitals_rules.expression.context import Context
 from mqvitals_rules.expression.judge import CarefulJudge
 from mqvitals_rules.expression.node import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mqvitals_config.suggestion import did_you_mean
+from mqvitals_config.problem import did_you_mean
 from mqvitals_rules.expression.error import RefusedError
 from mqvitals_rules.expression.node import PAIR, THIS, Constant, MetricValue, NameText
 from mqvitals_rules.expression.syntax import LARGEST_NUMBER

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
-from mqvitals_config.suggestion import shown
+from mqvitals_config.problem import shown
 from mqvitals_rules.expression.error import Mistake, RefusedError
 from mqvitals_rules.expression.name import Names
 from mqvitals_rules.expression.node import Arithmetic, Condition, Constant, Negation, Operand

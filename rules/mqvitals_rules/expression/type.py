@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 
-from mqvitals_config.suggestion import shown
+from mqvitals_config.problem import shown
 from mqvitals_rules.expression.node import Constant, MetricValue, NameText, Operand, Window
 from mqvitals_rules.vocabulary.metric import MetricType
 

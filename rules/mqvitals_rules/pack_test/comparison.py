@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from mqvitals_config.duration import format_duration
 from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.scalars import format_duration
 from mqvitals_rules.finding import Finding
 from mqvitals_rules.lifecycle.alert import Alert, AlertState
 from mqvitals_rules.pack_test.entry import FiringEntry

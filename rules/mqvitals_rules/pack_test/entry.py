@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from mqvitals_config.duration import FORM, parse_duration
-from mqvitals_config.fact import FactSettings
+from mqvitals_config.facts import FactSettings
 from mqvitals_config.problem import LocatedText, Place
-from mqvitals_config.settings import Threshold as ThresholdEntry
-from mqvitals_config.shape import Convert
+from mqvitals_config.scalars import DURATION_FORM, parse_duration
+from mqvitals_config.schema import Convert
+from mqvitals_config.settings import ThresholdSettings as ThresholdEntry
 from mqvitals_rules.lifecycle.alert import Severity
 
 
@@ -30,8 +30,8 @@ def _as_written(text: LocatedText) -> LocatedText:
     return text
 
 
-Duration = Annotated[int, Convert(parse_duration, expected=FORM)]
-At = Annotated[Moment, Convert(_moment, expected=FORM)]
+Duration = Annotated[int, Convert(parse_duration, expected=DURATION_FORM)]
+At = Annotated[Moment, Convert(_moment, expected=DURATION_FORM)]
 Series = Annotated[LocatedText, Convert(_as_written, expected="a series of values", raw=True)]
 
 

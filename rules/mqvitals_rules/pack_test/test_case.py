@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from mqvitals_config.decoder import decode
-from mqvitals_config.duration import format_duration
-from mqvitals_config.problem import ConfigError, LocatedText, Place, Problem
+from mqvitals_config.problem import ConfigError, LocatedText, Place, Problem, did_you_mean
+from mqvitals_config.scalars import format_duration
 from mqvitals_config.settings import RuleSettings
-from mqvitals_config.suggestion import did_you_mean
 from mqvitals_rules.check import facts_of, thresholds_of
 from mqvitals_rules.facts import Fact
 from mqvitals_rules.pack_test.entry import ExpectEntry, MessageEntry, TestEntry, TestFile

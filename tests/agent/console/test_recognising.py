@@ -14,7 +14,7 @@ from mqvitals_agent.console.line import begins_message, parse_line
 from mqvitals_agent.console.message import Recognised, Recogniser, wanted
 from mqvitals_agent.console.stamp import Calendar, Stamp, day_of
 from mqvitals_agent.console.template import OF_ZOS
-from mqvitals_config.console import Carrier
+from mqvitals_config.collection import Carrier
 from mqvitals_rules.expression.call import _MESSAGE
 
 NOON = 1_706_529_600_000  # 2024-01-29 12:00:00 UTC

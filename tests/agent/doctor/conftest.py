@@ -20,7 +20,7 @@ from mqvitals_agent.doctor.surroundings import Surroundings
 from mqvitals_agent.simulator.connector import SimulatedConnector
 from mqvitals_agent.simulator.site import build
 from mqvitals_agent.simulator.state import Fault, Group
-from mqvitals_config.polling import PollingSettings
+from mqvitals_config.collection import PollingSettings
 
 BEGAN = 1795176000000  # 2026-11-20 12:00:00 UTC
 

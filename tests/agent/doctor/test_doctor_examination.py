@@ -21,7 +21,7 @@ from mqvitals_agent.poll.probes import PROBES
 from mqvitals_agent.simulator.answer import CCSID, ENCODING, Structures, answer, failure_set
 from mqvitals_agent.simulator.answers.commands import COMMANDS
 from mqvitals_agent.simulator.state import Fault, Group
-from mqvitals_config.polling import PollingSettings, QueueSelection
+from mqvitals_config.collection import PollingSettings, QueueSelection
 from mqvitals_config.problem import LocatedText, Place
 
 Examine = Callable[..., list[Finding]]

@@ -17,7 +17,7 @@ from mqvitals_agent.poll.replay import Cycle, Pace, Summary, replay
 from mqvitals_agent.simulator.model import World
 from mqvitals_agent.simulator.scenario import load_scenario
 from mqvitals_agent.simulator.state import Group
-from mqvitals_config.time_zone import time_zone
+from mqvitals_config.scalars import time_zone
 from mqvitals_rules.snapshot import ObjectName, Outcome, Reading
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import metric

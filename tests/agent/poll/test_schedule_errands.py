@@ -12,7 +12,7 @@ from mqvitals_agent.pcf.message import Filter, Message
 from mqvitals_agent.poll.errand import OF_DISTRIBUTED, errands, errands_of_distributed, filter_of, polling_problems
 from mqvitals_agent.poll.schedule import BACKUP, DATA_SETS, USUAL_MS
 from mqvitals_agent.poll.selection import of_request
-from mqvitals_config.polling import ChannelSelection, PollingSettings, QueueSelection
+from mqvitals_config.collection import ChannelSelection, PollingSettings, QueueSelection
 from mqvitals_config.problem import LocatedText, Place
 
 

@@ -16,7 +16,7 @@ from mqvitals_agent.console.watch import FORGET_MS, LOOK_MS, MISSING_MS, SAVE_MS
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
-from mqvitals_config.console import ConsoleSettings, FollowedFile
+from mqvitals_config.collection import ConsoleSettings, FollowedFile
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.settings import Settings
 

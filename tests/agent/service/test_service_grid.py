@@ -6,7 +6,7 @@ from mqvitals_agent.poll.errand import errands
 from mqvitals_agent.service.backoff import wait_ms
 from mqvitals_agent.service.grid import Grid
 from mqvitals_agent.service.timetable import Timetable
-from mqvitals_config.polling import PollingSettings
+from mqvitals_config.collection import PollingSettings
 
 
 def test_numbers_follow_the_store_and_skip_what_was_slept_through() -> None:

@@ -17,7 +17,7 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.thread_worker import ThreadWorker
 from mqvitals_agent.view.situation import read_situation
-from mqvitals_config.polling import PollingSettings
+from mqvitals_config.collection import PollingSettings
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.settings import RuleSettings
 from mqvitals_rules.check import prepare

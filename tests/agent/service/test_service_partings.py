@@ -13,7 +13,7 @@ from mqvitals_agent.connection.exchange import MqiFailure
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.problem import LocatedText, Place
-from mqvitals_config.store import StoreSettings
+from mqvitals_config.settings import StoreSettings
 from mqvitals_rules.check import prepare
 
 

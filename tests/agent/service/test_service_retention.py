@@ -9,7 +9,7 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.retention import Retention
 from mqvitals_config.problem import LocatedText, Place
-from mqvitals_config.store import StoreSettings
+from mqvitals_config.settings import StoreSettings
 from mqvitals_rules.check import prepare
 from mqvitals_rules.snapshot import ObjectName
 

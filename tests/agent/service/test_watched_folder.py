@@ -22,10 +22,9 @@ from mqvitals_agent.smf.groups import Groups
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
+from mqvitals_config.collection import SmfSettings
 from mqvitals_config.problem import LocatedText, Place
-from mqvitals_config.settings import Settings
-from mqvitals_config.smf import SmfSettings
-from mqvitals_config.store import StoreSettings
+from mqvitals_config.settings import Settings, StoreSettings
 from mqvitals_rules.snapshot import ObjectName, Snapshot, Source
 
 _T = TypeVar("_T")

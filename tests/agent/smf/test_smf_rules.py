@@ -9,7 +9,7 @@ import pytest
 
 from mqvitals_agent.smf.record import parse
 from mqvitals_agent.smf.sample import readings
-from mqvitals_config.fact import BufferPoolFact, FactSettings
+from mqvitals_config.facts import BufferPoolFact, FactSettings
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.settings import Settings
 from mqvitals_rules.check import prepare

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mqvitals_config.decoder import decode
-from mqvitals_config.fact import FactSettings
+from mqvitals_config.facts import FactSettings
 from mqvitals_config.problem import ConfigError
 from mqvitals_rules.check import facts_of
 from mqvitals_rules.facts import Facts, shared_volumes

@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
-from mqvitals_config.doc import Doc
 from mqvitals_config.problem import LocatedText
-from mqvitals_config.shape import Convert
+from mqvitals_config.schema import Convert, Doc
 
 
 def positive(number: int) -> int:

@@ -1,0 +1,306 @@
+"""Settings of what the agent collects: commands it polls, files of console lines, SMF data.
+
+Only the form is checked here. The agent knows which commands and filter keywords exist; it reports unknown ones at the
+place that each text keeps.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Literal, NamedTuple
+
+from mqvitals_config.problem import LocatedText, Problem
+from mqvitals_config.scalars import DURATION_FORM, TIME_ZONE_FORM, parse_duration, resolved_path, time_zone_name
+from mqvitals_config.schema import Convert, Doc
+
+SHORTEST_MS = 1000
+"""No question is asked more often than this."""
+
+LONGEST_WAIT_MS = 300_000
+"""An answer that did not come in so long does not come."""
+
+FILTER_FORM = "keyword, operator and value, such as CURDEPTH GT 0"
+OPERATORS = ("LT", "GT", "EQ", "NE", "LE", "GE", "LK", "NL")
+"""The operators of MQSC's WHERE that compare one value; LK and NL take a generic name."""
+
+_NAME = re.compile(r"[A-Za-z0-9._/%]{1,48}|[A-Za-z0-9._/%]{0,47}\*")
+_QUESTION = re.compile("[A-Z][A-Z0-9_]{0,47}")
+_FILTER = re.compile(r"\s*([A-Za-z][A-Za-z0-9]{0,11})\s+([A-Za-z]{2})\s+(\S|\S.*\S)\s*")
+_NUMBER = re.compile("-?[0-9]{1,9}")
+
+
+class Filter(NamedTuple):
+    """A filter of objects: ``CURDEPTH GT 0``. ``value`` is a number, or a text without its quotes."""
+
+    keyword: str
+    operator: str
+    value: int | str
+
+
+def parse_filter(text: str) -> Filter:
+    """The filter that ``text`` writes as MQSC does, keyword and operator in upper case.
+
+    Raises ValueError with a sentence that names the form.
+    """
+    found = _FILTER.fullmatch(text)
+    if not found:
+        raise ValueError(f"expected {FILTER_FORM}")
+    keyword, operator, word = found.groups()
+    if operator.upper() not in OPERATORS:
+        raise ValueError(f"{operator!r} is no operator; there are {', '.join(OPERATORS)}")
+    if word.startswith("'") or word.endswith("'"):
+        inner = word[1:-1]
+        if len(word) < 2 or not word.startswith("'") or not word.endswith("'") or "'" in inner or not inner:
+            raise ValueError(f"the quotes do not fit; expected {FILTER_FORM}")
+        return Filter(keyword.upper(), operator.upper(), inner)
+    if _NUMBER.fullmatch(word):
+        return Filter(keyword.upper(), operator.upper(), int(word))
+    if " " in word:
+        raise ValueError(f"a value with blanks stands in single quotes; expected {FILTER_FORM}")
+    return Filter(keyword.upper(), operator.upper(), word)
+
+
+def filter_text(text: LocatedText) -> LocatedText:
+    """``text`` itself, the characters of a filter; raises ValueError when it is none."""
+    parse_filter(text)
+    if len(text) > 100:
+        raise ValueError("a filter has at most 100 characters")
+    return text
+
+
+def generic_name(text: LocatedText) -> LocatedText:
+    """``text`` itself, a name or a generic name of MQ; raises ValueError."""
+    if not _NAME.fullmatch(text):
+        raise ValueError("expected a name of MQ, at most 48 letters, digits and . _ / %, or its beginning and a *")
+    return text
+
+
+def question_name(text: LocatedText) -> LocatedText:
+    """``text`` itself, shaped as the name of a command; raises ValueError."""
+    if not _QUESTION.fullmatch(text):
+        raise ValueError("expected the name of a command in upper case, such as INQUIRE_USAGE")
+    return text
+
+
+def polling_interval(text: str) -> int:
+    """A duration of a second or more, ms; raises ValueError."""
+    duration = parse_duration(text)
+    if duration < SHORTEST_MS:
+        raise ValueError("the shortest interval is 1s")
+    return duration
+
+
+def reply_wait(text: str) -> int:
+    """A duration from a second to five minutes, ms; raises ValueError."""
+    duration = parse_duration(text)
+    if not SHORTEST_MS <= duration <= LONGEST_WAIT_MS:
+        raise ValueError("must be from 1s to 5m")
+    return duration
+
+
+Interval = Annotated[int, Convert(polling_interval, DURATION_FORM, raw=True)]
+"""A duration, ms."""
+Wait = Annotated[int, Convert(reply_wait, DURATION_FORM, raw=True)]
+GenericName = Annotated[LocatedText, Convert(generic_name, "a name, or the beginning of names and a *")]
+FilterText = Annotated[LocatedText, Convert(filter_text, FILTER_FORM)]
+QuestionName = Annotated[LocatedText, Convert(question_name, "the name of a command")]
+
+
+@dataclass(frozen=True, slots=True)
+class QueueSelection:
+    """Which queues are asked about."""
+
+    names: Annotated[
+        tuple[GenericName, ...],
+        Doc("Their names. A `*` at the end stands for any rest; each entry is a question of its own.", default="all"),
+    ] = ("*",)  # type: ignore[assignment]
+    where: Annotated[
+        FilterText | None,
+        Doc(
+            "Only queues that this holds for: keyword, operator and value as in MQSC's WHERE, such as `CURDEPTH GT 0`."
+            " The others are not asked about, so rules cannot tell of them."
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelSelection:
+    """Which channels are asked about."""
+
+    names: Annotated[
+        tuple[GenericName, ...],
+        Doc("Their names. A `*` at the end stands for any rest; each entry is a question of its own.", default="all"),
+    ] = ("*",)  # type: ignore[assignment]
+    where: Annotated[
+        FilterText | None,
+        Doc("Only channels whose status this holds for, such as `STATUS NE RUNNING`, written as for queues."),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class PollingSettings:
+    """What is asked, and how often."""
+
+    interval: Annotated[
+        Interval,
+        Doc(
+            "The time from one cycle to the next, at least 1s. What changes slowly is asked less often.",
+            "MQVITALS_INTERVAL",
+            "--interval",
+            default="30s",
+        ),
+    ] = 30_000
+    wait: Annotated[
+        Wait, Doc("How long to wait for an answer, from 1s to 5m, until it counts as none.", default="30s")
+    ] = 30_000
+    usage: Annotated[
+        bool,
+        Doc(
+            "Whether buffer pools and page sets are asked about. The question makes a queue manager look at all its page"
+            " sets.",
+            default="true",
+        ),
+    ] = True
+    queues: Annotated[QueueSelection, Doc("Which queues are asked about.")] = field(default_factory=QueueSelection)
+    channels: Annotated[ChannelSelection, Doc("Which channels are asked about.")] = field(
+        default_factory=ChannelSelection
+    )
+    intervals: Annotated[
+        Mapping[QuestionName, Interval],
+        Doc("Other intervals, by the name of the command that asks, such as `INQUIRE_USAGE: 5m`."),
+    ] = field(default_factory=dict)
+
+
+Carrier = Literal["auto", "syslog", "joblog", "plain", "forwarded"]
+Begin = Literal["end", "start"]
+
+ENCODING = "an encoding such as utf-8, latin-1, cp1252 or ibm-1047"
+EBCDIC_PAGES = frozenset(
+    {37, 273, 277, 278, 280, 284, 285, 290, 297, 420, 424, 500, 833, 838, 870, 871, 875, 1025, 1026, 1047, 1097, 1112}
+    | {1122, 1123, *range(1140, 1150), *range(1153, 1159), 1160, 4971, 9030, 12712, 16804}
+    | {930, 933, 935, 937, 939, 1364, 1371, 1388, 1390, 1399, 5026, 5035}
+)
+"""What may stand behind ``ibm-``."""
+
+
+def encoding_name(text: LocatedText) -> str:
+    """The usual name of an encoding in which a line end is one byte. Raises ValueError with a sentence."""
+    name = text.strip().lower()
+    page = name.removeprefix("ibm-")
+    if page != name and page.isdecimal() and int(page) in EBCDIC_PAGES:
+        return f"ibm-{int(page)}"
+    try:
+        found = codecs.lookup(name)
+        # The check that keeps out what is no text at all, such as base64, and what writes a line end as two bytes.
+        plain = "\n A1".encode(found.name) == b"\n A1"
+    except (LookupError, ValueError, TypeError, AttributeError):
+        plain = False
+    if not plain:
+        raise ValueError(f"there is no encoding {text!r} here that lines can be read in; write {ENCODING}")
+    return found.name
+
+
+def member_name(text: LocatedText) -> LocatedText:
+    """The name of a queue manager; raises ValueError."""
+    if not text or not text.isprintable() or len(text) > 48 or any(char in text for char in "/ "):
+        raise ValueError("the name of a queue manager has 1 to 48 characters, no blank and no '/'")
+    return text
+
+
+def time_to_keep(text: LocatedText) -> int:
+    """A duration, ms; raises ValueError when it is less than an hour."""
+    ms = parse_duration(text)
+    if ms < 3_600_000:
+        raise ValueError("must be 1h at least")
+    return ms
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedFile:
+    """One file that is followed as it grows."""
+
+    path: Annotated[
+        Annotated[LocatedText, Convert(resolved_path, "the path of a file")],
+        Doc(
+            "The file. It need not be there yet, and may be renamed, replaced or emptied while it is followed. A relative path is"
+            " beside this file."
+        ),
+    ]
+    carrier: Annotated[
+        Carrier,
+        Doc(
+            "What the lines look like: syslog (SYSLOG or OPERLOG, also an extract of it), joblog (JES), plain (a time and the"
+            " message, or the message alone), forwarded (with the head of a Unix syslog server). auto tells them apart line by line."
+        ),
+    ] = "auto"
+    queue_manager: Annotated[
+        Annotated[LocatedText, Convert(member_name)] | None,
+        Doc(
+            "Whose messages these are, where the command prefix in them does not name a queue manager that is watched. Give it"
+            " for the job log of one queue manager.",
+            default="told by the command prefix or the job's name",
+        ),
+    ] = None
+    time_zone: Annotated[
+        Annotated[str, Convert(time_zone_name, TIME_ZONE_FORM, raw=True)] | None,
+        Doc(
+            "The zone of the times in it. Without one it is derived from new lines that name their date; lines whose time cannot be"
+            " told are dated when they are read.",
+            default="that of the queue manager, or of the group",
+        ),
+    ] = None
+    encoding: Annotated[
+        Annotated[str, Convert(encoding_name, ENCODING, raw=True)],
+        Doc("How its characters are written. EBCDIC is read only when it is named, such as ibm-1047."),
+    ] = "utf-8"
+    begin: Annotated[
+        Begin,
+        Doc(
+            "Where reading begins in a file that is there when it is followed for the very first time. After that the agent goes"
+            " on where it was."
+        ),
+    ] = "end"
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleSettings:
+    """Console messages of z/OS."""
+
+    follow: Annotated[
+        tuple[FollowedFile, ...],
+        Doc("Files with lines of a console or a job log, in which CSQ messages are recognised."),
+    ] = ()
+    keep: Annotated[
+        Annotated[int, Convert(time_to_keep, DURATION_FORM, raw=True)],
+        Doc("How long messages stay in the store.", default="30d"),
+    ] = 30 * 86_400_000
+
+
+def console_contradictions(console: ConsoleSettings) -> Iterator[Problem]:
+    """What is well formed by itself and wrong together."""
+    seen: dict[str, LocatedText] = {}
+    for index, entry in enumerate(console.follow):
+        if entry.path in seen:
+            message = f"{entry.path} is followed already, by the entry on line {seen[entry.path].place.line}"
+            yield Problem(entry.path.place, f"console.follow[{index}].path", message)
+        seen.setdefault(entry.path, entry.path)
+
+
+@dataclass(frozen=True, slots=True)
+class SmfSettings:
+    """SMF records 115 and 116 of z/OS, and how they come to the agent."""
+
+    watch: Annotated[
+        Annotated[LocatedText, Convert(resolved_path, "the path of a folder")] | None,
+        Doc(
+            "A folder in which the agent looks for files of SMF data every 10 seconds. A file is read once its size and time"
+            " have not changed from one look to the next; it is neither changed nor deleted. Names that begin with a dot are"
+            " left alone. A relative path is beside this file.",
+            "MQVITALS_SMF_WATCH",
+            "--smf",
+            default="none is watched",
+        ),
+    ] = None
