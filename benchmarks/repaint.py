@@ -19,7 +19,8 @@ from textual.widgets import DataTable
 
 from mqvitals_agent.garbage import out_of_the_way
 from mqvitals_agent.view.severity import Health
-from mqvitals_agent.view.table import Cell, Column, Item, Tone
+from mqvitals_agent.view.styled import Tone
+from mqvitals_agent.view.table import Cell, Column, Item
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.themes import DARK
 from mqvitals_tui.widgets.virtual_table import VirtualTable

@@ -9,7 +9,7 @@ import pytest
 from textual.app import App, ComposeResult
 
 from mqvitals_agent.view.chart import Scale, Span
-from mqvitals_agent.view.table import Tone
+from mqvitals_agent.view.styled import Tone
 from mqvitals_agent.view.text import cells
 from mqvitals_tui.widgets.chart import BrailleChart, Points
 

@@ -11,8 +11,9 @@ from textual.app import App, ComposeResult
 
 from mqvitals_agent.view.chart import Scale, Span
 from mqvitals_agent.view.severity import Health
-from mqvitals_agent.view.table import Cell, Column, Item, Line, Tone
-from mqvitals_agent.view.table import Span as Text
+from mqvitals_agent.view.styled import Line, Tone
+from mqvitals_agent.view.styled import Span as Text
+from mqvitals_agent.view.table import Cell, Column, Item
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.themes import CONTRAST, DARK
 from mqvitals_tui.widgets.banner import Banner

@@ -10,7 +10,7 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
 from mqvitals_agent.view.heading import heading, is_heading
-from mqvitals_agent.view.table import Line, line
+from mqvitals_agent.view.styled import Line, line
 from mqvitals_tui.widgets.lines import LinesView
 from mqvitals_tui.widgets.status_bar import StatusBar
 

@@ -16,7 +16,8 @@ from mqvitals_agent.view.frame import AGENT, LIST, OVERVIEW, Frame, Want, read_f
 from mqvitals_agent.view.listing import STORAGE
 from mqvitals_agent.view.overview import overview_lines
 from mqvitals_agent.view.severity import Health
-from mqvitals_agent.view.table import Item, Tone
+from mqvitals_agent.view.styled import Tone
+from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.text import cells
 from mqvitals_rules.vocabulary.tables import metric
 from mqvitals_tui.places import PLACES

@@ -11,7 +11,8 @@ from textual.app import App, ComposeResult
 from textual.message import Message
 
 from mqvitals_agent.view.severity import Health
-from mqvitals_agent.view.table import Cell, Column, Item, Tone
+from mqvitals_agent.view.styled import Tone
+from mqvitals_agent.view.table import Cell, Column, Item
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.themes import DARK, LIGHT, THEMES
 from mqvitals_tui.widgets.virtual_table import VirtualTable

@@ -12,7 +12,7 @@ from textual.app import App
 from textual.color import Color
 
 from mqvitals_agent.view.severity import Health
-from mqvitals_agent.view.table import Tone
+from mqvitals_agent.view.styled import Tone
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.places import BY_ID
 from mqvitals_tui.themes import CONTRAST, DARK, THEMES

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from textual.binding import Binding
 
-from mqvitals_agent.view.table import Line, Span, Tone
+from mqvitals_agent.view.styled import Line, Span, Tone
 from mqvitals_agent.view.text import cells
 from mqvitals_tui.places import PLACES
 

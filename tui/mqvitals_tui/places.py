@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from mqvitals_agent.view.frame import AGENT, ALERTS, LIST, OVERVIEW, Want
 from mqvitals_agent.view.listing import STORAGE
-from mqvitals_agent.view.table import Line, Span, Tone
+from mqvitals_agent.view.styled import Line, Span, Tone
 from mqvitals_agent.view.text import cells
 
 

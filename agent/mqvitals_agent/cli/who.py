@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_agent.view.paint import Painter
-    from mqvitals_agent.view.table import Line
+    from mqvitals_agent.view.styled import Line
     from mqvitals_agent.who.holder import Holders
     from mqvitals_rules.snapshot import ObjectName
 
@@ -166,7 +166,7 @@ def _show(found: Sequence[Holders]) -> None:
 
 def _painted(line: Line, paint: Painter) -> str:
     from mqvitals_agent.view.severity import Health
-    from mqvitals_agent.view.table import Tone
+    from mqvitals_agent.view.styled import Tone
 
     words = {health.word: health for health in Health}
     parts = []

@@ -11,7 +11,7 @@ from mqvitals_agent.view.heading import heading
 from mqvitals_agent.view.paint import Painter
 from mqvitals_agent.view.severity import WIDEST, Health, health_of
 from mqvitals_agent.view.status import silent_since
-from mqvitals_agent.view.table import Line, Span, Tone, line, tone_of
+from mqvitals_agent.view.styled import Line, Span, Tone, line, tone_of
 from mqvitals_agent.view.text import wrap
 from mqvitals_agent.view.unknown import without_answer
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey

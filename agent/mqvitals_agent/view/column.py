@@ -11,7 +11,8 @@ from mqvitals_agent.view.listing import natural
 from mqvitals_agent.view.rate import PER_SECOND
 from mqvitals_agent.view.remedy import TREND
 from mqvitals_agent.view.severity import WIDEST, Health
-from mqvitals_agent.view.table import Cell, Column, Item, Tone, tone_of
+from mqvitals_agent.view.styled import Tone, tone_of
+from mqvitals_agent.view.table import Cell, Column, Item
 from mqvitals_agent.view.text import cells, safe
 from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType, Reported
 from mqvitals_rules.vocabulary.states import CHANNEL_TYPE

@@ -17,8 +17,9 @@ from mqvitals_agent.view.record_words import needs_words, on_zos
 from mqvitals_agent.view.related import Related
 from mqvitals_agent.view.remedy import TREND
 from mqvitals_agent.view.severity import WIDEST, Health, health_of
+from mqvitals_agent.view.styled import Line, Span, Tone, line, tone_of
 from mqvitals_agent.view.subject import Detail
-from mqvitals_agent.view.table import Item, Line, Span, Tone, line, tone_of
+from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import task_lines
 from mqvitals_agent.view.text import cells, cut, fit, safe, wrap
 from mqvitals_agent.view.what_if import what_if_lines

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from mqvitals_agent.view.figure import number
 from mqvitals_agent.view.severity import Health
-from mqvitals_agent.view.table import Cell, Tone, tone_of
+from mqvitals_agent.view.styled import Tone, tone_of
+from mqvitals_agent.view.table import Cell
 from mqvitals_agent.view.text import safe
 from mqvitals_agent.who.holder import Holder, Instance
 

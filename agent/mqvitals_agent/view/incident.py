@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from mqvitals_agent.view.figure import number
 from mqvitals_agent.view.status import StatusView
-from mqvitals_agent.view.table import Line, Span, Tone, line
+from mqvitals_agent.view.styled import Line, Span, Tone, line
 from mqvitals_agent.view.text import cut, safe
 from mqvitals_agent.view.wording import object_words
 from mqvitals_rules.lifecycle.alert import Alert

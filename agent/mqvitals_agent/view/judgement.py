@@ -8,8 +8,8 @@ from mqvitals_agent.view.alerts import since
 from mqvitals_agent.view.figure import age
 from mqvitals_agent.view.heading import heading
 from mqvitals_agent.view.severity import Health, health_of
+from mqvitals_agent.view.styled import Line, Span, Tone, line, tone_of
 from mqvitals_agent.view.subject import Looked
-from mqvitals_agent.view.table import Line, Span, Tone, line, tone_of
 from mqvitals_agent.view.text import cells, safe, wrap
 from mqvitals_rules.page import hold, one_line
 

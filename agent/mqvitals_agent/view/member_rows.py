@@ -15,7 +15,8 @@ from mqvitals_agent.view.severity import WIDEST, Health, health_of, worst
 from mqvitals_agent.view.situation import Member, unreached
 from mqvitals_agent.view.sparkline import sparkline
 from mqvitals_agent.view.status import MemberView, StatusView
-from mqvitals_agent.view.table import Cell, Line, Span, Tone, line, tone_of
+from mqvitals_agent.view.styled import Line, Span, Tone, line, tone_of
+from mqvitals_agent.view.table import Cell
 from mqvitals_agent.view.text import cells, fit, safe, wrap
 from mqvitals_rules.vocabulary.metric import Absence
 

@@ -13,7 +13,7 @@ from mqvitals_agent.view.remedy import Remedy
 from mqvitals_agent.view.severity import WIDEST, Health, health_of
 from mqvitals_agent.view.status import StatusView, silent_since
 from mqvitals_agent.view.structure_rows import structure_rows
-from mqvitals_agent.view.table import Line, Span, Tone, line, tone_of
+from mqvitals_agent.view.styled import Line, Span, Tone, line, tone_of
 from mqvitals_agent.view.text import cells, cut, fit, safe, wrap
 from mqvitals_agent.view.top_line import header_lines
 from mqvitals_agent.view.wording import object_words

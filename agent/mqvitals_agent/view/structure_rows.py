@@ -15,7 +15,7 @@ from mqvitals_agent.view.severity import WIDEST, Health, worst
 from mqvitals_agent.view.situation import Member
 from mqvitals_agent.view.sparkline import sparkline
 from mqvitals_agent.view.structure_table import MOST_STRUCTURES, groups_of, structure_name, worst_and_fullest
-from mqvitals_agent.view.table import Line, Span, Tone, line, tone_of
+from mqvitals_agent.view.styled import Line, Span, Tone, line, tone_of
 from mqvitals_agent.view.text import cells, fit
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import metric

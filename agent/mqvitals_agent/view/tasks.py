@@ -14,7 +14,8 @@ from mqvitals_agent.view.listing import health_by_object, health_of_item, natura
 from mqvitals_agent.view.record_words import Values, needs_words, newest_record, record_words
 from mqvitals_agent.view.severity import Health
 from mqvitals_agent.view.status import StatusView
-from mqvitals_agent.view.table import Cell, Item, Line, Span, Tone, line, tone_of
+from mqvitals_agent.view.styled import Line, Span, Tone, line, tone_of
+from mqvitals_agent.view.table import Cell, Item
 from mqvitals_agent.view.text import fit, safe, wrap
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import KINDS

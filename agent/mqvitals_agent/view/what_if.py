@@ -8,7 +8,7 @@ from mqvitals_agent.plan.seen import Known, metrics_of, see
 from mqvitals_agent.plan.take import Told
 from mqvitals_agent.view.figure import duration_us, number, whole
 from mqvitals_agent.view.heading import heading
-from mqvitals_agent.view.table import Line, Tone, line
+from mqvitals_agent.view.styled import Line, Tone, line
 from mqvitals_agent.view.text import wrap
 from mqvitals_rules.plan.batch import MOST_BATCH_MSGS, batch_transfer_time
 from mqvitals_rules.plan.formula import Formula

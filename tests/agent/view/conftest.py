@@ -13,7 +13,7 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue, UnknownRow
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.view.situation import Current, Member, Situation
-from mqvitals_agent.view.table import Line
+from mqvitals_agent.view.styled import Line
 from mqvitals_agent.view.text import safe
 from mqvitals_config.settings import Settings
 from mqvitals_rules.check import Judging, prepare

@@ -16,7 +16,8 @@ from mqvitals_agent.view.frame import Frame, Seq, Want, read_frame
 from mqvitals_agent.view.severity import Health
 from mqvitals_agent.view.situation import Situation
 from mqvitals_agent.view.status import status_of
-from mqvitals_agent.view.table import Item, Line, Tone
+from mqvitals_agent.view.styled import Line, Tone
+from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.text import cells
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName

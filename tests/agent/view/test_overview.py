@@ -17,7 +17,7 @@ from mqvitals_agent.view.pulse import Pulse
 from mqvitals_agent.view.situation import Situation
 from mqvitals_agent.view.sparkline import sparkline
 from mqvitals_agent.view.status import status_of
-from mqvitals_agent.view.table import Line, Tone
+from mqvitals_agent.view.styled import Line, Tone
 from mqvitals_agent.view.text import cells
 from mqvitals_agent.view.unknown import without_answer
 from mqvitals_rules.check import Judging

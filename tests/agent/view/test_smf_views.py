@@ -18,7 +18,8 @@ from mqvitals_agent.view.frame import LIST, Frame, Want, read_frame
 from mqvitals_agent.view.interval import interval_lines
 from mqvitals_agent.view.record_words import on_zos, record_words
 from mqvitals_agent.view.severity import Health
-from mqvitals_agent.view.table import Item, Tone
+from mqvitals_agent.view.styled import Tone
+from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import bar, task_lines
 from mqvitals_agent.view.text import cells
 from mqvitals_rules.check import Judging

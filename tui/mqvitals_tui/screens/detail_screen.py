@@ -11,7 +11,7 @@ from textual.widget import Widget
 
 from mqvitals_agent.view.detail import detail_lines
 from mqvitals_agent.view.frame import DETAIL, HOUR_MS, Want
-from mqvitals_agent.view.table import Line, Span, Tone, line
+from mqvitals_agent.view.styled import Line, Span, Tone, line
 from mqvitals_agent.view.text import cells, cut, safe
 from mqvitals_agent.view.trend import not_kept
 from mqvitals_agent.view.wording import object_words

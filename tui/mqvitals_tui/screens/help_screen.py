@@ -12,7 +12,7 @@ from textual.screen import Screen
 
 from mqvitals_agent.view.overview import heading
 from mqvitals_agent.view.severity import Health
-from mqvitals_agent.view.table import Line, Span, Tone, line, tone_of
+from mqvitals_agent.view.styled import Line, Span, Tone, line, tone_of
 from mqvitals_agent.view.text import fit, wrap
 from mqvitals_tui.keys import APP, EVERYWHERE, HELP, Hint, hint_line, shown
 from mqvitals_tui.widgets.banner import Banner

@@ -16,7 +16,7 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.view.figure import age
 from mqvitals_agent.view.frame import DETAIL, Want
 from mqvitals_agent.view.holders import holders_lines
-from mqvitals_agent.view.table import Line, Tone, line
+from mqvitals_agent.view.styled import Line, Tone, line
 from mqvitals_agent.view.text import safe, wrap
 from mqvitals_agent.view.wording import object_words
 from mqvitals_agent.who.holder import Holders

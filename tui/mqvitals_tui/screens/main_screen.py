@@ -17,7 +17,8 @@ from mqvitals_agent.view.figure import number
 from mqvitals_agent.view.frame import AGENT, ALERTS, OVERVIEW, Frame, Want
 from mqvitals_agent.view.listing import matching, ordered
 from mqvitals_agent.view.overview import overview_lines
-from mqvitals_agent.view.table import Item, Line
+from mqvitals_agent.view.styled import Line
+from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import task_lines
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.feed import Read

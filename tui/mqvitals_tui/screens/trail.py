@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mqvitals_agent.view.table import Line, Span, Tone
+from mqvitals_agent.view.styled import Line, Span, Tone
 from mqvitals_agent.view.text import cells
 
 

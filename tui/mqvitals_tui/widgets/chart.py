@@ -9,10 +9,9 @@ from typing import ClassVar
 from textual.strip import Strip
 from textual.widget import Widget
 
-from mqvitals_agent.view import table
-from mqvitals_agent.view.chart import Scale, Span, chart, plot
+from mqvitals_agent.view.chart import Scale, TimeRange, chart, plot
 from mqvitals_agent.view.figure import clock
-from mqvitals_agent.view.table import Line, Tone
+from mqvitals_agent.view.styled import Line, Span, Tone, line
 from mqvitals_agent.view.text import cells
 from mqvitals_tui.widgets.tones import TONE_CLASSES, paint, tone_css
 
@@ -37,7 +36,7 @@ class BrailleChart(Widget):
         super().__init__(id=id, classes=classes)
         self._points: Points = ()
         self._scale = Scale(0.0, 1.0, ())
-        self._span = Span(0, 1)
+        self._span = TimeRange(0, 1)
         self._words: Callable[[float], str] = str
         self._time: Callable[[int], str] = clock
         self._time_words = ""
@@ -52,7 +51,7 @@ class BrailleChart(Widget):
         self,
         points: Points,
         scale: Scale,
-        span: Span,
+        span: TimeRange,
         *,
         words: Callable[[float], str],
         time_label: Callable[[int], str] = clock,
@@ -85,12 +84,12 @@ class BrailleChart(Widget):
         if self._drawn is None or self._drawn[0] != size:
             self._drawn = (size, self._draw(*size))
         lines = self._drawn[1]
-        return paint(self, lines[y] if y < len(lines) else table.line(), size[0], self.rich_style)
+        return paint(self, lines[y] if y < len(lines) else line(), size[0], self.rich_style)
 
     def _draw(self, width: int, height: int) -> tuple[Line, ...]:
         values = [value for _, value in self._points if value is not None and math.isfinite(value)]
         if not values:
-            return (table.line(self._empty, Tone.ABSENT),)
+            return (line(self._empty, Tone.ABSENT),)
         rows = max(height - _UNDER - 1, 1)
         drawing = chart(
             self._points,
@@ -109,14 +108,14 @@ class BrailleChart(Widget):
         lines = [
             Line(
                 (
-                    table.Span(text[:-inner], Tone.FAINT),
+                    Span(text[:-inner], Tone.FAINT),
                     *_over(text[-inner:], [plane[y] for plane in behind], self._tone),
                 )
             )
             for y, text in enumerate(drawing[:rows])
         ]
         axis, times = drawing[rows:]
-        lines += [table.line(axis, Tone.FAINT), table.line(_between(times, self._time_words), Tone.FAINT)]
+        lines += [line(axis, Tone.FAINT), line(_between(times, self._time_words), Tone.FAINT)]
         return (*lines, self._legend(values, width))
 
     def _legend(self, values: list[float], width: int) -> Line:
@@ -130,7 +129,7 @@ class BrailleChart(Widget):
         names = f"   faint: {', '.join(name for name, _ in self._earlier)}" if self._earlier else ""
         if cells(text) + cells(names) > width:
             names = ""
-        return Line((table.Span(text), table.Span(names, Tone.FAINT)))
+        return Line((Span(text), Span(names, Tone.FAINT)))
 
 
 def _between(times: str, words: str) -> str:
@@ -144,9 +143,9 @@ def _between(times: str, words: str) -> str:
     return f"{times[:start]}{' ' * (room // 2)}{words}{' ' * (room - room // 2)}{times[stop:]}"
 
 
-def _over(front: str, behind: Sequence[str], tone: Tone) -> list[table.Span]:
+def _over(front: str, behind: Sequence[str], tone: Tone) -> list[Span]:
     """A row of the plot over rows of other series: where the front has no dot, theirs show, faint."""
-    spans: list[table.Span] = []
+    spans: list[Span] = []
     for x, char in enumerate(front):
         here = tone
         if char == _BLANK and behind:
@@ -155,7 +154,7 @@ def _over(front: str, behind: Sequence[str], tone: Tone) -> list[table.Span]:
                 bits |= ord(row[x]) - ord(_BLANK)
             char, here = chr(ord(_BLANK) + bits), Tone.FAINT
         if spans and spans[-1].tone is here:
-            spans[-1] = table.Span(spans[-1].text + char, here)
+            spans[-1] = Span(spans[-1].text + char, here)
         else:
-            spans.append(table.Span(char, here))
+            spans.append(Span(char, here))
     return spans

@@ -17,7 +17,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from mqvitals_agent.view.sparkline import BLOCKS
-from mqvitals_agent.view.table import Line, Tone
+from mqvitals_agent.view.styled import Line, Tone
 from mqvitals_agent.view.text import cut, fit, safe
 
 

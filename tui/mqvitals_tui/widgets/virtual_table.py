@@ -16,7 +16,8 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
-from mqvitals_agent.view.table import Cell, Column, Item, Tone, line
+from mqvitals_agent.view.styled import Tone, line
+from mqvitals_agent.view.table import Cell, Column, Item
 from mqvitals_agent.view.text import cut
 from mqvitals_tui.keys import ACROSS
 from mqvitals_tui.widgets.cursor_view import CursorView
