@@ -18,8 +18,8 @@ from textual.pilot import Pilot
 from textual.widgets import DataTable
 
 from mqvitals_agent.garbage import out_of_the_way
-from mqvitals_agent.view.severity import Health
-from mqvitals_agent.view.styled import Tone
+from mqvitals_agent.text.severity import Health
+from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.view.table import Cell, Column, Item
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.themes import DARK

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Literal, TextIO
 
 from mqvitals_agent.clock import Clock
-from mqvitals_agent.view.text import safe
+from mqvitals_agent.text.terminal import safe
 from mqvitals_rules.moment import iso
 
 Level = Literal["debug", "info", "warning", "error"]

@@ -14,8 +14,8 @@ import pytest
 from mqvitals_agent.cli import main as main_module
 from mqvitals_agent.cli.failure import ExitCode
 from mqvitals_agent.cli.main import main
-from mqvitals_agent.view.ascii import SIGNS, in_ascii
-from mqvitals_agent.view.severity import Health
+from mqvitals_agent.text.severity import Health
+from mqvitals_agent.text.terminal import SIGNS, in_ascii
 
 MakeStore = Callable[..., Path]
 PROGRAM = (sys.executable, "-P", "-m", "mqvitals_agent.cli.main")

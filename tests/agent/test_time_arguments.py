@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from mqvitals_agent.cli.main import main
 from mqvitals_agent.cli.time_argument import parse_moment, reading_zone
-from mqvitals_agent.view.figure import clock, day, moment, stamp, times_in, zone_name
+from mqvitals_agent.text.figure import clock, day, moment, stamp, times_in, zone_name
 from mqvitals_rules.moment import iso
 
 MakeStore = Callable[..., Path]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.cli.main import main
-from mqvitals_agent.view.text import cells
+from mqvitals_agent.text.terminal import cells
 
 MakeStore = Callable[..., Path]
 LAST = 1795176050000  # the small store's last snapshot

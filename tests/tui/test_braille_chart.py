@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from textual.app import App, ComposeResult
 
-from mqvitals_agent.view.chart import Scale, Span
-from mqvitals_agent.view.styled import Tone
-from mqvitals_agent.view.text import cells
+from mqvitals_agent.text.chart import Scale, TimeRange
+from mqvitals_agent.text.styled import Tone
+from mqvitals_agent.text.terminal import cells
 from mqvitals_tui.widgets.chart import BrailleChart, Points
 
 Text = Callable[[App[Any]], str]
 
 BLANK = "\u2800"
-SPAN = Span(0, 3_600_000)
+SPAN = TimeRange(0, 3_600_000)
 SCALE = Scale(0.0, 100.0, ((100.0, "100 %"), (50.0, "50 %"), (0.0, "0 %")))
 
 

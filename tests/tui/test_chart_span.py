@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.view.chart import Span
+from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.view.trend import TrendView
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import metric
@@ -26,7 +26,7 @@ def trend(*ages_ms: int) -> TrendView:
     """A trend of the last hour with points of these ages."""
     points = tuple((NOW - age, float(age % 97)) for age in sorted(ages_ms, reverse=True))
     return TrendView(
-        ObjectName("QM01", "buffer_pool", "3"), metric("buffer_pool", "free_pct"), points, Span(NOW - HOUR, NOW)
+        ObjectName("QM01", "buffer_pool", "3"), metric("buffer_pool", "free_pct"), points, TimeRange(NOW - HOUR, NOW)
     )
 
 
@@ -68,7 +68,7 @@ def test_only_what_is_drawn_decides_on_the_scale() -> None:
     whole = trend(50 * MINUTE, 40_000, 0)
     short = lately(whole, MINUTE)
     assert [NOW - ts for ts, _ in short.points] == [40_000, 0]
-    assert short.span == Span(NOW - MINUTE, NOW)
+    assert short.span == TimeRange(NOW - MINUTE, NOW)
     drawn = drawing(short, (("yesterday", ((NOW - 30 * MINUTE, 5000.0), (NOW - 20_000, 50.0))),))
     assert drawn.scale.high <= 100
     assert drawn.earlier == (("yesterday", ((NOW - 20_000, 50.0),)),)

@@ -9,10 +9,9 @@ import pytest
 from rich.segment import Segment
 from textual.app import App, ComposeResult
 
-from mqvitals_agent.view.chart import Scale, Span
-from mqvitals_agent.view.severity import Health
-from mqvitals_agent.view.styled import Line, Tone
-from mqvitals_agent.view.styled import Span as Text
+from mqvitals_agent.text.chart import Scale, TimeRange
+from mqvitals_agent.text.severity import Health
+from mqvitals_agent.text.styled import Line, Span, Tone
 from mqvitals_agent.view.table import Cell, Column, Item
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.themes import CONTRAST, DARK
@@ -101,7 +100,7 @@ async def test_sparklines_in_tables_and_charts(theme: str) -> None:
         items = tuple(Item(ObjectName("QM01", "queue", str(row)), Health.OK, {}) for row in range(2))
         table.show([column], items, 0)
         points = [(0, 0.0), (1000, 50.0), (2000, 100.0)]
-        chart.show(points, Scale(0.0, 100.0, ()), Span(0, 2000), words=str, earlier=(("yesterday", points[::-1]),))
+        chart.show(points, Scale(0.0, 100.0, ()), TimeRange(0, 2000), words=str, earlier=(("yesterday", points[::-1]),))
         await pilot.pause()
         for row in (1, 2):
             assert len(drawn(table.render_line(row))) == 1
@@ -149,4 +148,4 @@ class Lines(App[None]):
 
     def on_mount(self) -> None:
         """Show it."""
-        self.query_one(LinesView).show([Line((Text("● CRITICAL", Tone.CRITICAL), Text(SPARK, Tone.CRITICAL)))])
+        self.query_one(LinesView).show([Line((Span("● CRITICAL", Tone.CRITICAL), Span(SPARK, Tone.CRITICAL)))])

@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 
 from mqvitals_agent.store.lock import WriterLock
 from mqvitals_agent.store.writer import Store
-from mqvitals_agent.view.text import cells
+from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.who.answer import from_json, to_json
 from mqvitals_agent.who.holder import Holder, Holders, MemberHolders
 from mqvitals_rules.check import Judging

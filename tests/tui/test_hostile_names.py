@@ -21,7 +21,7 @@ from mqsamples.once import Once
 from mqsamples.pairs import alone
 from mqvitals_agent.intake import Intake
 from mqvitals_agent.store.writer import Store
-from mqvitals_agent.view.text import cells, fit, safe
+from mqvitals_agent.text.terminal import cells, fit, safe
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType, Reported

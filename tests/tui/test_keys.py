@@ -9,7 +9,7 @@ import pytest
 from textual.app import App
 from textual.binding import Binding
 
-from mqvitals_agent.view.text import cells
+from mqvitals_agent.text.terminal import cells
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.keys import ACROSS, APP, DETAIL, EVERYWHERE, HELP, HOLDERS, MAIN, MOVES, WHO, Hint, hint_line, shown
 from mqvitals_tui.places import BY_ID

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.strip import Strip
 
-from mqvitals_agent.view.styled import Line, Span, Tone, line
+from mqvitals_agent.text.styled import Line, Span, Tone, line
 from mqvitals_tui.themes import DARK, LIGHT, THEMES
 from mqvitals_tui.widgets.lines import LinesView
 from mqvitals_tui.widgets.status_bar import StatusBar

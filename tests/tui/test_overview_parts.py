@@ -9,8 +9,7 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from mqvitals_agent.view.heading import heading, is_heading
-from mqvitals_agent.view.styled import Line, line
+from mqvitals_agent.text.styled import Line, heading, is_heading, line
 from mqvitals_tui.widgets.lines import LinesView
 from mqvitals_tui.widgets.status_bar import StatusBar
 

@@ -10,7 +10,7 @@ import pytest
 from textual.app import App
 from textual.pilot import Pilot
 
-from mqvitals_agent.view.text import cells
+from mqvitals_agent.text.terminal import cells
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.places import BY_ID
 from mqvitals_tui.screens.help_screen import HelpScreen

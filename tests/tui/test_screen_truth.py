@@ -11,14 +11,14 @@ from mqvitals_agent.simulator.model import World
 from mqvitals_agent.simulator.scenario import Scenario
 from mqvitals_agent.simulator.state import Group
 from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.text.severity import Health
+from mqvitals_agent.text.styled import Tone
+from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.columns import columns, fitted
 from mqvitals_agent.view.frame import AGENT, LIST, OVERVIEW, Frame, Want, read_frame
 from mqvitals_agent.view.listing import STORAGE
 from mqvitals_agent.view.overview import overview_lines
-from mqvitals_agent.view.severity import Health
-from mqvitals_agent.view.styled import Tone
 from mqvitals_agent.view.table import Item
-from mqvitals_agent.view.text import cells
 from mqvitals_rules.vocabulary.tables import metric
 from mqvitals_tui.places import PLACES
 

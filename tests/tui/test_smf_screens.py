@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 from mqvitals_agent.intake import Intake
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
-from mqvitals_agent.view.text import cells
+from mqvitals_agent.text.terminal import cells
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_tui.widgets.lines import LinesView

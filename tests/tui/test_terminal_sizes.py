@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from textual import events
 
-from mqvitals_agent.view.text import cells
+from mqvitals_agent.text.terminal import cells
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.places import BY_ID
 from mqvitals_tui.screens.main_screen import MainScreen

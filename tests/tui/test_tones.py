@@ -12,7 +12,7 @@ from textual.app import App, ComposeResult
 from textual.color import Color
 from textual.theme import Theme
 
-from mqvitals_agent.view.styled import Line, Span, Tone
+from mqvitals_agent.text.styled import Line, Span, Tone
 from mqvitals_tui.themes import CONTRAST, DARK, GROUNDS, LIGHT, THEMES
 from mqvitals_tui.widgets.lines import LinesView
 from mqvitals_tui.widgets.tones import LOOKS, fitted

@@ -10,8 +10,8 @@ from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.message import Message
 
-from mqvitals_agent.view.severity import Health
-from mqvitals_agent.view.styled import Tone
+from mqvitals_agent.text.severity import Health
+from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.view.table import Cell, Column, Item
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.themes import DARK, LIGHT, THEMES

@@ -11,8 +11,8 @@ from rich.style import Style
 from textual.app import App
 from textual.color import Color
 
-from mqvitals_agent.view.severity import Health
-from mqvitals_agent.view.styled import Tone
+from mqvitals_agent.text.severity import Health
+from mqvitals_agent.text.styled import Tone
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.places import BY_ID
 from mqvitals_tui.themes import CONTRAST, DARK, THEMES

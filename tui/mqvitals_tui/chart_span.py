@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mqvitals_agent.view.chart import Span
+from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.view.trend import TrendView
 
 _MINUTES = (1, 5, 15, 30, 60, 3 * 60, 6 * 60, 12 * 60, 24 * 60, 3 * 24 * 60, 7 * 24 * 60)
@@ -38,7 +38,7 @@ def lately(trend: TrendView, span_ms: int) -> TrendView:
     if since <= trend.span.since:
         return trend
     points = tuple(point for point in trend.points if point[0] >= since)
-    return replace(trend, points=points, span=Span(since, trend.span.until))
+    return replace(trend, points=points, span=TimeRange(since, trend.span.until))
 
 
 def span_words(ms: int) -> str:

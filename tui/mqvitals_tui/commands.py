@@ -12,8 +12,8 @@ from textual.content import Content
 
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.view.text import safe
-from mqvitals_agent.view.wording import object_words
+from mqvitals_agent.text.figure import object_words
+from mqvitals_agent.text.terminal import safe
 from mqvitals_tui.names import Known, found, prepared
 from mqvitals_tui.places import DATA_SETS, PLACES, STRUCTURES, Place
 from mqvitals_tui.themes import THEMES

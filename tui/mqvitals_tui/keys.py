@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from textual.binding import Binding
 
-from mqvitals_agent.view.styled import Line, Span, Tone
-from mqvitals_agent.view.text import cells
+from mqvitals_agent.text.styled import Line, Span, Tone
+from mqvitals_agent.text.terminal import cells
 from mqvitals_tui.places import PLACES
 
 

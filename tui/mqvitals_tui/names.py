@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from heapq import nsmallest
 from typing import NamedTuple
 
-from mqvitals_agent.view.wording import object_words
+from mqvitals_agent.text.figure import object_words
 from mqvitals_rules.snapshot import ObjectName
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from mqvitals_agent.text.styled import Line, Span, Tone
+from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.frame import AGENT, ALERTS, LIST, OVERVIEW, Want
 from mqvitals_agent.view.listing import STORAGE
-from mqvitals_agent.view.styled import Line, Span, Tone
-from mqvitals_agent.view.text import cells
 
 
 class Place(NamedTuple):

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from mqvitals_agent.view.chart import Scale, scale_of_states, scale_of_values
-from mqvitals_agent.view.figure import clock, day, quantity, state
+from mqvitals_agent.text.chart import Scale, scale_of_states, scale_of_values
+from mqvitals_agent.text.figure import clock, day, quantity, state
 from mqvitals_agent.view.trend import TrendView
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 from mqvitals_tui.feed import Points

@@ -50,8 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _list(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.store.error import StoreError
+    from mqvitals_agent.text.figure import moment, zone_name
     from mqvitals_agent.view.alerts import as_json, at_least, full_json, listing
-    from mqvitals_agent.view.figure import moment, zone_name
     from mqvitals_agent.view.situation import read_situation
     from mqvitals_agent.view.status import last_known, status_of
     from mqvitals_rules.lifecycle.alert import Severity

@@ -133,7 +133,7 @@ def _check(path: str | None, *, files: bool) -> int:
 def _foretell(loaded: LoadedSettings, path: str, of_files: tuple[Problem, ...]) -> None:
     """Print what connecting will be like, and that there is no problem. A warning is none: other commands work all the same."""
     from mqvitals_agent.connection.forecast import forecast
-    from mqvitals_agent.view.text import safe
+    from mqvitals_agent.text.terminal import safe
     from mqvitals_config.source import explained
 
     told = forecast(loaded.settings, loaded.origins, os.environ)
@@ -167,7 +167,7 @@ def _show(path: str | None, *, as_json: bool) -> int:
         settings = {key: {"value": value, "origin": origin} for key, value, origin in rows}
         print(json.dumps({"file": loaded.path, "settings": settings}, indent=2))
         return ExitCode.DONE
-    from mqvitals_agent.view.text import cells, safe
+    from mqvitals_agent.text.terminal import cells, safe
 
     written = [(safe(key), safe(_written(value)), safe(origin)) for key, value, origin in rows]
     wide = max(len(key) for key, _, _ in written)

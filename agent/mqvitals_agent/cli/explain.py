@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mqvitals_agent.cli.failure import ExitCode, Failure
 from mqvitals_agent.cli.rule_argument import judging_of, no_rule, rules_of, settings_of
 from mqvitals_agent.cli.store_argument import line_width, open_store, show
-from mqvitals_agent.view.text import safe, wrap
+from mqvitals_agent.text.terminal import safe, wrap
 from mqvitals_rules.snapshot import ObjectName
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def _never_about(reader: StoreReader, name: ObjectName, rule: Rule) -> Failure:
 
 def _verdict(reader: StoreReader, name: ObjectName, rule: Rule, judging: Judging, alert: Alert | None) -> Iterator[str]:
     """What the rule says of one object that it judges; ``alert`` is the newest about it."""
-    from mqvitals_agent.view.figure import stamp
+    from mqvitals_agent.text.figure import stamp
     from mqvitals_agent.view.verdict import judge
     from mqvitals_rules.declaration import yaml_lines
 
@@ -216,7 +216,7 @@ def _verdict(reader: StoreReader, name: ObjectName, rule: Rule, judging: Judging
 
 def _alert(rule: Rule, alert: Alert | None) -> str:
     """``firing since TIME; ends when ...``: where the newest alert is in its life."""
-    from mqvitals_agent.view.figure import stamp
+    from mqvitals_agent.text.figure import stamp
     from mqvitals_config.scalars import format_duration
     from mqvitals_rules.page import counted, hold
 
@@ -238,7 +238,7 @@ def _alert(rule: Rule, alert: Alert | None) -> str:
 
 def _history(alerts: Sequence[Alert]) -> Iterator[str]:
     """The rule's alerts about one object that are over, the newest first."""
-    from mqvitals_agent.view.figure import stamp
+    from mqvitals_agent.text.figure import stamp
 
     ended = [alert for alert in alerts if alert.ended is not None and alert.started is not None]
     for number, alert in enumerate(ended[:_MOST_ALERTS]):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mqvitals_agent.cli.failure import ExitCode, Failure
 from mqvitals_agent.cli.store_argument import line_width
-from mqvitals_agent.view.text import cells, fit, wrap
+from mqvitals_agent.text.terminal import cells, fit, wrap
 
 _DESCRIPTION = """\
 Shows a page of the documentation as text, through the pager (PAGER) on a terminal; without TOPIC it lists them.

@@ -129,7 +129,7 @@ def _run(program: str, commands: Sequence[Command], chosen: str | None, argument
     module = import_module(next(command.module for command in commands if command.name == parsed.command))
     shown: AbstractContextManager[None] = nullcontext()
     if (zone := getattr(parsed, "tz", None)) is not None:
-        from mqvitals_agent.view.figure import times_in
+        from mqvitals_agent.text.figure import times_in
 
         shown = times_in(zone)
     with shown:
@@ -159,7 +159,7 @@ def _parser(program: str, commands: Sequence[Command], filled: Collection[str]) 
 
 
 def _tell(failure: Failure) -> None:
-    from mqvitals_agent.view.text import safe
+    from mqvitals_agent.text.terminal import safe
 
     # A message may quote a file's bytes; its lines are ours.
     for line in f"mqvitals: {failure.message}".split("\n"):
@@ -172,7 +172,7 @@ def _bug(program: str) -> int:
     """Show what went wrong inside, harmless to the terminal, and ask for a report."""
     import traceback
 
-    from mqvitals_agent.view.text import safe
+    from mqvitals_agent.text.terminal import safe
 
     for line in traceback.format_exc().splitlines():
         complain(safe(line))

@@ -154,7 +154,7 @@ def _tell(formula: Formula, answer: Answer, told: Sequence[str], *, as_json: boo
 
     if as_json:
         from mqvitals_agent.cli.stream import complain
-        from mqvitals_agent.view.text import safe
+        from mqvitals_agent.text.terminal import safe
 
         # The JSON is that of the formula alone; where its inputs are from is for people.
         for line in told:

@@ -52,7 +52,7 @@ def taken(
 
 
 def _told(seen: tuple[Seen, ...], name: ObjectName, now: int) -> Iterator[str]:
-    from mqvitals_agent.view.figure import short_age
+    from mqvitals_agent.text.figure import short_age
     from mqvitals_rules.plan.quantity import shown
 
     for each in seen:

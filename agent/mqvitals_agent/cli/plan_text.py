@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from mqvitals_agent.view.text import cells, safe, wrap
+from mqvitals_agent.text.terminal import cells, safe, wrap
 from mqvitals_rules.plan.answer import Answer, Row
 from mqvitals_rules.plan.formula import Formula
 from mqvitals_rules.plan.page import command

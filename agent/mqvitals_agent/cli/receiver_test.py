@@ -37,7 +37,7 @@ def run_test(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.bounded_call import run_in_loop
     from mqvitals_agent.notify.answer import Verdict
     from mqvitals_agent.notify.trial import try_receiver
-    from mqvitals_agent.view.text import safe
+    from mqvitals_agent.text.terminal import safe
 
     receiver = _receiver(arguments)
     for status, answer in run_in_loop(try_receiver(receiver, now_ms())):

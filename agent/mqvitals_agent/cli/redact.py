@@ -84,6 +84,6 @@ def tell(redactor: Redactor) -> None:
 
 
 def _say(text: str) -> None:
-    from mqvitals_agent.view.text import safe
+    from mqvitals_agent.text.terminal import safe
 
     print(f"mqvitals: {safe(text)}", file=sys.stderr)

@@ -195,6 +195,6 @@ def _count(number: int, what: str) -> str:
 
 
 def _say(text: str) -> None:
-    from mqvitals_agent.view.text import safe
+    from mqvitals_agent.text.terminal import safe
 
     print(f"mqvitals: {safe(text)}", file=sys.stderr)

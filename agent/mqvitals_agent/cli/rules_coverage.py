@@ -13,7 +13,7 @@ _WORDS = {True: "true", False: "false", None: "unknown"}
 
 def coverage_lines(coverages: Sequence[Coverage]) -> list[str]:
     """A line for each rule and condition that tests leave out in part, and a line of counts."""
-    from mqvitals_agent.view.text import safe
+    from mqvitals_agent.text.terminal import safe
 
     rules = _rules(coverages)
     lines = ["", "Coverage"]

@@ -153,7 +153,7 @@ def _nothing(rules: Iterable[Rule], wanted: dict[str, str]) -> Failure:
 
 
 def _table(rules: Iterable[Rule], disabled: frozenset[str]) -> list[str]:
-    from mqvitals_agent.view.text import cells, fit, safe
+    from mqvitals_agent.text.terminal import cells, fit, safe
 
     rows = [("Rule", "Severity", "Tier", "Kind", "Judges", "Title")]
     for rule in rules:
@@ -165,7 +165,7 @@ def _table(rules: Iterable[Rule], disabled: frozenset[str]) -> list[str]:
 
 def _counted(rules: Iterable[Rule]) -> Iterator[str]:
     from mqvitals_agent.cli.store_argument import line_width
-    from mqvitals_agent.view.text import safe, wrap
+    from mqvitals_agent.text.terminal import safe, wrap
 
     told = counts(rules)
     number = told.pop("rules")

@@ -180,7 +180,7 @@ def _wrong(path: str, error: Any) -> Failure:
 
 
 def _lines(played: Sequence[Played]) -> Iterator[str]:
-    from mqvitals_agent.view.text import safe
+    from mqvitals_agent.text.terminal import safe
 
     for each in played:
         yield from (safe(str(failure)) for failure in each.failures)

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 
 from mqvitals_agent.clock import Clock
-from mqvitals_agent.view.text import safe
+from mqvitals_agent.text.terminal import safe
 
 _LONGEST_STATUS = 400
 

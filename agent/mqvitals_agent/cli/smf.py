@@ -250,7 +250,7 @@ def _write(found: Iterator[Record], wanted: frozenset[str], files: CsvFiles, fol
 def _tell(name: str, tally: Tally, trouble: Sequence[str], *, several: bool) -> None:
     """The summary of a file, and why it could not be read."""
     from mqvitals_agent.smf.source import STDIN
-    from mqvitals_agent.view.text import safe
+    from mqvitals_agent.text.terminal import safe
 
     shown = safe("standard input" if name == STDIN else name)
     for sentence in trouble:

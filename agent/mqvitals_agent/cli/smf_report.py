@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.smf.report.health_check import health_check
     from mqvitals_agent.smf.report.markdown import markdown_lines
     from mqvitals_agent.smf.report.plain import plain_lines
-    from mqvitals_agent.view.text import safe
+    from mqvitals_agent.text.terminal import safe
 
     if arguments.ascii:
         only_ascii()
@@ -85,7 +85,7 @@ def _nothing(damaged: int) -> str:
 
 def _shows_blocks() -> bool:
     """Whether standard output can show a sparkline."""
-    from mqvitals_agent.view.sparkline import BLOCKS
+    from mqvitals_agent.text.chart import BLOCKS
 
     try:
         BLOCKS.encode(sys.stdout.encoding or "ascii")

@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     from mqvitals_agent.store.check import check, repair
     from mqvitals_agent.store.error import StoreError
-    from mqvitals_agent.view.text import safe
+    from mqvitals_agent.text.terminal import safe
 
     path = Path(arguments.path).resolve()
     now = now_ms()

@@ -67,7 +67,7 @@ def _tell_passed_over(reader: StoreReader, path: str) -> None:
     import shlex
 
     from mqvitals_agent.cli.stream import complain
-    from mqvitals_agent.view.text import safe
+    from mqvitals_agent.text.terminal import safe
 
     rows = reader.passed_over()
     if rows:

@@ -77,7 +77,7 @@ def _nothing(flags: int) -> int:
 
 
 def _in_ascii(error: UnicodeError) -> tuple[str, int]:
-    from mqvitals_agent.view.ascii import in_ascii
+    from mqvitals_agent.text.terminal import in_ascii
 
     if not isinstance(error, UnicodeEncodeError):
         raise error

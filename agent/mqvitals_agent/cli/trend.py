@@ -109,9 +109,9 @@ def _metric(name: ObjectName, text: str) -> Metric:
 
 def _read(reader: StoreReader, name: ObjectName, metric: Metric, arguments: argparse.Namespace) -> TrendView:
     """Query the store. Raises StoreError; Failure for a time that cannot be read."""
-    from mqvitals_agent.view.chart import Span
-    from mqvitals_agent.view.figure import moment, zone_name
-    from mqvitals_agent.view.text import safe
+    from mqvitals_agent.text.chart import TimeRange
+    from mqvitals_agent.text.figure import moment, zone_name
+    from mqvitals_agent.text.terminal import safe
     from mqvitals_agent.view.trend import view_of
     from mqvitals_rules.vocabulary.metric import Absence
 
@@ -140,7 +140,7 @@ def _read(reader: StoreReader, name: ObjectName, metric: Metric, arguments: argp
     if metric.needs_statistics and not why:
         why = Absence.NEEDS_STATISTICS.value
     note = f"The past: {safe(meta.origin)}" if meta.past else ""
-    return view_of(name, metric, series, Span(since, until), why, note)
+    return view_of(name, metric, series, TimeRange(since, until), why, note)
 
 
 def _duration(text: str) -> int:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_agent.text.styled import Line
     from mqvitals_agent.view.paint import Painter
-    from mqvitals_agent.view.styled import Line
     from mqvitals_agent.who.holder import Holders
     from mqvitals_rules.snapshot import ObjectName
 
@@ -151,9 +151,9 @@ def _asked(path: Path, queues: Sequence[ObjectName], patience_ms: int) -> tuple[
 
 
 def _show(found: Sequence[Holders]) -> None:
-    from mqvitals_agent.view.heading import heading
+    from mqvitals_agent.text.figure import object_words
+    from mqvitals_agent.text.styled import heading
     from mqvitals_agent.view.holders import holders_lines
-    from mqvitals_agent.view.wording import object_words
 
     now, width, paint = now_ms(), line_width(), painter()
     lines: list[Line] = []
@@ -165,8 +165,8 @@ def _show(found: Sequence[Holders]) -> None:
 
 
 def _painted(line: Line, paint: Painter) -> str:
-    from mqvitals_agent.view.severity import Health
-    from mqvitals_agent.view.styled import Tone
+    from mqvitals_agent.text.severity import Health
+    from mqvitals_agent.text.styled import Tone
 
     words = {health.word: health for health in Health}
     parts = []

@@ -9,7 +9,7 @@ from typing import Final
 from mqvitals_agent.doctor.finding import Finding, Result, worst_first
 from mqvitals_agent.doctor.permission import CHANNEL_INITIATOR_USER, USER, Grant, grants
 from mqvitals_agent.pcf.names import reason_name
-from mqvitals_agent.view.text import safe, table, wrap
+from mqvitals_agent.text.terminal import safe, table, wrap
 
 _INDENT: Final = "    "
 _WHO_REFUSED: Final = (

@@ -8,7 +8,7 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 from enum import Enum
 
-from mqvitals_agent.view.text import cut, safe
+from mqvitals_agent.text.terminal import cut, safe
 
 _SHOWN_CELLS = 160
 _TRY_AGAIN = frozenset({408, 425, 429})

@@ -10,7 +10,7 @@ from mqvitals_agent.smf.report.gauge import Gauge, gauge_of
 from mqvitals_agent.smf.report.judge import Check, Occurrence
 from mqvitals_agent.smf.report.outcome import Outcome, outcome_of
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.view.severity import Health
+from mqvitals_agent.text.severity import Health
 from mqvitals_agent.view.stored_world import lasting_owners, load_kind
 from mqvitals_agent.view.verdict import StoredPast
 from mqvitals_rules.check import Judging

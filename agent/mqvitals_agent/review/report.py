@@ -11,10 +11,9 @@ from mqvitals_agent.smf.report.health_check import NO_CAVEAT
 from mqvitals_agent.smf.report.judge import Check
 from mqvitals_agent.smf.report.outcome import Finding, Outcome, Trouble, by_rule
 from mqvitals_agent.smf.report.wording import plural
-from mqvitals_agent.view.figure import moment, zone_name
-from mqvitals_agent.view.severity import health_of
-from mqvitals_agent.view.text import safe
-from mqvitals_agent.view.wording import object_words
+from mqvitals_agent.text.figure import moment, object_words, zone_name
+from mqvitals_agent.text.severity import health_of
+from mqvitals_agent.text.terminal import safe
 from mqvitals_rules.declaration import yaml_lines
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.rule import RuleKind

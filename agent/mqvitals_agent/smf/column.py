@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
-from mqvitals_agent.csv_cell import quoted
 from mqvitals_agent.smf.label import LABELS, NOTHING
 from mqvitals_agent.smf.layout.field import Cell, Layout, text
 from mqvitals_agent.smf.layout.qest import QEST
 from mqvitals_agent.smf.moment import calendar
 from mqvitals_agent.smf.record import EPOCH_US
 from mqvitals_agent.smf.slot import slots
+from mqvitals_agent.text.terminal import csv_cell
 
 _COPIES: Final = ("1.1", "1.2", "2.1", "2.2")
 _KINDS: Final = (
@@ -138,7 +138,7 @@ def _name(section: str, cell: Cell) -> str | None:
 
 @lru_cache(8192)
 def _text(data: bytes) -> str:
-    return quoted(text(data))
+    return csv_cell(text(data))
 
 
 def _duration(value: int) -> str:

@@ -14,7 +14,6 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple, Self
 
-from mqvitals_agent.csv_cell import quoted
 from mqvitals_agent.smf.column import Column, columns, hexed, stamp
 from mqvitals_agent.smf.label import CONNECTION
 from mqvitals_agent.smf.layout.field import Cell, Layout, Shape, text
@@ -23,6 +22,7 @@ from mqvitals_agent.smf.record import STATISTICS, Record
 from mqvitals_agent.smf.section import Section, sections
 from mqvitals_agent.smf.slot import slots, used
 from mqvitals_agent.smf.stencil import Part, Stencil
+from mqvitals_agent.text.terminal import csv_cell
 
 _NAMES: Final[Mapping[str, str]] = {"WQST": "WQ"}
 _RECORD: Final = ("Date", "Time", "LPAR", "QMgr", "QSG", "MQ_Version")
@@ -127,7 +127,7 @@ def headings(layout: Layout) -> tuple[str, ...]:
 
 
 def _cell(heading: str) -> str:
-    return quoted(heading) if "," in heading else heading
+    return csv_cell(heading) if "," in heading else heading
 
 
 def _common(record: Record) -> str:
@@ -148,7 +148,7 @@ def _date(year: int, day: int) -> str:
 
 @lru_cache(256)
 def _names(sysid: str, ssid: str, qsg: str, release: int) -> str:
-    return f"{quoted(sysid)},{quoted(ssid)},{quoted(qsg)},{release or ''}"
+    return f"{csv_cell(sysid)},{csv_cell(ssid)},{csv_cell(qsg)},{release or ''}"
 
 
 def _interval(record: Record) -> str:
@@ -247,11 +247,11 @@ def _thread(section: Section) -> str:
     label = CONNECTION.get(kind)
     return ",".join(
         (
-            quoted(text(data[at + 4 : at + 12])),
+            csv_cell(text(data[at + 4 : at + 12])),
             hexed(data[at + 12 : at + 24]),
-            quoted(text(data[at + 24 : at + 32])),
-            quoted(text(data[at + 40 : at + 48])),
-            str(kind) if label is None else quoted(label),
+            csv_cell(text(data[at + 24 : at + 32])),
+            csv_cell(text(data[at + 40 : at + 48])),
+            str(kind) if label is None else csv_cell(label),
             hexed(data[at + 52 : at + 74]),
             hexed(data[at + 74 : at + 90]),
         )

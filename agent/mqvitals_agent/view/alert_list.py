@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from mqvitals_agent.text.figure import number
+from mqvitals_agent.text.severity import WIDEST, Health, health_of
+from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, tone_of
+from mqvitals_agent.text.terminal import wrap
 from mqvitals_agent.view.alerts import WIDE, entries, in_chains, shown_severity
-from mqvitals_agent.view.figure import number
-from mqvitals_agent.view.heading import heading
 from mqvitals_agent.view.paint import Painter
-from mqvitals_agent.view.severity import WIDEST, Health, health_of
 from mqvitals_agent.view.status import silent_since
-from mqvitals_agent.view.styled import Line, Span, Tone, line, tone_of
-from mqvitals_agent.view.text import wrap
 from mqvitals_agent.view.unknown import without_answer
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey
 from mqvitals_rules.rule import RuleKind

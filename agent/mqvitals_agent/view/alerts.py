@@ -7,11 +7,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mqvitals_agent.view.figure import age, clock, day
+from mqvitals_agent.text.figure import age, clock, day, object_words
+from mqvitals_agent.text.severity import WIDEST, Health, health_of
+from mqvitals_agent.text.terminal import cells, cut, fit, safe, wrap
 from mqvitals_agent.view.paint import Painter
-from mqvitals_agent.view.severity import WIDEST, Health, health_of
-from mqvitals_agent.view.text import cells, cut, fit, safe, wrap
-from mqvitals_agent.view.wording import object_words
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Severity, Why
 from mqvitals_rules.moment import iso
 

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.view.figure import figure, number, short_age, whole_percent
-from mqvitals_agent.view.severity import Health, health_of
+from mqvitals_agent.text.figure import figure, number, short_age, whole_percent
+from mqvitals_agent.text.severity import Health, health_of
+from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.situation import Current, Member
-from mqvitals_agent.view.text import safe
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.snapshot import ObjectName, Outcome
 from mqvitals_rules.vocabulary.metric import Absence

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.view.figure import figure, number, quantity, rough_age, short_age, whole
+from mqvitals_agent.text.figure import figure, number, quantity, rough_age, short_age, whole
+from mqvitals_agent.text.severity import WIDEST, Health
+from mqvitals_agent.text.styled import Tone, tone_of
+from mqvitals_agent.text.terminal import cells, safe
 from mqvitals_agent.view.listing import natural
 from mqvitals_agent.view.rate import PER_SECOND
 from mqvitals_agent.view.remedy import TREND
-from mqvitals_agent.view.severity import WIDEST, Health
-from mqvitals_agent.view.styled import Tone, tone_of
 from mqvitals_agent.view.table import Cell, Column, Item
-from mqvitals_agent.view.text import cells, safe
 from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType, Reported
 from mqvitals_rules.vocabulary.states import CHANNEL_TYPE
 from mqvitals_rules.vocabulary.tables import KINDS

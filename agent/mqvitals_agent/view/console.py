@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from mqvitals_agent.store.message_row import FREQUENT, StoredMessage
-from mqvitals_agent.view.figure import clock, day, whole
-from mqvitals_agent.view.heading import heading
-from mqvitals_agent.view.styled import Line, Tone, line
-from mqvitals_agent.view.text import cells, safe, wrap
+from mqvitals_agent.text.figure import clock, day, whole
+from mqvitals_agent.text.styled import Line, Tone, heading, line
+from mqvitals_agent.text.terminal import cells, safe, wrap
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.moment import iso
 from mqvitals_rules.snapshot import ObjectName

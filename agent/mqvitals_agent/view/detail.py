@@ -6,24 +6,32 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.text.figure import (
+    age,
+    figure,
+    kind_words,
+    metric_words,
+    moment,
+    number,
+    object_words,
+    short_age,
+    zone_name,
+)
+from mqvitals_agent.text.severity import WIDEST, Health, health_of
+from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, tone_of
+from mqvitals_agent.text.terminal import cells, cut, fit, safe, wrap
 from mqvitals_agent.view.alerts import lasted, short_summary, since, told_summary
 from mqvitals_agent.view.console import console_lines
-from mqvitals_agent.view.figure import age, figure, moment, number, short_age, zone_name
-from mqvitals_agent.view.heading import heading
 from mqvitals_agent.view.incident import incident_lines
 from mqvitals_agent.view.interval import interval_lines
 from mqvitals_agent.view.judgement import rule_lines
 from mqvitals_agent.view.record_words import needs_words, on_zos
 from mqvitals_agent.view.related import Related
 from mqvitals_agent.view.remedy import TREND
-from mqvitals_agent.view.severity import WIDEST, Health, health_of
-from mqvitals_agent.view.styled import Line, Span, Tone, line, tone_of
 from mqvitals_agent.view.subject import Detail
 from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import task_lines
-from mqvitals_agent.view.text import cells, cut, fit, safe, wrap
 from mqvitals_agent.view.what_if import what_if_lines
-from mqvitals_agent.view.wording import kind_words, metric_words, object_words
 from mqvitals_rules.page import one_line
 from mqvitals_rules.snapshot import Instance, ObjectName, Source
 from mqvitals_rules.vocabulary.metric import Absence

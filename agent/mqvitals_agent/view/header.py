@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from mqvitals_agent.text.figure import age, clock, day, moment, number, zone_name
+from mqvitals_agent.text.severity import Health, health_of
+from mqvitals_agent.text.terminal import cells, safe, wrap
 from mqvitals_agent.view.alerts import since
-from mqvitals_agent.view.figure import age, clock, day, moment, number, zone_name
 from mqvitals_agent.view.paint import Painter
-from mqvitals_agent.view.severity import Health, health_of
 from mqvitals_agent.view.situation import refused_words, unstored_words
 from mqvitals_agent.view.status import StatusView, counts
-from mqvitals_agent.view.text import cells, safe, wrap
 from mqvitals_agent.view.unknown import troubling, without_answer
 
 

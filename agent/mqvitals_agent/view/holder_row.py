@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from mqvitals_agent.view.figure import number
-from mqvitals_agent.view.severity import Health
-from mqvitals_agent.view.styled import Tone, tone_of
+from mqvitals_agent.text.figure import number
+from mqvitals_agent.text.severity import Health
+from mqvitals_agent.text.styled import Tone, tone_of
+from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.table import Cell
-from mqvitals_agent.view.text import safe
 from mqvitals_agent.who.holder import Holder, Instance
 
 UNKNOWN = "not known"

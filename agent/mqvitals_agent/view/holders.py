@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from mqvitals_agent.view.figure import age, duration_us, number
+from mqvitals_agent.text.figure import age, duration_us, number
+from mqvitals_agent.text.severity import Health, worst
+from mqvitals_agent.text.styled import Line, Span, Tone, line, tone_of
+from mqvitals_agent.text.terminal import cells, cut, safe, wrap
 from mqvitals_agent.view.holder_row import UNKNOWN, HolderRow, counted, health_of_unit, holder_rows
-from mqvitals_agent.view.severity import Health, worst
-from mqvitals_agent.view.styled import Line, Span, Tone, line, tone_of
 from mqvitals_agent.view.table import Cell
-from mqvitals_agent.view.text import cells, cut, safe, wrap
 from mqvitals_agent.who.holder import Holder, Holders, MemberHolders
 from mqvitals_rules.snapshot import ObjectName
 

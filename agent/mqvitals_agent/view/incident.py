@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mqvitals_agent.view.figure import number
+from mqvitals_agent.text.figure import number, object_words
+from mqvitals_agent.text.styled import Line, Span, Tone, line
+from mqvitals_agent.text.terminal import cut, safe
 from mqvitals_agent.view.status import StatusView
-from mqvitals_agent.view.styled import Line, Span, Tone, line
-from mqvitals_agent.view.text import cut, safe
-from mqvitals_agent.view.wording import object_words
 from mqvitals_rules.lifecycle.alert import Alert
 
 MOST_EFFECTS = 5

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.view.figure import figure
+from mqvitals_agent.text.figure import figure
+from mqvitals_agent.text.styled import Line, Tone, line
+from mqvitals_agent.text.terminal import wrap
 from mqvitals_agent.view.record_words import newest_record, on_zos, record_words
-from mqvitals_agent.view.styled import Line, Tone, line
-from mqvitals_agent.view.text import wrap
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import metric as metric_of
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from mqvitals_agent.text.figure import age
+from mqvitals_agent.text.severity import Health, health_of
+from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, tone_of
+from mqvitals_agent.text.terminal import cells, safe, wrap
 from mqvitals_agent.view.alerts import since
-from mqvitals_agent.view.figure import age
-from mqvitals_agent.view.heading import heading
-from mqvitals_agent.view.severity import Health, health_of
-from mqvitals_agent.view.styled import Line, Span, Tone, line, tone_of
 from mqvitals_agent.view.subject import Looked
-from mqvitals_agent.view.text import cells, safe, wrap
 from mqvitals_rules.page import hold, one_line
 
 _LEAD = 12

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.view.figure import figure
+from mqvitals_agent.text.figure import figure
+from mqvitals_agent.text.severity import Health, health_of
 from mqvitals_agent.view.rate import RATE, with_rates
 from mqvitals_agent.view.remedy import TREND
-from mqvitals_agent.view.severity import Health, health_of
 from mqvitals_agent.view.status import StatusView
 from mqvitals_agent.view.table import Column, Item
 from mqvitals_rules.lifecycle.alert import Alert

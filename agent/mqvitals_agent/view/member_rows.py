@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mqvitals_agent.text.chart import TimeRange as Time
+from mqvitals_agent.text.chart import sparkline
+from mqvitals_agent.text.figure import number, short_age
+from mqvitals_agent.text.severity import WIDEST, Health, health_of, worst
+from mqvitals_agent.text.styled import Line, Span, Tone, line, tone_of
+from mqvitals_agent.text.terminal import cells, fit, safe, wrap
 from mqvitals_agent.view import cell
-from mqvitals_agent.view.chart import Span as Time
 from mqvitals_agent.view.column import short_absence
-from mqvitals_agent.view.figure import number, short_age
 from mqvitals_agent.view.growth import SOON_MS, full_in
 from mqvitals_agent.view.member_table import as_seen, seen_ts
 from mqvitals_agent.view.pulse import SPAN_MS
-from mqvitals_agent.view.severity import WIDEST, Health, health_of, worst
 from mqvitals_agent.view.situation import Member, unreached
-from mqvitals_agent.view.sparkline import sparkline
 from mqvitals_agent.view.status import MemberView, StatusView
-from mqvitals_agent.view.styled import Line, Span, Tone, line, tone_of
 from mqvitals_agent.view.table import Cell
-from mqvitals_agent.view.text import cells, fit, safe, wrap
 from mqvitals_rules.vocabulary.metric import Absence
 
 if TYPE_CHECKING:

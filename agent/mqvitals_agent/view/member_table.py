@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from mqvitals_agent.text.figure import number, short_age
+from mqvitals_agent.text.severity import Health
+from mqvitals_agent.text.terminal import safe, table, wrap
 from mqvitals_agent.view import cell
-from mqvitals_agent.view.figure import number, short_age
 from mqvitals_agent.view.paint import Painter
-from mqvitals_agent.view.severity import Health
 from mqvitals_agent.view.situation import Member, unreached
 from mqvitals_agent.view.status import MemberView, StatusView
-from mqvitals_agent.view.text import safe, table, wrap
 
 _HEADING = "Queue managers  "
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from mqvitals_agent.text.figure import number, object_words
+from mqvitals_agent.text.severity import WIDEST, Health, health_of
+from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, tone_of
+from mqvitals_agent.text.terminal import cells, cut, fit, safe, wrap
 from mqvitals_agent.view.alerts import lasted, short_summary
-from mqvitals_agent.view.figure import number
-from mqvitals_agent.view.heading import heading
 from mqvitals_agent.view.member_rows import VERY_WIDE, member_rows
 from mqvitals_agent.view.remedy import Remedy
-from mqvitals_agent.view.severity import WIDEST, Health, health_of
 from mqvitals_agent.view.status import StatusView, silent_since
 from mqvitals_agent.view.structure_rows import structure_rows
-from mqvitals_agent.view.styled import Line, Span, Tone, line, tone_of
-from mqvitals_agent.view.text import cells, cut, fit, safe, wrap
 from mqvitals_agent.view.top_line import header_lines
-from mqvitals_agent.view.wording import object_words
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey
 from mqvitals_rules.page import one_line
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mqvitals_agent.view.severity import Health
+from mqvitals_agent.text.severity import Health
 
 COLOUR_VARIABLE = "MQVITALS_COLOR"
 """``always`` colours what is not a terminal too, ``never`` nothing; for programs that pass our output on."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.view.figure import clock, day, rough_age, short_age
+from mqvitals_agent.text.figure import clock, day, rough_age, short_age
 from mqvitals_rules.snapshot import Source
 from mqvitals_rules.vocabulary.metric import Absence
 

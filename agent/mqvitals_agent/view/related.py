@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.text.severity import Health
 from mqvitals_agent.view.listing import health_by_object, health_of_item
 from mqvitals_agent.view.remedy import TREND
-from mqvitals_agent.view.severity import Health
 from mqvitals_agent.view.status import StatusView
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence

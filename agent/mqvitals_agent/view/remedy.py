@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.text.terminal import cells, safe, wrap
 from mqvitals_agent.view.paint import Painter
-from mqvitals_agent.view.text import cells, safe, wrap
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.present import Present
 from mqvitals_rules.snapshot import ObjectName

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from mqvitals_agent.text.figure import number
+from mqvitals_agent.text.severity import Health
+from mqvitals_agent.text.terminal import cells, wrap
 from mqvitals_agent.view.alerts import entries
-from mqvitals_agent.view.figure import number
 from mqvitals_agent.view.header import header
 from mqvitals_agent.view.layout import Advice, Layout, layouts
 from mqvitals_agent.view.member_table import queue_managers
 from mqvitals_agent.view.paint import Painter
 from mqvitals_agent.view.remedy import Remedy, command_lines, what_next
-from mqvitals_agent.view.severity import Health
 from mqvitals_agent.view.status import StatusView, last_known
 from mqvitals_agent.view.structure_table import structures
-from mqvitals_agent.view.text import cells, wrap
 
 
 def screen(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from mqvitals_agent.store.lock import trouble_of
 from mqvitals_agent.store.result import RECORDS_ALONE, CurrentValue, UnknownRow
-from mqvitals_agent.view.figure import age
-from mqvitals_agent.view.text import safe
+from mqvitals_agent.text.figure import age
+from mqvitals_agent.text.terminal import safe
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.snapshot import ObjectName
 

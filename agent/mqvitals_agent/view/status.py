@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from mqvitals_agent.text.severity import Exit, Health, exit_of, health_of, worst
 from mqvitals_agent.view.alerts import as_json, worst_first
-from mqvitals_agent.view.severity import Exit, Health, exit_of, health_of, worst
 from mqvitals_agent.view.situation import Member, Situation
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Severity
 from mqvitals_rules.lifecycle.family import overshadowed, stages

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mqvitals_agent.text.chart import TimeRange as Time
+from mqvitals_agent.text.chart import sparkline
+from mqvitals_agent.text.figure import age, figure, number
+from mqvitals_agent.text.severity import WIDEST, Health, worst
+from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, tone_of
+from mqvitals_agent.text.terminal import cells, fit
 from mqvitals_agent.view import cell
-from mqvitals_agent.view.chart import Span as Time
-from mqvitals_agent.view.figure import age, figure, number
 from mqvitals_agent.view.growth import SOON_MS, full_in
-from mqvitals_agent.view.heading import heading
 from mqvitals_agent.view.member_rows import AGE, LONGEST_NAME, past_cells
 from mqvitals_agent.view.pulse import SPAN_MS
-from mqvitals_agent.view.severity import WIDEST, Health, worst
 from mqvitals_agent.view.situation import Member
-from mqvitals_agent.view.sparkline import sparkline
 from mqvitals_agent.view.structure_table import MOST_STRUCTURES, groups_of, structure_name, worst_and_fullest
-from mqvitals_agent.view.styled import Line, Span, Tone, line, tone_of
-from mqvitals_agent.view.text import cells, fit
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import metric
 

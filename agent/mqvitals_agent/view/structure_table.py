@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from mqvitals_agent.text.figure import figure, number
+from mqvitals_agent.text.severity import Health, worst
+from mqvitals_agent.text.terminal import safe, table
 from mqvitals_agent.view import cell
-from mqvitals_agent.view.figure import figure, number
 from mqvitals_agent.view.paint import Painter
-from mqvitals_agent.view.severity import Health, worst
 from mqvitals_agent.view.situation import Member
 from mqvitals_agent.view.status import STALE_INTERVALS, StatusView, health_of_object
-from mqvitals_agent.view.text import safe, table
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import metric

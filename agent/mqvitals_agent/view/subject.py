@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from mqvitals_agent.plan.observation import observe
 from mqvitals_agent.plan.seen import Known
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.view.chart import Span
+from mqvitals_agent.text.chart import TimeRange
+from mqvitals_agent.text.severity import Health, health_of
 from mqvitals_agent.view.console import Console, read_console
 from mqvitals_agent.view.listing import health_by_object, health_of_item
 from mqvitals_agent.view.related import Related, read_related
 from mqvitals_agent.view.remedy import TREND, Remedy, read_remedy
-from mqvitals_agent.view.severity import Health, health_of
 from mqvitals_agent.view.status import MemberView, StatusView, silent_since
 from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import TASKS, read_tasks, with_tasks
@@ -150,7 +150,7 @@ def read_detail(
         planned={} if stale else observe(reader, name, wanted(name.kind), rules.facts, situation.now),
         chartable=chartable,
         metric=shown,
-        trend=_trend(reader, name, shown, values, Span(situation.now - span_ms, situation.now)) if shown else None,
+        trend=_trend(reader, name, shown, values, TimeRange(situation.now - span_ms, situation.now)) if shown else None,
     )
 
 
@@ -231,7 +231,7 @@ _NEVER_TOLD = frozenset(
 
 
 def _trend(
-    reader: StoreReader, name: ObjectName, metric: str, values: Mapping[str, CurrentValue], span: Span
+    reader: StoreReader, name: ObjectName, metric: str, values: Mapping[str, CurrentValue], span: TimeRange
 ) -> TrendView:
     told = values[metric]
     why = told.value.value if isinstance(told.value, Absence) else ""

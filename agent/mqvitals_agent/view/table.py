@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.view.severity import Health
-from mqvitals_agent.view.styled import Tone
+from mqvitals_agent.text.severity import Health
+from mqvitals_agent.text.styled import Tone
 from mqvitals_rules.snapshot import ObjectName
 
 

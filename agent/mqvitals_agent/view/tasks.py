@@ -7,16 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.text.figure import number
+from mqvitals_agent.text.severity import Health
+from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, tone_of
+from mqvitals_agent.text.terminal import fit, safe, wrap
 from mqvitals_agent.view.column import short_absence, short_figure, told_cell
-from mqvitals_agent.view.figure import number
-from mqvitals_agent.view.heading import heading
 from mqvitals_agent.view.listing import health_by_object, health_of_item, natural
 from mqvitals_agent.view.record_words import Values, needs_words, newest_record, record_words
-from mqvitals_agent.view.severity import Health
 from mqvitals_agent.view.status import StatusView
-from mqvitals_agent.view.styled import Line, Span, Tone, line, tone_of
 from mqvitals_agent.view.table import Cell, Item
-from mqvitals_agent.view.text import fit, safe, wrap
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import KINDS
 

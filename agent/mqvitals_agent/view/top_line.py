@@ -5,11 +5,11 @@ from __future__ import annotations
 from statistics import median_low
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.view.figure import age, clock, day, moment, number, zone_name
-from mqvitals_agent.view.severity import Health, health_of
+from mqvitals_agent.text.figure import age, clock, day, moment, number, zone_name
+from mqvitals_agent.text.severity import Health, health_of
+from mqvitals_agent.text.styled import Line, Span, Tone, line, tone_of
+from mqvitals_agent.text.terminal import cells, cut, safe, wrap
 from mqvitals_agent.view.status import StatusView, counts
-from mqvitals_agent.view.styled import Line, Span, Tone, line, tone_of
-from mqvitals_agent.view.text import cells, cut, safe, wrap
 from mqvitals_agent.view.unknown import troubling
 from mqvitals_rules.lifecycle.alert import Severity
 

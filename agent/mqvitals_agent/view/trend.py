@@ -11,9 +11,9 @@ from operator import itemgetter
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from mqvitals_agent.view.chart import Scale, Span, chart, pauses, scale_of_states, scale_of_values
-from mqvitals_agent.view.figure import age, clock, day, figure, moment, quantity, stamp, state, zone_name
-from mqvitals_agent.view.text import cut, safe, wrap
+from mqvitals_agent.text.chart import Scale, TimeRange, chart, pauses, scale_of_states, scale_of_values
+from mqvitals_agent.text.figure import age, clock, day, figure, moment, quantity, stamp, state, zone_name
+from mqvitals_agent.text.terminal import cut, safe, wrap
 from mqvitals_rules.snapshot import ObjectName, Source
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 
@@ -45,7 +45,7 @@ class TrendView:
     object: ObjectName
     metric: Metric
     points: Points
-    span: Span
+    span: TimeRange
     why: str = ""
     note: str = ""
     intervals: Sequence[int | None] = ()
@@ -53,7 +53,9 @@ class TrendView:
     kept_from: int | None = None
 
 
-def view_of(name: ObjectName, metric: Metric, series: Series, span: Span, why: str = "", note: str = "") -> TrendView:
+def view_of(
+    name: ObjectName, metric: Metric, series: Series, span: TimeRange, why: str = "", note: str = ""
+) -> TrendView:
     """What a store tells of a metric over time."""
     return TrendView(
         name,
@@ -142,7 +144,7 @@ def _broken(view: TrendView) -> Points:
     return sorted([*view.points, *((gap.since + 1, None) for gap in gap_spans(view))], key=itemgetter(0))
 
 
-def gap_spans(view: TrendView) -> tuple[Span, ...]:
+def gap_spans(view: TrendView) -> tuple[TimeRange, ...]:
     """The times of which nothing is told, oldest first.
 
     Of polls, runs of absent values and pauses in which nothing was polled; of records, what lies between the end of one that tells a value
@@ -154,14 +156,14 @@ def gap_spans(view: TrendView) -> tuple[Span, ...]:
     return tuple(pauses(view.points))
 
 
-def _uncovered(view: TrendView, present: Sequence[tuple[int, int]]) -> Iterator[Span]:
+def _uncovered(view: TrendView, present: Sequence[tuple[int, int]]) -> Iterator[TimeRange]:
     covered: int | None = None
     for ts, length in present:
         # What several tell together stands at the nearest full minute, whenever their intervals ended.
         rounded = view.object.kind in _TOLD_TOGETHER and ts % _MINUTE_MS == 0
         spare = max(_JOINT_MS, length // 2 if rounded else 0)
         if covered is not None and ts - length - covered > spare:
-            yield Span(covered, ts - length)
+            yield TimeRange(covered, ts - length)
         covered = ts if covered is None else max(covered, ts)
 
 
@@ -211,7 +213,7 @@ def _footer(view: TrendView, width: int) -> list[str]:
     unit = unit_of(replace(view.metric, unit=_UNITS.get(view.metric.unit, view.metric.unit)))
     parts = [
         f"{_polls(len(times), view)}{every}, {breaks}",
-        f"{_from_to(Span(times[0], times[-1]))} {zone_name(times[-1])}",
+        f"{_from_to(TimeRange(times[0], times[-1]))} {zone_name(times[-1])}",
     ]
     if deleted := not_kept(view):
         parts.append(deleted)
@@ -240,9 +242,9 @@ def _polls(count: int, view: TrendView) -> str:
     return f"{count} {'record' if view.by_records else 'poll'}{'' if count == 1 else 's'}"
 
 
-def _when(ts: int, span: Span) -> str:
+def _when(ts: int, span: TimeRange) -> str:
     return clock(ts) if day(span.since) == day(span.until) else moment(ts)
 
 
-def _from_to(span: Span) -> str:
+def _from_to(span: TimeRange) -> str:
     return f"{moment(span.since)} to {_when(span.until, span)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mqvitals_agent.view.figure import number
+from mqvitals_agent.text.figure import number
 from mqvitals_rules.vocabulary.metric import Absence
 
 Counts = Sequence[tuple[Absence, int]]

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from mqvitals_agent.plan.seen import Known, metrics_of, see
 from mqvitals_agent.plan.take import Told
-from mqvitals_agent.view.figure import duration_us, number, whole
-from mqvitals_agent.view.heading import heading
-from mqvitals_agent.view.styled import Line, Tone, line
-from mqvitals_agent.view.text import wrap
+from mqvitals_agent.text.figure import duration_us, number, whole
+from mqvitals_agent.text.styled import Line, Tone, heading, line
+from mqvitals_agent.text.terminal import wrap
 from mqvitals_rules.plan.batch import MOST_BATCH_MSGS, batch_transfer_time
 from mqvitals_rules.plan.formula import Formula
 from mqvitals_rules.plan.initiator import chiadaps

@@ -12,7 +12,7 @@ import pytest
 
 from mqvitals_agent.cli.main import main
 from mqvitals_agent.cli.plan_text import table
-from mqvitals_agent.view.text import cells
+from mqvitals_agent.text.terminal import cells
 from mqvitals_rules.plan.answer import Row
 from mqvitals_rules.plan.catalogue import FORMULAS
 from mqvitals_rules.plan.formula import Formula

@@ -12,9 +12,9 @@ from mqvitals_agent.intake import Intake
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue, UnknownRow
 from mqvitals_agent.store.writer import Store
+from mqvitals_agent.text.styled import Line
+from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.situation import Current, Member, Situation
-from mqvitals_agent.view.styled import Line
-from mqvitals_agent.view.text import safe
 from mqvitals_config.settings import Settings
 from mqvitals_rules.check import Judging, prepare
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity

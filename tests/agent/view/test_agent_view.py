@@ -10,15 +10,15 @@ import pytest
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.receiver_row import ReceiverRow
 from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.text.severity import Health
+from mqvitals_agent.text.styled import Line, Tone
+from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.agent_view import agent_lines, receiver_lines, store_lines
 from mqvitals_agent.view.alert_list import alert_lines
 from mqvitals_agent.view.frame import Frame, Seq, Want, read_frame
-from mqvitals_agent.view.severity import Health
 from mqvitals_agent.view.situation import Situation
 from mqvitals_agent.view.status import status_of
-from mqvitals_agent.view.styled import Line, Tone
 from mqvitals_agent.view.table import Item
-from mqvitals_agent.view.text import cells
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Reported

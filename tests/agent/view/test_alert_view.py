@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.alerts import as_json, at_least, entries, full_json, listing, since, summary, worst_first
 from mqvitals_agent.view.paint import Painter
 from mqvitals_agent.view.situation import Situation
-from mqvitals_agent.view.text import cells
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
 from mqvitals_rules.snapshot import ObjectName
 

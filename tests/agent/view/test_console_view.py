@@ -14,11 +14,11 @@ from mqvitals_agent.cli.main import main
 from mqvitals_agent.store.message_row import ConsoleRow, message
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
+from mqvitals_agent.text.styled import Tone
+from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.agent_view import agent_lines
 from mqvitals_agent.view.console import NEEDED, console_lines, read_console, tone_of_code
 from mqvitals_agent.view.frame import Want, read_frame
-from mqvitals_agent.view.styled import Tone
-from mqvitals_agent.view.text import cells
 from mqvitals_rules.check import Judging
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
 from mqvitals_rules.snapshot import ObjectName, Snapshot

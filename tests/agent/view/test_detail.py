@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.text.severity import Health
+from mqvitals_agent.text.styled import Line, Tone
+from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.detail import detail_lines
 from mqvitals_agent.view.frame import Want, read_frame
-from mqvitals_agent.view.severity import Health
-from mqvitals_agent.view.styled import Line, Tone
 from mqvitals_agent.view.subject import Detail
-from mqvitals_agent.view.text import cells
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName
 

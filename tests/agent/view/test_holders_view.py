@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mqvitals_agent.text.styled import Line, Tone
+from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.holders import holders_lines
-from mqvitals_agent.view.styled import Line, Tone
-from mqvitals_agent.view.text import cells
 from mqvitals_agent.who.holder import Connection, Holder, Holders, Instance, MemberHolders, UnitOfWork
 from mqvitals_rules.snapshot import ObjectName
 

@@ -8,13 +8,13 @@ import pytest
 
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.text.severity import Health
+from mqvitals_agent.text.styled import Line, Tone, line
+from mqvitals_agent.text.terminal import cells, fit
 from mqvitals_agent.view.columns import GAP, columns, fitted, short_absence
 from mqvitals_agent.view.frame import Want, read_frame
 from mqvitals_agent.view.listing import METRICS, matching, ordered
-from mqvitals_agent.view.severity import Health
-from mqvitals_agent.view.styled import Line, Tone, line
 from mqvitals_agent.view.table import Column, Item
-from mqvitals_agent.view.text import cells, fit
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Reported

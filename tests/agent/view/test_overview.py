@@ -10,15 +10,15 @@ import pytest
 
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue, UnknownRow
-from mqvitals_agent.view.chart import Span as Time
+from mqvitals_agent.text.chart import TimeRange as Time
+from mqvitals_agent.text.chart import sparkline
+from mqvitals_agent.text.styled import Line, Tone
+from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.frame import Frame, Seq, Want, read_frame
 from mqvitals_agent.view.overview import header_lines, overview_lines
 from mqvitals_agent.view.pulse import Pulse
 from mqvitals_agent.view.situation import Situation
-from mqvitals_agent.view.sparkline import sparkline
 from mqvitals_agent.view.status import status_of
-from mqvitals_agent.view.styled import Line, Tone
-from mqvitals_agent.view.text import cells
 from mqvitals_agent.view.unknown import without_answer
 from mqvitals_rules.check import Judging
 from mqvitals_rules.lifecycle.alert import Severity

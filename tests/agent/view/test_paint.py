@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from mqvitals_agent.text.severity import Health
 from mqvitals_agent.view.paint import Painter, wants_colour
-from mqvitals_agent.view.severity import Health
 
 
 @pytest.mark.parametrize(

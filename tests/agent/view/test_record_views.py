@@ -9,10 +9,10 @@ import pytest
 from mqvitals_agent.intake import Intake
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
+from mqvitals_agent.text.severity import Health
+from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.view.column import told_cell
 from mqvitals_agent.view.rate import PER_SECOND, with_rates
-from mqvitals_agent.view.severity import Health
-from mqvitals_agent.view.styled import Tone
 from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.verdict import judge
 from mqvitals_rules.check import Judging

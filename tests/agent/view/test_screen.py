@@ -9,16 +9,16 @@ from unicodedata import category
 import pytest
 
 from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.text.severity import Health
+from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view import cell
 from mqvitals_agent.view.layout import LEAST_ALERTS, MOST_ALERTS
 from mqvitals_agent.view.paint import Painter
 from mqvitals_agent.view.remedy import TREND, Remedy, suggestions
 from mqvitals_agent.view.screen import screen
-from mqvitals_agent.view.severity import Health
 from mqvitals_agent.view.situation import FIGURES, Member, Situation
 from mqvitals_agent.view.status import status_json, status_of
 from mqvitals_agent.view.structure_table import MOST_STRUCTURES
-from mqvitals_agent.view.text import cells
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
 from mqvitals_rules.snapshot import ObjectName, Outcome
 from mqvitals_rules.vocabulary.metric import Absence, Reported

@@ -11,17 +11,17 @@ from mqvitals_agent.intake import Intake
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.store.writer import Store
+from mqvitals_agent.text.figure import rough_age
+from mqvitals_agent.text.severity import Health
+from mqvitals_agent.text.styled import Tone
+from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.columns import columns
 from mqvitals_agent.view.detail import detail_lines
-from mqvitals_agent.view.figure import rough_age
 from mqvitals_agent.view.frame import LIST, Frame, Want, read_frame
 from mqvitals_agent.view.interval import interval_lines
 from mqvitals_agent.view.record_words import on_zos, record_words
-from mqvitals_agent.view.severity import Health
-from mqvitals_agent.view.styled import Tone
 from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import bar, task_lines
-from mqvitals_agent.view.text import cells
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported

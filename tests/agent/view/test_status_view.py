@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from mqvitals_agent.store.result import CurrentValue, UnknownRow
-from mqvitals_agent.view.severity import Health
+from mqvitals_agent.text.severity import Health
 from mqvitals_agent.view.situation import DEFAULT_INTERVAL_MS, Member, Situation, interval
 from mqvitals_agent.view.status import StatusView, status_json, status_of
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.view.chart import Span
-from mqvitals_agent.view.text import cells
+from mqvitals_agent.text.chart import TimeRange
+from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.trend import TrendView, gap_spans, trend_csv, trend_json, trend_text, unit_of
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import metric
@@ -23,7 +23,7 @@ Values = Sequence[int | float | None]
 def view(kind: str, name: str, values: Values, *, why: str = "", note: str = "") -> TrendView:
     points = tuple((START + index * 10_000, value) for index, value in enumerate(values))
     end = points[-1][0] if points else START + 60_000
-    return TrendView(ObjectName("QM01", kind, "X"), metric(kind, name), points, Span(START, end), why, note)
+    return TrendView(ObjectName("QM01", kind, "X"), metric(kind, name), points, TimeRange(START, end), why, note)
 
 
 def test_json() -> None:
@@ -90,7 +90,7 @@ def test_counter_golden() -> None:
 def records(kind: str, name: str, *told: tuple[int, int, float | None]) -> TrendView:
     """The series of records: end (seconds from the beginning), length (seconds), value."""
     points = tuple((START + end * 1000, value) for end, _, value in told)
-    span = Span(START, points[-1][0])
+    span = TimeRange(START, points[-1][0])
     intervals = tuple(length * 1000 for _, length, _ in told)
     return TrendView(
         ObjectName("QM01", kind, "3"), metric(kind, name), points, span, "", "", intervals, by_records=True
@@ -112,12 +112,12 @@ def test_records_that_join_have_no_gaps() -> None:
     joined = [(60, 60, 1), (121, 60, 1), (180, 60, 1)]
     assert gap_spans(records("buffer_pool", "tpw", *joined)) == ()
     assert gap_spans(records("log", "ci_writes", (900, 900, 5), (1810, 900, 5))) == (
-        Span(START + 900_000, START + 910_000),
+        TimeRange(START + 900_000, START + 910_000),
     )
     structure = records("cf_structure", "full_count", (60, 59, 1), (120, 45, 1), (240, 60, 1))
-    assert gap_spans(structure) == (Span(START + 120_000, START + 180_000),)
+    assert gap_spans(structure) == (TimeRange(START + 120_000, START + 180_000),)
     assert gap_spans(records("buffer_pool", "tpw", (60, 60, 1), (120, 60, None), (180, 60, 1))) == (
-        Span(START + 60_000, START + 120_000),
+        TimeRange(START + 60_000, START + 120_000),
     )
 
 
@@ -218,14 +218,14 @@ last RUNNING; seen: RUNNING at 3 polls, RETRYING at 2 polls
 def test_what_is_no_longer_kept() -> None:
     """Deleted is told apart from not polled: for a part of the time beside the points, for all of it instead of them."""
     part = replace(
-        view("queue", "depth", [3, 4, 5]), span=Span(START - 3_600_000, START + 20_000), kept_from=START - 5_000
+        view("queue", "depth", [3, 4, 5]), span=TimeRange(START - 3_600_000, START + 20_000), kept_from=START - 5_000
     )
     assert "; not kept before 2026-11-20 11:59:55 UTC" in " ".join(trend_text(part, 200, 4))
     assert trend_json(part)["kept_from"] == "2026-11-20T11:59:55.000Z"
-    whole = replace(view("queue", "depth", []), span=Span(START - 7_200_000, START - 3_600_000), kept_from=START)
+    whole = replace(view("queue", "depth", []), span=TimeRange(START - 7_200_000, START - 3_600_000), kept_from=START)
     text = " ".join(trend_text(whole, 200, 4))
     assert "Not kept: samples from before 2026-11-20 12:00:00 UTC have been deleted" in text
     assert "No poll" not in text
-    silent = replace(whole, span=Span(START - 7_200_000, START + 3_600_000))
+    silent = replace(whole, span=TimeRange(START - 7_200_000, START + 3_600_000))
     assert "No poll from" in " ".join(trend_text(silent, 200, 4))
     assert "kept" not in " ".join(trend_text(view("queue", "depth", [3, 4, 5]), 200, 4))

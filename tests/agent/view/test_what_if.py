@@ -9,8 +9,8 @@ import pytest
 from mqvitals_agent.plan.seen import Known
 from mqvitals_agent.plan.take import Told
 from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.frame import Want, read_frame
-from mqvitals_agent.view.text import cells
 from mqvitals_agent.view.what_if import wanted, what_if_lines
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName

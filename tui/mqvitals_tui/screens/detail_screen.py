@@ -9,12 +9,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
+from mqvitals_agent.text.figure import object_words
+from mqvitals_agent.text.styled import Line, Span, Tone, line
+from mqvitals_agent.text.terminal import cells, cut, safe
 from mqvitals_agent.view.detail import detail_lines
 from mqvitals_agent.view.frame import DETAIL, HOUR_MS, Want
-from mqvitals_agent.view.styled import Line, Span, Tone, line
-from mqvitals_agent.view.text import cells, cut, safe
 from mqvitals_agent.view.trend import not_kept
-from mqvitals_agent.view.wording import object_words
 from mqvitals_rules.page import one_line
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import KINDS

@@ -14,9 +14,9 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from mqvitals_agent.cli.store_argument import now_ms
+from mqvitals_agent.text.styled import Line, Tone, line
+from mqvitals_agent.text.terminal import cut, safe, wrap
 from mqvitals_agent.view.frame import Frame, Want
-from mqvitals_agent.view.styled import Line, Tone, line
-from mqvitals_agent.view.text import cut, safe, wrap
 from mqvitals_agent.view.top_line import header_lines
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName

@@ -13,12 +13,11 @@ from textual.message import Message
 from textual.widget import Widget
 
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.view.figure import age
+from mqvitals_agent.text.figure import age, object_words
+from mqvitals_agent.text.styled import Line, Tone, line
+from mqvitals_agent.text.terminal import safe, wrap
 from mqvitals_agent.view.frame import DETAIL, Want
 from mqvitals_agent.view.holders import holders_lines
-from mqvitals_agent.view.styled import Line, Tone, line
-from mqvitals_agent.view.text import safe, wrap
-from mqvitals_agent.view.wording import object_words
 from mqvitals_agent.who.holder import Holders
 from mqvitals_agent.who.inquiry import NoAnswer, inquire
 from mqvitals_rules.snapshot import ObjectName

@@ -10,14 +10,14 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Input
 
+from mqvitals_agent.text.figure import number
+from mqvitals_agent.text.styled import Line
 from mqvitals_agent.view.agent_view import agent_lines
 from mqvitals_agent.view.alert_list import alert_lines
 from mqvitals_agent.view.columns import columns
-from mqvitals_agent.view.figure import number
 from mqvitals_agent.view.frame import AGENT, ALERTS, OVERVIEW, Frame, Want
 from mqvitals_agent.view.listing import matching, ordered
 from mqvitals_agent.view.overview import overview_lines
-from mqvitals_agent.view.styled import Line
 from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import task_lines
 from mqvitals_rules.snapshot import ObjectName

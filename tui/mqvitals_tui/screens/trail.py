@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mqvitals_agent.view.styled import Line, Span, Tone
-from mqvitals_agent.view.text import cells
+from mqvitals_agent.text.styled import Line, Span, Tone
+from mqvitals_agent.text.terminal import cells
 
 
 def trail_line(names: tuple[str, ...], width: int) -> Line:

@@ -7,7 +7,7 @@ from typing import ClassVar
 from textual.strip import Strip
 from textual.widget import Widget
 
-from mqvitals_agent.view.styled import Line, line
+from mqvitals_agent.text.styled import Line, line
 from mqvitals_tui.widgets.tones import TONE_CLASSES, paint, tone_css
 
 

@@ -9,10 +9,10 @@ from typing import ClassVar
 from textual.strip import Strip
 from textual.widget import Widget
 
-from mqvitals_agent.view.chart import Scale, TimeRange, chart, plot
-from mqvitals_agent.view.figure import clock
-from mqvitals_agent.view.styled import Line, Span, Tone, line
-from mqvitals_agent.view.text import cells
+from mqvitals_agent.text.chart import Scale, TimeRange, chart, plot
+from mqvitals_agent.text.figure import clock
+from mqvitals_agent.text.styled import Line, Span, Tone, line
+from mqvitals_agent.text.terminal import cells
 from mqvitals_tui.widgets.tones import TONE_CLASSES, paint, tone_css
 
 Points = Sequence[tuple[int, float | None]]

@@ -9,8 +9,7 @@ from textual.cache import LRUCache
 from textual.geometry import Size
 from textual.strip import Strip
 
-from mqvitals_agent.view.heading import is_heading
-from mqvitals_agent.view.styled import Line
+from mqvitals_agent.text.styled import Line, is_heading
 from mqvitals_tui.widgets.cursor_view import CursorView
 from mqvitals_tui.widgets.tones import TONE_CLASSES, paint, tone_css
 

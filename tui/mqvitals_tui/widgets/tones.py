@@ -16,9 +16,9 @@ from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
-from mqvitals_agent.view.sparkline import BLOCKS
-from mqvitals_agent.view.styled import Line, Tone
-from mqvitals_agent.view.text import cut, fit, safe
+from mqvitals_agent.text.chart import BLOCKS
+from mqvitals_agent.text.styled import Line, Tone
+from mqvitals_agent.text.terminal import cut, fit, safe
 
 
 class Look(NamedTuple):

@@ -16,9 +16,9 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
-from mqvitals_agent.view.styled import Tone, line
+from mqvitals_agent.text.styled import Tone, line
+from mqvitals_agent.text.terminal import cut
 from mqvitals_agent.view.table import Cell, Column, Item
-from mqvitals_agent.view.text import cut
 from mqvitals_tui.keys import ACROSS
 from mqvitals_tui.widgets.cursor_view import CursorView
 from mqvitals_tui.widgets.tones import TONE_CLASSES, fitted, paint, span_style, tone_css, tone_style

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from itertools import zip_longest
 
-from mqvitals_agent.view.text import cells, fit, table, wrap
+from mqvitals_agent.text.terminal import cells, fit, table, wrap
 
 _GAP = 2
 _LONGEST_WORD = 24

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from mqvitals_agent.view.ascii import to_ascii
-from mqvitals_agent.view.text import safe
+from mqvitals_agent.text.terminal import safe, to_ascii
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,9 @@ from mqvitals_agent.smf.report.tables import figures
 from mqvitals_agent.smf.report.wording import count, plural, release, when, zone
 from mqvitals_agent.smf.restart import Restart, guarded
 from mqvitals_agent.smf.source import STDIN
-from mqvitals_agent.view.chart import Span
-from mqvitals_agent.view.figure import duration_us, moment
-from mqvitals_agent.view.severity import health_of
-from mqvitals_agent.view.wording import object_words
+from mqvitals_agent.text.chart import TimeRange
+from mqvitals_agent.text.figure import duration_us, moment, object_words
+from mqvitals_agent.text.severity import health_of
 from mqvitals_rules.check import Judging
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.rule import Rule, RuleKind
@@ -68,7 +67,7 @@ def health_check(
     """
     with closing(Staging()) as staging:
         evidence = read(paths, staging, groups or Groups(), now_us)
-        span = Span(*(0, 0) if evidence.period is None else (each // 1000 for each in evidence.period))
+        span = TimeRange(*(0, 0) if evidence.period is None else (each // 1000 for each in evidence.period))
         judge, ledger = Judge(judging), Ledger(span)
         restarts = sorted(staging.restarts(), key=lambda each: each[0].since_us)
         for snapshot in staging.snapshots(evidence.groups, ungrouped=evidence.ungrouped):

@@ -7,7 +7,7 @@ from heapq import heappush, heappushpop
 from typing import Final, NamedTuple
 
 from mqvitals_agent.smf.report.sums import Sums, number
-from mqvitals_agent.view.chart import Span
+from mqvitals_agent.text.chart import TimeRange
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 
 CELLS: Final = 14
@@ -56,7 +56,7 @@ class PoolInterval(NamedTuple):
 class Ledger:
     """The sums of all objects. ``span`` (ms UTC) is the time that all records cover."""
 
-    def __init__(self, span: Span) -> None:
+    def __init__(self, span: TimeRange) -> None:
         self._span = span
         self._sums: dict[str, dict[str, dict[ObjectName, Sums]]] = {}
         self._courses: dict[ObjectName, dict[int, float]] = {}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from mqvitals_agent.smf.report.document import Block, Heading, Items, Listing, Paragraph, Table
-from mqvitals_agent.view.text import safe
+from mqvitals_agent.text.terminal import safe
 
 _MARKS = re.compile(r"[\\`*\[<|~#&$@]|(?<!\w)_|_(?!\w)")
 _LINKS = re.compile(r"(?i)(://|\bwww\.)")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from mqvitals_agent.smf.report.judge import Check, Occurrence
-from mqvitals_agent.view.severity import Health, health_of
+from mqvitals_agent.text.severity import Health, health_of
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.rule import Rule
 from mqvitals_rules.vocabulary.metric import Absence

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from mqvitals_agent.smf.report.columns import column_lines
 from mqvitals_agent.smf.report.document import Block, Heading, Items, Listing, Paragraph, Table
-from mqvitals_agent.view.text import cells, cut, safe, wrap
+from mqvitals_agent.text.terminal import cells, cut, safe, wrap
 
 _RULES = {1: "=", 2: "-"}
 

@@ -9,14 +9,13 @@ from mqvitals_agent.smf.report.document import Block, Heading, Paragraph, Table
 from mqvitals_agent.smf.report.ledger import BLOCK_MB, CELLS, MOST_INTERVALS, Ledger
 from mqvitals_agent.smf.report.traffic import applications, channel_initiator, channels
 from mqvitals_agent.smf.report.wording import at, count, rate, share, short_name, time, value_of
-from mqvitals_agent.view.chart import Span
-from mqvitals_agent.view.figure import moment
-from mqvitals_agent.view.sparkline import BLOCKS, sparkline
+from mqvitals_agent.text.chart import BLOCKS, TimeRange, sparkline
+from mqvitals_agent.text.figure import moment
 
 _ASCII: Final = str.maketrans(BLOCKS, "12345678")
 
 
-def figures(ledger: Ledger, owner: str, span: Span, *, ascii_only: bool) -> Iterator[Block]:
+def figures(ledger: Ledger, owner: str, span: TimeRange, *, ascii_only: bool) -> Iterator[Block]:
     """All that is known of a queue manager or group, in figures."""
     yield from _pools(ledger, owner, span, ascii_only=ascii_only)
     yield from _page_sets(ledger, owner)
@@ -27,7 +26,7 @@ def figures(ledger: Ledger, owner: str, span: Span, *, ascii_only: bool) -> Iter
     yield from _structures(ledger, owner)
 
 
-def _pools(ledger: Ledger, owner: str, span: Span, *, ascii_only: bool) -> Iterator[Block]:
+def _pools(ledger: Ledger, owner: str, span: TimeRange, *, ascii_only: bool) -> Iterator[Block]:
     pools = ledger.of(owner, "buffer_pool")
     if not pools:
         return

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from mqvitals_agent.smf.moment import calendar
-from mqvitals_agent.view.figure import duration_us, moment, percent
-from mqvitals_agent.view.figure import number as short_number
+from mqvitals_agent.text.figure import duration_us, moment, percent
+from mqvitals_agent.text.figure import number as short_number
 from mqvitals_rules.snapshot import ObjectName
 
 NONE = "-"

@@ -18,8 +18,7 @@ from mqvitals_agent.smf.report.document import Block, Heading, Items, Listing, P
 from mqvitals_agent.smf.report.health_check import health_check
 from mqvitals_agent.smf.report.markdown import escaped, markdown_lines
 from mqvitals_agent.smf.report.plain import plain_lines
-from mqvitals_agent.view.ascii import to_ascii
-from mqvitals_agent.view.text import ELLIPSIS, cells, safe
+from mqvitals_agent.text.terminal import ELLIPSIS, cells, safe, to_ascii
 from mqvitals_config.load import load_settings
 from mqvitals_rules.check import Judging, prepare
 

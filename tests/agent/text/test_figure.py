@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.view.figure import (
+from mqvitals_agent.text.figure import (
     age,
     clock,
     day,

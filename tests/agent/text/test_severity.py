@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mqvitals_agent.view.severity import WIDEST, Health, exit_of, health_of, worst
-from mqvitals_agent.view.text import cells
+from mqvitals_agent.text.severity import WIDEST, Health, exit_of, health_of, worst
+from mqvitals_agent.text.terminal import cells
 from mqvitals_rules.lifecycle.alert import Severity
 
 

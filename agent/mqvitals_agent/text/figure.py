@@ -1,4 +1,4 @@
-"""Figures as people read them: a number with its unit, an age, a state's name, or in words why there is none."""
+"""Figures, times and objects in words: a number with its unit, an age, a state's name, or the reason of an absence."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime, tzinfo
 
-from mqvitals_agent.view.text import safe
+from mqvitals_agent.text.terminal import safe
 from mqvitals_rules.moment import iso
+from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType, Reported
 
 _THOUSANDS = ("", " k", " M", " G", " T", " P")
@@ -204,3 +205,45 @@ def _decimals(value: float, places: int) -> str:
     if "." in text:
         text = text.rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
+
+
+_KIND_WORDS = {
+    "queue_manager": "",
+    "qsg": "queue-sharing group",
+    "buffer_pool": "buffer pool",
+    "page_set": "page set",
+    "smds": "shared message data set",
+    "log": "log",
+    "channel_initiator": "channel initiator",
+    "adapter": "adapter",
+    "dispatcher": "dispatcher",
+    "ssl_task": "TLS task",
+    "dns_task": "DNS task",
+    "application": "application",
+    "agent": "command",
+    "store": "store",
+}
+"""The word of a kind; of the others the name alone says what they are."""
+
+_LONG_KIND_WORDS = {"cf_structure": "coupling facility structure", "queue_manager": "queue manager"}
+
+
+def object_words(name: ObjectName) -> str:
+    """An object with its owner first: ``QM01 buffer pool 3``, ``QM01 TO.QM02``, ``QM01``. Safe for a terminal."""
+    return " ".join(part for part in (safe(name.owner), _KIND_WORDS.get(name.kind, ""), safe(name.name)) if part)
+
+
+_METRIC_WORDS = {"current": "instances"}
+
+_UNIT_ENDS = ("_pct", "_us_short", "_us", "_s", "_bytes", "_pages", "_per_s")
+
+
+def metric_words(metric: str) -> str:
+    """What a figure is called beside its value, whose unit says the rest: ``used`` for ``used_pct``."""
+    end = next((end for end in _UNIT_ENDS if metric.endswith(end)), "")
+    return _METRIC_WORDS.get(metric) or metric.removesuffix(end).replace("_", " ")
+
+
+def kind_words(kind: str) -> str:
+    """What a kind is called: ``buffer pool``."""
+    return _LONG_KIND_WORDS.get(kind) or _KIND_WORDS.get(kind) or kind.replace("_", " ")

@@ -1,9 +1,14 @@
-"""Text from MQ on its way to a terminal: made harmless, measured in cells, cut and padded to a width."""
+"""Text made safe for a terminal, an ASCII stream or a CSV file; measured in cells, cut, padded and wrapped.
+
+Text from MQ is data: whatever prints it passes it through ``safe``, whatever writes CSV through ``csv_cell``.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
+from typing import Final
 from unicodedata import category, combining, east_asian_width
 
 ELLIPSIS = "…"
@@ -172,3 +177,48 @@ def table(
         parts = [(" " * gap).join(fit(row[i], widths[i], right=i in right) for i in band) for band in bands]
         lines.append([(" " * indent * bool(number) + part).rstrip() for number, part in enumerate(parts)])
     return lines
+
+
+SIGNS = {"●": "*", "▲": "!", "◆": "i", "✓": "+"}
+"""CRITICAL, WARNING, INFO and OK; UNKNOWN is ``?`` everywhere."""
+
+_ASCII_RULES = {"│": "|", "┤": "+", "└": "+", "─": "-"}
+_ASCII_LETTERS = {"µ": "u", "μ": "u", "…": "...", "–": "-", "—": "-", "−": "-", "‘": "'", "’": "'", "“": '"', "”": '"'}
+_ASCII = SIGNS | _ASCII_RULES | _ASCII_LETTERS
+
+_BRAILLE = range(0x2800, 0x2900)
+_ASCII_PICTURES = {chr(0x2400 + code): f"\\x{code:02x}" for code in range(0x20)} | {"␡": "\\x7f"}
+
+
+def to_ascii(text: str) -> str:
+    """``text`` with every character beyond ASCII as ``in_ascii`` writes it."""
+    return text if text.isascii() else "".join(char if char.isascii() else in_ascii(char) for char in text)
+
+
+def in_ascii(char: str) -> str:
+    """One character in ASCII: our own signs as their likes, a cell of a chart as ``*``, others as their number."""
+    known = _ASCII.get(char) or _ASCII_PICTURES.get(char)
+    if known is not None:
+        return known
+    code = ord(char)
+    if code in _BRAILLE:
+        return " " if code == _BRAILLE.start else "*"
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+_FORMULA: Final = re.compile("[=+\\-@\uff1d\uff0b\uff0d\uff20]")
+_NUMBER: Final = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+
+
+def csv_cell(value: str) -> str:
+    """A text in quotes, with a dot for what cannot be printed, and an apostrophe before what a spreadsheet would compute.
+
+    That is a text that begins with ``=``, ``+``, ``-`` or ``@``; a number such as ``-1.5`` stays one.
+    """
+    if not value.isprintable():
+        value = "".join(each if each.isprintable() else "." for each in value)
+    if _FORMULA.match(value) and not _NUMBER.fullmatch(value):
+        value = f"'{value}"
+    return '"' + value.replace('"', '""') + '"'

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.view.text import cells, cut, fit, safe, table, wrap
+from mqvitals_agent.text.terminal import cells, cut, fit, safe, table, wrap
 
 ANY_TEXT = st.text(st.characters(), max_size=60)
 

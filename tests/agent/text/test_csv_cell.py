@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.csv_cell import quoted
+from mqvitals_agent.text.terminal import csv_cell
 
 
 @pytest.mark.parametrize(
@@ -33,13 +33,13 @@ from mqvitals_agent.csv_cell import quoted
     ],
 )  # fmt: skip
 def test_cells(text: str, cell: str) -> None:
-    assert next(csv.reader([quoted(text)])) == [cell]
+    assert next(csv.reader([csv_cell(text)])) == [cell]
 
 
 @given(st.lists(st.text(), min_size=2, max_size=4))
 def test_a_row_stays_a_row(texts: list[str]) -> None:
     """However many commas, quotes and line ends there are; and no cell begins as a formula does."""
-    (row,) = csv.reader(io.StringIO(",".join(map(quoted, texts)) + "\n"))
+    (row,) = csv.reader(io.StringIO(",".join(map(csv_cell, texts)) + "\n"))
     assert len(row) == len(texts)
     for cell in row:
         assert cell.isprintable()

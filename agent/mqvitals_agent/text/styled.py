@@ -1,11 +1,12 @@
-"""Lines of styled text: what a person sees, as spans with the meaning of each. The screens paint them, ``ansi`` prints them."""
+"""Lines of styled spans: what a person sees, and what each piece means. The terminal interface paints them, ``ansi`` prints them."""
 
 from __future__ import annotations
 
 from enum import Enum
 from typing import NamedTuple
 
-from mqvitals_agent.view.severity import Health
+from mqvitals_agent.text.severity import Health
+from mqvitals_agent.text.terminal import cells
 
 
 class Tone(Enum):
@@ -50,3 +51,16 @@ class Line(NamedTuple):
 def line(text: str = "", tone: Tone = Tone.PLAIN, key: str = "") -> Line:
     """A line of one tone."""
     return Line((Span(text, tone),), key)
+
+
+_RULE = "─"
+
+
+def heading(title: str, width: int) -> Line:
+    """A title with a rule behind it."""
+    return Line((Span(f"{title} ", Tone.STRONG), Span(_RULE * max(width - cells(title) - 1, 0), Tone.FAINT)))
+
+
+def is_heading(line: Line) -> bool:
+    """Whether ``heading`` made a line."""
+    return len(line.spans) == 2 and line.spans[0].tone is Tone.STRONG and not line.spans[1].text.strip(_RULE)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.view.chart import Scale, Span, chart, pauses, plot, scale_of_states, scale_of_values
-from mqvitals_agent.view.figure import clock, quantity
-from mqvitals_agent.view.text import cells
+from mqvitals_agent.text.chart import Scale, TimeRange, chart, pauses, plot, scale_of_states, scale_of_values
+from mqvitals_agent.text.figure import clock, quantity
+from mqvitals_agent.text.terminal import cells
 
 Series = Sequence[tuple[int, float | None]]
 
@@ -22,8 +22,8 @@ def series(*values: float | None) -> list[tuple[int, float | None]]:
     return [(START + index * STEP, value) for index, value in enumerate(values)]
 
 
-def span(points: Series) -> Span:
-    return Span(points[0][0], points[-1][0])
+def span(points: Series) -> TimeRange:
+    return TimeRange(points[0][0], points[-1][0])
 
 
 def scale(low: float, high: float) -> Scale:
@@ -98,7 +98,7 @@ def test_spikes_and_dips_stay() -> None:
 def test_points_outside_the_span_are_left_out() -> None:
     """A chart of five minutes shows those five minutes."""
     points = series(1, 1, 9, 9)
-    drawn = dots(plot(points, scale(0, 10), Span(START + 2 * STEP, START + 3 * STEP), width=4, height=2))
+    drawn = dots(plot(points, scale(0, 10), TimeRange(START + 2 * STEP, START + 3 * STEP), width=4, height=2))
     assert {y for _, y in drawn} == {1}
 
 
@@ -229,7 +229,7 @@ VALUES = st.none() | st.integers(-(2**63), 2**63) | st.floats(allow_nan=True, al
 )
 def test_any_series_gives_a_chart_of_the_size_asked_for(points: Series, width: int, height: int) -> None:
     """Whatever the values and the size, the chart has its bounds and is made of braille."""
-    bounds = span(points) if points else Span(0, 0)
+    bounds = span(points) if points else TimeRange(0, 0)
     values = [value for _, value in points if value is not None]
     made = scale_of_values(values, lambda value: quantity(value, "us"))
     lines = plot(points, made, bounds, width=width, height=height)

@@ -14,7 +14,7 @@ from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
-from mqvitals_agent.view.text import cells, fit
+from mqvitals_agent.text.terminal import cells, fit
 
 WIDTH_RANGE = (2, 1000)
 HEIGHT_RANGE = (1, 200)
@@ -29,7 +29,7 @@ _BLANK = 0x2800
 _PAUSE = 3
 
 
-class Span(NamedTuple):
+class TimeRange(NamedTuple):
     """The time a chart covers, ms since 1970 UTC, both ends included."""
 
     since: int
@@ -59,7 +59,7 @@ class _Bucket:
 def plot(
     points: Iterable[tuple[int, float | None]],
     scale: Scale,
-    span: Span,
+    span: TimeRange,
     *,
     width: int,
     height: int,
@@ -85,7 +85,7 @@ def plot(
 def chart(
     points: Sequence[tuple[int, float | None]],
     scale: Scale,
-    span: Span,
+    span: TimeRange,
     *,
     width: int,
     height: int,
@@ -162,7 +162,7 @@ def scale_of_states(codes: Iterable[int], name: Callable[[int], str]) -> tuple[S
     return Scale(0.0, high, tuple((level, name(code)) for code, level in levels.items())), levels
 
 
-def pauses(points: Sequence[tuple[int, float | None]]) -> Iterator[Span]:
+def pauses(points: Sequence[tuple[int, float | None]]) -> Iterator[TimeRange]:
     """The runs of absent values, and pauses in which nothing was polled, from the value before each to the value behind it.
 
     A run at the beginning or the end has none there: it begins or ends with its own points.
@@ -175,18 +175,18 @@ def pauses(points: Sequence[tuple[int, float | None]]) -> Iterator[Span]:
         if not _present(value):
             absent_since = absent_since if absent_since is not None else ts if last is None else last
         elif absent_since is not None:
-            yield Span(absent_since, ts)
+            yield TimeRange(absent_since, ts)
             absent_since = None
         elif before is not None and ts - before > pause:
-            yield Span(before, ts)
+            yield TimeRange(before, ts)
         if _present(value):
             last = ts
         before = ts
     if absent_since is not None and before is not None:
-        yield Span(absent_since, before)
+        yield TimeRange(absent_since, before)
 
 
-def _buckets(points: Iterable[tuple[int, float | None]], span: Span, columns: int) -> dict[int, _Bucket]:
+def _buckets(points: Iterable[tuple[int, float | None]], span: TimeRange, columns: int) -> dict[int, _Bucket]:
     points = [point for point in points if span.since <= point[0] <= span.until]
     pause = _longest(points)
     length = max(span.until - span.since, 1)
@@ -256,3 +256,44 @@ def _labels(scale: Scale, height: int) -> dict[int, str]:
 
 def _within(value: int, limits: tuple[int, int]) -> int:
     return min(max(value, limits[0]), limits[1])
+
+
+BLOCKS = "▁▂▃▄▅▆▇█"
+
+
+def sparkline(
+    points: Iterable[tuple[int, float | None]], span: TimeRange, width: int, *, low: float = 0.0, high: float = 100.0
+) -> str:
+    """``width`` cells over ``span``; ``low`` and ``high`` are the values of the lowest and the highest block.
+
+    A stretch without a value is blank when nothing was polled or told in it, unless it is shorter than the polls are
+    apart: then it looks like the one before.
+    """
+    told = [(ts, value) for ts, value in points if span.since <= ts <= span.until]
+    length = max(span.until - span.since, 1)
+    cells: list[float | None] = [None] * width
+    polled = [False] * width
+    for ts, value in told:
+        x = min((ts - span.since) * width // length, width - 1)
+        polled[x] = True
+        cells[x] = value if value is not None and math.isfinite(value) else None
+    apart = _apart([ts for ts, _ in told])
+    held, since = None, 0
+    out = []
+    for x in range(width):
+        end = span.since + (x + 1) * length // width
+        if polled[x]:
+            held, since = cells[x], end
+        elif held is not None and end - since > 2 * apart:
+            held = None
+        out.append(" " if held is None else _block(held, low, high))
+    return "".join(out)
+
+
+def _apart(times: list[int]) -> float:
+    return (times[-1] - times[0]) / (len(times) - 1) if len(times) > 1 else 0.0
+
+
+def _block(value: float, low: float, high: float) -> str:
+    share = (value - low) / (high - low) if high > low else 0.0
+    return BLOCKS[min(max(int(share * len(BLOCKS)), 0), len(BLOCKS) - 1)]
