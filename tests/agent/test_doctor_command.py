@@ -17,8 +17,8 @@ from mqvitals_agent.connection.exchange import MqiFailure
 from mqvitals_agent.connection.link import BindingError, Link, MqiError
 from mqvitals_agent.connection.route import Route
 from mqvitals_agent.connection.shortcoming import shortcomings
-from mqvitals_agent.doctor.finding import Finding, Result
-from mqvitals_agent.doctor.surroundings import Surroundings
+from mqvitals_agent.doctor.access import ConnectionContext
+from mqvitals_agent.doctor.finding import CheckResult, DoctorFinding
 from mqvitals_agent.simulator.connector import SimulatedConnector
 from mqvitals_agent.simulator.site import build
 from mqvitals_agent.simulator.state import Fault, Group
@@ -177,12 +177,14 @@ def test_only_the_chosen_one_is_told_of(
     assert {each["queue_manager"] for each in json.loads(capsys.readouterr().out)} == {"QM02"}
 
 
-def examine_world(fault: dict[str, Fault], others: tuple[str, ...], *names: str) -> tuple[list[Finding], bool]:
+def examine_world(fault: dict[str, Fault], others: tuple[str, ...], *names: str) -> tuple[list[DoctorFinding], bool]:
     """Findings of some of the simulated queue managers."""
     world = World()
     world.group.faults.update(fault)
     clock = VirtualClock(BEGAN)
-    patients = [Patient(SimulatedConnector(world, name, clock), Surroundings(declared_zone="+01:00")) for name in names]
+    patients = [
+        Patient(SimulatedConnector(world, name, clock), ConnectionContext(declared_zone="+01:00")) for name in names
+    ]
     return run_in_loop(examined(patients, others, Settings(), clock), clock)
 
 
@@ -192,10 +194,10 @@ def test_a_member_without_a_connection_is_asked_through_another() -> None:
     findings, reached = examine_world(fault, ("QM03", "QM04"), "QM01", "QM02")
     assert reached
     third = next(each for each in findings if each.queue_manager == "QM03")
-    assert (third.check, third.result) == ("DISPLAY QMGR CMDSCOPE(QM03)", Result.WORKS)
+    assert (third.check, third.result) == ("DISPLAY QMGR CMDSCOPE(QM03)", CheckResult.WORKS)
     assert "through QM02" in third.text[0]
     fourth = next(each for each in findings if each.queue_manager == "QM04")
-    assert fourth.result is Result.REFUSED
+    assert fourth.result is CheckResult.REFUSED
     assert [each.profile for each in fourth.ask_for] == ["QM04.DISPLAY.QMGR", "PRDQ.DISPLAY.QMGR"]
     assert exit_code(findings, reached=reached) == 1
 
@@ -204,7 +206,7 @@ def test_a_member_that_is_not_active_says_so() -> None:
     """3225, with what it means."""
     findings, _ = examine_world({"QM03": Fault(down=True)}, ("QM03",), "QM01")
     third = next(each for each in findings if each.queue_manager == "QM03")
-    assert (third.result, third.reason) == (Result.FAILED, 3225)
+    assert (third.result, third.reason) == (CheckResult.FAILED, 3225)
     assert "not active" in third.text[1]
 
 
@@ -219,8 +221,8 @@ def test_the_groups_name_is_taken_from_another_member() -> None:
 
     world, clock = World(), VirtualClock(BEGAN)
     patients = [
-        Patient(Closed(), Surroundings(Route("QM01"))),  # type: ignore[arg-type]
-        Patient(SimulatedConnector(world, "QM02", clock), Surroundings()),
+        Patient(Closed(), ConnectionContext(Route("QM01"))),  # type: ignore[arg-type]
+        Patient(SimulatedConnector(world, "QM02", clock), ConnectionContext()),
     ]
     findings, _ = run_in_loop(examined(patients, (), Settings(), clock), clock)
     assert [each.profile for each in findings[0].ask_for] == ["QM01.CHIN", "PRDQ.CHIN"]

@@ -14,9 +14,8 @@ import pytest
 from mqvitals_agent.cli.main import main
 from mqvitals_agent.store.lock import WriterLock, may_be_written, writer_of
 from mqvitals_agent.store.writer import Store
-from mqvitals_agent.who.answer import to_json
-from mqvitals_agent.who.holder import Holder, Holders, MemberHolders
-from mqvitals_agent.who.inquiry import NoAnswer, inquire
+from mqvitals_agent.who.client import NoAgentAnswer, ask_agent
+from mqvitals_agent.who.holder import Holder, Holders, MemberHolders, to_json
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 
 Answering = Callable[..., AbstractContextManager[None]]
@@ -223,15 +222,15 @@ def test_an_agent_that_ends_meanwhile(store: Path) -> None:
         lock.release()
         return False
 
-    with pytest.raises(NoAnswer, match="no agent writes the store"):
-        inquire(store, (SHARED,), now_ms, gone, time_s=lambda: float(next(times)))
+    with pytest.raises(NoAgentAnswer, match="no agent writes the store"):
+        ask_agent(store, (SHARED,), now_ms, gone, time_s=lambda: float(next(times)))
 
 
 def test_who_asked_has_gone(store: Path) -> None:
     """Then there is no answer, and no problem either."""
     lock = WriterLock(store)
     try:
-        assert inquire(store, (SHARED,), now_ms, lambda _: True) is None
+        assert ask_agent(store, (SHARED,), now_ms, lambda _: True) is None
     finally:
         lock.release()
 

@@ -19,9 +19,8 @@ from mqsamples.group import BEGIN, EVERYTHING, SITE, batches, write_store
 from mqsamples.once import Once
 from mqvitals_agent.simulator.scenario import Scenario, load_scenario
 from mqvitals_agent.store.writer import Store
-from mqvitals_agent.who.answer import to_json
-from mqvitals_agent.who.holder import Connection as HeldBy
-from mqvitals_agent.who.holder import Holder, Holders, Instance, MemberHolders, UnitOfWork
+from mqvitals_agent.who.holder import HandleConnection as HeldBy
+from mqvitals_agent.who.holder import HandleInstance, Holder, Holders, MemberHolders, UnitOfWork, to_json
 from mqvitals_config.settings import Settings
 from mqvitals_rules.check import Judging, prepare
 from mqvitals_rules.snapshot import ObjectName
@@ -58,7 +57,7 @@ HANDLES = (
             output=True,
             channel=channel,
             connection_name=f"10.1.1.{n}",
-            instance=Instance(1, "RUNNING", "MQGET", 1234, _BEGAN, "pay.App", "MQPAY"),
+            instance=HandleInstance(1, "RUNNING", "MQGET", 1234, _BEGAN, "pay.App", "MQPAY"),
         )
         for n, channel in enumerate(("TO.QM01", "TO.QM03", "TO.QM04", "TO.PARTNER"))
     ),

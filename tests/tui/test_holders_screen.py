@@ -15,8 +15,7 @@ from textual.pilot import Pilot
 from mqvitals_agent.store.lock import WriterLock
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.who.answer import from_json, to_json
-from mqvitals_agent.who.holder import Holder, Holders, MemberHolders
+from mqvitals_agent.who.holder import Holder, Holders, MemberHolders, from_json, to_json
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.app import MqvitalsApp

@@ -14,8 +14,8 @@ from mqvitals_agent.cli.failure import ExitCode, Failure
 if TYPE_CHECKING:
     from mqvitals_agent.clock import Clock
     from mqvitals_agent.connection.connection import Connector
-    from mqvitals_agent.doctor.finding import Finding
-    from mqvitals_agent.doctor.surroundings import Surroundings
+    from mqvitals_agent.doctor.access import ConnectionContext
+    from mqvitals_agent.doctor.finding import DoctorFinding
     from mqvitals_config.settings import Settings
 
 _DESCRIPTION = """\
@@ -31,7 +31,7 @@ class Patient:
     """A queue manager to be examined, and what is known of it."""
 
     connector: Connector
-    known: Surroundings
+    known: ConnectionContext
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     return exit_code(findings, reached=reached)
 
 
-def exit_code(findings: Sequence[Finding], *, reached: bool) -> int:
+def exit_code(findings: Sequence[DoctorFinding], *, reached: bool) -> int:
     """0 when every check is fine, 1 when one is not, 2 when no queue manager was ``reached``."""
     from mqvitals_agent.doctor.finding import FINE
 
@@ -92,13 +92,13 @@ def exit_code(findings: Sequence[Finding], *, reached: bool) -> int:
 
 async def examined(
     patients: Sequence[Patient], others: Sequence[str], settings: Settings, clock: Clock
-) -> tuple[list[Finding], bool]:
+) -> tuple[list[DoctorFinding], bool]:
     """Examine the queue managers at the same time, then ask one of them for the ``others``, which have no connection of their own.
 
     Returns the findings, and whether any queue manager was reached.
     """
-    from mqvitals_agent.doctor import diagnosis, display
-    from mqvitals_agent.doctor.examination import examine, of_member, queries, queries_of_distributed
+    from mqvitals_agent.doctor import access, diagnosis
+    from mqvitals_agent.doctor.examination import examine, member_query, queries, queries_of_distributed
 
     asking, elsewhere = queries(settings.polling), queries_of_distributed(settings.polling)
     wait_ms = settings.polling.wait
@@ -106,7 +106,7 @@ async def examined(
     # All are of one group: what one of them calls it serves those that could not be asked.
     told = [diagnosis.group_of(each) for each in seen]
     common = next((name for name in told if name), None)
-    findings: list[Finding] = []
+    findings: list[DoctorFinding] = []
     for each, patient, group in zip(seen, patients, told, strict=True):
         known = patient.known.with_group(common if group is None else group)
         findings += diagnosis.diagnose(each, known)
@@ -117,14 +117,14 @@ async def examined(
     )
     via = next(members, None)
     for name in others:
-        asked = None if via is None else await examine(via, (of_member(name),), clock, wait_ms)
+        asked = None if via is None else await examine(via, (member_query(name),), clock, wait_ms)
         answer = next(iter(asked.asked), None) if asked is not None else None
-        findings.append(display.of_member(name, answer, common, "" if via is None else via.queue_manager))
+        findings.append(access.member_finding(name, answer, common, "" if via is None else via.queue_manager))
     return findings, any(each.reached for each in seen)
 
 
 def _simulated(scenario: str, settings: Settings, clock: Clock, wanted: Sequence[str]) -> tuple[Patient, ...]:
-    from mqvitals_agent.doctor.surroundings import Surroundings
+    from mqvitals_agent.doctor.access import ConnectionContext
     from mqvitals_agent.simulator.connector import connectors
     from mqvitals_agent.simulator.model import World
     from mqvitals_agent.simulator.scenario import ScenarioError, load_scenario
@@ -136,7 +136,7 @@ def _simulated(scenario: str, settings: Settings, clock: Clock, wanted: Sequence
     there = connectors(world, clock)
     names = _chosen([each.queue_manager for each in there], wanted)
     return tuple(
-        Patient(each, Surroundings(declared_zone=settings.time_zone_of(each.queue_manager)))
+        Patient(each, ConnectionContext(declared_zone=settings.time_zone_of(each.queue_manager)))
         for each in there
         if each.queue_manager in names
     )
@@ -152,7 +152,7 @@ def _living(settings: Settings, clock: Clock, wanted: Sequence[str]) -> tuple[tu
     from mqvitals_agent.connection.mqi import load
     from mqvitals_agent.connection.mqi_connector import MqiConnector
     from mqvitals_agent.connection.routes import routes, without_route
-    from mqvitals_agent.doctor.surroundings import Surroundings
+    from mqvitals_agent.doctor.access import ConnectionContext
 
     ways = routes(settings, os.environ)
     if not ways:
@@ -171,7 +171,7 @@ def _living(settings: Settings, clock: Clock, wanted: Sequence[str]) -> tuple[tu
     try:
         for way in chosen or ways[:1]:
             binding = load(preferences[way.queue_manager])
-            known = Surroundings(
+            known = ConnectionContext(
                 way,
                 settings.time_zone_of(way.queue_manager),
                 binding=f"{binding.name} {binding.version}",
@@ -191,13 +191,13 @@ def _chosen(there: Sequence[str], wanted: Sequence[str]) -> frozenset[str]:
     return frozenset(wanted or there)
 
 
-def _show(findings: Sequence[Finding], *, as_json: bool) -> None:
+def _show(findings: Sequence[DoctorFinding], *, as_json: bool) -> None:
     if as_json:
         import json
 
         print(json.dumps([finding.as_json() for finding in findings], indent=2))
         return
     from mqvitals_agent.cli.store_argument import line_width, show
-    from mqvitals_agent.doctor.page import lines
+    from mqvitals_agent.doctor.finding import finding_lines
 
-    show(lines(findings, line_width()))
+    show(finding_lines(findings, line_width()))

@@ -35,8 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.connection.header import RecordingError
     from mqvitals_agent.connection.recording import Writer, read
     from mqvitals_agent.pcf.decoder import Decoder
-    from mqvitals_agent.redact.permutation import SALT_LENGTH
-    from mqvitals_agent.redact.pseudonym import generic_lengths
+    from mqvitals_agent.redact.pseudonym import SALT_LENGTH, generic_lengths
     from mqvitals_agent.redact.redactor import Redactor, generic_names
 
     if Path(arguments.file).exists() and not Path(arguments.file).is_file():
@@ -66,8 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def redactor_of(settings: Settings) -> Redactor:
     """A redactor for what an agent with these settings asks and hears, with a salt of its own."""
-    from mqvitals_agent.redact.permutation import SALT_LENGTH
-    from mqvitals_agent.redact.pseudonym import generic_lengths
+    from mqvitals_agent.redact.pseudonym import SALT_LENGTH, generic_lengths
     from mqvitals_agent.redact.redactor import Redactor
     from mqvitals_config.collection import parse_filter
 

@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     from dataclasses import replace
 
     from mqvitals_agent.store.error import StoreError
-    from mqvitals_agent.who.answer import to_json
+    from mqvitals_agent.who.holder import to_json
 
     patience_ms = _wait(arguments.wait)
     with open_store(arguments) as reader:
@@ -136,15 +136,15 @@ def _asked(path: Path, queues: Sequence[ObjectName], patience_ms: int) -> tuple[
     import time
 
     from mqvitals_agent.store.error import StoreError
-    from mqvitals_agent.who.inquiry import NoAnswer, inquire
+    from mqvitals_agent.who.client import NoAgentAnswer, ask_agent
 
     def pause(seconds: float) -> bool:
         time.sleep(seconds)
         return False
 
     try:
-        found = inquire(path, queues, now_ms, pause, patience_s=patience_ms / 1000)
-    except (StoreError, NoAnswer) as error:
+        found = ask_agent(path, queues, now_ms, pause, patience_s=patience_ms / 1000)
+    except (StoreError, NoAgentAnswer) as error:
         raise Failure(error.message, hint=error.hint) from error
     assert found is not None, "it waits to the end"
     return found

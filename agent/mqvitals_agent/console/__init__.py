@@ -1,1 +1,1 @@
-"""Console messages of z/OS: files of lines followed, messages recognised."""
+"""Console messages of z/OS: follows files of console lines and recognises the messages in them."""

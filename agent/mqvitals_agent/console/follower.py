@@ -1,4 +1,4 @@
-"""One file followed: from its bytes to the messages in them, and what has to be remembered to go on after a restart."""
+"""Follows one file: from its bytes to console messages, with the progress that a restart needs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,9 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
 
-from mqvitals_agent.console.joining import Joined, Joiner
-from mqvitals_agent.console.line import begins_message, parse_line
-from mqvitals_agent.console.message import Recognised, Recogniser, wanted
-from mqvitals_agent.console.splitting import LONGEST, Splitter, decoder_of, ends_of, unreadable
-from mqvitals_agent.console.stamp import Calendar
-from mqvitals_agent.console.tail import Position, Tail
+from mqvitals_agent.console.line import LineCalendar, begins_message, parse_line
+from mqvitals_agent.console.message import ConsoleMessage, JoinedMessage, MessageJoiner, MessageReader, wanted
+from mqvitals_agent.console.tail import LONGEST, FilePosition, LineSplitter, Tail, line_decoder, line_ends, unreadable
 from mqvitals_config.collection import Carrier
 
 _PATIENCE = 5
@@ -23,50 +20,50 @@ _PATIENCE = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class FollowProgress:
     """Where reading stands: in the file, and what of it is not yet a message (JSON)."""
 
-    position: Position
+    position: FilePosition
     state: str
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FollowStep:
     """What one look brought. ``progress`` is None while the file has never been there.
 
     ``problem`` says why nothing can be read. ``more``: there is more to be read at once.
     """
 
-    messages: tuple[Recognised, ...] = ()
-    progress: Progress | None = None
+    messages: tuple[ConsoleMessage, ...] = ()
+    progress: FollowProgress | None = None
     problem: str = ""
     lost: bool = False
     more: bool = False
 
 
-class Follower:
+class FileFollower:
     """Follows one file. Use it in one thread at a time."""
 
     def __init__(
         self,
         path: Path,
-        recogniser: Recogniser,
+        recogniser: MessageReader,
         *,
         carrier: Carrier = "auto",
         encoding: str = "utf-8",
         zone: tzinfo | None = None,
         from_start: bool = False,
-        progress: Progress | None = None,
+        progress: FollowProgress | None = None,
     ) -> None:
         """``progress`` is where an earlier follower of the same file stood."""
         self._tail = Tail(path, None if progress is None else progress.position, from_start=from_start)
         self._recogniser = recogniser
         self._carrier = carrier
         self._encoding = encoding
-        self._decode = decoder_of(encoding)
-        self._splitter = Splitter(ends_of(encoding))
-        self._joiner = Joiner(wanted)
-        self._calendar = Calendar(zone)
+        self._decode = line_decoder(encoding)
+        self._splitter = LineSplitter(line_ends(encoding))
+        self._joiner = MessageJoiner(wanted)
+        self._calendar = LineCalendar(zone)
         self._cut_off = b""
         self._bad = ""
         self._live = False
@@ -74,16 +71,16 @@ class Follower:
         if progress is not None:
             self._restore(progress.state)
 
-    def step(self, now: int) -> Step:
+    def step(self, now: int) -> FollowStep:
         """Read a piece at ``now``, ms UTC, or find that nothing new has come: then what has come before is whole."""
         try:
             piece = self._tail.read()
         except FileNotFoundError:
-            return Step(problem="it is not there")
+            return FollowStep(problem="it is not there")
         except OSError as error:
             self._tail.close()
-            return Step(problem=error.strerror or str(error))
-        messages: list[Recognised] = []
+            return FollowStep(problem=error.strerror or str(error))
+        messages: list[ConsoleMessage] = []
         if piece.anew:
             self._change_file()
         if piece.data:
@@ -97,14 +94,14 @@ class Follower:
         self._live = piece.caught_up
         lost, self._tail.lost = self._tail.lost, False
         position = self._tail.position
-        progress = None if position is None else Progress(position, self._state())
-        return Step(tuple(messages), progress, self._bad, lost, not piece.caught_up)
+        progress = None if position is None else FollowProgress(position, self._state())
+        return FollowStep(tuple(messages), progress, self._bad, lost, not piece.caught_up)
 
     def close(self) -> None:
         """Let go of the file."""
         self._tail.close()
 
-    def _take(self, data: bytes, now: int) -> Iterator[Recognised]:
+    def _take(self, data: bytes, now: int) -> Iterator[ConsoleMessage]:
         if len(data) >= 64:
             self._bad = unreadable(data, self._encoding)
         if self._bad:
@@ -130,14 +127,14 @@ class Follower:
         self._splitter.rest = b""
         self._calendar.restart()
 
-    def _line(self, line: bytes, now: int) -> Iterator[Recognised]:
+    def _line(self, line: bytes, now: int) -> Iterator[ConsoleMessage]:
         parsed = parse_line(self._decode(line), self._carrier)
         if parsed.day is not None:
             self._calendar.turn(parsed.day)
         ts = self._calendar.moment(parsed.stamp, now, live=self._live)
         yield from self._recognised(self._joiner.add(parsed, ts))
 
-    def _recognised(self, joined: Iterator[Joined]) -> Iterator[Recognised]:
+    def _recognised(self, joined: Iterator[JoinedMessage]) -> Iterator[ConsoleMessage]:
         for each in joined:
             found = self._recogniser.recognise(each)
             if found is not None:

@@ -1,7 +1,7 @@
-"""One line of a console or a job's log: its carrier's columns taken off, and what they say.
+"""One line of a console or job log: the columns of its carrier, and the time it shows.
 
-The forms are those of SYSLOG and OPERLOG as they are printed, of JES job logs, of answers to a console command, of plain logs
-(a time and the message) and of any of these behind the head of a Unix syslog server.
+The forms are those of SYSLOG and OPERLOG as printed, JES job logs, answers to a console command, plain logs (a time and the message),
+and any of these behind the header of a Unix syslog server.
 """
 
 from __future__ import annotations
@@ -9,10 +9,116 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from datetime import date, tzinfo
 from typing import Final
 
-from mqvitals_agent.console.stamp import MONTHS, Stamp, day_of, day_of_year, time_of_day
+from mqvitals_agent.poll.zone import Clock
 from mqvitals_config.collection import Carrier
+
+DAY_MS: Final = 86_400_000
+_EPOCH: Final = date(1970, 1, 1).toordinal()
+_AHEAD_MS: Final = 300_000
+"""A time of day that lies further ahead than this is yesterday's: clocks differ by less."""
+_MIDNIGHT_MS: Final = 12 * 3_600_000
+
+MONTHS: Final = {
+    name: number
+    for number, name in enumerate(
+        ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"), start=1
+    )
+}
+_TIME = re.compile(r"(\d\d)[:.](\d\d)[:.](\d\d)(?:[.,](\d{1,9}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class LineTime:
+    """What a line shows: ms of the day, the day (since 1970) and the distance from UTC (ms) where it shows them."""
+
+    ms: int
+    day: int | None = None
+    offset: int | None = None
+
+
+def time_of_day(text: str) -> int | None:
+    """``17.43.53`` or ``17:43:53.12`` as ms of the day; None for what is no time."""
+    found = _TIME.fullmatch(text)
+    if found is None:
+        return None
+    hours, minutes, seconds = int(found[1]), int(found[2]), int(found[3])
+    if hours > 23 or minutes > 59 or seconds > 60:
+        return None
+    return (hours * 3600 + minutes * 60 + min(seconds, 59)) * 1000 + int(((found[4] or "") + "000")[:3])
+
+
+def day_of(year: int, month: int, number: int) -> int | None:
+    """A date as days since 1970; None for one that does not exist."""
+    try:
+        return date(year, month, number).toordinal() - _EPOCH
+    except ValueError:
+        return None
+
+
+def day_of_year(text: str) -> int | None:
+    """``2024029`` or ``24029`` as days since 1970; None for what is no date."""
+    year, number = int(text[:-3]), int(text[-3:])
+    first = day_of(year + 2000 if len(text) == 5 else year, 1, 1)
+    return None if first is None or not 1 <= number <= 366 else first + number - 1
+
+
+class LineCalendar:
+    """Tells the moments (ms UTC) of the stamps of one file, in the order of its lines.
+
+    ``zone`` is that of times without an offset. Without it, it is derived from lines that name their date and have just been
+    written, as that of a queue manager is; until then, and for times without a date, the moment is that of reading.
+    """
+
+    def __init__(self, zone: tzinfo | None, day: int | None = None, last: int = 0) -> None:
+        """``day`` and ``last`` (ms of the day) are those of an earlier calendar of the same file."""
+        self._zone = zone
+        self._clock = Clock(zone)
+        self.day = day
+        self.last = last
+
+    def turn(self, day: int) -> None:
+        """A line said which day it is."""
+        self.day, self.last = day, 0
+
+    def restart(self) -> None:
+        """Another file begins: its times of day are no longer after those of the one before."""
+        self.day, self.last = None, 0
+
+    def moment(self, stamp: LineTime | None, now: int, *, live: bool) -> int:
+        """The moment of a line that was read at ``now``; ``live``: it cannot have been in the file for long.
+
+        Never later than ``now``: a message of the future would be believed for too long.
+        """
+        if stamp is None:
+            return now
+        if stamp.offset is not None and stamp.day is not None:
+            return min(stamp.day * DAY_MS + stamp.ms - stamp.offset, now)
+        if stamp.day is not None:
+            local = stamp.day * DAY_MS + stamp.ms
+        elif self.day is not None:
+            if stamp.ms < self.last - _MIDNIGHT_MS:
+                self.day += 1
+            self.last = stamp.ms
+            local = self.day * DAY_MS + stamp.ms
+        else:
+            return self._nearest(stamp.ms, now)
+        if live:
+            self._clock.observe(local, now)
+        told = self._clock.utc(local)
+        return now if told is None else min(told, now)
+
+    def _nearest(self, ms: int, now: int) -> int:
+        """The last time before ``now`` that clocks of the zone showed ``ms``; ``now`` where the zone is not known."""
+        if not self._clock.known:
+            return now
+        # Which day it is there differs from ours by one at most.
+        days = range(now // DAY_MS + 1, now // DAY_MS - 2, -1)
+        told = (self._clock.utc(day * DAY_MS + ms) for day in days)
+        return next((min(each, now) for each in told if each is not None and each <= now + _AHEAD_MS), now)
+
 
 _ID = r"(?:[A-Z][A-Z0-9$#@]{2,5}\d{2,5}[A-Z]|\$HASP\d{3,4})(?!\S)"
 """A message id of any product."""
@@ -55,7 +161,7 @@ _CUT = re.compile(r"(?P<head>.*\S)\s{1,3}(?P<number>\d{3})\s*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ConsoleLine:
     """A line without its carrier's columns.
 
     ``begins``: a message begins with it. ``number`` is that of a multi-line message that it continues, ``day`` the date that it
@@ -64,14 +170,14 @@ class Line:
 
     text: str
     begins: bool = False
-    stamp: Stamp | None = None
+    stamp: LineTime | None = None
     job: str = ""
     system: str = ""
     number: str = ""
     day: int | None = None
 
 
-def parse_line(text: str, carrier: Carrier = "auto") -> Line:
+def parse_line(text: str, carrier: Carrier = "auto") -> ConsoleLine:
     """Take a carrier's columns off a line, which is without its end. Whatever the line holds, nothing is raised."""
     text = text.replace("\0", "").lstrip("\ufeff").rstrip()
     return _first(text, _FORMS[carrier])
@@ -92,9 +198,9 @@ def cut_number(text: str) -> tuple[str, str]:
     return (text, "") if found is None else (found["head"], found["number"])
 
 
-def _first(text: str, forms: Iterable[Callable[[str], Line | None]]) -> Line:
+def _first(text: str, forms: Iterable[Callable[[str], ConsoleLine | None]]) -> ConsoleLine:
     told = (form(text) for form in forms)
-    return next((line for line in told if line is not None), None) or Line(text.strip())
+    return next((line for line in told if line is not None), None) or ConsoleLine(text.strip())
 
 
 def _message(text: str | None) -> tuple[str, bool]:
@@ -103,20 +209,20 @@ def _message(text: str | None) -> tuple[str, bool]:
     return (text, False) if found is None else (found["text"], True)
 
 
-def _syslog(text: str) -> Line | None:
+def _syslog(text: str) -> ConsoleLine | None:
     found = _SYSLOG.match(text)
     if found is not None:
         day, ms = day_of_year(found["day"]), time_of_day(found["time"])
         words = _message(found["text"])[0]
-        stamp = None if day is None or ms is None else Stamp(ms, day)
-        return Line(words, begins=True, stamp=stamp, job=(found["job"] or "").strip(), system=found["system"])
+        stamp = None if day is None or ms is None else LineTime(ms, day)
+        return ConsoleLine(words, begins=True, stamp=stamp, job=(found["job"] or "").strip(), system=found["system"])
     found = _SYSLOG_MORE.match(text) or _REPORT_MORE.match(text)
     if found is not None:
-        return Line((found["text"] or "").strip(), number=found["number"] or "")
+        return ConsoleLine((found["text"] or "").strip(), number=found["number"] or "")
     return None
 
 
-def _joblog(text: str) -> Line | None:
+def _joblog(text: str) -> ConsoleLine | None:
     found = _JOBLOG.match(text)
     if found is not None:
         ms = time_of_day(found["time"])
@@ -125,13 +231,13 @@ def _joblog(text: str) -> Line | None:
         day = None
         if date is not None and date["month"] in MONTHS:
             day = day_of(int(date["year"]), MONTHS[date["month"]], int(date["day"]))
-        stamp = None if ms is None else Stamp(ms)
-        return Line(_message(words)[0], begins=True, stamp=stamp, job=found["job"], day=day)
+        stamp = None if ms is None else LineTime(ms)
+        return ConsoleLine(_message(words)[0], begins=True, stamp=stamp, job=found["job"], day=day)
     found = _JOBLOG_MORE.match(text)
-    return None if found is None else Line(found["text"].strip(), number=found["number"])
+    return None if found is None else ConsoleLine(found["text"].strip(), number=found["number"])
 
 
-def _response(text: str) -> Line | None:
+def _response(text: str) -> ConsoleLine | None:
     found = _RESPONSE.match(text)
     if found is None:
         return None
@@ -141,16 +247,16 @@ def _response(text: str) -> Line | None:
         system, _, rest = words.partition(" ")
         inner, begins = _message(rest)
         if begins:
-            return Line(inner, begins=True, system=system)
-    return Line(words, begins)
+            return ConsoleLine(inner, begins=True, system=system)
+    return ConsoleLine(words, begins)
 
 
-def _plain(text: str) -> Line | None:
+def _plain(text: str) -> ConsoleLine | None:
     found = _PLAIN.match(text)
     ms = None if found is None else time_of_day(found["time"])
     if found is None or ms is None:
         words, begins = _message(text)
-        return Line(words, begins) if begins else None
+        return ConsoleLine(words, begins) if begins else None
     stamp = _stamp(ms, found["date"], (found["zone"] or "").strip())
     words, begins = _message(found["text"])
     if not begins:
@@ -159,11 +265,11 @@ def _plain(text: str) -> Line | None:
             names = named["words"].split()
             job = names[-1] if len(names) > 1 or re.fullmatch(_JOB, names[0]) else ""
             system = names[0] if names[0] != job else ""
-            return Line(_message(named["text"])[0], begins=True, stamp=stamp, job=job, system=system)
-    return Line(words, begins, stamp)
+            return ConsoleLine(_message(named["text"])[0], begins=True, stamp=stamp, job=job, system=system)
+    return ConsoleLine(words, begins, stamp)
 
 
-def _forwarded(text: str) -> Line | None:
+def _forwarded(text: str) -> ConsoleLine | None:
     found = _UNIX_NEW.match(text)
     if found is not None:
         ms = time_of_day(found["time"])
@@ -174,27 +280,27 @@ def _forwarded(text: str) -> Line | None:
             return None
         # It does not tell the year: the time of day alone is as good, for what is followed is new.
         ms = time_of_day(found["time"])
-        stamp = None if ms is None else Stamp(ms)
+        stamp = None if ms is None else LineTime(ms)
     inner = _first(found["text"] or "", _INNER)
     return replace(
         inner, stamp=inner.stamp or stamp, system=inner.system or found["host"], job=inner.job or found["tag"] or ""
     )
 
 
-def _stamp(ms: int, date: str | None, zone: str) -> Stamp:
+def _stamp(ms: int, date: str | None, zone: str) -> LineTime:
     day = None if not date else day_of(*map(int, date.split("-")))
     if zone == "Z":
-        return Stamp(ms, day, 0)
+        return LineTime(ms, day, 0)
     if not zone:
-        return Stamp(ms, day)
+        return LineTime(ms, day)
     digits = zone[1:].replace(":", "")
     distance = (int(digits[:2]) * 60 + int(digits[2:])) * 60_000
-    return Stamp(ms, day, -distance if zone[0] == "-" else distance)
+    return LineTime(ms, day, -distance if zone[0] == "-" else distance)
 
 
 _INNER: Final = (_syslog, _joblog, _response, _plain)
 """What may stand behind a head of a syslog server."""
-_FORMS: Final[dict[Carrier, tuple[Callable[[str], Line | None], ...]]] = {
+_FORMS: Final[dict[Carrier, tuple[Callable[[str], ConsoleLine | None], ...]]] = {
     "auto": (_forwarded, *_INNER),
     "syslog": (_syslog, _plain),
     "joblog": (_joblog,),

@@ -1,14 +1,303 @@
-"""A joined message understood: its id, whose it is, and the object that it names."""
+"""Console messages: lines joined into messages, the ids that are kept, their inserts, their queue manager and object.
+
+z/OS splits a long message, and lines of others may stand between its parts. The template of an id is a regular expression on the text
+behind id, command prefix and module name, with single blanks, ignoring case; its groups are the inserts.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
-from mqvitals_agent.console.joining import Joined
-from mqvitals_agent.console.template import OBJECTS, OF_EVERYBODY, OF_ZOS, inserts
+from mqvitals_agent.console.line import ConsoleLine, LineTime, cut_number
+
+MOST_TEXT: Final = 4_000
+"""Characters of a message that are kept."""
+_MOST_OPEN: Final = 8
+_PATIENCE: Final = 32
+"""A numbered message is over when so many lines have come after its last."""
+
+
+_NUMBER: Final = 16
+"""Characters at the end of a first line in which its number stands."""
+_GAP = re.compile(r"(?:,\s+|\s{2,})\d{3}\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedMessage:
+    """A whole message: its text with single blanks, and what the carrier said of its first line.
+
+    ``ts`` is the moment of the first line, ms UTC.
+    """
+
+    text: str
+    ts: int
+    job: str = ""
+    system: str = ""
+
+
+@dataclass(slots=True)
+class _OpenMessage:
+    """A message that may go on. ``number`` is what may be its number; ``sure``: a line with that number came.
+
+    ``cut``: the number at the end of the first line is no word of the message.
+    """
+
+    parts: list[str]
+    ts: int
+    stamp: tuple[int, int | None] | None
+    job: str
+    system: str
+    number: str
+    sure: bool = False
+    cut: bool = False
+    idle: int = 0
+    size: int = 0
+
+    def add(self, text: str) -> None:
+        self.idle = 0
+        if text and self.size < MOST_TEXT:
+            self.parts.append(text[:MOST_TEXT])
+            self.size += len(text) + 1
+
+    def joined(self) -> JoinedMessage:
+        first, *rest = self.parts
+        if self.sure or self.cut:
+            first = cut_number(first)[0]
+        return JoinedMessage(" ".join(" ".join((first, *rest)).split())[:MOST_TEXT], self.ts, self.job, self.system)
+
+
+@dataclass(slots=True)
+class MessageJoiner:
+    """Give it the lines of one file in their order; it gives back the messages that are over, in the order they ended.
+
+    ``wanted`` tells from the first line whether a message is kept: the others cost nothing.
+    """
+
+    wanted: Callable[[str], bool]
+    _open: list[_OpenMessage] = field(default_factory=list)
+    _last: _OpenMessage | None = None
+
+    def add(self, line: ConsoleLine, ts: int) -> Iterator[JoinedMessage]:
+        """Take a line in that was written at ``ts``, ms UTC."""
+        if line.begins:
+            yield from self._begin(line, ts)
+            return
+        if line.number:
+            message = next((each for each in reversed(self._open) if each.number == line.number), None)
+            if message is not None:
+                message.sure = True
+                message.add(line.text)
+            yield from self._age(message)
+            return
+        message = self._last
+        if message is not None and not message.sure and message.stamp == _mark(line.stamp, message.stamp):
+            # Carriers without a column for the number leave it at the end of the first line, behind a gap or a comma.
+            message.cut = message.cut or (
+                len(message.parts) == 1 and _GAP.search(message.parts[0][-_NUMBER:]) is not None
+            )
+            message.add(line.text)
+
+    def flush(self) -> Iterator[JoinedMessage]:
+        """Nothing more comes for now: every message is over."""
+        done, self._open, self._last = self._open, [], None
+        for message in done:
+            yield message.joined()
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a message may still go on."""
+        return bool(self._open)
+
+    def state(self) -> Sequence[Mapping[str, Any]]:
+        """What is not over, in plain values."""
+        return [
+            {name: getattr(each, name) for name in _OpenMessage.__slots__} | {"last": each is self._last}
+            for each in self._open
+        ]
+
+    def restore(self, state: Sequence[Mapping[str, Any]]) -> None:
+        """Go on from what ``state`` told. Raises KeyError, TypeError or ValueError for anything else."""
+        opened = []
+        last = None
+        for each in state:
+            stamp = each["stamp"]
+            message = _OpenMessage(
+                [str(part) for part in each["parts"]],
+                int(each["ts"]),
+                None if stamp is None else (int(stamp[0]), None if stamp[1] is None else int(stamp[1])),
+                str(each["job"]),
+                str(each["system"]),
+                str(each["number"]),
+                bool(each["sure"]),
+                bool(each["cut"]),
+                int(each["idle"]),
+                int(each["size"]),
+            )
+            if not message.parts:
+                raise ValueError("a message without a first line")
+            opened.append(message)
+            last = message if each["last"] else last
+        self._open, self._last = opened[-_MOST_OPEN:], last
+
+    def _begin(self, line: ConsoleLine, ts: int) -> Iterator[JoinedMessage]:
+        number = cut_number(line.text)[1]
+        # The same number again is another message; one without a number ends where the next begins.
+        for each in [each for each in self._open if not each.number or each.number == number]:
+            self._open.remove(each)
+            yield each.joined()
+        yield from self._age(None)
+        self._last = None
+        if not self.wanted(line.text):
+            return
+        text = line.text[:MOST_TEXT]
+        message = _OpenMessage([text], ts, _mark(line.stamp, None), line.job, line.system, number, size=len(text))
+        self._open.append(message)
+        self._last = message
+        if len(self._open) > _MOST_OPEN:
+            yield self._open.pop(0).joined()
+
+    def _age(self, spoken: _OpenMessage | None) -> Iterator[JoinedMessage]:
+        for each in list(self._open):
+            if each is spoken:
+                continue
+            each.idle += 1
+            if each.idle > _PATIENCE:
+                self._open.remove(each)
+                self._last = None if self._last is each else self._last
+                yield each.joined()
+
+
+def _mark(stamp: LineTime | None, else_: tuple[int, int | None] | None) -> tuple[int, int | None] | None:
+    return else_ if stamp is None else (stamp.ms, stamp.day)
+
+
+_Q = r"(?P<queue>[A-Z0-9._/%a-z]{1,48})"
+_CHANNEL = r"(?P<channel>[A-Z0-9._/%a-z]{1,20})"
+_STRUCTURE = r"(?P<structure>[A-Z0-9$#@_]{1,16})"
+_POOL = r"(?P<pool>\d{1,3})"
+_PSID = r"(?P<psid>\d{1,3})"
+_NET = (
+    rf"channel {_CHANNEL} connection (?P<conn>.{{0,300}}?) \(queue manager (?P<partner>[^)]{{0,48}})\)"
+    r"(?: TRPTYPE=(?P<trptype>\S{1,8}))?(?: RC=(?P<rc>[0-9A-F]{1,8}))?"
+)
+_OPTIONAL_CONN = r"(?: connection (?P<conn>.{1,300}))?"
+_SMDS = rf"SMDS\((?P<member>\w{{1,4}})\) CFSTRUCT\({_STRUCTURE}\)"
+
+OBJECTS: Final = {
+    "pool": "buffer_pool",
+    "psid": "page_set",
+    "structure": "cf_structure",
+    "xes": "cf_structure",
+    "queue": "queue",
+    "channel": "channel",
+}
+"""Insert -> the kind of the object that it names. ``xes`` is a structure's name with that of the group before it."""
+
+_TEMPLATES: Final[Mapping[str, str]] = {
+    # Buffer pools and page sets
+    "CSQP020E": rf"^Buffer pool {_POOL} is too small",
+    "CSQP001I": rf"^Buffer pool {_POOL} has (?P<buffers>\d+) buffers",
+    "CSQP023I": rf"^Request completed for buffer pool {_POOL}, now has (?P<buffers>\d+) buffers",
+    "CSQP007I": rf"^Page set {_PSID} uses buffer pool (?P<of_pool>\d+)",
+    "CSQP004E": rf"^I/O ERROR STATUS (?P<rc>\S+) PSID {_PSID} RBA (?P<rba>[0-9A-F]+)",
+    "CSQP011E": rf"^CONNECT ERROR STATUS (?P<rc>\S+) FOR PAGE SET {_PSID}",
+    "CSQP017I": rf"^EXPANSION STARTED FOR PAGE SET {_PSID}",
+    "CSQP013I": rf"^NEW EXTENT CREATED FOR PAGE SET {_PSID}\.",
+    "CSQI031I": rf"^THE NEW EXTENT OF PAGE SET {_PSID} HAS FORMATTED",
+    "CSQP014E": rf"^EXPANSION FAILED FOR PAGE SET {_PSID}",
+    "CSQP016E": rf"^PAGE SET {_PSID} HAS REACHED THE MAXIMUM NUMBER OF EXTENTS",
+    "CSQI005I": rf"^PAGE SET {_PSID} OFFLINE\. RECOVERY RBA ?= ?(?P<rba>[0-9A-F]+)",
+    "CSQI021I": rf"^PAGE SET {_PSID} IS EMPTY\. MEDIA RECOVERY STARTED",
+    "CSQI041I": rf"^JOB (?P<job>\S+) USER (?P<user>\S+) HAD ERROR ACCESSING PAGE SET {_PSID}",
+    "CSQP019I": rf"^CHECKPOINT COMPLETED FOR BUFFER POOL {_POOL}, (?P<pages>\d+) PAGES WRITTEN",
+    "CSQP021I": rf"^Page set {_PSID} new media recovery RBA=(?P<rba>[0-9A-F]+)",
+    "CSQI049I": rf"^Page set {_PSID} has media recovery RBA=(?P<rba>[0-9A-F]+)",
+    # Indexes of queues
+    "CSQI004I": (
+        rf"^Consider indexing {_Q} by (?P<index>\w+) for (?P<type>\w+) connection (?P<conn>.{{0,300}}?), "
+        r"(?P<skipped>\w+) messages skipped"
+    ),
+    "CSQI007I": rf"^BUILDING IN-STORAGE INDEX FOR (?:QUEUE )?{_Q}",
+    "CSQI006I": rf"^COMPLETED IN-STORAGE INDEX FOR (?:QUEUE )?{_Q}",
+    # Queue manager
+    "CSQM056E": rf"^(?P<call>MQ\w+) failed for queue {_Q}, MQRC=(?P<mqrc>\d+)",
+    # Channels
+    "CSQX206E": rf"^Error sending data, {_NET}",
+    "CSQX208E": rf"^Error receiving data, {_NET}",
+    "CSQX209E": rf"^Connection unexpectedly terminated, {_NET}",
+    "CSQX202E": rf"^Connection or remote listener unavailable, {_NET}",
+    "CSQX259E": rf"^Connection timed out, {_NET}",
+    "CSQX489E": rf"^Maximum instance limit (?P<limit>\d+) exceeded, channel {_CHANNEL}",
+    "CSQX490E": rf"^Maximum client instance limit (?P<limit>\d+) exceeded, channel {_CHANNEL}",
+    "CSQX500I": rf"^Channel {_CHANNEL} started{_OPTIONAL_CONN}",
+    "CSQX501I": rf"^Channel {_CHANNEL} (?:is )?no longer active{_OPTIONAL_CONN}",
+    "CSQX507E": rf"^Channel {_CHANNEL} is in-doubt",
+    "CSQX511I": rf"^Channel {_CHANNEL} started{_OPTIONAL_CONN}",
+    "CSQX512I": rf"^Channel {_CHANNEL} (?:is )?no longer active{_OPTIONAL_CONN}",
+    "CSQX513E": rf"^Current channel limit exceeded,? channel {_CHANNEL}",
+    "CSQX526E": rf"^Message sequence error for channel {_CHANNEL},? sent=(?P<sent>\d+) expected=(?P<expected>\d+)",
+    "CSQX534E": rf"^Channel {_CHANNEL} is stopped",
+    "CSQX545I": rf"^Channel {_CHANNEL} closing because disconnect interval expired",
+    "CSQX548E": rf"^Messages sent to local dead-letter queue, channel {_CHANNEL},? reason=(?P<mqrc>\d+)",
+    "CSQX573E": rf"^Channel {_CHANNEL} exceeded (?P<limit>.{{1,40}}?) channel limit",
+    "CSQX574I": rf"^Channel {_CHANNEL} can now start",
+    "CSQX599E": rf"^Channel {_CHANNEL} ended abnormally",
+    "CSQX620E": rf"^System SSL error, channel {_CHANNEL}",
+    "CSQX631E": rf"^Cipher specifications differ, channel {_CHANNEL}",
+    "CSQX776E": rf"^Channel {_CHANNEL} from (?P<ip>\S+) has been blocked due to (?P<why>[^,]+)",
+    "CSQX777E": rf"^Channel {_CHANNEL} from (?P<ip>\S+) has been blocked due to (?P<why>[^,]+)",
+    # Coupling facility
+    "CSQE005I": rf"^Structure {_STRUCTURE} connected as (?P<conn>\S+?),? version=(?P<version>.+)",
+    "CSQE006I": rf"^Structure {_STRUCTURE} connection name (?P<conn>\S+) disconnected",
+    "CSQE016E": rf"^Structure {_STRUCTURE} connection name (?P<conn>\S+) disconnected, RC=(?P<rc>\w+) reason=(?P<reason>\w+)",
+    "CSQE007I": rf"^(?P<event>\S+) event received for structure {_STRUCTURE}",
+    "CSQE008I": rf"^Recovery event from (?P<member>\S+) received for structure {_STRUCTURE}",
+    "CSQE011I": rf"^Recovery phase (?P<phase>\d) \w+ for structure {_STRUCTURE}",
+    "CSQE038E": rf"^Structure {_STRUCTURE} is full",
+    "CSQE035E": rf"^Structure {_STRUCTURE} in failed state",
+    "CSQE036E": rf"^Structure {_STRUCTURE} in failed state",
+    "CSQE040I": rf"^Structure {_STRUCTURE} should be backed up",
+    "CSQE041E": rf"^Structure {_STRUCTURE} backup is more than a day old",
+    "CSQE120I": rf"^Backup of structure {_STRUCTURE} started",
+    "CSQE121I": rf"^Backup of structure {_STRUCTURE} completed",
+    "CSQE140I": rf"^Started listening for ENF 35 events for structure {_STRUCTURE}",
+    "CSQE141I": rf"^Stopped listening for ENF 35 events for structure {_STRUCTURE}",
+    "CSQE142I": rf"^Total loss of connectivity reported for structure {_STRUCTURE}",
+    "CSQE143I": rf"^Partial loss of connectivity reported for structure {_STRUCTURE}",
+    "CSQE213I": rf"{_SMDS} data set (?P<dsname>\S+) is now (?P<pct>\d+)% full",
+    "CSQE239I": rf"{_SMDS} data set (?P<dsname>\S+) has become full",
+    "CSQE241I": rf"^SMDS(?:CONN)?\((?P<member>\w{{1,4}})\) CFSTRUCT\({_STRUCTURE}\) now has (?P<attribute>\w+)\((?P<value>\w+)\)",
+    # z/OS
+    "IXC585E": r"^STRUCTURE (?P<xes>[A-Z0-9$#@_]{5,16}) IN COUPLING FACILITY",
+    "IXC586I": r"^STRUCTURE (?P<xes>[A-Z0-9$#@_]{5,16})\b",
+    "IXL013I": r"^IXLCONN REQUEST FOR STRUCTURE (?P<xes>[A-Z0-9$#@_]{5,16}) FAILED\.? JOBNAME: (?P<job>\S+)",
+    "IXL014I": r"^IXLCONN REQUEST FOR STRUCTURE (?P<xes>[A-Z0-9$#@_]{5,16}) WAS SUCCESSFUL\. JOBNAME: (?P<job>\S+)",
+    "IEC070I": r"^(?P<rc>\w+\(\w+\))-\w+,(?P<job>[A-Z0-9$#@]{1,8}),",
+    "ICH408I": r"^USER\((?P<user>[^)]{1,8})\).{0,300}? (?P<profile>[A-Z0-9]{1,4}\.\S{1,250}) CL\(M[QX]\w{1,6} ?\)",
+    "$HASP373": r"^(?P<job>[A-Z0-9$#@]{1,8}) STARTED",
+    "$HASP395": r"^(?P<job>[A-Z0-9$#@]{1,8}) ENDED",
+}
+
+ONE_SYSTEM_IDS: Final = frozenset({"IRA200E", "IVT5592I"})
+"""Messages of z/OS that are about one system, so about each of its queue managers."""
+SYSTEM_WIDE_IDS: Final = ONE_SYSTEM_IDS | {"IXC585E", "IXC586I"}
+"""Messages of z/OS that are about the whole system or group, so about each of its queue managers."""
+ZOS_IDS: Final = SYSTEM_WIDE_IDS | {"IXL013I", "IXL014I", "IEC070I", "ICH408I", "$HASP373", "$HASP395"}
+"""Messages of z/OS that are kept; those not of everybody when they name a queue manager's job, or a profile of one."""
+
+
+def inserts(code: str, text: str) -> Mapping[str, str] | None:
+    """The inserts of a message by name; None when there is no expression for the id, or the text is not as it says."""
+    template = _TEMPLATES.get(code)
+    # The compiled expressions are kept by ``re`` itself.
+    found = None if template is None else re.search(template, text, re.IGNORECASE)
+    if found is None:
+        return None
+    return {name: value for name, value in found.groupdict().items() if value is not None}
+
 
 MOST_PREFIX: Final = 8
 _ID = re.compile(
@@ -24,7 +313,7 @@ _GROUP_NAME = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Recognised:
+class ConsoleMessage:
     """A message: its id, the queue manager that wrote it, and the object named in it, where it names one (else empty).
 
     ``queue_manager`` is empty for a message of z/OS that may be about any. ``ts`` is ms UTC.
@@ -43,11 +332,11 @@ class Recognised:
 def wanted(text: str) -> bool:
     """Whether the first line of a message is that of one that is kept."""
     found = _ID.match(text)
-    return found is not None and (found["id"].startswith("CSQ") or found["id"] in OF_ZOS)
+    return found is not None and (found["id"].startswith("CSQ") or found["id"] in ZOS_IDS)
 
 
 @dataclass(slots=True)
-class Recogniser:
+class MessageReader:
     """Understands the messages of one file, in the order of its lines.
 
     ``watched`` are the queue managers whose messages are kept, ``own`` the one that the file is of, where it is said. ``jobs``
@@ -59,7 +348,7 @@ class Recogniser:
     jobs: dict[str, str] = field(default_factory=dict)
     left_out: set[str] = field(default_factory=set)
 
-    def recognise(self, joined: Joined) -> Recognised | None:
+    def recognise(self, joined: JoinedMessage) -> ConsoleMessage | None:
         """The message; None for one that is not kept: of another product, or of a queue manager that is not watched."""
         found = _ID.fullmatch(joined.text)
         if found is None or not wanted(joined.text):
@@ -74,11 +363,11 @@ class Recogniser:
         job = self.jobs.get(job, job)
         if ours:
             owner = self._owner(prefix, job)
-        elif code in OF_EVERYBODY:
+        elif code in SYSTEM_WIDE_IDS:
             owner = self.own
         else:
             owner = self._named(told)
-        if owner not in self.watched and (owner or code not in OF_EVERYBODY):
+        if owner not in self.watched and (owner or code not in SYSTEM_WIDE_IDS):
             return None
         kind = name = ""
         for insert, of_kind in OBJECTS.items():
@@ -86,7 +375,7 @@ class Recogniser:
                 kind, name = of_kind, told[insert]
                 name = str(int(name)) if kind in _NUMBERED else name[_GROUP_NAME:] if insert == "xes" else name
                 break
-        return Recognised(code, joined.ts, owner, joined.text, kind, name, job, joined.system)
+        return ConsoleMessage(code, joined.ts, owner, joined.text, kind, name, job, joined.system)
 
     def _owner(self, prefix: str, job: str) -> str:
         """Whose it is: by the command prefix, by the job's name, by what was declared; empty when nothing tells."""

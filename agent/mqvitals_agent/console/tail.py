@@ -1,13 +1,15 @@
-"""A file that grows, is renamed, replaced, emptied or not there: read once from front to back, a piece at a time."""
+"""Reads a growing file once from front to back, in pieces, through renaming, replacement and truncation, and splits it into lines."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
+from mqvitals_agent.pcf.codepage import codec
 from mqvitals_config.source import open_regular
 
 PIECE: Final = 65_536
@@ -17,7 +19,7 @@ _MOST_NEIGHBOURS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class FilePosition:
     """How far a file was read: ``offset`` bytes of the file with that ``inode``.
 
     ``mark`` is a digest of what stood at its beginning and just before ``offset``: another file of the same name, or one that
@@ -30,7 +32,7 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class FilePiece:
     """What was read. ``anew``: it is the beginning of another file than what came before. ``caught_up``: that was all."""
 
     data: bytes
@@ -41,7 +43,7 @@ class Piece:
 class Tail:
     """Follows the file at ``path``. Use it in one thread at a time; ``close`` it."""
 
-    def __init__(self, path: Path, position: Position | None = None, *, from_start: bool = False) -> None:
+    def __init__(self, path: Path, position: FilePosition | None = None, *, from_start: bool = False) -> None:
         """Go on at ``position``; without one, at the file's end or ``from_start``. Once it has been missing, from its start."""
         self._path = path
         self._resume = position
@@ -56,13 +58,13 @@ class Tail:
         """Whether lines of a file that is no longer there may have been missed; whoever tells of it sets it back."""
 
     @property
-    def position(self) -> Position | None:
+    def position(self) -> FilePosition | None:
         """How far it has been read; None when nothing has been opened yet."""
         if self._descriptor is None:
             return self._resume
-        return Position(self._offset, self._inode, self._mark)
+        return FilePosition(self._offset, self._inode, self._mark)
 
-    def read(self) -> Piece:
+    def read(self) -> FilePiece:
         """The next piece, empty when there is nothing new.
 
         Raises OSError: FileNotFoundError when there is no such file, others when it cannot be read.
@@ -72,11 +74,11 @@ class Tail:
         assert self._descriptor is not None
         data = self._next()
         if data:
-            return Piece(data, self._begins(), caught_up=len(data) < PIECE)
+            return FilePiece(data, self._begins(), caught_up=len(data) < PIECE)
         if not self._moved_on():
-            return Piece(b"", caught_up=True)
+            return FilePiece(b"", caught_up=True)
         data = self._next()
-        return Piece(data, self._begins(), caught_up=len(data) < PIECE)
+        return FilePiece(data, self._begins(), caught_up=len(data) < PIECE)
 
     def close(self) -> None:
         """Let go of the file; a second call does nothing, and ``read`` opens it again."""
@@ -172,7 +174,7 @@ class Tail:
             self._anew = True
         return True
 
-    def _renamed(self, before: Position) -> int | None:
+    def _renamed(self, before: FilePosition) -> int | None:
         """The file that was read last, open, where it stands beside the path under another name."""
         try:
             with os.scandir(self._path.parent) as entries:
@@ -201,7 +203,7 @@ def _mark(descriptor: int, offset: int) -> str:
     return digest.hexdigest()
 
 
-def _is_at(descriptor: int, size: int, position: Position) -> bool:
+def _is_at(descriptor: int, size: int, position: FilePosition) -> bool:
     return size >= position.offset and _mark(descriptor, position.offset) == position.mark
 
 
@@ -210,3 +212,91 @@ def _last_line(descriptor: int, size: int) -> int:
     begin = max(size - PIECE, 0)
     found = os.pread(descriptor, size - begin, begin).rfind(b"\n")
     return size if found < 0 else begin + found + 1
+
+
+LONGEST: Final = 16_384
+"""Bytes of a line that are kept; the rest of it is passed over."""
+
+_EBCDIC_ENDS: Final = bytes((0x15, 0x25))
+_JUDGED: Final = 64
+"""Bytes that it takes to tell that they are no text of this encoding."""
+
+
+class LineSplitter:
+    """Give it pieces of one file in their order; it gives back whole lines, without their ends."""
+
+    def __init__(self, ends: bytes = b"\n") -> None:
+        """``ends`` are the bytes of which each ends a line."""
+        self._ends = ends
+        self.rest = b""
+        """The beginning of a line whose end has not come."""
+
+    def split(self, piece: bytes) -> Iterator[bytes]:
+        """The lines that end in the piece."""
+        if len(self._ends) > 1:
+            piece = piece.replace(self._ends[1:2], self._ends[:1])
+        first, *others = piece.split(self._ends[:1])
+        if not others:
+            self._keep(first)
+            return
+        self._keep(first)
+        *whole, last = others
+        yield self.rest
+        for line in whole:
+            yield line[:LONGEST]
+        self.rest = last[:LONGEST]
+
+    def _keep(self, part: bytes) -> None:
+        room = LONGEST - len(self.rest)
+        if room > 0:
+            self.rest += part[:room]
+
+
+def line_ends(encoding: str) -> bytes:
+    """The bytes that end lines in an encoding."""
+    return _EBCDIC_ENDS if is_ebcdic(encoding) else b"\n"
+
+
+def is_ebcdic(encoding: str) -> bool:
+    """Whether an encoding, as settings name it, is one of EBCDIC."""
+    return encoding.startswith("ibm-")
+
+
+def line_decoder(encoding: str) -> Callable[[bytes], str]:
+    """Makes text of the bytes of a line in an encoding, as settings name it. It raises nothing."""
+    if is_ebcdic(encoding):
+        return codec(int(encoding.removeprefix("ibm-"))).decode
+    # Some encodings can write half of a pair of surrogates, which is no text that can be stored.
+    return lambda line: line.decode(encoding, "replace").encode("utf-8", "replace").decode("utf-8")
+
+
+def unreadable(piece: bytes, encoding: str) -> str:
+    """Why the bytes are no lines in this encoding, and what to do; empty where they may be, or are too few to tell."""
+    if len(piece) < _JUDGED:
+        return ""
+    if piece[:2] == b"\x1f\x8b":
+        return "it is compressed: follow the file as it is written"
+    if is_ebcdic(encoding):
+        if _share(piece, b" etaoinETAOIN0123456789") > 0.4:
+            return f"its bytes are no EBCDIC: set console.follow's encoding to utf-8 instead of {encoding}"
+        return ""
+    blanks, zeros = piece.count(0x40), piece.count(0)
+    # Of EBCDIC, blanks are X'40' and letters and digits above X'80'; the blanks and line ends of ASCII are missing.
+    if blanks * 20 > len(piece) and _ebcdic(piece) > 0.5 and _share(piece, b" \n") < 0.05:
+        return "it is EBCDIC: transfer it as text (ASCII), or set console.follow's encoding to its code page, such as ibm-1047"
+    if 0.3 < zeros / len(piece) < 0.7 and _ordinary(piece.replace(b"\0", b"")) > 0.8:
+        return "it is UTF-16: write it in UTF-8"
+    return ""
+
+
+def _share(piece: bytes, of: bytes) -> float:
+    return sum(map(piece.count, of)) / len(piece)
+
+
+def _ebcdic(piece: bytes) -> float:
+    letters = sum(1 for byte in piece if 0x81 <= byte <= 0xA9 or 0xC1 <= byte <= 0xF9)
+    return (letters + piece.count(0x40)) / len(piece)
+
+
+def _ordinary(piece: bytes) -> float:
+    return sum(1 for byte in piece if 0x20 <= byte < 0x7F or byte in b"\r\n\t") / max(len(piece), 1)

@@ -1,7 +1,7 @@
-"""The agent's part: every file of console lines is looked at every two seconds, and what comes of it is stored.
+"""Follows all console files of the settings and stores their messages.
 
-Each file is read in a thread of its own, so that one that hangs (on a network) holds up neither the others nor the cycles. Messages
-and how far the file was read are one transaction: a restart repeats nothing and loses nothing.
+Each file is read in its own thread, so one that hangs (on a network) delays neither the others nor the cycles. Messages and the
+position in the file are stored in one transaction: a restart repeats nothing and loses nothing.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
 from mqvitals_agent.clock import Clock
-from mqvitals_agent.console.follower import Follower, Progress, Step
-from mqvitals_agent.console.message import Recognised, Recogniser
-from mqvitals_agent.console.tail import Position
-from mqvitals_agent.console.template import OF_SYSTEM
+from mqvitals_agent.console.follower import FileFollower, FollowProgress, FollowStep
+from mqvitals_agent.console.message import ONE_SYSTEM_IDS, ConsoleMessage, MessageReader
+from mqvitals_agent.console.tail import FilePosition
 from mqvitals_agent.journal import Journal
 from mqvitals_agent.store.deletion_clock import believed
 from mqvitals_agent.store.error import StoreError
@@ -46,7 +45,7 @@ FORGET_MS: Final = 3_600_000
 _CLOSE_S: Final = 0.2
 
 
-class InStore(Protocol):
+class StoreCall(Protocol):
     """Runs something with the open store, in its thread. Raises what it raises."""
 
     def __call__(self, function: Callable[[Store], _T], /) -> Awaitable[_T]:
@@ -55,12 +54,12 @@ class InStore(Protocol):
 
 
 @dataclass(slots=True)
-class _File:
+class _ConsoleFile:
     """A file that is followed: what is known of it, and what the store knows."""
 
     entry: FollowedFile
-    recogniser: Recogniser
-    follower: Follower
+    recogniser: MessageReader
+    follower: FileFollower
     owners: set[str]
     kept: ConsoleRow
     failing_since: int | None = None
@@ -81,7 +80,7 @@ class ConsoleWatch:
         self,
         settings: Settings,
         watched: Callable[[], Collection[str]],
-        in_store: InStore,
+        in_store: StoreCall,
         clock: Clock,
         journal: Journal,
         *,
@@ -133,7 +132,7 @@ class ConsoleWatch:
                 await asyncio.wait_for(worker.call(file.follower.close), _CLOSE_S)
             worker.end()
 
-    async def _answered(self, file: _File, step: Awaitable[Step]) -> Step:
+    async def _answered(self, file: _ConsoleFile, step: Awaitable[FollowStep]) -> FollowStep:
         """The step, whenever it comes; when it takes long that is stored and told."""
         pending = asyncio.ensure_future(step)
         try:
@@ -142,17 +141,17 @@ class ConsoleWatch:
                 row = file.kept._replace(problem="it does not answer: see to its file system")
                 await self._stored(lambda store: store.keep_messages(row, [], []))
                 file.kept = row
-                self._tell(file, Step(problem=row.problem))
+                self._tell(file, FollowStep(problem=row.problem))
             return await pending
         finally:
             pending.cancel()
 
-    def _file(self, entry: FollowedFile, row: ConsoleRow | None, owners: Iterable[str]) -> _File:
+    def _file(self, entry: FollowedFile, row: ConsoleRow | None, owners: Iterable[str]) -> _ConsoleFile:
         progress = None
         if row is not None and row.mark:
-            progress = Progress(Position(row.offset, row.inode, row.mark), row.state)
-        recogniser = Recogniser(frozenset(), str(entry.queue_manager or ""))
-        follower = Follower(
+            progress = FollowProgress(FilePosition(row.offset, row.inode, row.mark), row.state)
+        recogniser = MessageReader(frozenset(), str(entry.queue_manager or ""))
+        follower = FileFollower(
             Path(entry.path),
             recogniser,
             carrier=entry.carrier,
@@ -162,13 +161,13 @@ class ConsoleWatch:
             from_start=entry.begin == "start" or row is not None,
             progress=progress,
         )
-        return _File(entry, recogniser, follower, set(owners), row or ConsoleRow(str(entry.path)))
+        return _ConsoleFile(entry, recogniser, follower, set(owners), row or ConsoleRow(str(entry.path)))
 
     def _zone(self, entry: FollowedFile) -> tzinfo | None:
         zone = entry.time_zone or self._settings.time_zone_of(str(entry.queue_manager or ""))
         return None if zone is None else time_zone(zone)
 
-    async def _keep(self, file: _File, step: Step, now: int) -> None:
+    async def _keep(self, file: _ConsoleFile, step: FollowStep, now: int) -> None:
         """Store what a step brought, where there is anything to store."""
         problem = self._problem(file, step, now)
         row = file.kept._replace(problem=problem, ts=now if not step.problem else file.kept.ts)
@@ -190,7 +189,7 @@ class ConsoleWatch:
             file.kept, file.owners = row, every
         self._tell(file, step)
 
-    def _problem(self, file: _File, step: Step, now: int) -> str:
+    def _problem(self, file: _ConsoleFile, step: FollowStep, now: int) -> str:
         """Why nothing comes of the file, once that has lasted."""
         if not step.problem:
             file.failing_since = None
@@ -199,7 +198,7 @@ class ConsoleWatch:
         lasted = now - file.failing_since >= MISSING_MS
         return step.problem if lasted or file.kept.problem or not file.kept.mark else ""
 
-    def _tell(self, file: _File, step: Step) -> None:
+    def _tell(self, file: _ConsoleFile, step: FollowStep) -> None:
         path = str(file.entry.path)
         text = f"{path} cannot be followed: {step.problem}" if file.kept.problem and step.problem else ""
         if self._journal.changed(f"console {path}", "console.failed", text, level="error", path=path) and not text:
@@ -236,13 +235,13 @@ class ConsoleWatch:
                 return result
 
 
-def _as_stored(each: Recognised, owners: Iterable[str], systems: Mapping[str, str]) -> list[StoredMessage]:
+def _as_stored(each: ConsoleMessage, owners: Iterable[str], systems: Mapping[str, str]) -> list[StoredMessage]:
     """The message as a row; one of z/OS as one for every queue manager of which the file has told.
 
     What is about one system is nothing to those that are known to run on others.
     """
     whose = [each.queue_manager] if each.queue_manager else sorted(owners)
-    if not each.queue_manager and each.system and each.id in OF_SYSTEM:
+    if not each.queue_manager and each.system and each.id in ONE_SYSTEM_IDS:
         whose = [owner for owner in whose if systems.get(owner, each.system) == each.system]
     return [
         message(owner, each.id, each.ts, each.text, kind=each.kind, name=each.name, system=each.system, job=each.job)

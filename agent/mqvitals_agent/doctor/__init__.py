@@ -1,1 +1,1 @@
-"""Examining queue managers: what a monitor may do there, what it may not, and what to ask for."""
+"""Examines queue managers: what a monitor may do there, what it may not, and which permissions to ask for."""

@@ -1,4 +1,4 @@
-"""From what an examination saw to findings: pure, one function for each kind of check."""
+"""Turns an examination into findings. Pure functions."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from mqvitals_agent.doctor import clock_difference, display, monitoring, reach, reply_queue
-from mqvitals_agent.doctor.clock_difference import NewestTime, Sighting, Told
-from mqvitals_agent.doctor.examination import Asked, Examined
-from mqvitals_agent.doctor.finding import Finding, Result
-from mqvitals_agent.doctor.monitoring import Advice
-from mqvitals_agent.doctor.surroundings import Surroundings
+from mqvitals_agent.doctor import access, remark
+from mqvitals_agent.doctor.access import ConnectionContext
+from mqvitals_agent.doctor.examination import DoctorAnswer, Examination
+from mqvitals_agent.doctor.finding import CheckResult, DoctorFinding
+from mqvitals_agent.doctor.remark import ClockRemark, NewestTime, PutTime, Remark
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_config.scalars import time_zone
 
@@ -21,7 +20,7 @@ _AUTHORITY_RECORDS: Final = (
 )
 
 
-def group_of(examined: Examined) -> str | None:
+def group_of(examined: Examination) -> str | None:
     """The queue-sharing group's name as its member told it; empty: it is in none; None: it did not tell."""
     if examined.rows.group:
         return examined.rows.group
@@ -34,27 +33,33 @@ def group_of(examined: Examined) -> str | None:
     return None
 
 
-def diagnose(examined: Examined, known: Surroundings) -> list[Finding]:
+def diagnose(examined: Examination, known: ConnectionContext) -> list[DoctorFinding]:
     """Everything that the examination of one queue manager found, in the order in which it was done."""
-    found = list(reach.binding(examined.queue_manager, known))
+    found = list(access.binding_finding(examined.queue_manager, known))
     if examined.timed_out:
         text = ("Connecting did not end. An address that swallows packets does that: a firewall, as a rule.",)
         found.append(
-            Finding(examined.queue_manager, reach.CONNECT, Result.NO_ANSWER, text=text, elapsed_ms=examined.connect_ms)
+            DoctorFinding(
+                examined.queue_manager, access.CONNECT, CheckResult.NO_ANSWER, text=text, elapsed_ms=examined.connect_ms
+            )
         )
         return found
     if examined.error is not None:
-        return [*found, *reach.no_connection(examined, known)]
-    found.append(Finding(examined.queue_manager, reach.CONNECT, Result.WORKS, elapsed_ms=examined.connect_ms))
-    found += reach.queues(examined)
-    found += reach.put(examined, known)
-    found += (
-        display.display(examined.queue_manager, asked, known.group) for asked in examined.asked if display.shown(asked)
+        return [*found, *access.connect_findings(examined, known)]
+    found.append(
+        DoctorFinding(examined.queue_manager, access.CONNECT, CheckResult.WORKS, elapsed_ms=examined.connect_ms)
     )
-    never_put = [asked.query for asked in examined.asked if not display.shown(asked)]
+    found += access.queue_findings(examined)
+    found += access.put_finding(examined, known)
+    found += (
+        access.display_finding(examined.queue_manager, asked, known.group)
+        for asked in examined.asked
+        if access.is_reported(asked)
+    )
+    never_put = [asked.query for asked in examined.asked if not access.is_reported(asked)]
     for query in (*never_put, *examined.left_out):
         if not query.own:
-            found.append(Finding(examined.queue_manager, query.check, Result.NOT_EXAMINED))
+            found.append(DoctorFinding(examined.queue_manager, query.check, CheckResult.NOT_EXAMINED))
     found += _queue_manager(examined)
     found += _character_set(examined)
     found += _monitoring(examined)
@@ -63,23 +68,23 @@ def diagnose(examined: Examined, known: Surroundings) -> list[Finding]:
     return found if on_zos(examined) else [_without_racf(finding) for finding in found]
 
 
-def on_zos(examined: Examined) -> bool:
+def on_zos(examined: Examination) -> bool:
     """Whether the queue manager runs there, as far as is known."""
     if examined.identity is not None:
         return examined.identity.platform == mq.MQPL_ZOS
     return not any(examined.rows.distributed.values())
 
 
-def _without_racf(finding: Finding) -> Finding:
+def _without_racf(finding: DoctorFinding) -> DoctorFinding:
     """A refusal by a queue manager that does not run on z/OS: there are no profiles to ask for."""
-    if finding.result is not Result.REFUSED:
+    if finding.result is not CheckResult.REFUSED:
         return finding
     return replace(
         finding, ask_for=(), text=(_AUTHORITY_RECORDS,), commands=("DISPLAY AUTHREC PRINCIPAL('<user>') ALL",)
     )
 
 
-def _queue_manager(examined: Examined) -> Iterator[Finding]:
+def _queue_manager(examined: Examination) -> Iterator[DoctorFinding]:
     """Level, platform and group; and whether it is the one that was meant."""
     asked = _first(examined, mq.MQCMD_INQUIRE_Q_MGR)
     item = next(iter(asked.items), None) if asked is not None else None
@@ -100,30 +105,32 @@ def _queue_manager(examined: Examined) -> Iterator[Finding]:
             f"{asked.responder} answered, not {name}. The settings should name it as it names itself: a group's name or a"
             " shared address leads to another member each time."
         )
-        yield Finding(
+        yield DoctorFinding(
             name,
             "queue manager",
-            Result.ADVISED,
+            CheckResult.ADVISED,
             text=(other, *described),
             facts={**facts, "answered": asked.responder},
         )
         return
-    yield Finding(name, "queue manager", Result.WORKS, text=described, facts=facts)
+    yield DoctorFinding(name, "queue manager", CheckResult.WORKS, text=described, facts=facts)
 
 
-def _character_set(examined: Examined) -> Iterator[Finding]:
+def _character_set(examined: Examination) -> Iterator[DoctorFinding]:
     """Whether the answers are in a character set that is known; nothing where no answer came."""
     if not any(asked.exchange.replies for asked in examined.asked):
         return
     unknown = next((asked.unknown_ccsid for asked in examined.asked if asked.unknown_ccsid), 0)
     if not unknown:
-        yield Finding(examined.queue_manager, "character set", Result.WORKS)
+        yield DoctorFinding(examined.queue_manager, "character set", CheckResult.WORKS)
         return
     text = (
         f"Answers come in CCSID {unknown}, which mqvitals does not know. Of texts only letters A to Z, digits and the"
         " punctuation of object names are read; numbers and states are right. Report the CCSID to mqvitals."
     )
-    yield Finding(examined.queue_manager, "character set", Result.ADVISED, text=(text,), facts={"ccsid": unknown})
+    yield DoctorFinding(
+        examined.queue_manager, "character set", CheckResult.ADVISED, text=(text,), facts={"ccsid": unknown}
+    )
 
 
 def _described(facts: dict[str, object]) -> tuple[str, ...]:
@@ -139,23 +146,23 @@ def _described(facts: dict[str, object]) -> tuple[str, ...]:
     return (f"{text[:1].upper()}{text[1:]}." if not text.startswith("z/") else f"{text}.",)
 
 
-def _first(examined: Examined, command: int) -> Asked | None:
+def _first(examined: Examination, command: int) -> DoctorAnswer | None:
     return next((a for a in examined.asked if a.query.command == command and not a.query.own), None)
 
 
-def _monitoring(examined: Examined) -> Iterator[Finding]:
+def _monitoring(examined: Examination) -> Iterator[DoctorFinding]:
     asked = _first(examined, mq.MQCMD_INQUIRE_Q_MGR)
     item = next(iter(asked.items), None) if asked is not None else None
     if item is None:
         if asked is not None and examined.asked and not asked.not_put:
             text = ("DISPLAY QMGR told nothing, and so not which monitoring switches are on.",)
-            yield Finding(examined.queue_manager, "monitoring", Result.NOT_EXAMINED, text=text)
+            yield DoctorFinding(examined.queue_manager, "monitoring", CheckResult.NOT_EXAMINED, text=text)
         return
     queues_off, queues_on = _levels(examined, mq.MQCMD_INQUIRE_Q, mq.MQCA_Q_NAME, mq.MQIA_MONITORING_Q)
     channels_off, channels_on = _levels(
         examined, mq.MQCMD_INQUIRE_CHANNEL, mq.MQCACH_CHANNEL_NAME, mq.MQIA_MONITORING_CHANNEL
     )
-    switches = monitoring.Switches(
+    switches = remark.Switches(
         queues=_integer(item.get(mq.MQIA_MONITORING_Q)),
         channels=_integer(item.get(mq.MQIA_MONITORING_CHANNEL)),
         automatic=_integer(item.get(mq.MQIA_MONITORING_AUTO_CLUSSDR)),
@@ -164,10 +171,10 @@ def _monitoring(examined: Examined) -> Iterator[Finding]:
         queues_on=queues_on,
         channels_on=channels_on,
     )
-    yield _advised(examined.queue_manager, "monitoring", monitoring.advice(switches))
+    yield _advised(examined.queue_manager, "monitoring", remark.monitoring_remarks(switches))
 
 
-def _levels(examined: Examined, command: int, key: int, level: int) -> tuple[tuple[str, ...], int]:
+def _levels(examined: Examination, command: int, key: int, level: int) -> tuple[tuple[str, ...], int]:
     """The names of the objects that are OFF themselves, and how many are on themselves."""
     off: dict[str, None] = {}
     on: set[str] = set()
@@ -183,7 +190,7 @@ def _levels(examined: Examined, command: int, key: int, level: int) -> tuple[tup
     return tuple(off), len(on)
 
 
-def _reply_queue(examined: Examined) -> Iterator[Finding]:
+def _reply_queue(examined: Examination) -> Iterator[DoctorFinding]:
     identity = examined.identity
     if identity is None:
         return
@@ -196,7 +203,7 @@ def _reply_queue(examined: Examined) -> Iterator[Finding]:
         item = next(iter(own[command].items), None) if command in own else None
         for selector in selectors:
             told[selector] = None if item is None else _integer(item.get(selector))
-    queue = reply_queue.ReplyQueue(
+    queue = remark.ReplyQueue(
         identity.reply_queue,
         identity.dynamic,
         told[mq.MQIA_INDEX_TYPE],
@@ -206,46 +213,46 @@ def _reply_queue(examined: Examined) -> Iterator[Finding]:
         told[mq.MQIA_CURRENT_Q_DEPTH],
         max((len(asked.exchange.replies) for asked in examined.asked), default=0),
     )
-    advice = reply_queue.advice(queue, zos=identity.platform == mq.MQPL_ZOS)
+    advice = remark.reply_queue_remarks(queue, zos=identity.platform == mq.MQPL_ZOS)
     if not identity.dynamic and not advice and None in told.values():
         text = (f"How {identity.reply_queue} is defined and used was not told.",)
-        yield Finding(examined.queue_manager, "reply queue", Result.NOT_EXAMINED, text=text)
+        yield DoctorFinding(examined.queue_manager, "reply queue", CheckResult.NOT_EXAMINED, text=text)
         return
     yield _advised(examined.queue_manager, "reply queue", advice)
 
 
-def _clocks(examined: Examined, known: Surroundings) -> Iterator[Finding]:
+def _clocks(examined: Examination, known: ConnectionContext) -> Iterator[DoctorFinding]:
     name = examined.queue_manager
     sightings = [
-        Sighting(reply.put, asked.exchange.at, asked.exchange.at + asked.exchange.elapsed_ms)
+        PutTime(reply.put, asked.exchange.at, asked.exchange.at + asked.exchange.elapsed_ms)
         for asked in examined.asked
         for reply in asked.exchange.replies
         if reply.put is not None
     ]
-    difference = clock_difference.difference_ms(sightings)
+    difference = remark.difference_ms(sightings)
     if difference is not None:
-        yield _told(name, "clock", clock_difference.clocks(difference))
+        yield _told(name, "clock", remark.clock_remark(difference))
     if not any(asked.items for asked in examined.asked):
         return
     declared = known.declared_zone
     newest = next((NewestTime(*seen) for seen in examined.rows.newest.values()), None)
     where = None if declared is None else time_zone(declared)
-    yield _told(name, "time zone", clock_difference.zone(declared, where, newest))
+    yield _told(name, "time zone", remark.zone_remark(declared, where, newest))
 
 
-def _told(name: str, check: str, told: Told) -> Finding:
-    result = Result.ADVISED if told.advised else Result.WORKS
-    return Finding(name, check, result, text=(told.text,), facts=told.facts)
+def _told(name: str, check: str, told: ClockRemark) -> DoctorFinding:
+    result = CheckResult.ADVISED if told.advised else CheckResult.WORKS
+    return DoctorFinding(name, check, result, text=(told.text,), facts=told.facts)
 
 
-def _advised(name: str, check: str, advice: Sequence[Advice]) -> Finding:
+def _advised(name: str, check: str, advice: Sequence[Remark]) -> DoctorFinding:
     facts: dict[str, object] = {}
     for each in advice:
         facts.update(each.facts)
-    return Finding(
+    return DoctorFinding(
         name,
         check,
-        Result.ADVISED if advice else Result.WORKS,
+        CheckResult.ADVISED if advice else CheckResult.WORKS,
         text=tuple(each.text for each in advice),
         commands=tuple(command for each in advice for command in each.commands),
         facts=facts,

@@ -1,9 +1,9 @@
-"""Connecting to a queue manager and asking it each question once, as the agent would. What comes of it is judged elsewhere."""
+"""Connects to a queue manager and sends each query once, as the agent does. ``diagnosis`` turns the answers into findings."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -11,20 +11,98 @@ from mqvitals_agent.clock import Clock
 from mqvitals_agent.connection.connection import ConnectError, Connection, Connector
 from mqvitals_agent.connection.conversation import Identity
 from mqvitals_agent.connection.exchange import Exchange
-from mqvitals_agent.doctor import refusal
+from mqvitals_agent.doctor.finding import CheckResult
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.answer import AnswerTracker, Reply
+from mqvitals_agent.pcf.constants import MQRC_UNKNOWN_OBJECT_NAME
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import REQUEST_CCSID
 from mqvitals_agent.pcf.error import PcfError
 from mqvitals_agent.poll import queue, queue_manager
 from mqvitals_agent.poll.command import form, mqsc
 from mqvitals_agent.poll.errand import errands, errands_of_distributed
-from mqvitals_agent.poll.outcome import CONNECTION_FAILURES, NO_REPLY
+from mqvitals_agent.poll.outcome import CONNECTION_FAILURES, NO_REPLY, of_answer
 from mqvitals_agent.poll.probe import Answer, Question, Rows
 from mqvitals_agent.poll.probes import PROBES
 from mqvitals_agent.poll.selection import Selection, of_request
 from mqvitals_config.collection import PollingSettings
+from mqvitals_rules.snapshot import Outcome
+
+_REFUSED: Final = frozenset({2035, 2217, 3081})
+_NOT_HERE: Final = frozenset({3007, 3014, 3015, 3047, 3212, 3222, 3227})
+"""Command or parameter unknown on this platform or level, no queue-sharing group, function restricted."""
+_NOTHING_ACTIVE: Final = frozenset({3065, 4064, 4091})
+"""The object may well exist: it has no status just now."""
+_OF_GET: Final = frozenset({2016, 2033, 2079, 2080, 2110, 2111, 2115, 2119, 2120})
+
+_HINTS: Final[Mapping[int, str]] = {
+    2009: "The connection broke. Look in the job log of the channel initiator (CHIN) for the end of the channel.",
+    2016: "Getting from the reply queue is inhibited: GET(ENABLED) is to be set for it.",
+    2042: "Another program has the reply queue open for itself alone. Each agent needs a reply queue of its own.",
+    2045: "The reply queue must be a local queue, no alias.",
+    2051: "Putting to the command queue is inhibited: PUT(ENABLED) is to be set for it.",
+    2053: "The command queue is full: the command server does not read it. DISPLAY CMDSERV tells, START CMDSERV starts it.",
+    2056: "The page set behind the command queue is full.",
+    2058: "The queue manager that listens there has another name: see queue_managers[].name of the settings.",
+    2059: "The queue manager is not running, or its listener or channel refuses: see the job logs of MSTR and CHIN.",
+    2063: "The security manager failed, or the user id and password were not accepted.",
+    2085: "There is no such queue: see command_queue, reply_queue and reply_model of the settings.",
+    2161: "The queue manager is being stopped.",
+    2162: "The queue manager is being stopped.",
+    2192: "The page set behind the queue is full.",
+    2277: "The client refuses the channel's definition: see channel, connection_names and tls of the settings.",
+    2278: "The client refuses the channel's definition: see channel, connection_names and tls of the settings.",
+    2381: "The key repository cannot be read: see tls.key_repository of the settings.",
+    2392: "The options of TLS contradict each other: see tls of the settings.",
+    2393: "TLS could not begin: the CipherSpec must be that of the channel (SSLCIPH), and the key repository must hold the signer's certificate.",
+    2396: "The channel allows no TLS: its SSLCIPH is blank.",
+    2397: "The partner's certificate was not accepted, or ours was not.",
+    2398: "The queue manager's certificate has another name than tls.peer_name of the settings.",
+    2399: "tls.peer_name of the settings is no distinguished name.",
+    2400: "The client knows no CipherSpec of that name: see tls.cipher of the settings.",
+    2401: "A certificate has been revoked.",
+    2537: "The channel cannot be used: stopped, or MAXINST, MAXINSTC or the channel initiator's MAXCHL are reached.",
+    2538: "Nobody listens at that address: see connection_names of the settings, DISPLAY CHINIT and the firewalls between.",
+    2539: "The two ends of the channel do not fit together: a server-connection channel with the same SSLCIPH is needed.",
+    2540: "There is no server-connection channel of that name: see channel of the settings.",
+    3168: "The channel system is not active: START CHINIT starts the channel initiator.",
+    3217: "The channel initiator is not active: START CHINIT starts it.",
+    3218: "The channel initiator has a problem: see its job log.",
+    3225: "The member is not active, or unknown to the queue-sharing group.",
+    3237: "The user id of the request is unknown to the security manager.",
+}
+
+
+def result_of_call(reason: int) -> CheckResult:
+    """What a failed MQI call means."""
+    if reason in _REFUSED:
+        return CheckResult.REFUSED
+    if reason == NO_REPLY:
+        return CheckResult.NO_ANSWER
+    return CheckResult.MISSING if reason == MQRC_UNKNOWN_OBJECT_NAME else CheckResult.FAILED
+
+
+def result_of_display(reason: int, *, exact: bool = False) -> CheckResult:
+    """What an answer with this reason (0: none) means. ``exact``: one object was asked for by its whole name."""
+    if reason in _REFUSED:
+        return CheckResult.REFUSED
+    if reason in _NOT_HERE:
+        return CheckResult.NOT_HERE
+    if of_answer(reason) is Outcome.NOT_FOUND:
+        return CheckResult.MISSING if exact and reason not in _NOTHING_ACTIVE else CheckResult.WORKS
+    return CheckResult.WORKS if reason == 0 else CheckResult.FAILED
+
+
+def failed_to_put(reason: int, replies: int) -> bool:
+    """Whether a command that ended with this MQI reason was never put: getting fails otherwise, or later."""
+    return replies == 0 and reason not in _OF_GET
+
+
+def hint(reason: int) -> tuple[str, ...]:
+    """A sentence that says what to look at; none where the name of the reason says it all."""
+    text = _HINTS.get(reason)
+    return () if text is None else (text,)
+
 
 CONNECTING_MS: Final = 60_000
 """So long a connection may take to come about, TLS and several addresses included."""
@@ -53,7 +131,7 @@ _ALSO: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class DoctorQuery:
     """A request and what it is called. ``own`` marks those about the reply queue, which only the examination puts."""
 
     check: str
@@ -73,14 +151,14 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DoctorAnswer:
     """A query and what came of it. ``reason`` is the answer's first specific one, 0 when there was none to tell.
 
     ``complete`` is false while something of the answer is missing, ``damaged`` counts replies that cannot be decoded,
     ``unknown_ccsid`` is a character set of its replies that is not known, 0 when all are.
     """
 
-    query: Query
+    query: DoctorQuery
     exchange: Exchange
     reason: int
     items: Sequence[Reply]
@@ -104,11 +182,11 @@ class Asked:
     def not_put(self) -> bool:
         """Whether the request could not even be put."""
         error = self.exchange.error
-        return error is not None and refusal.failed_to_put(error.reason, len(self.exchange.replies))
+        return error is not None and failed_to_put(error.reason, len(self.exchange.replies))
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
+class Examination:
     """What came of connecting to ``queue_manager`` and asking it.
 
     ``error`` says why there is no connection, or ``timed_out`` that connecting did not end. ``identity`` is None for a
@@ -120,8 +198,8 @@ class Examined:
     error: ConnectError | None = None
     timed_out: bool = False
     identity: Identity | None = None
-    asked: tuple[Asked, ...] = ()
-    left_out: tuple[Query, ...] = ()
+    asked: tuple[DoctorAnswer, ...] = ()
+    left_out: tuple[DoctorQuery, ...] = ()
     rows: Rows = field(default_factory=Rows)
 
     @property
@@ -130,34 +208,36 @@ class Examined:
         return self.error is None and not self.timed_out
 
 
-def queries(polling: PollingSettings) -> tuple[Query, ...]:
+def queries(polling: PollingSettings) -> tuple[DoctorQuery, ...]:
     """Every question that the agent asks by these settings, once. Raises ValueError as ``errands`` does."""
     return tuple(_query(errand.request) for errand in errands(polling))
 
 
-def queries_of_distributed(polling: PollingSettings) -> tuple[Query, ...]:
+def queries_of_distributed(polling: PollingSettings) -> tuple[DoctorQuery, ...]:
     """The same for a queue manager that does not run on z/OS. Its statistics queue is left alone: reading it is destructive."""
     return tuple(_query(errand.request) for errand in errands_of_distributed(polling))
 
 
-def of_member(name: str) -> Query:
+def member_query(name: str) -> DoctorQuery:
     """The cheapest question to a member of the group that has no connection of its own."""
     request = queue_manager.ask_attributes(Question(scope=name))
-    return Query(f"DISPLAY QMGR CMDSCOPE({name})", request, _selection(request))
+    return DoctorQuery(f"DISPLAY QMGR CMDSCOPE({name})", request, _selection(request))
 
 
-def of_reply_queue(name: str, *, zos: bool = True) -> tuple[Query, ...]:
+def reply_queue_queries(name: str, *, zos: bool = True) -> tuple[DoctorQuery, ...]:
     """How the reply queue is defined, and who has it open."""
     question = Question(name, disposition=mq.MQQSGD_ALL if zos else None)
     requests = (queue.ask_definition(question), queue.ask_status(question))
-    return tuple(Query(f"reply queue: {_query(each).check}", each, _selection(each), own=True) for each in requests)
+    return tuple(
+        DoctorQuery(f"reply queue: {_query(each).check}", each, _selection(each), own=True) for each in requests
+    )
 
 
 def _selection(request: bytes) -> Selection:
     return of_request(Decoder().decode(request, REQUEST_CCSID))
 
 
-def _query(request: bytes) -> Query:
+def _query(request: bytes) -> DoctorQuery:
     selection = _selection(request)
     check = mqsc(form(selection.command))
     if selection.name not in ("", "*"):
@@ -166,12 +246,16 @@ def _query(request: bytes) -> Query:
         check += " TYPE(BACKUP)"
     if selection.part == mq.MQIACF_USAGE_SMDS:
         check += " TYPE(SMDS)"
-    return Query(check, request, selection)
+    return DoctorQuery(check, request, selection)
 
 
 async def examine(
-    connector: Connector, wanted: Sequence[Query], clock: Clock, wait_ms: int, elsewhere: Sequence[Query] = ()
-) -> Examined:
+    connector: Connector,
+    wanted: Sequence[DoctorQuery],
+    clock: Clock,
+    wait_ms: int,
+    elsewhere: Sequence[DoctorQuery] = (),
+) -> Examination:
     """Connect, ask, and let go. Never raises for what MQ does.
 
     A queue manager that does not run on z/OS is asked what stands in ``elsewhere``.
@@ -189,27 +273,31 @@ async def examine(
             connecting.cancel()
     took = max(0, clock.now() - began)
     if not connecting.done() or connecting.cancelled():
-        return Examined(name, took, timed_out=True)
+        return Examination(name, took, timed_out=True)
     try:
         connection = connecting.result()
     except ConnectError as error:
-        return Examined(name, took, error)
+        return Examination(name, took, error)
     identity = getattr(connection, "identity", None)
     zos = not isinstance(identity, Identity) or identity.platform == mq.MQPL_ZOS
     if not zos:
         wanted = elsewhere
     if isinstance(identity, Identity) and not identity.dynamic:
-        wanted = (*wanted, *of_reply_queue(identity.reply_queue, zos=zos))
+        wanted = (*wanted, *reply_queue_queries(identity.reply_queue, zos=zos))
     try:
         asked, rows = await _ask_all(connection, wanted, min(wait_ms, LONGEST_WAIT_MS))
     finally:
         await connection.close()
     identity = identity if isinstance(identity, Identity) else None
-    return Examined(name, took, identity=identity, asked=tuple(asked), left_out=tuple(wanted[len(asked) :]), rows=rows)
+    return Examination(
+        name, took, identity=identity, asked=tuple(asked), left_out=tuple(wanted[len(asked) :]), rows=rows
+    )
 
 
-async def _ask_all(connection: Connection, wanted: Sequence[Query], wait_ms: int) -> tuple[list[Asked], Rows]:
-    asked: list[Asked] = []
+async def _ask_all(
+    connection: Connection, wanted: Sequence[DoctorQuery], wait_ms: int
+) -> tuple[list[DoctorAnswer], Rows]:
+    asked: list[DoctorAnswer] = []
     rows = Rows()
     decoder = Decoder(lenient=True)
     for query in wanted:
@@ -221,7 +309,7 @@ async def _ask_all(connection: Connection, wanted: Sequence[Query], wait_ms: int
     return asked, rows
 
 
-def _read(query: Query, exchange: Exchange, decoder: Decoder, rows: Rows) -> Asked:
+def _read(query: DoctorQuery, exchange: Exchange, decoder: Decoder, rows: Rows) -> DoctorAnswer:
     probe = PROBES[query.command]
     tracker = AnswerTracker()
     damaged = unknown_ccsid = 0
@@ -236,7 +324,7 @@ def _read(query: Query, exchange: Exchange, decoder: Decoder, rows: Rows) -> Ask
     told = next((each for each in answers if each.queue_manager == scope), None) or next(iter(answers), None)
     reason = next((each.reason for each in answers if each.reason), 0)
     if told is None:
-        return Asked(
+        return DoctorAnswer(
             query, exchange, reason, (), complete=False, damaged=damaged, responder="", unknown_ccsid=unknown_ccsid
         )
     if told.items and not query.own and not scope:
@@ -255,4 +343,6 @@ def _read(query: Query, exchange: Exchange, decoder: Decoder, rows: Rows) -> Ask
             ),
             rows,
         )
-    return Asked(query, exchange, reason, told.items, tracker.complete, damaged, told.queue_manager, unknown_ccsid)
+    return DoctorAnswer(
+        query, exchange, reason, told.items, tracker.complete, damaged, told.queue_manager, unknown_ccsid
+    )

@@ -1,17 +1,114 @@
-"""What an examination found, check by check."""
+"""Findings of the doctor: the result of each check, the permissions to ask for with the RACF commands that grant them, and the report.
+
+A queue manager does not say which permission is missing: profiles of the queue manager or of the queue-sharing group may be checked,
+in upper-case or mixed-case classes. So permissions are candidates.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from mqvitals_agent.doctor.permission import Permission
 from mqvitals_agent.pcf.names import reason_name
+from mqvitals_agent.text.terminal import safe, table, wrap
+
+GROUP: Final = "<group>"
+"""Stands for the queue-sharing group's name where nobody has told it."""
+USER: Final = "<user>"
+CHANNEL_INITIATOR_USER: Final = "<chinit user>"
+
+_CONNECTING: Final = "MQCONN"
+_QUEUES: Final = "MQQUEUE"
+_QUEUES_MIXED: Final = "MXQUEUE"
+_COMMANDS: Final = "MQCMDS"
+_CACHED: Final = frozenset({_QUEUES, _QUEUES_MIXED})
+"""Classes of which a queue manager remembers what it looked up, until it is told to forget it."""
 
 
-class Result(StrEnum):
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """Access to a profile of a class. ``profile`` begins with a queue manager's name, or its group's."""
+
+    class_name: str
+    profile: str
+    access: str
+
+    def as_json(self) -> dict[str, str]:
+        """As programs read it."""
+        return {"class": self.class_name, "profile": self.profile, "access": self.access}
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """Commands that grant permissions of one class: ``racf`` for the security administrator, ``mqsc`` for the queue manager."""
+
+    class_name: str
+    racf: tuple[str, ...]
+    mqsc: tuple[str, ...] = ()
+
+
+def prefixes(queue_manager: str, group: str | None) -> tuple[str, ...]:
+    """What profiles begin with: the queue manager's name, and its group's. Group None: not known; empty: it is in none."""
+    if group == "":
+        return (queue_manager,)
+    return (queue_manager, group or GROUP)
+
+
+def to_connect(queue_manager: str, group: str | None) -> tuple[Permission, ...]:
+    """To connect through the channel initiator."""
+    return tuple(Permission(_CONNECTING, f"{prefix}.CHIN", "READ") for prefix in prefixes(queue_manager, group))
+
+
+def to_use_queues(queue_manager: str, group: str | None, *queues: str) -> tuple[Permission, ...]:
+    """To put to queues or get from them; a generic profile's name will do for one of them."""
+    return tuple(
+        Permission(class_name, f"{prefix}.{queue}", "UPDATE")
+        for class_name in (_QUEUES, _QUEUES_MIXED)
+        for prefix in prefixes(queue_manager, group)
+        for queue in queues
+    )
+
+
+def to_display(queue_manager: str, group: str | None, keyword: str) -> tuple[Permission, ...]:
+    """To run ``DISPLAY keyword``, as MQSC or as PCF."""
+    return tuple(
+        Permission(_COMMANDS, f"{prefix}.DISPLAY.{keyword}", "READ") for prefix in prefixes(queue_manager, group)
+    )
+
+
+def dynamic_profile(dynamic_name: str) -> str:
+    """The generic profile, without its prefix, for dynamic queues whose names begin so: ``MQVITALS.*`` is ``MQVITALS.**``."""
+    return f"{dynamic_name}*" if dynamic_name.endswith(".*") else dynamic_name
+
+
+def grants(permissions: Iterable[Permission]) -> tuple[Grant, ...]:
+    """The commands that grant all of these, one grant for each class, in the order in which the classes come."""
+    by_class: dict[str, dict[Permission, None]] = {}
+    for permission in permissions:
+        by_class.setdefault(permission.class_name, {})[permission] = None
+    return tuple(_grant(class_name, wanted) for class_name, wanted in by_class.items())
+
+
+def _grant(class_name: str, wanted: Iterable[Permission]) -> Grant:
+    racf = tuple(line for permission in wanted for line in _lines(permission))
+    generic = any("*" in permission.profile for permission in wanted)
+    refresh = f"SETROPTS {'GENERIC' if generic else 'RACLIST'}({class_name}) REFRESH"
+    both = (refresh, f"SETROPTS RACLIST({class_name}) REFRESH") if generic else (refresh,)
+    mqsc = (f"REFRESH SECURITY({class_name})",) if class_name in _CACHED else ()
+    return Grant(class_name, racf + both, mqsc)
+
+
+def _lines(permission: Permission) -> Iterator[str]:
+    class_name, profile = permission.class_name, permission.profile
+    user = CHANNEL_INITIATOR_USER if class_name == _CONNECTING else USER
+    yield f"RDEFINE {class_name} {profile} UACC(NONE)"
+    yield f"PERMIT {profile} CLASS({class_name}) ID({user}) ACCESS({permission.access})"
+
+
+class CheckResult(StrEnum):
     """How a check ended, the worst first."""
 
     REFUSED = "refused"
@@ -28,13 +125,13 @@ class Result(StrEnum):
     WORKS = "works"
 
 
-RANK: Final[Mapping[Result, int]] = {result: rank for rank, result in enumerate(Result)}
-FINE: Final = frozenset({Result.WORKS, Result.NOT_HERE})
+RANK: Final[Mapping[CheckResult, int]] = {result: rank for rank, result in enumerate(CheckResult)}
+FINE: Final = frozenset({CheckResult.WORKS, CheckResult.NOT_HERE})
 """Results that ask for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DoctorFinding:
     """One check of one queue manager.
 
     ``reason`` is a reason code of MQ, 0 without one. ``text`` are sentences for people, ``commands`` MQSC to type.
@@ -43,7 +140,7 @@ class Finding:
 
     queue_manager: str
     check: str
-    result: Result
+    result: CheckResult
     reason: int = 0
     ask_for: tuple[Permission, ...] = ()
     text: tuple[str, ...] = ()
@@ -72,6 +169,100 @@ class Finding:
         return {**told, "detail": detail} if detail else told
 
 
-def worst_first(findings: Sequence[Finding]) -> list[Finding]:
+def worst_first(findings: Sequence[DoctorFinding]) -> list[DoctorFinding]:
     """The findings by their results, those of one result in the order in which they were made."""
     return sorted(findings, key=lambda finding: RANK[finding.result])
+
+
+_INDENT: Final = "    "
+_WHO_REFUSED: Final = (
+    "These are candidates. Which profile refused is in the job logs of the queue manager (MSTR) and of the channel initiator"
+    " (CHIN): look for ICH408I, which names user, class and profile. Where a profile is there already, only PERMIT is needed; a new"
+    " one takes the place of the generic one that covered it before, with all that was permitted there."
+)
+_PLACEHOLDERS: Final = (
+    f"{USER} is the user id that ICH408I names, {CHANNEL_INITIATOR_USER} that of the channel initiator's started task."
+)
+_MIXED: Final = "instead of MQQUEUE where DISPLAY QMGR SCYCASE says MIXED"
+_MANY: Final = 3
+"""From so many refused DISPLAY commands on, one generic profile is the simpler way."""
+
+
+def finding_lines(findings: Sequence[DoctorFinding], width: int) -> list[str]:
+    """All findings, a paragraph for each queue manager, in at most ``width`` cells but for commands, which stay whole."""
+    by_name: dict[str, list[DoctorFinding]] = {}
+    for finding in findings:
+        by_name.setdefault(finding.queue_manager, []).append(finding)
+    out: list[str] = []
+    for name, own in by_name.items():
+        if out:
+            out.append("")
+        out += _queue_manager(name, own, width)
+    return out
+
+
+def summary(findings: Sequence[DoctorFinding]) -> str:
+    """How many checks ended in which way, the worst first."""
+    counts = Counter(finding.result for finding in findings)
+    return ", ".join(f"{counts[result]} {_counted(result, counts[result])}" for result in CheckResult if counts[result])
+
+
+def _counted(result: CheckResult, count: int) -> str:
+    return "work" if result is CheckResult.WORKS and count != 1 else str(result)
+
+
+def _queue_manager(name: str, findings: Sequence[DoctorFinding], width: int) -> Iterator[str]:
+    ordered = worst_first(findings)
+    yield from wrap(safe(f"{name}: {summary(findings)}"), width, rest=_INDENT)
+    rows = table([_row(finding) for finding in ordered], width - 2, right=(3,), indent=4)
+    told: set[str] = set()
+    for finding, row in zip(ordered, rows, strict=True):
+        yield from (f"  {line}" for line in row if line)
+        for text in finding.text:
+            # What holds for each of twenty refusals is said once.
+            if text not in told:
+                yield from wrap(safe(text), width, first=_INDENT, rest=_INDENT)
+            told.add(text)
+        for permission in finding.ask_for:
+            yield safe(f"{_INDENT}{permission.class_name} {permission.profile} {permission.access}")
+        for command in finding.commands:
+            yield safe(f"{_INDENT}{command}")
+    yield from _permitting(name, ordered, width)
+
+
+def _row(finding: DoctorFinding) -> tuple[str, str, str, str]:
+    reason = ""
+    if finding.reason:
+        known = reason_name(finding.reason)
+        reason = f"{finding.reason} {known}" if known else str(finding.reason)
+    took = "" if finding.elapsed_ms is None else f"{finding.elapsed_ms} ms"
+    return str(finding.result), safe(finding.check), reason, took
+
+
+def _permitting(name: str, findings: Sequence[DoctorFinding], width: int) -> Iterator[str]:
+    """The commands that grant all that was refused: by profiles of the queue manager, or else of its group."""
+    wanted = [permission for finding in findings for permission in finding.ask_for]
+    if not wanted:
+        return
+    yield ""
+    yield from wrap(f"{_WHO_REFUSED} {_PLACEHOLDERS}", width, first="  ", rest="  ")
+    own = [permission for permission in wanted if permission.profile.startswith(f"{name}.")]
+    group = [permission for permission in wanted if not permission.profile.startswith(f"{name}.")]
+    refused = sum(finding.result is CheckResult.REFUSED and finding.check.startswith("DISPLAY") for finding in findings)
+    if refused >= _MANY:
+        text = f"One generic profile {name}.DISPLAY.* with READ in class MQCMDS serves all DISPLAY commands."
+        yield from wrap(safe(text), width, first="  ", rest="  ")
+    yield from _granting(f"with profiles of the queue manager {name}", grants(own), width)
+    if group:
+        prefix = group[0].profile.partition(".")[0]
+        yield from _granting(f"or with profiles of the queue-sharing group {prefix}", grants(group), width)
+
+
+def _granting(how: str, found: Sequence[Grant], width: int) -> Iterator[str]:
+    for grant in found:
+        mixed = f", {_MIXED}" if grant.class_name == "MXQUEUE" else ""
+        yield from wrap(safe(f"RACF, {how}, class {grant.class_name}{mixed}:"), width, first="  ", rest="  ")
+        yield from (safe(f"{_INDENT}{line}") for line in grant.racf)
+        if grant.mqsc:
+            yield "  and at the queue manager:"
+            yield from (safe(f"{_INDENT}{line}") for line in grant.mqsc)

@@ -1,1 +1,1 @@
-"""Redaction: a recording without the names of its site, that replays to the same alerts. See ``redactor``."""
+"""Redacts a recording: the names of the site are replaced, and the replay gives the same alerts."""

@@ -1,23 +1,75 @@
-"""Names and their pseudonyms: of the same length and form, the same wherever a name occurs, and never one for two names.
+"""Pseudonyms of names and addresses: same length and form, the same wherever a name occurs, and never one for two names.
 
-A name is cut into words at every character that is neither letter nor digit; those characters stay. Each word becomes another one
-of its length, by what stands before it. So a pseudonym fits every field that the name fits, is valid where the name is,
-and a queue called as its queue manager still is.
-
-A generic name (``APPL*``) selects after the redaction what it selected before: all names are also cut at the length of its
-beginning, so that as many characters as it has depend on nothing after them. Where it ends at the end of a word (``APPL.*``)
-that is so anyhow. Generic names must therefore be known before the first name is redacted.
+A name is cut into words at every character that is neither letter nor digit. A keyed permutation (a Feistel network) replaces each
+word, so neither tables nor the order of events matter, and without the salt neither direction can be computed.
+A generic name (``APPL*``) must select the same names afterwards: names are also cut at the length of its beginning. Generic names
+must therefore be known before the first name is redacted.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from hashlib import shake_256
+from math import prod
 from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Final
 
-from mqvitals_agent.redact.permutation import permuted
+_ROUNDS: Final = 10
+_SPARE: Final = 8
+"""So many bytes more than needed make the remainder of a division practically even."""
+
+SALT_LENGTH: Final = 32
+
+
+def permuted(salt: bytes, context: bytes, digits: Sequence[int], radices: Sequence[int]) -> tuple[int, ...]:
+    """Where the permutation of that salt and context takes ``digits``, whose places have those radices."""
+    if len(digits) == 1:
+        # Two halves need two places. One alone has few values, so they are put into the order of their hashes.
+        order = sorted(range(radices[0]), key=lambda digit: _stir(salt, context, b"1", digit, 8))
+        return (order[digits[0]],)
+    half = len(digits) // 2
+    left, right = _number(digits[:half], radices[:half]), _number(digits[half:], radices[half:])
+    lefts, rights = prod(radices[:half]), prod(radices[half:])
+    size = (max(lefts, rights).bit_length() + 7) // 8 + _SPARE
+    form = f"{len(digits)} {lefts} {rights} ".encode()
+    for turn in range(_ROUNDS):
+        if turn % 2:
+            right = (right + _stir(salt, context, form + b"%d" % turn, left, size)) % rights
+        else:
+            left = (left + _stir(salt, context, form + b"%d" % turn, right, size)) % lefts
+    return (*_digits(left, radices[:half]), *_digits(right, radices[half:]))
+
+
+def stream(salt: bytes, context: bytes, length: int) -> bytes:
+    """So many bytes that only who has the salt can make."""
+    return shake_256(_framed(salt, b"stream", context)).digest(length)
+
+
+def _stir(salt: bytes, context: bytes, turn: bytes, value: int, size: int) -> int:
+    return int.from_bytes(shake_256(_framed(salt, context, turn, b"%x" % value)).digest(size), "big")
+
+
+def _framed(*parts: bytes) -> bytes:
+    """Parts one after another, each with its length, so that no two lists of parts become the same bytes."""
+    return b"".join(len(part).to_bytes(4, "big") + part for part in parts)
+
+
+def _number(digits: Sequence[int], radices: Sequence[int]) -> int:
+    number = 0
+    for digit, radix in zip(digits, radices, strict=True):
+        number = number * radix + digit
+    return number
+
+
+def _digits(number: int, radices: Sequence[int]) -> tuple[int, ...]:
+    digits = []
+    for radix in reversed(radices):
+        number, digit = divmod(number, radix)
+        digits.append(digit)
+    return tuple(reversed(digits))
+
 
 SYSTEM: Final = "SYSTEM."
 """Names that begin so are IBM's."""
@@ -133,3 +185,116 @@ def _alphabet(character: str, *, first: bool) -> str:
     if first:
         return digits if character in digits else ascii_uppercase
     return _LETTERS_AND_DIGITS
+
+
+_OCTET: Final = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+_IPV4: Final = re.compile(rf"{_OCTET}(?:\.{_OCTET}){{3}}")
+_IPV6: Final = re.compile(r"(?=(?:[^:]*:){2})[0-9A-Fa-f:]+(?::[0-9.]+)?")
+_ELEMENT: Final = re.compile(r"([^(),]*)((?:\([0-9]{1,5}(?:,[0-9]{1,5})?\))?)")
+_NOBODYS: Final = frozenset({"0.0.0.0", "127.0.0.1", "::", "::1"})  # noqa: S104 - not bound to, only recognised
+_NETS: Final = ("192.0.2.", "198.51.100.", "203.0.113.")
+"""Networks of documentation (RFC 5737)."""
+
+_RESERVED: Final = ("0", *map(str, range(240, 256)))
+"""First numbers of addresses that no host has (RFC 1122): for more addresses of one length than those networks have."""
+
+_ATTEMPTS: Final = 20_000
+
+
+class Addresses:
+    """The addresses of one recording. ``replaced`` holds each IPv4 address that was met and what stands for it."""
+
+    def __init__(self, salt: bytes, host: Callable[[str], str]) -> None:
+        """``host`` gives what stands for the name of a host."""
+        self._salt = salt
+        self._host = host
+        self._taken: set[str] = set(_NOBODYS)
+        self.replaced: dict[str, str] = {}
+
+    def of(self, text: str) -> str | None:
+        """What stands for an address, a host with a port, or a list of them with commas; None when the text is none of these."""
+        elements = _elements(text)
+        if elements is None or not any(port or _is_address(host) for host, port in elements):
+            return None
+        return ",".join(self._element(host) + port for host, port in elements)
+
+    def _element(self, host: str) -> str:
+        bare = host.strip(" ")
+        if not bare or bare in _NOBODYS:
+            return host
+        start = host.index(bare)
+        if _IPV4.fullmatch(bare):
+            found = self._ipv4(bare)
+        elif _IPV6.fullmatch(bare):
+            found = self._ipv6(bare)
+        else:
+            found = self._host(bare)
+        return host[:start] + found + host[start + len(bare) :]
+
+    def _ipv4(self, address: str) -> str:
+        known = self.replaced.get(address)
+        if known is not None:
+            return known
+        found = address
+        documented = [f"{net}{last}" for net in _NETS for last in range(1, 255) if len(f"{net}{last}") == len(address)]
+        for attempt in range(_ATTEMPTS):
+            chance = int.from_bytes(stream(self._salt, f"address {address} {attempt}".encode(), 16), "big")
+            if documented and attempt < 4 * len(documented):
+                found = documented[chance % len(documented)]
+            else:
+                found = _reserved(chance, len(address))
+            if found not in self._taken:
+                break
+        self._taken.add(found)
+        self.replaced[address] = found
+        return found
+
+    def _ipv6(self, address: str) -> str:
+        alphabet = "0123456789ABCDEF" if any(character in "ABCDEF" for character in address) else "0123456789abcdef"
+        shown = [character for character in address if character not in ":."]
+        # Digits after a dot are decimal ones.
+        dotted = address.partition(".")[1] != ""
+        radix = 10 if dotted else 16
+        if dotted:
+            shown = [character if character.isdigit() else "0" for character in shown]
+        places = [int(character, 16) for character in shown]
+        new = iter(permuted(self._salt, b"IPv6", places, [radix] * len(places))) if places else iter(())
+        return "".join(character if character in ":." else alphabet[next(new)] for character in address)
+
+
+def _elements(text: str) -> list[tuple[str, str]] | None:
+    """The hosts and ports of a list; None when it is of another form."""
+    found, at = [], 0
+    while True:
+        match = _ELEMENT.match(text, at)
+        if match is None:
+            return None
+        found.append((match[1], match[2]))
+        at = match.end()
+        if at == len(text):
+            return found
+        if text[at] != ",":
+            return None
+        at += 1
+
+
+def _is_address(host: str) -> bool:
+    bare = host.strip(" ")
+    return bool(_IPV4.fullmatch(bare) or _IPV6.fullmatch(bare))
+
+
+def _reserved(chance: int, length: int) -> str:
+    """An address of so many characters that no host has."""
+    firsts = [first for first in _RESERVED if len(first) + 6 <= length <= len(first) + 12]
+    chance, which = divmod(chance, len(firsts))
+    rest = length - len(firsts[which]) - 3
+    octets = []
+    for following in (2, 1, 0):
+        low, high = max(1, rest - 3 * following), min(3, rest - following)
+        chance, more = divmod(chance, high - low + 1)
+        size = low + more
+        rest -= size
+        begin, end = ((0, 10), (10, 100), (100, 256))[size - 1]
+        chance, value = divmod(chance, end - begin)
+        octets.append(str(begin + value))
+    return ".".join((firsts[which], *octets))

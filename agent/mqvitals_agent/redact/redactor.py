@@ -1,26 +1,263 @@
-"""Exchanges and headers without the names of a site: what ``mqvitals record --redact`` and ``mqvitals redact`` write.
+"""Redacts exchanges and headers of a recording: ``mqvitals record --redact`` and ``mqvitals redact``.
 
-Everything that replay looks at stays: numbers, times, the kind, length and order of messages, and which things have the
-same name. What a person must know of a redacted recording, ``told`` says.
+Everything that replay depends on stays: numbers, times, the kind, length and order of messages, and which things have the same name.
+Structures are rewritten in place: no length or count changes.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
+from string import ascii_lowercase
+from struct import unpack_from
+from typing import Final
 
 from mqvitals_agent import __version__
 from mqvitals_agent.connection.exchange import Exchange, Reply
 from mqvitals_agent.connection.header import Header
 from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.pcf.codepage import codec
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import REQUEST_CCSID
 from mqvitals_agent.pcf.error import PcfError
 from mqvitals_agent.pcf.message import Filter
-from mqvitals_agent.redact.parameter import SAFE
-from mqvitals_agent.redact.pseudonym import generic_lengths
-from mqvitals_agent.redact.structure import rewritten
-from mqvitals_agent.redact.text import Texts
+from mqvitals_agent.pcf.walk import PARAMETER_STRUCTURES, SMALLEST, Order, byte_order
+from mqvitals_agent.redact.pseudonym import Addresses, Pseudonyms, generic_lengths, permuted, stream
+
+SAFE: Final = frozenset(
+    {
+        # dates and times
+        mq.MQCA_CREATION_DATE,
+        mq.MQCA_CREATION_TIME,
+        mq.MQCA_ALTERATION_DATE,
+        mq.MQCA_ALTERATION_TIME,
+        mq.MQCAMO_START_DATE,
+        mq.MQCAMO_START_TIME,
+        mq.MQCAMO_END_DATE,
+        mq.MQCAMO_END_TIME,
+        mq.MQCACF_UOW_START_DATE,
+        mq.MQCACF_UOW_START_TIME,
+        mq.MQCACF_UOW_LOG_START_DATE,
+        mq.MQCACF_UOW_LOG_START_TIME,
+        mq.MQCACF_FAIL_DATE,
+        mq.MQCACF_FAIL_TIME,
+        mq.MQCACF_BACKUP_DATE,
+        mq.MQCACF_BACKUP_TIME,
+        mq.MQCACF_RECOVERY_DATE,
+        mq.MQCACF_RECOVERY_TIME,
+        mq.MQCACF_SYSP_Q_MGR_DATE,
+        mq.MQCACF_SYSP_Q_MGR_TIME,
+        mq.MQCACF_LAST_PUT_DATE,
+        mq.MQCACF_LAST_PUT_TIME,
+        mq.MQCACF_LAST_GET_DATE,
+        mq.MQCACF_LAST_GET_TIME,
+        mq.MQCACF_Q_MGR_START_DATE,
+        mq.MQCACF_Q_MGR_START_TIME,
+        mq.MQCACH_LAST_MSG_DATE,
+        mq.MQCACH_LAST_MSG_TIME,
+        mq.MQCACH_CHANNEL_START_DATE,
+        mq.MQCACH_CHANNEL_START_TIME,
+        mq.MQCACH_SSL_KEY_RESET_DATE,
+        mq.MQCACH_SSL_KEY_RESET_TIME,
+        # positions in the log and numbers of units of work, in hexadecimal
+        mq.MQCACF_USAGE_LOG_RBA,
+        mq.MQCACF_USAGE_LOG_LRSN,
+        mq.MQCACF_CF_STRUC_BACKUP_START,
+        mq.MQCACF_CF_STRUC_BACKUP_END,
+        mq.MQCACF_SYSP_Q_MGR_RBA,
+        mq.MQCACF_SYSP_LOG_RBA,
+        mq.MQCACF_SYSP_OFFLINE_RBA,
+        mq.MQCACH_CURRENT_LUWID,
+        mq.MQCACH_LAST_LUWID,
+        # versions, products, words of MQSC
+        mq.MQCA_VERSION,
+        mq.MQCACH_REMOTE_VERSION,
+        mq.MQCACH_REMOTE_PRODUCT,
+        mq.MQCACH_SSL_CIPHER_SPEC,
+        mq.MQCACF_CF_OFFLOAD_SIZE1,
+        mq.MQCACF_CF_OFFLOAD_SIZE2,
+        mq.MQCACF_CF_OFFLOAD_SIZE3,
+        mq.MQCACF_EXCL_OPERATOR_MESSAGES,
+    }
+)
+"""Texts that stay: none of them is chosen by a site."""
+
+FREE_TEXT: Final = frozenset(
+    {
+        mq.MQCA_Q_DESC,
+        mq.MQCA_Q_MGR_DESC,
+        mq.MQCA_STORAGE_CLASS_DESC,
+        mq.MQCA_CF_STRUC_DESC,
+        mq.MQCA_CERT_LABEL,
+        mq.MQCA_SSL_CERT_ISSUER_NAME,
+        mq.MQCACF_AUX_ERROR_DATA_STR_1,
+        mq.MQCACF_AUX_ERROR_DATA_STR_2,
+        mq.MQCACF_AUX_ERROR_DATA_STR_3,
+        mq.MQCACF_COMMAND_MQSC,
+        mq.MQCACF_APPL_DESC,
+        mq.MQCACH_DESC,
+        mq.MQCACH_SSL_PEER_NAME,
+        mq.MQCACH_SSL_SHORT_PEER_NAME,
+        mq.MQCACH_SSL_CERT_ISSUER_NAME,
+    }
+)
+"""Texts of several words: of them only the length stays. So it is with every other text that has not the form of a name."""
+
+
+_NAME: Final = re.compile(r"[A-Za-z0-9._/%$#@!*+ -]*")
+"""Names of MQ and of z/OS, generic ones, data sets, jobs, hosts."""
+
+_MOST: Final = 60_000
+"""How many texts are remembered in the bytes that they come in. Past it all are forgotten: the pseudonyms stay the same."""
+
+
+class TextRedactor:
+    """Redacts values. ``free`` holds the texts that have not the form of a name, ``unreadable`` counts those in an unknown character set."""
+
+    def __init__(self, salt: bytes, lengths: frozenset[int] = frozenset()) -> None:
+        self._salt = salt
+        self.names = Pseudonyms(salt, lengths)
+        self.addresses = Addresses(salt, self._host)
+        self.free: set[str] = set()
+        self.unreadable = 0
+        self._known: dict[tuple[bool, int, bytes], bytes] = {}
+        self._known_bytes: dict[bytes, bytes] = {}
+
+    def text(self, number: int, data: bytes, ccsid: int) -> bytes:
+        """As many bytes as ``data``, a text of parameter ``number`` in that character set, without what a site calls its things."""
+        if number in SAFE:
+            return data
+        key = (number in FREE_TEXT, ccsid, data)
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= _MOST:
+                self._known.clear()
+            found = self._known[key] = self._text(data, ccsid, free=number in FREE_TEXT)
+        return found
+
+    def name(self, text: str) -> str:
+        """What stands for a name that stands outside a message."""
+        return self._redacted(text)
+
+    def octets(self, data: bytes) -> bytes:
+        """As many bytes, others for others: identifiers hold names and addresses, and are only compared. Zeros stay."""
+        found = self._known_bytes.get(data)
+        if found is not None:
+            return found
+        if not data.strip(b"\0"):
+            return data
+        found = data
+        while True:
+            found = bytes(permuted(self._salt, b"bytes", tuple(found), (256,) * len(found)))
+            if found.strip(b"\0"):
+                break
+        if len(self._known_bytes) >= _MOST:
+            self._known_bytes.clear()
+        self._known_bytes[data] = found
+        return found
+
+    def _text(self, data: bytes, ccsid: int, *, free: bool) -> bytes:
+        try:
+            page = codec(ccsid)
+        except PcfError:
+            # It cannot be read, so it cannot be told what it holds; nor can it be read after this.
+            self.unreadable += 1
+            return bytes(len(data))
+        text = page.decode(data)
+        if not text:
+            return data if not data.strip(b"\0" + page.encode(" ")) else bytes(len(data))
+        kept = page.encode(text)
+        if not data.startswith(kept):
+            # Characters that have no code of their own: their number of bytes is not that of the data.
+            self.free.add(text)
+            return page.encode(self._letters(text, len(data)))
+        if free:
+            self.free.add(text)
+            redacted = page.encode(self._letters(text, len(kept)))
+        else:
+            redacted = page.encode(self._redacted(text, len(kept)))
+        return redacted + data[len(kept) :]
+
+    def _redacted(self, text: str, length: int = 0) -> str:
+        if not text.strip(" *"):
+            return text
+        address = self.addresses.of(text)
+        return self._host(text, length) if address is None else address
+
+    def _host(self, text: str, length: int = 0) -> str:
+        if _NAME.fullmatch(text):
+            return self.names.of(text)
+        self.free.add(text)
+        return self._letters(text, length or len(text.encode("utf-8", "surrogatepass")))
+
+    def _letters(self, text: str, length: int) -> str:
+        found = stream(self._salt, b"text " + text.encode("utf-8", "surrogatepass"), length)
+        return "".join(ascii_lowercase[each % len(ascii_lowercase)] for each in found)
+
+
+_NOTHING: Final[frozenset[int]] = frozenset()
+_WHOLE: Final = frozenset({mq.MQCFT_INTEGER, mq.MQCFT_INTEGER64, mq.MQCFT_INTEGER_FILTER, mq.MQCFT_GROUP})
+"""Structures of numbers alone. The members of a group follow it as structures of their own."""
+
+_FILLERS: Final = b"\0 \x40"  # NUL, and the blank of ASCII and of EBCDIC
+
+
+def redacted_message(data: bytes, ccsid: int, texts: TextRedactor, decoder: Decoder) -> bytes | None:
+    """A message with what ``texts`` makes of its values; None when it cannot be decoded. ``ccsid`` is that of its descriptor."""
+    try:
+        # All lengths and counts are sound after this.
+        decoder.decode_values(data, ccsid, _NOTHING)
+    except PcfError:
+        return None
+    order = byte_order(data)
+    made = bytearray(data)
+    at, end = mq.MQCFH_STRUC_LENGTH, len(data)
+    layout = order + "2i"
+    while at < end:
+        kind, length = unpack_from(layout, data, at)
+        if kind not in _WHOLE:
+            _rewrite(made, data, order, at, kind, length, ccsid, texts)
+        at += length
+    return bytes(made)
+
+
+def _rewrite(
+    made: bytearray, data: bytes, order: Order, at: int, kind: int, length: int, ccsid: int, texts: TextRedactor
+) -> None:
+    match kind:
+        case mq.MQCFT_STRING:
+            number, own, size = unpack_from(order + "3i", data, at + 8)
+            used = 20 + size
+            made[at + 20 : at + used] = texts.text(number, data[at + 20 : at + used], own or ccsid)
+        case mq.MQCFT_STRING_FILTER:
+            number, _, own, size = unpack_from(order + "4i", data, at + 8)
+            used = 24 + size
+            made[at + 24 : at + used] = texts.text(number, data[at + 24 : at + used], own or ccsid)
+        case mq.MQCFT_STRING_LIST:
+            number, own, count, size = unpack_from(order + "4i", data, at + 8)
+            used = 24 + count * size
+            for start in range(at + 24, at + used, size or 1):
+                made[start : start + size] = texts.text(number, data[start : start + size], own or ccsid)
+        case mq.MQCFT_BYTE_STRING:
+            (size,) = unpack_from(order + "i", data, at + 12)
+            used = 16 + size
+            made[at + 16 : at + used] = texts.octets(data[at + 16 : at + used])
+        case mq.MQCFT_BYTE_STRING_FILTER:
+            (size,) = unpack_from(order + "i", data, at + 16)
+            used = 20 + size
+            made[at + 20 : at + used] = texts.octets(data[at + 20 : at + used])
+        case mq.MQCFT_INTEGER_LIST | mq.MQCFT_INTEGER64_LIST:
+            (count,) = unpack_from(order + "i", data, at + 12)
+            used = 16 + count * (4 if kind == mq.MQCFT_INTEGER_LIST else 8)
+        case _ if kind not in PARAMETER_STRUCTURES:
+            used = SMALLEST
+        case _:
+            raise AssertionError(f"structure type {kind} is one of a parameter and has no layout here")
+    # What fills a structure up means nothing, and may be left over from another message.
+    if data[at + used : at + length].strip(_FILLERS):
+        made[at + used : at + length] = bytes(length - used)
+
 
 _TEXTS = frozenset({mq.MQCFT_STRING, mq.MQCFT_STRING_FILTER})
 
@@ -33,7 +270,7 @@ class Redactor:
     """
 
     def __init__(self, salt: bytes, lengths: frozenset[int] = frozenset()) -> None:
-        self.texts = Texts(salt, lengths)
+        self.texts = TextRedactor(salt, lengths)
         self._decoder = Decoder()
         self._loose: set[str] = set()
         self._damaged = 0
@@ -91,7 +328,7 @@ class Redactor:
         return replace(reply, data=self._message(reply.data, reply.ccsid))
 
     def _message(self, data: bytes, ccsid: int) -> bytes:
-        found = rewritten(data, ccsid, self.texts, self._decoder)
+        found = redacted_message(data, ccsid, self.texts, self._decoder)
         if found is None:
             self._damaged += 1
             return bytes(len(data))

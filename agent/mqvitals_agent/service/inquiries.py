@@ -16,9 +16,8 @@ from mqvitals_agent.poll.outcome import NO_REPLY
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.request import WAITS_MS, WHO, Wish
 from mqvitals_agent.store.writer import Store
-from mqvitals_agent.who.answer import to_json
-from mqvitals_agent.who.asking import ask_holders
-from mqvitals_agent.who.holder import Holders, MemberHolders
+from mqvitals_agent.who.holder import Holders, MemberHolders, to_json
+from mqvitals_agent.who.query import ask_holders
 from mqvitals_rules.snapshot import ObjectName
 
 _T = TypeVar("_T")

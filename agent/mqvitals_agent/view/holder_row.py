@@ -10,7 +10,7 @@ from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Tone, tone_of
 from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.table import Cell
-from mqvitals_agent.who.holder import Holder, Instance
+from mqvitals_agent.who.holder import HandleInstance, Holder
 
 UNKNOWN = "not known"
 
@@ -148,7 +148,7 @@ def _via(each: Holder) -> str:
     return f"{words}: {_instance(each.instance)}"
 
 
-def _instance(each: Instance) -> str:
+def _instance(each: HandleInstance) -> str:
     parts = [" ".join(filter(None, (safe(each.status), safe(each.substate)))) or f"status {UNKNOWN}"]
     parts.append("msgs not told" if each.msgs is None else counted(each.msgs, "msg"))
     if each.last_message:

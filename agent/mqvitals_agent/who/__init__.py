@@ -1,1 +1,1 @@
-"""Who has a queue open: asked on demand, never polled."""
+"""Reports which applications have a queue open. Queried on demand, never polled."""

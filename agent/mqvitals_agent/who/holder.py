@@ -1,13 +1,18 @@
-"""Who has a queue open, as its queue managers told it: one entry for each open handle. Data, made by ``reading`` and ``match``.
+"""Handles that are open for a queue, as queue managers report them, and their JSON form in the store.
 
-States are named as DISPLAY QSTATUS, DISPLAY CONN and DISPLAY CHSTATUS name them; a number without a name is its digits.
-Texts are MQ's, without trailing blanks, and empty where MQ told none. Times of MQ are local to the queue manager and are
-kept as it wrote them (``2026-11-21 09.12.44``).
+States have the names of DISPLAY QSTATUS, DISPLAY CONN and DISPLAY CHSTATUS; a number without a name is its digits. Texts are MQ's
+without trailing blanks, empty when MQ reports none. Times of MQ are local to the queue manager and stay as MQ wrote them.
+In JSON an object's members are the fields of its class. Unknown members are ignored and missing ones get their defaults, so
+neighbouring releases understand each other.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from types import NoneType, UnionType
+from typing import Final, TypeVar, get_args, get_origin, get_type_hints
 
 from mqvitals_rules.snapshot import ObjectName
 
@@ -23,7 +28,7 @@ class UnitOfWork:
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class HandleConnection:
     """The connections that a handle may belong to: ``count`` of them look alike to whoever asks.
 
     ``identifier`` is CONN in hexadecimal where there is one only, else empty. ``unit_of_work`` is one in doubt if
@@ -36,7 +41,7 @@ class Connection:
 
 
 @dataclass(frozen=True, slots=True)
-class Instance:
+class HandleInstance:
     """The current instances of a channel that a handle may come through, ``count`` of them; the rest is of the newest.
 
     ``status`` and ``substate`` as CHSTATUS names them, ``msgs`` messages (MQI calls of a server-connection) since it began,
@@ -81,8 +86,8 @@ class Holder:
     set: bool | None
     state: str
     async_state: str
-    connection: Connection | None = None
-    instance: Instance | None = None
+    connection: HandleConnection | None = None
+    instance: HandleInstance | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,3 +112,116 @@ class Holders:
 
     queue: ObjectName
     members: tuple[MemberHolders, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedConnection:
+    """One connection (DISPLAY CONN). Texts are empty where nothing is told; ``channel`` is None there, empty for a local one.
+
+    ``identifier`` is CONN in hexadecimal. ``unit_of_work`` is None where none is under way.
+    """
+
+    identifier: str
+    application: str
+    user: str
+    asid: str
+    channel: str | None
+    connection_name: str
+    transaction: str
+    task: str
+    region: str
+    process: int | None
+    thread: int | None
+    unit_of_work: UnitOfWork | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedInstance:
+    """One current instance of a channel (DISPLAY CHSTATUS), begun at the local time ``began``."""
+
+    channel: str
+    connection_name: str
+    began: str
+    status: str
+    substate: str
+    msgs: int | None
+    last_message: str
+    remote_application: str
+    user: str
+
+
+MOST_NUMBER: Final = 2**53
+"""Numbers beyond are none that a queue manager tells, nor moments of any calendar."""
+LATEST: Final = 253_402_300_799_999
+"""The last moment of the year 9999, ms since 1970 UTC: calendars end there."""
+
+_CLASSES: Final = (UnitOfWork, HandleConnection, HandleInstance, Holder, MemberHolders, Holders)
+# The field named ``set`` hides nothing here: hints are resolved in the module's names, not in the class's.
+_KINDS: Final[Mapping[object, Mapping[str, object]]] = {of: get_type_hints(of, globals()) for of in _CLASSES}
+_WORDS: Final[Mapping[object, str]] = {str: "a text", int: "a whole number", bool: "true or false"}
+_T = TypeVar("_T")
+
+
+def to_json(holders: Holders) -> str:
+    """The text for the store: one line of ASCII."""
+    return json.dumps(asdict(holders), separators=(",", ":"))
+
+
+def from_json(text: str) -> Holders:
+    """What ``to_json`` wrote. Raises ValueError, with what is wrong and where, for any other text."""
+    try:
+        found = json.loads(text, parse_constant=_refuse)
+    except RecursionError:
+        raise ValueError("the answer is nested too deeply") from None
+    return _made(Holders, found, "the answer")
+
+
+def _refuse(word: str) -> object:
+    raise ValueError(f"the answer holds {word}, which is no number")
+
+
+def _made(wanted: type[_T], found: object, where: str) -> _T:
+    """An object of one of the classes from the members that were found."""
+    if not isinstance(found, Mapping):
+        raise ValueError(f"{where} must be an object")  # noqa: TRY004 - one exception for whatever is wrong with a text
+    members = {}
+    for name, kind in _KINDS[wanted].items():
+        if name in found:
+            members[name] = _read(kind, found[name], f"{where}: {name}")
+    try:
+        return wanted(**members)
+    except TypeError:
+        missing = sorted(_KINDS[wanted].keys() - members.keys())
+        raise ValueError(f"{where} lacks some of {', '.join(missing)}") from None
+
+
+def _read(kind: object, found: object, where: str) -> object:
+    """A value of the kind that a field has."""
+    if isinstance(kind, UnionType):
+        if found is None:
+            return None
+        (kind,) = (each for each in get_args(kind) if each is not NoneType)
+    if kind is ObjectName:
+        return _name(found, where)
+    if get_origin(kind) is tuple:
+        if not isinstance(found, list):
+            raise ValueError(f"{where} must be a list")
+        of = get_args(kind)[0]
+        return tuple(_read(of, each, f"{where}[{number}]") for number, each in enumerate(found))
+    for known in _CLASSES:
+        if kind is known:
+            return _made(known, found, where)
+    if type(found) is not kind:
+        raise ValueError(f"{where} must be {_WORDS[kind]}")
+    first, last = (0, LATEST) if where.endswith(": at") else (-MOST_NUMBER, MOST_NUMBER)
+    if isinstance(found, int) and not first <= found <= last:
+        raise ValueError(f"{where} is out of range")
+    return found
+
+
+def _name(found: object, where: str) -> ObjectName:
+    if isinstance(found, list) and len(found) == len(ObjectName._fields):
+        owner, kind, name = found
+        if isinstance(owner, str) and isinstance(kind, str) and isinstance(name, str):
+            return ObjectName(owner, kind, name)
+    raise ValueError(f"{where} must be a list of owner, kind and name")

@@ -1,11 +1,13 @@
-"""Answers to the requests of ``question``: from an exchange to handles, connections and channel instances, or to a sentence.
+"""Requests for handles, connections and channel instances, and what their answers say.
 
-Nothing that comes from a queue manager raises. What came of an answer that is not whole is told with a note; only where
-nothing came there is a problem instead. "Not found" is a whole answer that tells of nothing.
+Nothing that comes from a queue manager raises. An answer that is incomplete is returned with a note; when nothing came, the result
+has a problem instead. "Not found" is a complete answer without items.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Generic, NamedTuple, TypeVar
 
@@ -13,16 +15,132 @@ from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.answer import TRACKED, AnswerTracker, MemberAnswer, Reply
 from mqvitals_agent.pcf.decoder import Decoder
+from mqvitals_agent.pcf.encoder import byte_string, integer, integers, string_filter
 from mqvitals_agent.pcf.error import PcfError
+from mqvitals_agent.pcf.message import Value
 from mqvitals_agent.pcf.names import reason_name
+from mqvitals_agent.poll.channel import ask_status as ask_channel_status
 from mqvitals_agent.poll.command import form, mqsc
 from mqvitals_agent.poll.outcome import CONNECTION_FAILURES, NO_REPLY, of_answer
-from mqvitals_agent.who import naming
-from mqvitals_agent.who.holder import Holder, UnitOfWork
-from mqvitals_agent.who.naming import named
-from mqvitals_agent.who.question import CONNECTION_ATTRIBUTES
-from mqvitals_agent.who.told import ToldConnection, ToldInstance
+from mqvitals_agent.poll.probe import Question, ask
+from mqvitals_agent.poll.queue import ask_status as ask_queue_status
+from mqvitals_agent.who.holder import Holder, ReportedConnection, ReportedInstance, UnitOfWork
 from mqvitals_rules.snapshot import Outcome
+from mqvitals_rules.vocabulary import states
+
+Names = Mapping[int, str]
+
+
+def _by_number(names: Mapping[str, int]) -> Names:
+    return {number: name for name, number in names.items()}
+
+
+CHANNEL_STATUS: Final = _by_number(states.CHANNEL_STATUS)
+CHANNEL_SUBSTATE: Final = _by_number(states.CHANNEL_SUBSTATE)
+
+APPLICATION_TYPE: Final[Names] = {
+    mq.MQAT_CICS: "CICS",
+    mq.MQAT_ZOS: "ZOS",
+    mq.MQAT_IMS: "IMS",
+    mq.MQAT_QMGR: "SYSTEM",
+    mq.MQAT_USER: "USER",
+    mq.MQAT_CHANNEL_INITIATOR: "CHINIT",
+    mq.MQAT_BATCH: "BATCH",
+    mq.MQAT_RRS_BATCH: "RRSBATCH",
+    mq.MQAT_SYSTEM_EXTENSION: "SYSTEMEXT",
+}
+"""APPLTYPE."""
+INPUT: Final[Names] = {mq.MQQSO_NO: "NO", mq.MQQSO_SHARED: "SHARED", mq.MQQSO_EXCLUSIVE: "EXCL"}
+"""INPUT."""
+HANDLE_STATE: Final[Names] = {mq.MQHSTATE_INACTIVE: "INACTIVE", mq.MQHSTATE_ACTIVE: "ACTIVE"}
+"""HSTATE."""
+ASYNC_STATE: Final[Names] = {
+    mq.MQAS_NONE: "NONE",
+    mq.MQAS_STARTED: "STARTED",
+    mq.MQAS_START_WAIT: "STARTWAIT",
+    mq.MQAS_STOPPED: "STOPPED",
+    mq.MQAS_SUSPENDED: "SUSPENDED",
+    mq.MQAS_SUSPENDED_TEMPORARY: "SUSPTEMP",
+    mq.MQAS_ACTIVE: "ACTIVE",
+    mq.MQAS_INACTIVE: "INACTIVE",
+}
+"""ASTATE."""
+UNIT_STATE: Final[Names] = {
+    mq.MQUOWST_NONE: "NONE",
+    mq.MQUOWST_ACTIVE: "ACTIVE",
+    mq.MQUOWST_PREPARED: "PREPARED",
+    mq.MQUOWST_UNRESOLVED: "UNRESOLVED",
+}
+"""UOWSTATE."""
+UNIT_TYPE: Final[Names] = {
+    mq.MQUOWT_Q_MGR: "QMGR",
+    mq.MQUOWT_CICS: "CICS",
+    mq.MQUOWT_RRS: "RRS",
+    mq.MQUOWT_IMS: "IMS",
+    mq.MQUOWT_XA: "XA",
+}
+"""URTYPE."""
+
+
+def named(value: Value | None, names: Names) -> str:
+    """The name of a number, else its digits; empty for what is no number."""
+    if type(value) is not int:
+        return ""
+    return names.get(value) or str(value)
+
+
+MOST_QUERIES: Final = 8
+"""How many applications, and how many channels, one queue manager is asked about."""
+
+_NAME: Final = re.compile(r"[A-Za-z0-9./_%]+")
+
+_CONNECTION: Final = (
+    mq.MQBACF_CONNECTION_ID,
+    mq.MQCACF_APPL_TAG,
+    mq.MQCACF_USER_IDENTIFIER,
+    mq.MQCACH_CHANNEL_NAME,
+    mq.MQCACH_CONNECTION_NAME,
+    mq.MQIACF_UOW_STATE,
+    mq.MQIACF_UOW_TYPE,
+    mq.MQCACF_UOW_START_DATE,
+    mq.MQCACF_UOW_START_TIME,
+    mq.MQCACF_UOW_LOG_START_DATE,
+    mq.MQCACF_UOW_LOG_START_TIME,
+)
+_ZOS: Final = (mq.MQCACF_ASID, mq.MQCACF_TASK_NUMBER, mq.MQCACF_TRANSACTION_ID, mq.MQCACF_PST_ID)
+_DISTRIBUTED: Final = (mq.MQIACF_PROCESS_ID, mq.MQIACF_THREAD_ID)
+CONNECTION_ATTRIBUTES: Final = frozenset({*_CONNECTION, *_ZOS, *_DISTRIBUTED})
+"""What is wanted of a connection, of any platform."""
+
+
+def is_exact(name: str, longest: int) -> bool:
+    """True for a whole name of MQ with at most so many characters: not empty, and without ``*``, which would ask for all."""
+    return len(name) <= longest and _NAME.fullmatch(name) is not None
+
+
+def ask_handles(queue: str, scope: str, *, disposition: bool = True) -> bytes:
+    """DISPLAY QSTATUS(queue) TYPE(HANDLE), shared queues too; without the ``disposition`` where it is no parameter."""
+    wanted = mq.MQQSGD_ALL if disposition else None
+    return ask_queue_status(Question(queue, mq.MQIACF_Q_HANDLE, wanted, scope))
+
+
+def ask_connections(application: str, scope: str, *, distributed: bool | None = False) -> bytes:
+    """DISPLAY CONN(*) TYPE(CONN) WHERE(APPLTAG EQ application) and what is wanted of a platform; None: all that there is."""
+    platform = _DISTRIBUTED if distributed else _ZOS
+    attributes = () if distributed is None else (integers(mq.MQIACF_CONNECTION_ATTRS, (*_CONNECTION, *platform)),)
+    return ask(
+        mq.MQCMD_INQUIRE_CONNECTION,
+        Question(scope=scope, where=string_filter(mq.MQCACF_APPL_TAG, mq.MQCFOP_EQUAL, application)),
+        byte_string(mq.MQBACF_GENERIC_CONNECTION_ID, b""),
+        integer(mq.MQIACF_CONN_INFO_TYPE, mq.MQIACF_CONN_INFO_CONN),
+        *attributes,
+    )
+
+
+def ask_instances(channel: str, scope: str) -> bytes:
+    """DISPLAY CHSTATUS(channel) CURRENT."""
+    return ask_channel_status(Question(channel, scope=scope))
+
 
 _T = TypeVar("_T")
 
@@ -50,7 +168,7 @@ _HANDLE: Final = TRACKED | {
     mq.MQIACF_HANDLE_STATE,
     mq.MQIACF_ASYNC_STATE,
 }
-_CONNECTION: Final = TRACKED | CONNECTION_ATTRIBUTES | {mq.MQIACF_CONN_INFO_TYPE}
+_READING_CONNECTION: Final = TRACKED | CONNECTION_ATTRIBUTES | {mq.MQIACF_CONN_INFO_TYPE}
 _INSTANCE: Final = TRACKED | {
     mq.MQCACH_CHANNEL_NAME,
     mq.MQIACH_CHANNEL_INSTANCE_TYPE,
@@ -73,7 +191,7 @@ _NO_CHANNEL_INITIATOR: Final = frozenset({mq.MQRCCF_CHL_SYSTEM_NOT_ACTIVE, mq.MQ
 
 
 @dataclass(frozen=True, slots=True)
-class Told(Generic[_T]):
+class QueryResult(Generic[_T]):
     """What an answer tells. ``problem`` is why it tells nothing, ``note`` what else there is to know; sentences, or empty.
 
     ``reason`` is the reason code of MQ behind the one or the other, 0 where none is.
@@ -85,9 +203,9 @@ class Told(Generic[_T]):
     reason: int = 0
 
 
-def read_handles(exchange: Exchange, queue_manager: str, queue: str, decoder: Decoder) -> Told[Holder]:
+def read_handles(exchange: Exchange, queue_manager: str, queue: str, decoder: Decoder) -> QueryResult[Holder]:
     """The handles of a queue, as the queue manager answered: one entry for each, in the order of the answer."""
-    heard = _hear(exchange, queue_manager, mq.MQCMD_INQUIRE_Q_STATUS, _HANDLE, decoder)
+    heard = _raw_answer(exchange, queue_manager, mq.MQCMD_INQUIRE_Q_STATUS, _HANDLE, decoder)
     handles = tuple(
         _handle(item)
         for item in heard.items
@@ -95,16 +213,16 @@ def read_handles(exchange: Exchange, queue_manager: str, queue: str, decoder: De
         and item.get(mq.MQIACF_Q_STATUS_TYPE) in (None, mq.MQIACF_Q_HANDLE)
     )
     if not handles and not heard.cause and heard.reason in _NO_SUCH_QUEUE:
-        return Told(note=f"{queue_manager} has no local queue of that name", reason=heard.reason)
-    return _told(heard, handles)
+        return QueryResult(note=f"{queue_manager} has no local queue of that name", reason=heard.reason)
+    return _result(heard, handles)
 
 
 def read_connections(
     exchange: Exchange, queue_manager: str, application: str, decoder: Decoder
-) -> Told[ToldConnection]:
+) -> QueryResult[ReportedConnection]:
     """The connections of an application, as the queue manager answered."""
-    heard = _hear(exchange, queue_manager, mq.MQCMD_INQUIRE_CONNECTION, _CONNECTION, decoder)
-    return _told(
+    heard = _raw_answer(exchange, queue_manager, mq.MQCMD_INQUIRE_CONNECTION, _READING_CONNECTION, decoder)
+    return _result(
         heard,
         tuple(
             _connection(item, application)
@@ -115,10 +233,12 @@ def read_connections(
     )
 
 
-def read_instances(exchange: Exchange, queue_manager: str, channel: str, decoder: Decoder) -> Told[ToldInstance]:
+def read_instances(
+    exchange: Exchange, queue_manager: str, channel: str, decoder: Decoder
+) -> QueryResult[ReportedInstance]:
     """The current instances of a channel, as the queue manager answered."""
-    heard = _hear(exchange, queue_manager, mq.MQCMD_INQUIRE_CHANNEL_STATUS, _INSTANCE, decoder)
-    return _told(
+    heard = _raw_answer(exchange, queue_manager, mq.MQCMD_INQUIRE_CHANNEL_STATUS, _INSTANCE, decoder)
+    return _result(
         heard,
         tuple(
             _instance(item, channel)
@@ -129,7 +249,7 @@ def read_instances(exchange: Exchange, queue_manager: str, channel: str, decoder
     )
 
 
-class _Heard(NamedTuple):
+class _RawAnswer(NamedTuple):
     """An answer before it is read. ``cause`` says why it is not whole, empty when it is; then ``reason`` may be "not found"."""
 
     items: tuple[Reply, ...]
@@ -137,7 +257,9 @@ class _Heard(NamedTuple):
     reason: int
 
 
-def _hear(exchange: Exchange, queue_manager: str, command: int, wanted: frozenset[int], decoder: Decoder) -> _Heard:
+def _raw_answer(
+    exchange: Exchange, queue_manager: str, command: int, wanted: frozenset[int], decoder: Decoder
+) -> _RawAnswer:
     tracker = AnswerTracker()
     damaged = 0
     for reply in exchange.replies:
@@ -151,23 +273,23 @@ def _hear(exchange: Exchange, queue_manager: str, command: int, wanted: frozense
     what = mqsc(form(command))
     reason = _reason(own or members)
     if reason and of_answer(reason) is not Outcome.NOT_FOUND:
-        return _Heard(items, _failure(reason, what, queue_manager), reason)
+        return _RawAnswer(items, _failure(reason, what, queue_manager), reason)
     if exchange.error is not None:
         failed = exchange.error.reason
         if exchange.command is None or failed in CONNECTION_FAILURES:
-            return _Heard(items, f"the connection to {exchange.queue_manager} failed ({_code(failed)})", failed)
+            return _RawAnswer(items, f"the connection to {exchange.queue_manager} failed ({_code(failed)})", failed)
         if failed != NO_REPLY:
-            return _Heard(items, _failure(failed, what, queue_manager), failed)
+            return _RawAnswer(items, _failure(failed, what, queue_manager), failed)
     if damaged:
-        return _Heard(items, f"{damaged} of {len(exchange.replies)} messages in answer to {what} cannot be read", 0)
+        return _RawAnswer(items, f"{damaged} of {len(exchange.replies)} messages in answer to {what} cannot be read", 0)
     if not own and members:
         others = ", ".join(member.queue_manager for member in members)
-        return _Heard((), f"{others} answered to {what} instead of {queue_manager}", 0)
+        return _RawAnswer((), f"{others} answered to {what} instead of {queue_manager}", 0)
     if not own:
-        return _Heard((), f"no answer to {what} came in time", NO_REPLY)
+        return _RawAnswer((), f"no answer to {what} came in time", NO_REPLY)
     if exchange.error is not None or not tracker.complete or not all(member.complete for member in own):
-        return _Heard(items, f"the answer to {what} did not come whole in time", NO_REPLY)
-    return _Heard(items, "", reason)
+        return _RawAnswer(items, f"the answer to {what} did not come whole in time", NO_REPLY)
+    return _RawAnswer(items, "", reason)
 
 
 def _reason(members: list[MemberAnswer] | tuple[MemberAnswer, ...]) -> int:
@@ -194,18 +316,18 @@ def _code(reason: int) -> str:
     return f"{reason} {name}" if name else str(reason)
 
 
-def _told(heard: _Heard, items: tuple[_T, ...]) -> Told[_T]:
+def _result(heard: _RawAnswer, items: tuple[_T, ...]) -> QueryResult[_T]:
     if not heard.cause:
-        return Told(items, reason=heard.reason)
+        return QueryResult(items, reason=heard.reason)
     if items:
-        return Told(items, note=f"{heard.cause}: there may be more than is shown", reason=heard.reason)
-    return Told(problem=heard.cause, reason=heard.reason)
+        return QueryResult(items, note=f"{heard.cause}: there may be more than is shown", reason=heard.reason)
+    return QueryResult(problem=heard.cause, reason=heard.reason)
 
 
 def _handle(item: Reply) -> Holder:
     return Holder(
         application=_text(item, mq.MQCACF_APPL_TAG),
-        application_type=named(item.get(mq.MQIA_APPL_TYPE), naming.APPLICATION_TYPE),
+        application_type=named(item.get(mq.MQIA_APPL_TYPE), APPLICATION_TYPE),
         description=_text(item, mq.MQCACF_APPL_DESC),
         user=_text(item, mq.MQCACF_USER_IDENTIFIER),
         asid=_text(item, mq.MQCACF_ASID),
@@ -217,19 +339,19 @@ def _handle(item: Reply) -> Holder:
         region=_text(item, mq.MQCACF_PST_ID),
         process=_number(item, mq.MQIACF_PROCESS_ID),
         thread=_number(item, mq.MQIACF_THREAD_ID),
-        input=named(item.get(mq.MQIACF_OPEN_INPUT_TYPE), naming.INPUT),
+        input=named(item.get(mq.MQIACF_OPEN_INPUT_TYPE), INPUT),
         output=_yes(item, mq.MQIACF_OPEN_OUTPUT),
         browse=_yes(item, mq.MQIACF_OPEN_BROWSE),
         inquire=_yes(item, mq.MQIACF_OPEN_INQUIRE),
         set=_yes(item, mq.MQIACF_OPEN_SET),
-        state=named(item.get(mq.MQIACF_HANDLE_STATE), naming.HANDLE_STATE),
-        async_state=named(item.get(mq.MQIACF_ASYNC_STATE), naming.ASYNC_STATE),
+        state=named(item.get(mq.MQIACF_HANDLE_STATE), HANDLE_STATE),
+        async_state=named(item.get(mq.MQIACF_ASYNC_STATE), ASYNC_STATE),
     )
 
 
-def _connection(item: Reply, application: str) -> ToldConnection:
+def _connection(item: Reply, application: str) -> ReportedConnection:
     identifier = item.get(mq.MQBACF_CONNECTION_ID)
-    return ToldConnection(
+    return ReportedConnection(
         identifier=identifier[-_CONN_BYTES:].hex().upper() if isinstance(identifier, bytes) else "",
         application=application,  # what the filter selected
         user=_text(item, mq.MQCACF_USER_IDENTIFIER),
@@ -247,25 +369,25 @@ def _connection(item: Reply, application: str) -> ToldConnection:
 
 def _unit_of_work(item: Reply) -> UnitOfWork | None:
     """The unit of work of a connection; None where it says that there is none, or says nothing."""
-    state = named(item.get(mq.MQIACF_UOW_STATE), naming.UNIT_STATE)
+    state = named(item.get(mq.MQIACF_UOW_STATE), UNIT_STATE)
     began = _moment(item, mq.MQCACF_UOW_START_DATE, mq.MQCACF_UOW_START_TIME)
     if state == "NONE" or not (state or began):
         return None
     return UnitOfWork(
         state,
-        named(item.get(mq.MQIACF_UOW_TYPE), naming.UNIT_TYPE),
+        named(item.get(mq.MQIACF_UOW_TYPE), UNIT_TYPE),
         began,
         _moment(item, mq.MQCACF_UOW_LOG_START_DATE, mq.MQCACF_UOW_LOG_START_TIME),
     )
 
 
-def _instance(item: Reply, channel: str) -> ToldInstance:
-    return ToldInstance(
+def _instance(item: Reply, channel: str) -> ReportedInstance:
+    return ReportedInstance(
         channel=channel,
         connection_name=_text(item, mq.MQCACH_CONNECTION_NAME),
         began=_moment(item, mq.MQCACH_CHANNEL_START_DATE, mq.MQCACH_CHANNEL_START_TIME),
-        status=named(item.get(mq.MQIACH_CHANNEL_STATUS), naming.CHANNEL_STATUS),
-        substate=named(item.get(mq.MQIACH_CHANNEL_SUBSTATE), naming.CHANNEL_SUBSTATE),
+        status=named(item.get(mq.MQIACH_CHANNEL_STATUS), CHANNEL_STATUS),
+        substate=named(item.get(mq.MQIACH_CHANNEL_SUBSTATE), CHANNEL_SUBSTATE),
         msgs=_number(item, mq.MQIACH_MSGS),
         last_message=_moment(item, mq.MQCACH_LAST_MSG_DATE, mq.MQCACH_LAST_MSG_TIME),
         remote_application=_text(item, mq.MQCACH_REMOTE_APPL_TAG),

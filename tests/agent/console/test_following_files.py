@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mqvitals_agent.console.follower import Follower, Step
-from mqvitals_agent.console.message import Recognised, Recogniser
-from mqvitals_agent.console.splitting import LONGEST, Splitter
-from mqvitals_agent.console.tail import PIECE
+from mqvitals_agent.console.follower import FileFollower, FollowStep
+from mqvitals_agent.console.message import ConsoleMessage, MessageReader
+from mqvitals_agent.console.tail import LONGEST, PIECE, LineSplitter
 
 NOW = 1_795_176_000_000  # 2026-11-20 12:00:00 UTC
 
@@ -25,11 +24,11 @@ def line(number: int, pool: int = 3) -> str:
     return f"2026-11-20T11:{number // 60 % 60:02d}:{number % 60:02d}.{number % 1000:03d}Z CSQP020E QM01 CSQP1RSW Buffer pool {pool} is too small\n"
 
 
-def follower(path: Path, **options: Any) -> Follower:
-    return Follower(path, Recogniser({"QM01"}), zone=UTC, **options)
+def follower(path: Path, **options: Any) -> FileFollower:
+    return FileFollower(path, MessageReader({"QM01"}), zone=UTC, **options)
 
 
-def drained(reader: Follower, looks: int = 8) -> list[Step]:
+def drained(reader: FileFollower, looks: int = 8) -> list[FollowStep]:
     """Everything that there is now, and a few looks at nothing."""
     steps = []
     while looks:
@@ -39,7 +38,7 @@ def drained(reader: Follower, looks: int = 8) -> list[Step]:
     return steps
 
 
-def moments(steps: list[Step]) -> list[int]:
+def moments(steps: list[FollowStep]) -> list[int]:
     return [message.ts for step in steps for message in step.messages]
 
 
@@ -205,7 +204,7 @@ def test_a_pipe_holds_nobody_up(tmp_path: Path) -> None:
 
 def test_a_line_without_end_takes_no_memory(tmp_path: Path) -> None:
     """A hundred million bytes of it: what is kept of it is bounded, and the next line is read."""
-    splitter = Splitter()
+    splitter = LineSplitter()
     for _ in range(1_600):
         assert list(splitter.split(b"x" * PIECE)) == []
         assert len(splitter.rest) <= LONGEST
@@ -235,7 +234,7 @@ def played(pieces: list[bytes], folder: Path) -> list[tuple[str, str]]:
     path = folder / "console"
     path.write_bytes(b"")
     reader = follower(path, from_start=True)
-    found: list[Recognised] = []
+    found: list[ConsoleMessage] = []
     for piece in pieces:
         with path.open("ab") as file:
             file.write(piece)

@@ -8,10 +8,8 @@ from functools import cache
 
 import pytest
 
-from mqvitals_agent.console.joining import Joined, Joiner
-from mqvitals_agent.console.line import parse_line
-from mqvitals_agent.console.message import Recognised, Recogniser, wanted
-from mqvitals_agent.console.stamp import Calendar
+from mqvitals_agent.console.line import LineCalendar, parse_line
+from mqvitals_agent.console.message import ConsoleMessage, JoinedMessage, MessageJoiner, MessageReader, wanted
 from mqvitals_config.settings import Settings
 from mqvitals_rules.check import Judging, prepare
 from mqvitals_rules.engine import Engine
@@ -32,9 +30,9 @@ def shipped() -> Judging:
     return prepare(Settings())
 
 
-def recognised(lines: str, own: str) -> list[Recognised]:
-    joiner, calendar, recogniser = Joiner(wanted), Calendar(UTC), Recogniser({own}, own)
-    joined: list[Joined] = []
+def recognised(lines: str, own: str) -> list[ConsoleMessage]:
+    joiner, calendar, recogniser = MessageJoiner(wanted), LineCalendar(UTC), MessageReader({own}, own)
+    joined: list[JoinedMessage] = []
     for each in lines.strip().split("\n"):
         line = parse_line(each.strip(), "auto")
         joined += joiner.add(line, calendar.moment(line.stamp, NOON, live=True))

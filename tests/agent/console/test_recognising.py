@@ -9,11 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.console.joining import MOST_TEXT, Joined, Joiner
-from mqvitals_agent.console.line import begins_message, parse_line
-from mqvitals_agent.console.message import Recognised, Recogniser, wanted
-from mqvitals_agent.console.stamp import Calendar, Stamp, day_of
-from mqvitals_agent.console.template import OF_ZOS
+from mqvitals_agent.console.line import LineCalendar, LineTime, begins_message, day_of, parse_line
+from mqvitals_agent.console.message import (
+    MOST_TEXT,
+    ZOS_IDS,
+    ConsoleMessage,
+    JoinedMessage,
+    MessageJoiner,
+    MessageReader,
+    wanted,
+)
 from mqvitals_config.collection import Carrier
 from mqvitals_rules.expression.call import _MESSAGE
 
@@ -24,9 +29,9 @@ WATCHED = {"ZQS2", "CSQ9", "VTS1", "QML1", "M9AD", "VKW7", "CSQ7"}
 
 def recognised(
     text: str, *, carrier: Carrier = "auto", own: str = "", watched: set[str] = WATCHED, now: int = NOON + 24 * HOUR
-) -> list[Recognised]:
-    joiner, calendar, recogniser = Joiner(wanted), Calendar(UTC), Recogniser(watched, own)
-    joined: list[Joined] = []
+) -> list[ConsoleMessage]:
+    joiner, calendar, recogniser = MessageJoiner(wanted), LineCalendar(UTC), MessageReader(watched, own)
+    joined: list[JoinedMessage] = []
     for each in text.strip("\n").split("\n"):
         line = parse_line(each, carrier)
         if line.day is not None:
@@ -136,25 +141,25 @@ def test_a_job_log_goes_over_midnight() -> None:
 
 def test_a_time_alone_is_the_last_such_time() -> None:
     """Today's, or yesterday's when that is still to come; not later than now, and a few minutes ahead are a clock's."""
-    calendar = Calendar(timezone(timedelta(hours=2)))
-    assert calendar.moment(Stamp(14 * HOUR), NOON, live=True) == NOON
-    assert calendar.moment(Stamp(13 * HOUR), NOON, live=True) == NOON - HOUR
-    assert calendar.moment(Stamp(14 * HOUR + 60_000), NOON, live=True) == NOON
-    assert calendar.moment(Stamp(15 * HOUR), NOON, live=True) == NOON - 23 * HOUR
-    assert calendar.moment(Stamp(1 * HOUR), NOON, live=True) == NOON - 13 * HOUR
+    calendar = LineCalendar(timezone(timedelta(hours=2)))
+    assert calendar.moment(LineTime(14 * HOUR), NOON, live=True) == NOON
+    assert calendar.moment(LineTime(13 * HOUR), NOON, live=True) == NOON - HOUR
+    assert calendar.moment(LineTime(14 * HOUR + 60_000), NOON, live=True) == NOON
+    assert calendar.moment(LineTime(15 * HOUR), NOON, live=True) == NOON - 23 * HOUR
+    assert calendar.moment(LineTime(1 * HOUR), NOON, live=True) == NOON - 13 * HOUR
 
 
 def test_a_zone_is_derived_from_lines_that_are_new() -> None:
     """From three that name their date; those read later than they were written prove nothing."""
     day = day_of(2024, 1, 29)
-    calendar = Calendar(None)
+    calendar = LineCalendar(None)
     for second in range(3):
-        stamp = Stamp(14 * HOUR + second * 1000, day)
+        stamp = LineTime(14 * HOUR + second * 1000, day)
         assert calendar.moment(stamp, NOON + 2_000 + second * 1000, live=False) == NOON + 2_000 + second * 1000
     for second in range(3, 6):
-        last = calendar.moment(Stamp(14 * HOUR + second * 1000, day), NOON + 2_000 + second * 1000, live=True)
+        last = calendar.moment(LineTime(14 * HOUR + second * 1000, day), NOON + 2_000 + second * 1000, live=True)
     assert last == NOON + 5_000
-    assert calendar.moment(Stamp(13 * HOUR, day), NOON, live=False) == NOON - HOUR
+    assert calendar.moment(LineTime(13 * HOUR, day), NOON, live=False) == NOON - HOUR
 
 
 def test_messages_of_several_jobs_between_each_other() -> None:
@@ -203,7 +208,7 @@ def test_messages_of_the_system() -> None:
 
 
 def test_rules_can_name_what_is_kept() -> None:
-    assert all(_MESSAGE.fullmatch(code) for code in OF_ZOS if not code.startswith("$"))
+    assert all(_MESSAGE.fullmatch(code) for code in ZOS_IDS if not code.startswith("$"))
     assert not _MESSAGE.fullmatch("IEF403I")
 
 

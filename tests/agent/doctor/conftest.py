@@ -13,10 +13,10 @@ from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.connection.connection import ConnectError
 from mqvitals_agent.connection.conversation import Identity
 from mqvitals_agent.connection.exchange import Exchange, MqiFailure, Reply
+from mqvitals_agent.doctor.access import ConnectionContext
 from mqvitals_agent.doctor.diagnosis import diagnose, group_of
 from mqvitals_agent.doctor.examination import examine, queries
-from mqvitals_agent.doctor.finding import Finding
-from mqvitals_agent.doctor.surroundings import Surroundings
+from mqvitals_agent.doctor.finding import DoctorFinding
 from mqvitals_agent.simulator.connector import SimulatedConnector
 from mqvitals_agent.simulator.site import build
 from mqvitals_agent.simulator.state import Fault, Group
@@ -85,7 +85,7 @@ class Scripted:
         self.closed += 1
 
 
-Examine = Callable[..., list[Finding]]
+Examine = Callable[..., list[DoctorFinding]]
 
 
 @pytest.fixture
@@ -103,9 +103,9 @@ def examined() -> Examine:
         *,
         fault: Fault | None = None,
         change: Callable[[Group], None] = lambda _: None,
-        known: Surroundings | None = None,
+        known: ConnectionContext | None = None,
         polling: PollingSettings | None = None,
-    ) -> list[Finding]:
+    ) -> list[DoctorFinding]:
         clock = connector.clock if isinstance(connector, Scripted) else VirtualClock(BEGAN)
         if connector is None:
             world = Standing()
@@ -115,7 +115,7 @@ def examined() -> Examine:
             connector = SimulatedConnector(world, "QM01", clock)
         asking: Sequence[object] = queries(polling or PollingSettings())
         seen = run_in_loop(examine(connector, asking, clock, 30_000), clock)  # type: ignore[arg-type]
-        known = known or Surroundings()
+        known = known or ConnectionContext()
         return diagnose(seen, known.with_group(known.group if group_of(seen) is None else group_of(seen)))
 
     return run

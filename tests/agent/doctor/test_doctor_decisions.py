@@ -6,20 +6,19 @@ from datetime import timedelta, timezone
 
 import pytest
 
-from mqvitals_agent.doctor import clock_difference, monitoring, refusal, reply_queue
-from mqvitals_agent.doctor.clock_difference import NewestTime, Sighting, difference_ms
-from mqvitals_agent.doctor.finding import Finding, Result
-from mqvitals_agent.doctor.monitoring import Switches
-from mqvitals_agent.doctor.page import lines
-from mqvitals_agent.doctor.permission import (
+from mqvitals_agent.doctor import examination, remark
+from mqvitals_agent.doctor.finding import (
+    CheckResult,
+    DoctorFinding,
     Permission,
     dynamic_profile,
+    finding_lines,
     grants,
     to_connect,
     to_display,
     to_use_queues,
 )
-from mqvitals_agent.doctor.reply_queue import ReplyQueue
+from mqvitals_agent.doctor.remark import NewestTime, PutTime, ReplyQueue, Switches, difference_ms
 from mqvitals_agent.pcf import constants as mq
 
 GOOD = ReplyQueue("MQVITALS.REPLY", dynamic=False, index_type=2, max_depth=100_000, shareability=1, openers=1)
@@ -70,57 +69,57 @@ def test_connecting_is_granted_to_the_channel_initiator() -> None:
 @pytest.mark.parametrize(
     ("reason", "exact", "result"),
     [
-        (0, False, Result.WORKS),
-        (2035, False, Result.REFUSED),
-        (3081, True, Result.REFUSED),
-        (3007, False, Result.NOT_HERE),
-        (3212, False, Result.NOT_HERE),
-        (3065, True, Result.WORKS),
-        (3200, False, Result.WORKS),
-        (3200, True, Result.MISSING),
-        (4032, True, Result.MISSING),
-        (3217, False, Result.FAILED),
-        (9999, False, Result.FAILED),
+        (0, False, CheckResult.WORKS),
+        (2035, False, CheckResult.REFUSED),
+        (3081, True, CheckResult.REFUSED),
+        (3007, False, CheckResult.NOT_HERE),
+        (3212, False, CheckResult.NOT_HERE),
+        (3065, True, CheckResult.WORKS),
+        (3200, False, CheckResult.WORKS),
+        (3200, True, CheckResult.MISSING),
+        (4032, True, CheckResult.MISSING),
+        (3217, False, CheckResult.FAILED),
+        (9999, False, CheckResult.FAILED),
     ],
 )
-def test_reasons_of_answers(reason: int, exact: bool, result: Result) -> None:
+def test_reasons_of_answers(reason: int, exact: bool, result: CheckResult) -> None:
     """Nothing there is fine for a pattern, and for status; a reason nobody knows is a failure."""
-    assert refusal.of_display(reason, exact=exact) is result
+    assert examination.result_of_display(reason, exact=exact) is result
 
 
 @pytest.mark.parametrize(
     ("reason", "result"),
     [
-        (2035, Result.REFUSED),
-        (2217, Result.REFUSED),
-        (2085, Result.MISSING),
-        (2033, Result.NO_ANSWER),
-        (2538, Result.FAILED),
+        (2035, CheckResult.REFUSED),
+        (2217, CheckResult.REFUSED),
+        (2085, CheckResult.MISSING),
+        (2033, CheckResult.NO_ANSWER),
+        (2538, CheckResult.FAILED),
     ],
 )
-def test_reasons_of_calls(reason: int, result: Result) -> None:
+def test_reasons_of_calls(reason: int, result: CheckResult) -> None:
     """A call fails for what its reason says."""
-    assert refusal.of_call(reason) is result
+    assert examination.result_of_call(reason) is result
 
 
 def test_a_get_that_fails_is_no_put_that_fails() -> None:
     """2016 comes from getting, and after a reply nothing comes from putting."""
-    assert refusal.failed_to_put(2053, 0)
-    assert not refusal.failed_to_put(2016, 0)
-    assert not refusal.failed_to_put(2053, 1)
+    assert examination.failed_to_put(2053, 0)
+    assert not examination.failed_to_put(2016, 0)
+    assert not examination.failed_to_put(2053, 1)
 
 
 def test_switches_that_are_on_need_nothing() -> None:
     """Also MONACLS(QMGR), which follows MONCHL; what was not told is not judged."""
     on = Switches(mq.MQMON_MEDIUM, mq.MQMON_LOW, mq.MQMON_Q_MGR)
-    assert monitoring.advice(on) == ()
-    assert monitoring.advice(Switches()) == ()
+    assert remark.monitoring_remarks(on) == ()
+    assert remark.monitoring_remarks(Switches()) == ()
 
 
 @pytest.mark.parametrize("level", [mq.MQMON_OFF, mq.MQMON_NONE])
 def test_switches_of_the_queue_manager_that_are_off(level: int) -> None:
     """Each has its command, and says which fields stay blank."""
-    queues, channels, automatic = monitoring.advice(Switches(level, level, level))
+    queues, channels, automatic = remark.monitoring_remarks(Switches(level, level, level))
     assert queues.commands == ("ALTER QMGR MONQ(MEDIUM)",)
     assert "MSGAGE" in queues.text
     assert channels.commands == ("ALTER QMGR MONCHL(MEDIUM)",)
@@ -131,16 +130,16 @@ def test_switches_of_the_queue_manager_that_are_off(level: int) -> None:
 
 def test_none_overrides_what_objects_say() -> None:
     """Under NONE it would be no use to switch a queue on; under OFF those that are on are told."""
-    (advice,) = monitoring.advice(Switches(mq.MQMON_NONE, mq.MQMON_LOW, queues_off=("A",), queues_on=3))
+    (advice,) = remark.monitoring_remarks(Switches(mq.MQMON_NONE, mq.MQMON_LOW, queues_off=("A",), queues_on=3))
     assert "whatever is set" in advice.text
-    off, own = monitoring.advice(Switches(mq.MQMON_OFF, mq.MQMON_LOW, queues_off=("A",), queues_on=3))
+    off, own = remark.monitoring_remarks(Switches(mq.MQMON_OFF, mq.MQMON_LOW, queues_off=("A",), queues_on=3))
     assert "(3 are)" in off.text
     assert own.commands == ("ALTER QLOCAL('A') MONQ(QMGR)",)
 
 
 def test_many_objects_that_are_off_are_counted_and_some_named() -> None:
     """Five queues: three commands, and the number for programs."""
-    (advice,) = monitoring.advice(Switches(mq.MQMON_LOW, mq.MQMON_LOW, queues_off=tuple("ABCDE")))
+    (advice,) = remark.monitoring_remarks(Switches(mq.MQMON_LOW, mq.MQMON_LOW, queues_off=tuple("ABCDE")))
     assert advice.text.startswith("5 queues have MONQ(OFF) for themselves, of which the first 3")
     assert len(advice.commands) == 3
     assert advice.facts == {"queues_off": 5}
@@ -149,27 +148,27 @@ def test_many_objects_that_are_off_are_counted_and_some_named() -> None:
 def test_clocks_that_agree_as_far_as_can_be_told() -> None:
     """A reply put between request and arrival proves no difference; the clock's hundredths do not either."""
     assert difference_ms([]) is None
-    assert difference_ms([Sighting(1_050, 1_000, 1_100), Sighting(2_990, 2_995, 3_100)]) == 0
+    assert difference_ms([PutTime(1_050, 1_000, 1_100), PutTime(2_990, 2_995, 3_100)]) == 0
 
 
 def test_clocks_that_differ() -> None:
     """At least so much ahead, or behind; the closest sighting counts."""
-    assert difference_ms([Sighting(7_000, 1_000, 1_200), Sighting(8_100, 2_000, 2_100)]) == 6_000
-    assert difference_ms([Sighting(1_000, 9_000, 9_100)]) == -7_990
+    assert difference_ms([PutTime(7_000, 1_000, 1_200), PutTime(8_100, 2_000, 2_100)]) == 6_000
+    assert difference_ms([PutTime(1_000, 9_000, 9_100)]) == -7_990
 
 
 def test_what_a_difference_means() -> None:
     """Five seconds are borne; more is advised against, with the direction."""
-    assert not clock_difference.clocks(-5_000).advised
-    told = clock_difference.clocks(-7_000)
+    assert not remark.clock_remark(-5_000).advised
+    told = remark.clock_remark(-7_000)
     assert told.advised
     assert "7.0 s behind ours" in told.text
-    assert "1:00:00 ahead" in clock_difference.clocks(3_600_000).text
+    assert "1:00:00 ahead" in remark.clock_remark(3_600_000).text
 
 
 def test_a_zone_that_is_not_declared_is_not_guessed() -> None:
     """One newest time proves nothing: what is missing meanwhile is told."""
-    told = clock_difference.zone(None, None, NewestTime(1_000_000, 1_000_000, 5))
+    told = remark.zone_remark(None, None, NewestTime(1_000_000, 1_000_000, 5))
     assert told.advised
     assert "ages" in told.text
     assert told.facts == {"time_zone": "not declared"}
@@ -178,20 +177,20 @@ def test_a_zone_that_is_not_declared_is_not_guessed() -> None:
 def test_a_declared_zone_is_held_against_the_newest_time() -> None:
     """A time from the future shows that it is wrong; an old one shows nothing."""
     zone, hour, now = timezone(timedelta(hours=1)), 3_600_000, 1_795_176_000_000
-    assert not clock_difference.zone("+01:00", zone, NewestTime(now + hour, now, 5)).advised
-    assert not clock_difference.zone("+01:00", zone, NewestTime(now - 9 * hour, now, 5)).advised
-    assert not clock_difference.zone("+01:00", zone, None).advised
-    wrong = clock_difference.zone("+01:00", zone, NewestTime(now + 2 * hour, now, 5))
+    assert not remark.zone_remark("+01:00", zone, NewestTime(now + hour, now, 5)).advised
+    assert not remark.zone_remark("+01:00", zone, NewestTime(now - 9 * hour, now, 5)).advised
+    assert not remark.zone_remark("+01:00", zone, None).advised
+    wrong = remark.zone_remark("+01:00", zone, NewestTime(now + 2 * hour, now, 5))
     assert wrong.advised
     assert "1:00:00 in the future" in wrong.text
 
 
 def test_a_good_reply_queue_needs_nothing() -> None:
     """Indexed, deep, shareable, ours alone; on other platforms there is no index."""
-    assert reply_queue.advice(GOOD) == ()
+    assert remark.reply_queue_remarks(GOOD) == ()
     elsewhere = ReplyQueue("R", dynamic=False, index_type=0, max_depth=5_000, shareability=1, openers=1)
-    assert reply_queue.advice(elsewhere, zos=False) == ()
-    assert len(reply_queue.advice(elsewhere)) == 1
+    assert remark.reply_queue_remarks(elsewhere, zos=False) == ()
+    assert len(remark.reply_queue_remarks(elsewhere)) == 1
 
 
 @pytest.mark.parametrize(
@@ -206,15 +205,15 @@ def test_a_good_reply_queue_needs_nothing() -> None:
 )
 def test_each_fault_of_a_reply_queue_has_its_command(queue: ReplyQueue, command: str) -> None:
     """One fault, one advice, one command."""
-    (advice,) = reply_queue.advice(queue)
+    (advice,) = remark.reply_queue_remarks(queue)
     assert advice.commands == (command,)
 
 
 def test_stale_replies_and_dynamic_queues_are_told() -> None:
     """Neither has a command to type."""
-    (stale,) = reply_queue.advice(ReplyQueue("R", dynamic=False, waiting=7))
+    (stale,) = remark.reply_queue_remarks(ReplyQueue("R", dynamic=False, waiting=7))
     assert stale.text.startswith("7 messages")
-    (dynamic,) = reply_queue.advice(ReplyQueue("MQVITALS.C1", dynamic=True, waiting=7))
+    (dynamic,) = remark.reply_queue_remarks(ReplyQueue("MQVITALS.C1", dynamic=True, waiting=7))
     assert "dynamic" in dynamic.text
 
 
@@ -222,11 +221,13 @@ def test_the_page_puts_the_worst_first_and_keeps_commands_whole() -> None:
     """Texts are wrapped to the width, commands are not; what MQ names cannot steer the terminal."""
     long = "A" * 48
     findings = [
-        Finding("QM01", "connect", Result.WORKS, elapsed_ms=3),
-        Finding("QM01", "open reply queue", Result.REFUSED, 2035, to_use_queues("QM01", "PRDQ", long), ("Why. " * 30,)),
-        Finding("QM\x1b[2J", "connect", Result.FAILED, 2538),
+        DoctorFinding("QM01", "connect", CheckResult.WORKS, elapsed_ms=3),
+        DoctorFinding(
+            "QM01", "open reply queue", CheckResult.REFUSED, 2035, to_use_queues("QM01", "PRDQ", long), ("Why. " * 30,)
+        ),
+        DoctorFinding("QM\x1b[2J", "connect", CheckResult.FAILED, 2538),
     ]
-    page = lines(findings, 80)
+    page = finding_lines(findings, 80)
     assert page[0] == "QM01: 1 refused, 1 works"
     assert page[1].split() == ["refused", "open", "reply", "queue", "2035", "MQRC_NOT_AUTHORIZED"]
     assert f"    PERMIT PRDQ.{long} CLASS(MXQUEUE) ID(<user>) ACCESS(UPDATE)" in page
@@ -239,16 +240,18 @@ def test_the_page_puts_the_worst_first_and_keeps_commands_whole() -> None:
 def test_from_three_refused_displays_on_a_generic_profile_is_told() -> None:
     """Two are permitted one by one."""
     refused = [
-        Finding("QM01", f"DISPLAY {word}", Result.REFUSED, 2035, to_display("QM01", "", word))
+        DoctorFinding("QM01", f"DISPLAY {word}", CheckResult.REFUSED, 2035, to_display("QM01", "", word))
         for word in ("LOG", "USAGE", "ARCHIVE")
     ]
-    assert any("QM01.DISPLAY.*" in line for line in lines(refused, 80))
-    assert not any("QM01.DISPLAY.*" in line for line in lines(refused[:2], 80))
+    assert any("QM01.DISPLAY.*" in line for line in finding_lines(refused, 80))
+    assert not any("QM01.DISPLAY.*" in line for line in finding_lines(refused[:2], 80))
 
 
 def test_a_finding_for_programs_has_five_keys_and_details() -> None:
     """Everything else is in detail, which is left out when empty."""
-    told = Finding("QM01", "DISPLAY LOG", Result.REFUSED, 2035, to_display("QM01", "", "LOG"), elapsed_ms=4).as_json()
+    told = DoctorFinding(
+        "QM01", "DISPLAY LOG", CheckResult.REFUSED, 2035, to_display("QM01", "", "LOG"), elapsed_ms=4
+    ).as_json()
     assert told == {
         "queue_manager": "QM01",
         "check": "DISPLAY LOG",
@@ -257,4 +260,4 @@ def test_a_finding_for_programs_has_five_keys_and_details() -> None:
         "ask_for": [{"class": "MQCMDS", "profile": "QM01.DISPLAY.LOG", "access": "READ"}],
         "detail": {"reason_name": "MQRC_NOT_AUTHORIZED", "elapsed_ms": 4},
     }
-    assert "detail" not in Finding("QM01", "put", Result.WORKS).as_json()
+    assert "detail" not in DoctorFinding("QM01", "put", CheckResult.WORKS).as_json()

@@ -7,10 +7,8 @@ import re
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from mqvitals_agent.redact.address import Addresses
-from mqvitals_agent.redact.permutation import permuted
-from mqvitals_agent.redact.pseudonym import Pseudonyms, generic_lengths
-from mqvitals_agent.redact.text import Texts
+from mqvitals_agent.redact.pseudonym import Addresses, Pseudonyms, generic_lengths, permuted
+from mqvitals_agent.redact.redactor import TextRedactor
 
 SALT = bytes(range(32))
 CHARACTERS = "ABSYTEM19az._/%."
@@ -90,7 +88,7 @@ def test_addresses(addresses: set[str]) -> None:
 
 def test_forms_of_connection_names() -> None:
     """Hosts get the pseudonym of a name, addresses are the same with and without port, other texts are none of these."""
-    texts = Texts(SALT)
+    texts = TextRedactor(SALT)
     host, first, second = "mq.partner.example", "10.1.2.3", "fe80::1:2"
     assert texts.name(f"{host}(1414),{first}") == f"{texts.name(host)}(1414),{texts.name(first)}"
     assert texts.name(second) != second
@@ -111,7 +109,7 @@ def test_permutations_differ_by_context(digits: list[int], context: bytes) -> No
 @given(st.sets(st.binary(min_size=1, max_size=2), max_size=200))
 def test_byte_strings(found: set[bytes]) -> None:
     """Byte strings of one length stay different and of their length, and zeros alone stay zeros."""
-    texts = Texts(SALT)
+    texts = TextRedactor(SALT)
     made = {data: texts.octets(data) for data in found}
     assert len(set(made.values())) == len(found)
     assert all(len(data) == len(new) and any(data) == any(new) for data, new in made.items())
@@ -120,4 +118,4 @@ def test_byte_strings(found: set[bytes]) -> None:
 @given(st.integers(1, 4000), st.binary(max_size=60), st.sampled_from([500, 1047, 1208, 819, 37, 850, 12345]))
 def test_texts_keep_their_length(number: int, data: bytes, ccsid: int) -> None:
     """Whatever the bytes of a text and its character set, as many come out."""
-    assert len(Texts(SALT).text(number, data, ccsid)) == len(data)
+    assert len(TextRedactor(SALT).text(number, data, ccsid)) == len(data)

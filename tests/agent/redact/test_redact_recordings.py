@@ -20,9 +20,8 @@ from mqvitals_agent.pcf.codepage import codec
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import group, integer, request, string, string_filter, strings
 from mqvitals_agent.pcf.message import Filter, Parameter
-from mqvitals_agent.redact.parameter import SAFE
 from mqvitals_agent.redact.pseudonym import generic_lengths
-from mqvitals_agent.redact.redactor import Redactor, generic_names
+from mqvitals_agent.redact.redactor import SAFE, Redactor, generic_names
 
 SALT = bytes(range(32))
 

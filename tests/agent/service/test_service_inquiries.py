@@ -14,8 +14,7 @@ from mqvitals_agent.connection.exchange import Exchange, MqiFailure
 from mqvitals_agent.service.inquiries import LOOK_MS, Inquiries, whom
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.request import WHO, RequestBook, Wish
-from mqvitals_agent.who.answer import from_json
-from mqvitals_agent.who.holder import Holders
+from mqvitals_agent.who.holder import Holders, from_json
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_rules.check import prepare
 from mqvitals_rules.snapshot import ObjectName

@@ -17,8 +17,8 @@ from mqvitals_agent.simulator.holder import Holder, all_holders, holders, open_c
 from mqvitals_agent.simulator.model import World
 from mqvitals_agent.simulator.scenario import SCENARIOS, Incident, Scenario, What, load_scenario
 from mqvitals_agent.simulator.state import Group, Member
-from mqvitals_agent.who.asking import ask_holders
 from mqvitals_agent.who.holder import Holders
+from mqvitals_agent.who.query import ask_holders
 from mqvitals_rules.snapshot import ObjectName
 
 BEGAN = 1_795_176_000_000

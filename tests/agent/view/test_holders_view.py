@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from mqvitals_agent.text.styled import Line, Tone
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.holders import holders_lines
-from mqvitals_agent.who.holder import Connection, Holder, Holders, Instance, MemberHolders, UnitOfWork
+from mqvitals_agent.who.holder import HandleConnection, HandleInstance, Holder, Holders, MemberHolders, UnitOfWork
 from mqvitals_rules.snapshot import ObjectName
 
 QUEUE = ObjectName("QM01", "queue", "APP.Q")
 AT = 1_000_000
 BEGAN = "2026-11-21 09.12.44"
-IDLE = Connection(1, "C1", None)
+IDLE = HandleConnection(1, "C1", None)
 
 
 def handle(**told: Any) -> Holder:
@@ -109,7 +109,7 @@ def test_alike_is_one_row() -> None:
             task=f"{number:07}",
             input="SHARED",
             state="ACTIVE" if number < 3 else "INACTIVE",
-            connection=Connection(1, f"C{number}", None),
+            connection=HandleConnection(1, f"C{number}", None),
         )
         for number in range(20)
     ]
@@ -166,7 +166,7 @@ def test_who_keeps_others_out_stands_first() -> None:
 )
 def test_in_doubt_is_loud(state: str, sign: str, tone: Tone) -> None:
     """A unit of work in doubt is said on top, with a command to type, and in the row, which comes first."""
-    doubtful = handle(output=True, connection=Connection(1, "AB12", UnitOfWork(state, "RRS", BEGAN, BEGAN)))
+    doubtful = handle(output=True, connection=HandleConnection(1, "AB12", UnitOfWork(state, "RRS", BEGAN, BEGAN)))
     found = lines(MemberHolders("QM01", AT, 40, (*[handle(input="SHARED")] * 9, doubtful)), width=80)
     whole = " ".join(" ".join(each.text for each in found).split())
     assert f"MQSC: DISPLAY CONN(*) WHERE(UOWSTATE EQ {state}) ALL" in whole
@@ -178,13 +178,13 @@ def test_in_doubt_is_loud(state: str, sign: str, tone: Tone) -> None:
 def test_ordinary_units_of_work() -> None:
     """State, type and beginning; that it may be that of another connection is said; none is nothing to say."""
     unit = UnitOfWork("ACTIVE", "QMGR", BEGAN, "2026-11-21 09.12.50")
-    found = text(handle(connection=Connection(4, "", unit)), width=200)
+    found = text(handle(connection=HandleConnection(4, "", unit)), width=200)
     assert f"ACTIVE (QMGR) since {BEGAN}, in the log since 2026-11-21 09.12.50 (the oldest of 4 connections" in found
     assert "Times are those of the queue manager's own clock." in found
     assert "IN DOUBT" not in found
     assert "nit of work" not in text(handle())
     assert "ACTIVE, since when is not known" in text(
-        handle(connection=Connection(1, "", UnitOfWork("ACTIVE", "", "", "")))
+        handle(connection=HandleConnection(1, "", UnitOfWork("ACTIVE", "", "", "")))
     )
 
 
@@ -193,7 +193,7 @@ def test_connections_that_are_not_known() -> None:
     assert text(handle(connection=None), handle(connection=None, user="B")).count("not known") == 1
     unit = UnitOfWork("ACTIVE", "QMGR", BEGAN, "")
     assert "unit of work not known" in text(
-        handle(connection=None), handle(connection=Connection(1, "", unit)), width=60
+        handle(connection=None), handle(connection=HandleConnection(1, "", unit)), width=60
     )
 
 
@@ -203,7 +203,7 @@ def test_channels() -> None:
     told = handle(
         channel="APP.SVRCONN",
         connection_name="10.1.2.4",
-        instance=Instance(2, "RUNNING", "RECEIVE", 12_345, "2026-11-21 09.13.01", "pay.App", "MQPAY"),
+        instance=HandleInstance(2, "RUNNING", "RECEIVE", 12_345, "2026-11-21 09.13.01", "pay.App", "MQPAY"),
     )
     found = lines(MemberHolders("QM01", AT, 40, (through, told, handle())))
     whole = " ".join(" ".join(each.text for each in found).split())
@@ -252,8 +252,8 @@ anything = st.builds(
     browse=flags,
     inquire=flags,
     set=flags,
-    connection=st.none() | st.builds(Connection, st.integers(0, 9), words, units),
-    instance=st.none() | st.builds(Instance, st.integers(0, 9), words, words, numbers, words, words, words),
+    connection=st.none() | st.builds(HandleConnection, st.integers(0, 9), words, units),
+    instance=st.none() | st.builds(HandleInstance, st.integers(0, 9), words, words, numbers, words, words, words),
 )
 
 

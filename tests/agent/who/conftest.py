@@ -15,8 +15,16 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import byte_string, encode_message, integer, string
 from mqvitals_agent.pcf.message import Parameter
 from mqvitals_agent.pcf.walk import Order
-from mqvitals_agent.who.answer import LATEST, MOST
-from mqvitals_agent.who.holder import Connection, Holder, Holders, Instance, MemberHolders, UnitOfWork
+from mqvitals_agent.who.holder import (
+    LATEST,
+    MOST_NUMBER,
+    HandleConnection,
+    HandleInstance,
+    Holder,
+    Holders,
+    MemberHolders,
+    UnitOfWork,
+)
 from mqvitals_rules.snapshot import ObjectName
 
 
@@ -29,11 +37,11 @@ def _of(kind: type[Any], **own: st.SearchStrategy) -> st.SearchStrategy:
 @pytest.fixture(scope="session")
 def any_holders() -> st.SearchStrategy[Holders]:
     """A strategy for Holders."""
-    number = st.none() | st.integers(-MOST, MOST)
+    number = st.none() | st.integers(-MOST_NUMBER, MOST_NUMBER)
     yes = st.none() | st.booleans()
     number_of = st.integers(0, 2**31)
-    connection = _of(Connection, count=number_of, unit_of_work=st.none() | _of(UnitOfWork))
-    instance = _of(Instance, count=number_of, msgs=number)
+    connection = _of(HandleConnection, count=number_of, unit_of_work=st.none() | _of(UnitOfWork))
+    instance = _of(HandleInstance, count=number_of, msgs=number)
     entry = _of(
         Holder,
         process=number,

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.who.answer import LATEST, from_json, to_json
-from mqvitals_agent.who.holder import Holders, MemberHolders
+from mqvitals_agent.who.holder import LATEST, Holders, MemberHolders, from_json, to_json
 from mqvitals_rules.snapshot import ObjectName
 
 QUEUE = ObjectName("QM01", "queue", "PAY.IN")

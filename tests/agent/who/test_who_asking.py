@@ -13,8 +13,8 @@ from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.message import Filter, Message
-from mqvitals_agent.who.asking import ask_holders
 from mqvitals_agent.who.holder import Holders, MemberHolders
+from mqvitals_agent.who.query import ask_holders
 from mqvitals_rules.snapshot import ObjectName
 
 STATUS, CONN, CHANNEL = mq.MQCMD_INQUIRE_Q_STATUS, mq.MQCMD_INQUIRE_CONNECTION, mq.MQCMD_INQUIRE_CHANNEL_STATUS

@@ -10,22 +10,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.who.holder import Connection, Holder, UnitOfWork
-from mqvitals_agent.who.match import joined, ordered
-from mqvitals_agent.who.told import ToldConnection, ToldInstance
+from mqvitals_agent.who.holder import HandleConnection, Holder, ReportedConnection, ReportedInstance, UnitOfWork
+from mqvitals_agent.who.query import joined, ordered
 
 HOLDER = Holder(
     "PAYBATCH", "BATCH", "", "PAYUSER", "004B", "", "", "", "", "", "", None, None,
     "SHARED", False, False, False, False, "INACTIVE", "NONE",
 )  # fmt: skip
-LOCAL = ToldConnection("AA", "PAYBATCH", "PAYUSER", "004B", "", "", "", "", "", None, None, None)
+LOCAL = ReportedConnection("AA", "PAYBATCH", "PAYUSER", "004B", "", "", "", "", "", None, None, None)
 CLIENT = replace(HOLDER, application="java", asid="0033", channel="APP.SVRCONN", connection_name="10.1.1.1")
-INSTANCE = ToldInstance("APP.SVRCONN", "10.1.1.1", "2026-11-21 08.00.00", "RUNNING", "RECEIVE", 7, "", "java", "APP")
+INSTANCE = ReportedInstance(
+    "APP.SVRCONN", "10.1.1.1", "2026-11-21 08.00.00", "RUNNING", "RECEIVE", 7, "", "java", "APP"
+)
 ACTIVE = UnitOfWork("ACTIVE", "RRS", "2026-11-21 01.00.00", "")
 DOUBT = UnitOfWork("PREPARED", "RRS", "2026-11-21 09.00.00", "")
 
 
-def connection(holder: Holder, *told: ToldConnection) -> Connection | None:
+def connection(holder: Holder, *told: ReportedConnection) -> HandleConnection | None:
     """What is joined to one handle."""
     (found,) = joined([holder], told, ())
     return found.connection
@@ -33,7 +34,7 @@ def connection(holder: Holder, *told: ToldConnection) -> Connection | None:
 
 def test_one_connection() -> None:
     """A single connection that fits is named."""
-    assert connection(HOLDER, replace(LOCAL, unit_of_work=ACTIVE)) == Connection(1, "AA", ACTIVE)
+    assert connection(HOLDER, replace(LOCAL, unit_of_work=ACTIVE)) == HandleConnection(1, "AA", ACTIVE)
 
 
 @pytest.mark.parametrize(
@@ -55,11 +56,11 @@ def test_one_connection() -> None:
 def test_whatever_both_tell_must_be_equal(name: str, here: Any, there: Any) -> None:
     """One difference is enough for a connection to be another's; what one of them does not tell decides nothing."""
     holder: Holder = replace(HOLDER, **{name: here})
-    told: ToldConnection = replace(LOCAL, **{name: there})
+    told: ReportedConnection = replace(LOCAL, **{name: there})
     nothing: Any = None if isinstance(there, int) else ""
-    untold: ToldConnection = replace(LOCAL, **{name: nothing})
+    untold: ReportedConnection = replace(LOCAL, **{name: nothing})
     assert connection(holder, told) is None
-    assert connection(holder, told, untold) == Connection(1, "AA", None)
+    assert connection(holder, told, untold) == HandleConnection(1, "AA", None)
 
 
 def test_a_local_handle_is_no_clients() -> None:
@@ -67,21 +68,21 @@ def test_a_local_handle_is_no_clients() -> None:
     client = replace(LOCAL, channel="APP.SVRCONN")
     assert connection(HOLDER, client) is None
     assert connection(replace(HOLDER, channel="APP.SVRCONN"), LOCAL) is None
-    assert connection(replace(HOLDER, channel="APP.SVRCONN"), client, replace(LOCAL, channel=None)) == Connection(
+    assert connection(replace(HOLDER, channel="APP.SVRCONN"), client, replace(LOCAL, channel=None)) == HandleConnection(
         2, "", None
     )
 
 
 def test_nothing_in_common_is_no_match() -> None:
     """A connection that tells nothing fits nothing."""
-    silent = ToldConnection("AA", "", "", "", None, "", "", "", "", None, None, ACTIVE)
+    silent = ReportedConnection("AA", "", "", "", None, "", "", "", "", None, None, ACTIVE)
     assert connection(HOLDER, silent) is None
 
 
 def test_several_connections() -> None:
     """Several that look alike are counted, none of them is named."""
     found = connection(HOLDER, LOCAL, replace(LOCAL, identifier="BB", unit_of_work=ACTIVE))
-    assert found == Connection(2, "", ACTIVE)
+    assert found == HandleConnection(2, "", ACTIVE)
 
 
 @pytest.mark.parametrize("state", ["PREPARED", "UNRESOLVED"])
@@ -90,23 +91,23 @@ def test_a_unit_in_doubt_is_never_hidden(state: str) -> None:
     late = replace(DOUBT, state=state)
     early = replace(late, began="2026-11-21 08.00.00")
     told = [replace(LOCAL, unit_of_work=each) for each in (ACTIVE, late, early, replace(DOUBT, began=""))]
-    assert connection(HOLDER, *told) == Connection(4, "", early)
+    assert connection(HOLDER, *told) == HandleConnection(4, "", early)
 
 
 def test_an_unknown_state_goes_before_an_active_one() -> None:
     """Of a state without a name nobody knows that it is harmless."""
     odd = replace(DOUBT, state="9")
     told = [replace(LOCAL, unit_of_work=each) for each in (ACTIVE, odd)]
-    assert connection(HOLDER, *told) == Connection(2, "", odd)
+    assert connection(HOLDER, *told) == HandleConnection(2, "", odd)
     found = connection(HOLDER, *told, replace(LOCAL, unit_of_work=DOUBT))
-    assert found == Connection(3, "", DOUBT)
+    assert found == HandleConnection(3, "", DOUBT)
 
 
 def test_the_first_of_active_units() -> None:
     """Of active units the one that began first; one without a beginning goes last."""
     units = [replace(ACTIVE, began=began) for began in ("", "2026-11-21 02.00.00", "2026-11-20 23.00.00")]
     found = connection(HOLDER, *(replace(LOCAL, unit_of_work=unit) for unit in units))
-    assert found == Connection(3, "", units[2])
+    assert found == HandleConnection(3, "", units[2])
 
 
 def test_instances_by_channel_and_partner() -> None:
@@ -188,7 +189,7 @@ _HOLDERS = st.lists(
     max_size=6,
 )
 _CONNECTIONS = st.lists(
-    st.builds(ToldConnection, identifier=_FEW, channel=st.none() | _FEW, unit_of_work=_UNIT, **_COMMON), max_size=6
+    st.builds(ReportedConnection, identifier=_FEW, channel=st.none() | _FEW, unit_of_work=_UNIT, **_COMMON), max_size=6
 )
 _INSTANCES = st.lists(
     st.builds(lambda **told: replace(INSTANCE, **told), channel=_FEW, connection_name=_ADDRESS, began=_FEW), max_size=4
@@ -197,7 +198,7 @@ _INSTANCES = st.lists(
 
 @given(_HOLDERS, _CONNECTIONS, _INSTANCES)
 def test_whatever_is_told(
-    holders: list[Holder], connections: list[ToldConnection], instances: list[ToldInstance]
+    holders: list[Holder], connections: list[ReportedConnection], instances: list[ReportedInstance]
 ) -> None:
     """Every handle comes out once, counts never exceed what was told, and units in doubt are not hidden."""
     found = joined(holders, connections, instances)
@@ -220,7 +221,7 @@ def test_whatever_is_told(
             assert 0 < each.instance.count <= len([told for told in instances if told.channel == each.channel])
 
 
-def _fits(holder: Holder, told: ToldConnection) -> bool:
+def _fits(holder: Holder, told: ReportedConnection) -> bool:
     """The rule, said plainly."""
     same = 0
     for name in _COMMON:

@@ -10,9 +10,8 @@ from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.model import World
 from mqvitals_agent.simulator.scenario import load_scenario
-from mqvitals_agent.who.answer import from_json, to_json
-from mqvitals_agent.who.asking import ask_holders
-from mqvitals_agent.who.holder import Holders
+from mqvitals_agent.who.holder import Holders, from_json, to_json
+from mqvitals_agent.who.query import ask_holders
 from mqvitals_rules.snapshot import ObjectName
 
 BEGAN = 1_795_176_000_000

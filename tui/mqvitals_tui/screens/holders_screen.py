@@ -18,8 +18,8 @@ from mqvitals_agent.text.styled import Line, Tone, line
 from mqvitals_agent.text.terminal import safe, wrap
 from mqvitals_agent.view.frame import DETAIL, Want
 from mqvitals_agent.view.holders import holders_lines
+from mqvitals_agent.who.client import NoAgentAnswer, ask_agent
 from mqvitals_agent.who.holder import Holders
-from mqvitals_agent.who.inquiry import NoAnswer, inquire
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.feed import Read
 from mqvitals_tui.keys import HOLDERS, MOVES, WHO, Hint, hint_line
@@ -119,8 +119,8 @@ class HoldersScreen(FrameScreen):
         """In the worker's thread: to it alone belongs what writes the question."""
         number = self._number
         try:
-            told = inquire(self._store, (self.queue,), self.sight.machine, self._gone.wait)
-        except (StoreError, NoAnswer) as error:
+            told = ask_agent(self._store, (self.queue,), self.sight.machine, self._gone.wait)
+        except (StoreError, NoAgentAnswer) as error:
             self.post_message(self.Answered(number, None, str(error)))
         else:
             if told is not None:

@@ -1,4 +1,4 @@
-"""Asking who has queues open beside the agent: the questions go into its store, and the answers come out of it."""
+"""Sends a query for holders to the running agent: writes the request into the agent's store and waits for the answer."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from pathlib import Path
 
 from mqvitals_agent.store.lock import may_be_written
 from mqvitals_agent.store.request import WHO, RequestBook
-from mqvitals_agent.who.answer import from_json
-from mqvitals_agent.who.holder import Holders, MemberHolders
+from mqvitals_agent.who.holder import Holders, MemberHolders, from_json
 from mqvitals_rules.snapshot import ObjectName
 
 PATIENCE_S = 20.0
@@ -23,7 +22,7 @@ Pause = Callable[[float], bool]
 """Waits for so many seconds; True when whoever asked has gone."""
 
 
-class NoAnswer(Exception):  # noqa: N818 - nothing is wrong with the program or the store
+class NoAgentAnswer(Exception):  # noqa: N818 - nothing is wrong with the program or the store
     """Nobody answered. ``message`` says why, ``hint`` what to do next; the text of the exception is both."""
 
     def __init__(self, message: str, hint: str) -> None:
@@ -32,7 +31,7 @@ class NoAnswer(Exception):  # noqa: N818 - nothing is wrong with the program or 
         self.hint = hint
 
 
-def inquire(
+def ask_agent(
     store: Path,
     queues: Sequence[ObjectName],
     now: Callable[[], int],
@@ -71,13 +70,13 @@ def inquire(
                 return None
     problem = f"no answer within {patience_s:g} s"
     if not answers:
-        raise NoAnswer(f"{problem}: the agent that writes the store {store} is busy", "ask again in a moment")
+        raise NoAgentAnswer(f"{problem}: the agent that writes the store {store} is busy", "ask again in a moment")
     return tuple(answers[each] if each in answers else _unanswered(each, asked, problem) for each in queues)
 
 
 def _require_agent(store: Path) -> None:
     if not may_be_written(store):
-        raise NoAnswer(
+        raise NoAgentAnswer(
             f"no agent writes the store {store}, and only a running agent can ask queue managers",
             "start 'mqvitals agent'",
         )

@@ -1,0 +1,247 @@
+"""Findings about access: the binding, connecting, opening queues, putting commands, and the answer to each DISPLAY command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from mqvitals_agent.connection.route import Route
+from mqvitals_agent.doctor import examination
+from mqvitals_agent.doctor.examination import DoctorAnswer, Examination
+from mqvitals_agent.doctor.finding import (
+    CheckResult,
+    DoctorFinding,
+    Permission,
+    dynamic_profile,
+    to_connect,
+    to_display,
+    to_use_queues,
+)
+from mqvitals_agent.poll.command import form, mqsc
+from mqvitals_agent.poll.outcome import NO_REPLY
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionContext:
+    """What is known besides: the ``route`` (None: simulated), the declared time zone, what the binding cannot do.
+
+    ``group`` is the queue-sharing group's name, empty when there is none, None when nobody has told.
+    """
+
+    route: Route | None = None
+    declared_zone: str | None = None
+    group: str | None = None
+    binding: str = ""
+    shortcomings: tuple[str, ...] = ()
+
+    def with_group(self, group: str | None) -> ConnectionContext:
+        """The same, with the queue-sharing group's name."""
+        return replace(self, group=group)
+
+
+BINDING: Final = "binding"
+CONNECT: Final = "connect"
+INQUIRE: Final = "inquire"
+OPEN_COMMANDS: Final = "open command queue"
+OPEN_REPLIES: Final = "open reply queue"
+PUT: Final = "put"
+_COMMAND_QUEUE: Final = "SYSTEM.COMMAND.INPUT"
+CHECKED_USER: Final = (
+    "The user id that is checked is that of the connection, which every command carries in its message descriptor: MCAUSER of"
+    " the channel, the one that a channel authentication record maps to, or the one that connects and is adopted (CONNAUTH,"
+    " ADOPTCTX). It is not the operating system's user here."
+)
+_CHANNEL_RULES: Final = (
+    "The channel's own rules come first: a channel authentication record that blocks, a user id or password that is not"
+    " accepted (CONNAUTH), an MCAUSER that does not exist. Then the user id of the channel initiator needs READ to the profile"
+    " in class MQCONN; RESLEVEL decides how many user ids are checked."
+)
+
+
+def binding_finding(name: str, known: ConnectionContext) -> Iterator[DoctorFinding]:
+    """The package that connects, and what of the route it cannot do. Nothing for a simulated queue manager."""
+    if known.binding:
+        result = CheckResult.ADVISED if known.shortcomings else CheckResult.WORKS
+        text = tuple(f"{each}." for each in known.shortcomings)
+        yield DoctorFinding(
+            name, BINDING, result, text=text or (f"{known.binding}.",), facts={"binding": known.binding}
+        )
+
+
+def connect_findings(examined: Examination, known: ConnectionContext) -> Iterator[DoctorFinding]:
+    """Findings up to the call that failed while connecting; what comes after it was not examined."""
+    error, name = examined.error, examined.queue_manager
+    assert error is not None
+    reason = error.failure.reason
+    result = examination.result_of_call(reason)
+    route = known.route or Route(name)
+    steps = [CONNECT, INQUIRE, OPEN_COMMANDS, OPEN_REPLIES]
+    replies = route.reply_queue or route.reply_model
+    if error.call == "MQINQ":
+        failed = INQUIRE
+    elif error.call == "MQOPEN":
+        failed = OPEN_REPLIES if error.queue == replies else OPEN_COMMANDS
+    elif error.call == "MQGET":
+        steps.append("reply queue")
+        failed = "reply queue"
+    else:
+        failed = CONNECT
+    for step in steps[: steps.index(failed)]:
+        yield DoctorFinding(name, step, CheckResult.WORKS)
+    ask_for: tuple[Permission, ...] = ()
+    text = examination.hint(reason)
+    commands: tuple[str, ...] = ()
+    if error.text and not error.call:
+        # No call of MQ failed, something here did: a password that cannot be read is no refusal.
+        reason = 0 if result is CheckResult.REFUSED else reason
+        yield DoctorFinding(
+            name, CONNECT, CheckResult.FAILED, reason, text=(_sentence(error.text), *examination.hint(reason))
+        )
+        return
+    if result is CheckResult.REFUSED:
+        text = (CHECKED_USER,)
+        if failed == CONNECT:
+            ask_for = to_connect(name, known.group)
+            text, commands = (_CHANNEL_RULES,), _channel_commands(route)
+        elif failed == OPEN_COMMANDS:
+            ask_for = to_use_queues(name, known.group, error.queue or _COMMAND_QUEUE)
+        elif failed == OPEN_REPLIES:
+            own = (route.reply_queue,) if route.reply_queue else (replies, dynamic_profile(route.dynamic_name))
+            ask_for = to_use_queues(name, known.group, *own)
+    facts = {"queue": error.queue} if error.queue else {}
+    elapsed = examined.connect_ms
+    yield DoctorFinding(name, failed, result, reason, ask_for, text, commands, elapsed, facts)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _channel_commands(route: Route) -> tuple[str, ...]:
+    channel = route.channel or "<channel>"
+    return (
+        f"DISPLAY CHLAUTH('{channel}') ALL",
+        f"DISPLAY CHANNEL('{channel}') MCAUSER SSLCIPH SSLCAUTH",
+        "DISPLAY QMGR CHLAUTH CONNAUTH",
+    )
+
+
+def queue_findings(examined: Examination) -> Iterator[DoctorFinding]:
+    """What a connection that came about has shown to work. Nothing for a simulated queue manager, whose queues are not opened."""
+    identity, name = examined.identity, examined.queue_manager
+    if identity is None:
+        return
+    yield DoctorFinding(
+        name,
+        INQUIRE,
+        CheckResult.WORKS,
+        facts={
+            "queue_manager": identity.queue_manager,
+            "platform": identity.platform,
+            "command_level": identity.command_level,
+        },
+    )
+    yield DoctorFinding(name, OPEN_COMMANDS, CheckResult.WORKS, facts={"queue": identity.command_queue})
+    yield DoctorFinding(name, OPEN_REPLIES, CheckResult.WORKS, facts={"queue": identity.reply_queue})
+
+
+def put_finding(examined: Examination, known: ConnectionContext) -> Iterator[DoctorFinding]:
+    """Whether commands can be put."""
+    name = examined.queue_manager
+    if not examined.asked:
+        return
+    last = examined.asked[-1]
+    if not last.not_put or last.broken:
+        if any(not asked.broken for asked in examined.asked):
+            yield DoctorFinding(name, PUT, CheckResult.WORKS)
+        return
+    error = last.exchange.error
+    assert error is not None
+    result = examination.result_of_call(error.reason)
+    ask_for: tuple[Permission, ...] = ()
+    text = examination.hint(error.reason)
+    if result is CheckResult.REFUSED:
+        command_queue = examined.identity.command_queue if examined.identity is not None else _COMMAND_QUEUE
+        ask_for = to_use_queues(name, known.group, command_queue)
+        text = (CHECKED_USER,)
+    yield DoctorFinding(name, PUT, result, error.reason, ask_for, text, elapsed_ms=last.exchange.elapsed_ms)
+
+
+_COMMAND_SERVER: Final = (
+    "No answer came. When the command server is stopped, requests stay on the command queue and nothing is said."
+)
+
+
+def is_reported(asked: DoctorAnswer) -> bool:
+    """Whether there is something to tell: questions about the reply queue, and those never put, have findings of their own."""
+    return not asked.query.own and (asked.broken or not asked.not_put)
+
+
+def display_finding(name: str, asked: DoctorAnswer, group: str | None) -> DoctorFinding:
+    """What came of one DISPLAY. ``group`` as in ``Surroundings``."""
+    check, took = asked.query.check, asked.exchange.elapsed_ms
+    text: tuple[str, ...] = ()
+    facts: dict[str, object] = {"replies": len(asked.exchange.replies)}
+    error = asked.exchange.error
+    if asked.damaged:
+        text = (
+            f"{asked.damaged} of the replies cannot be decoded. A recording of it helps whoever is to look into that.",
+        )
+        return DoctorFinding(name, check, CheckResult.FAILED, asked.reason, (), text, (), took, facts)
+    if asked.reason:
+        result = examination.result_of_display(asked.reason, exact=asked.query.exact)
+        ask_for: tuple[Permission, ...] = ()
+        if result is CheckResult.REFUSED:
+            ask_for = to_display(name, group, mqsc(form(asked.query.command)).removeprefix("DISPLAY "))
+            text = (CHECKED_USER,)
+        elif result is CheckResult.MISSING:
+            text = ("The settings name it, and it does not exist there: see polling.",)
+        elif result is CheckResult.FAILED:
+            text = examination.hint(asked.reason)
+        return DoctorFinding(name, check, result, asked.reason, ask_for, text, (), took, facts)
+    if error is not None and error.reason == NO_REPLY:
+        if asked.exchange.replies:
+            text = (
+                f"The answer stopped after {len(asked.exchange.replies)} replies: replies were lost, or are very slow.",
+            )
+            return DoctorFinding(name, check, CheckResult.NO_ANSWER, NO_REPLY, (), text, (), took, facts)
+        commands = ("DISPLAY CMDSERV", "START CMDSERV")
+        return DoctorFinding(
+            name, check, CheckResult.NO_ANSWER, NO_REPLY, (), (_COMMAND_SERVER,), commands, took, facts
+        )
+    if error is not None:
+        return DoctorFinding(
+            name,
+            check,
+            examination.result_of_call(error.reason),
+            error.reason,
+            (),
+            examination.hint(error.reason),
+            (),
+            took,
+            facts,
+        )
+    if not asked.complete:
+        return DoctorFinding(name, check, CheckResult.FAILED, 0, (), ("The answer has gaps.",), (), took, facts)
+    return DoctorFinding(name, check, CheckResult.WORKS, 0, elapsed_ms=took, facts=facts)
+
+
+def member_finding(name: str, asked: DoctorAnswer | None, group: str | None, via: str = "") -> DoctorFinding:
+    """A queue manager without a connection of its own, asked through another one (``via``); None: none was there to ask."""
+    if asked is None:
+        text = ("It has no connection of its own, and no other member could be reached to ask it (CMDSCOPE).",)
+        return DoctorFinding(name, CONNECT, CheckResult.NOT_EXAMINED, text=text)
+    finding = display_finding(name, asked, group)
+    asked_through = f"It has no connection of its own and is asked through {via}."
+    return DoctorFinding(
+        name,
+        finding.check,
+        finding.result,
+        finding.reason,
+        finding.ask_for,
+        (asked_through, *finding.text),
+        finding.commands,
+        finding.elapsed_ms,
+        finding.facts,
+    )

@@ -1,0 +1,266 @@
+"""Remarks on what works: monitoring switches, the reply queue as IBM's documents advise it, the clocks and the time zone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Final, NamedTuple
+
+from mqvitals_agent.pcf import constants as mq
+
+_QUEUE_FIELDS = "LGETDATE, LGETTIME, LPUTDATE, LPUTTIME, MSGAGE and QTIME of DISPLAY QSTATUS"
+_CHANNEL_FIELDS = "NETTIME, EXITTIME, XQTIME, XBATCHSZ, XQMSGSA, COMPRATE and COMPTIME of DISPLAY CHSTATUS"
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Switches:
+    """The levels (``MQMON_...``) of a queue manager, None where it did not tell; and the queues and channels that are OFF themselves.
+
+    ``queues_on`` and ``channels_on`` count those that are on themselves, whatever the queue manager's level.
+    """
+
+    queues: int | None = None
+    channels: int | None = None
+    automatic: int | None = None
+    queues_off: Sequence[str] = ()
+    channels_off: Sequence[str] = ()
+    queues_on: int = 0
+    channels_on: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something to set otherwise: a sentence, and the MQSC command."""
+
+    text: str
+    commands: tuple[str, ...] = ()
+    facts: Mapping[str, object] = field(default_factory=dict)
+
+
+def monitoring_remarks(switches: Switches) -> tuple[Remark, ...]:
+    """What to switch on; nothing when all is on. LOW, MEDIUM and HIGH are the same on z/OS."""
+    found = []
+    for keyword, level, on, what, blank in (
+        ("MONQ", switches.queues, switches.queues_on, "queues", _QUEUE_FIELDS),
+        ("MONCHL", switches.channels, switches.channels_on, "channels", _CHANNEL_FIELDS),
+    ):
+        if level in (mq.MQMON_NONE, mq.MQMON_OFF):
+            found.append(_queue_manager_off(keyword, level, on, what, blank))
+    if switches.automatic in (mq.MQMON_NONE, mq.MQMON_OFF):
+        text = (
+            f"{_level('MONACLS', switches.automatic)} of the queue manager: for automatically defined cluster senders,"
+            f" {_CHANNEL_FIELDS} stay blank."
+        )
+        found.append(Remark(text, ("ALTER QMGR MONACLS(QMGR)",)))
+    # Under NONE the objects' own values do not count, so there is no use in telling of them as well.
+    if switches.queues_off and switches.queues != mq.MQMON_NONE:
+        found.append(_objects_off("MONQ", "QLOCAL", "queue", switches.queues_off, _QUEUE_FIELDS))
+    if switches.channels_off and switches.channels != mq.MQMON_NONE:
+        found.append(_objects_off("MONCHL", "CHANNEL", "channel", switches.channels_off, _CHANNEL_FIELDS))
+    return tuple(found)
+
+
+def _level(keyword: str, level: int | None) -> str:
+    return f"{keyword}({'NONE' if level == mq.MQMON_NONE else 'OFF'})"
+
+
+def _queue_manager_off(keyword: str, level: int | None, on: int, what: str, blank: str) -> Remark:
+    if level == mq.MQMON_NONE:
+        whom = f"for all {what}, whatever is set for them"
+    else:
+        whom = f"for all {what} that are not switched on themselves" + (f" ({on} are)" if on else "")
+    later = " A channel takes it over when it is started the next time." if keyword == "MONCHL" else ""
+    text = f"{_level(keyword, level)} of the queue manager: {whom}, {blank} stay blank.{later}"
+    return Remark(text, (f"ALTER QMGR {keyword}(MEDIUM)",))
+
+
+def _objects_off(keyword: str, kind: str, what: str, names: Sequence[str], blank: str) -> Remark:
+    count = len(names)
+    if count == 1:
+        text = f"The {what} {names[0]} has {keyword}(OFF) for itself: of it, {blank} stay blank."
+    else:
+        rest = f", of which the first {_SHOWN} are shown here" if count > _SHOWN else ""
+        text = f"{count} {what}s have {keyword}(OFF) for themselves{rest}: of them, {blank} stay blank."
+    # CHLTYPE must be named to alter a channel; which one it is DISPLAY CHANNEL tells.
+    suffix = " CHLTYPE(<type>)" if kind == "CHANNEL" else ""
+    commands = tuple(f"ALTER {kind}('{name}'){suffix} {keyword}(QMGR)" for name in names[:_SHOWN])
+    return Remark(text, commands, {f"{what}s_off": count})
+
+
+_NOT_SHAREABLE: Final = 0  # MQQA_NOT_SHAREABLE
+_ROOM: Final = 2
+"""A reply queue should hold so many times the longest answer: an answer given up may still lie there."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyQueue:
+    """The reply queue as it is defined and used. None: the queue manager did not tell.
+
+    ``dynamic`` ones need nothing else. ``largest_answer`` is in messages; ``waiting`` is its
+    depth; ``openers`` is IPPROCS, our own open included.
+    """
+
+    name: str
+    dynamic: bool
+    index_type: int | None = None
+    max_depth: int | None = None
+    shareability: int | None = None
+    openers: int | None = None
+    waiting: int | None = None
+    largest_answer: int = 0
+
+
+def reply_queue_remarks(queue: ReplyQueue, *, zos: bool = True) -> tuple[Remark, ...]:
+    """What speaks against the queue as it is; nothing when all is well."""
+    if queue.dynamic:
+        return (
+            Remark(
+                f"Answers come to a dynamic queue ({queue.name}). It is made and deleted with every connection, its made-up name"
+                " is checked by the security manager each time, and its definition is that of the model, MAXDEPTH included."
+                " For an agent that runs for long, define a queue once, one for each agent, and name it as reply_queue in the"
+                " settings; 'mqvitals help zos-setup' has the definition.",
+            ),
+        )
+    name = queue.name
+    found = []
+    if zos and queue.index_type is not None and queue.index_type != mq.MQIT_CORREL_ID:
+        found.append(
+            Remark(
+                f"{name} has no index for getting by CorrelId: each get searches the queue, which is slow when many"
+                " replies lie on it, and the queue manager complains (CSQI004I). Best changed while the queue is empty and no"
+                " program has it open.",
+                (f"ALTER QLOCAL('{name}') INDXTYPE(CORRELID)",),
+            )
+        )
+    need = _ROOM * queue.largest_answer
+    if queue.max_depth is not None and queue.max_depth < need:
+        found.append(
+            Remark(
+                f"{name} holds {queue.max_depth} messages, and the longest answer just now had {queue.largest_answer}:"
+                " replies that find no room are lost.",
+                (f"ALTER QLOCAL('{name}') MAXDEPTH({max(10_000, need)})",),
+            )
+        )
+    if queue.shareability == _NOT_SHAREABLE:
+        found.append(
+            Remark(
+                f"{name} is defined NOSHARE: after a connection was lost, it cannot be opened again (2042) until the queue"
+                " manager has noticed the loss, which can take as long as the channel's heartbeat.",
+                (f"ALTER QLOCAL('{name}') SHARE",),
+            )
+        )
+    if queue.openers is not None and queue.openers > 1:
+        found.append(
+            Remark(
+                f"{queue.openers} programs have {name} open for input (IPPROCS), this one included. If another agent uses"
+                " it, give each its own; if the agent of these settings is running, that is the other one.",
+                (f"DISPLAY QSTATUS('{name}') TYPE(HANDLE) OPENTYPE(INPUT) ALL",),
+            )
+        )
+    if queue.waiting:
+        found.append(
+            Remark(
+                f"{queue.waiting} messages lie on {name}: answers to an agent that is at work just now, or what one that was"
+                " killed has left there. An agent throws away what it finds when it begins; if they come again without one,"
+                " another program uses the queue.",
+            )
+        )
+    return tuple(found)
+
+
+TOLERATED_MS = 5_000
+"""Beyond it ages are visibly wrong, and a time zone cannot be derived."""
+_HUNDREDTH = 10  # ms: what the queue manager's put time is cut to
+
+
+class PutTime(NamedTuple):
+    """A reply's put time by the queue manager's clock, and by ours when its request was put and the answer had come; ms UTC."""
+
+    put: int
+    asked: int
+    answered: int
+
+
+class ClockRemark(NamedTuple):
+    """What the clocks or the zone look like: in words, for programs, and whether something is to be done."""
+
+    text: str
+    facts: dict[str, object]
+    advised: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NewestTime:
+    """The newest local time (ms since 1970 on the local clock face) in an answer asked for at ``at`` that took ``took`` ms."""
+
+    local: int
+    at: int
+    took: int
+
+
+def difference_ms(sightings: Iterable[PutTime]) -> int | None:
+    """How far the queue manager's clock is ahead of ours (negative: behind), at least; None without put times.
+
+    A reply is put between its request and its arrival, so each says how small and how great the difference can be; all
+    together narrow it down. 0 when there need be none.
+    """
+    seen = list(sightings)
+    if not seen:
+        return None
+    least = max(put - answered for put, _, answered in seen)
+    most = min(put + _HUNDREDTH - asked for put, asked, _ in seen)
+    if least > most:
+        # The clocks did not go alike meanwhile: the middle is as good as anything.
+        return (least + most) // 2
+    if least > 0:
+        return least
+    return min(most, 0)
+
+
+def clock_remark(difference: int) -> ClockRemark:
+    """What a difference between the clocks (ms) means."""
+    facts: dict[str, object] = {"difference_ms": difference}
+    if abs(difference) <= TOLERATED_MS:
+        apart = f"The clocks are {_length(difference)} apart." if difference else "The clocks agree."
+        return ClockRemark(apart, facts)
+    where = "ahead of" if difference > 0 else "behind"
+    text = (
+        f"The queue manager's clock is {_length(difference)} {where} ours. Ages such as the time since the last get are wrong"
+        " by as much, and no time zone can be derived from its local times. Set the clock here by NTP; a z/OS system takes"
+        " its time from STP."
+    )
+    return ClockRemark(text, facts, advised=True)
+
+
+def zone_remark(declared: str | None, where: tzinfo | None, newest: NewestTime | None) -> ClockRemark:
+    """What is known of the zone of the local times. ``where`` is the zone ``declared``; ``newest`` None: no answer told one.
+
+    One answer's newest time proves no zone: the agent takes three polls that agree. So none is guessed here.
+    """
+    if declared is None or where is None:
+        text = (
+            "No time zone is declared. The agent derives it once three polls with newer and newer times agree, and of an"
+            " idle queue manager never. Until it is known, ages (of messages, gets, puts, backups) are absent, and rules about"
+            " them do not judge. Declare time_zone in the settings."
+        )
+        return ClockRemark(text, {"time_zone": "not declared"}, advised=True)
+    facts: dict[str, object] = {"time_zone": declared}
+    if newest is None:
+        return ClockRemark(f"{declared} is declared. No local time was told to compare it with.", facts)
+    told = datetime.fromtimestamp(newest.local / 1000, UTC).replace(tzinfo=where)
+    ahead = int(told.timestamp() * 1000) - newest.at - newest.took
+    if ahead <= TOLERATED_MS:
+        return ClockRemark(f"{declared} is declared.", facts)
+    text = (
+        f"{declared} is declared, but with it the newest local time of the answers lies {_length(ahead)} in the future:"
+        " the zone is another one, or the clocks differ. Ages are wrong with it."
+    )
+    return ClockRemark(text, {**facts, "ahead_ms": ahead}, advised=True)
+
+
+def _length(ms: int) -> str:
+    seconds = abs(ms) / 1000
+    # Beyond two minutes hours and minutes read better.
+    return f"{seconds:.1f} s" if seconds < 120 else str(timedelta(seconds=round(seconds)))

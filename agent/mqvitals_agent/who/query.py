@@ -1,0 +1,315 @@
+"""Queries queue managers for the handles of a queue and joins each handle with its connections and channel instances.
+
+Queue managers are queried concurrently, the commands of one of them one after another. An answer of handles does not name the
+connection of each. A connection may belong to a handle when everything that both report is equal. When several fit, their number
+and the most urgent unit of work are kept: in doubt first, then states without a name, then ACTIVE; of equals the oldest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Final, TypeAlias, TypeVar
+
+from mqvitals_agent.clock import Clock
+from mqvitals_agent.connection.exchange import Exchange
+from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.pcf.decoder import Decoder
+from mqvitals_agent.who.holder import (
+    HandleConnection,
+    HandleInstance,
+    Holder,
+    Holders,
+    MemberHolders,
+    ReportedConnection,
+    ReportedInstance,
+    UnitOfWork,
+)
+from mqvitals_agent.who.reading import (
+    MOST_QUERIES,
+    QueryResult,
+    ask_connections,
+    ask_handles,
+    ask_instances,
+    is_exact,
+    read_connections,
+    read_handles,
+    read_instances,
+)
+from mqvitals_rules.snapshot import ObjectName
+
+_TRAITS: Final = 9
+_IN_DOUBT: Final = frozenset({"PREPARED", "UNRESOLVED"})
+_INPUT: Final = ("EXCL", "SHARED")
+_LAST: Final = "~"  # after every digit
+
+_Traits = tuple[Hashable, ...]
+
+
+def joined(
+    holders: Iterable[Holder], connections: Sequence[ReportedConnection], instances: Sequence[ReportedInstance]
+) -> tuple[Holder, ...]:
+    """Every handle once, with the connections and instances that it may belong to, in the order they are shown."""
+    their, theirs = _ConnectionIndex(connections), _InstanceIndex(instances)
+    return ordered(replace(each, connection=_connection(their.of(each)), instance=theirs.of(each)) for each in holders)
+
+
+def ordered(holders: Iterable[Holder]) -> tuple[Holder, ...]:
+    """Who gets exclusively, who gets, who puts, then the others; of those active handles first, then by application."""
+    return tuple(sorted(holders, key=_place))
+
+
+def _place(each: Holder) -> tuple[object, ...]:
+    rank = _INPUT.index(each.input) if each.input in _INPUT else 2 if each.output else 3
+    who = each.application, each.user, each.asid, each.channel, each.connection_name, each.task, each.region
+    return (rank, each.state != "ACTIVE", *who, each.process or 0, each.thread or 0)
+
+
+class _ConnectionIndex:
+    """Finds the connections that fit a handle without looking at all of them for each: there may be thousands of both."""
+
+    def __init__(self, connections: Sequence[ReportedConnection]) -> None:
+        self._connections = connections
+        self._tell: list[dict[Hashable, list[int]]] = [{} for _ in range(_TRAITS)]
+        for number, each in enumerate(connections):
+            for trait, told in zip(_traits(each), self._tell, strict=True):
+                told.setdefault(trait, []).append(number)
+        self._found: dict[tuple[object, ...], tuple[ReportedConnection, ...]] = {}
+
+    def of(self, holder: Holder) -> tuple[ReportedConnection, ...]:
+        """The connections that may be the handle's."""
+        traits = _traits(holder)
+        key = traits, holder.channel, holder.connection_name
+        found = self._found.get(key)
+        if found is None:
+            found = self._found[key] = tuple(each for each in self._candidates(traits) if _fits(holder, traits, each))
+        return found
+
+    def _candidates(self, traits: _Traits) -> Iterable[ReportedConnection]:
+        """Those that agree in one trait, or tell nothing of it: the trait with the fewest."""
+        fewest: Sequence[int] = range(len(self._connections))
+        for trait, told in zip(traits, self._tell, strict=True):
+            if trait is not None:
+                same, silent = told.get(trait, []), told.get(None, [])
+                if len(same) + len(silent) < len(fewest):
+                    fewest = sorted(same + silent)
+        return (self._connections[number] for number in fewest)
+
+
+class _InstanceIndex:
+    """The instances of the channels, found by channel and partner."""
+
+    def __init__(self, instances: Iterable[ReportedInstance]) -> None:
+        self._of: dict[str, list[ReportedInstance]] = {}
+        for each in instances:
+            self._of.setdefault(each.channel, []).append(each)
+        self._found: dict[tuple[str, str], HandleInstance | None] = {}
+
+    def of(self, holder: Holder) -> HandleInstance | None:
+        """What is told of those that the handle may come through."""
+        if not holder.channel:
+            return None
+        key = holder.channel, holder.connection_name
+        if key not in self._found:
+            self._found[key] = _instance(
+                [
+                    each
+                    for each in self._of.get(holder.channel, ())
+                    if _same_partner(each.connection_name, holder.connection_name)
+                ]
+            )
+        return self._found[key]
+
+
+def _traits(each: Holder | ReportedConnection) -> _Traits:
+    """What one can look for, None where nothing is told. Of an address the port is left out, as some answers do."""
+    return (
+        each.application or None,
+        each.user or None,
+        each.asid or None,
+        _host(each.connection_name) or None,
+        each.transaction or None,
+        each.task or None,
+        each.region or None,
+        each.process,
+        each.thread,
+    )
+
+
+def _fits(holder: Holder, traits: _Traits, connection: ReportedConnection) -> bool:
+    """Nothing that both tell differs, and something is the same."""
+    if connection.channel is not None and connection.channel != holder.channel:
+        return False
+    if not _same_partner(holder.connection_name, connection.connection_name):
+        return False
+    both = [pair for pair in zip(traits, _traits(connection), strict=True) if None not in pair]
+    return bool(both) and all(one == other for one, other in both)
+
+
+def _host(address: str) -> str:
+    return address.partition("(")[0]
+
+
+def _same_partner(one: str, other: str) -> bool:
+    """True for equal addresses, and where one of them has no port, for equal hosts; also when either is not told."""
+    if not one or not other:
+        return True
+    return one == other or (_host(one) == _host(other) and not ("(" in one and "(" in other))
+
+
+def _connection(found: Sequence[ReportedConnection]) -> HandleConnection | None:
+    if not found:
+        return None
+    units = [each.unit_of_work for each in found if each.unit_of_work is not None]
+    return HandleConnection(
+        len(found), found[0].identifier if len(found) == 1 else "", min(units, key=_urgency) if units else None
+    )
+
+
+def _urgency(unit: UnitOfWork) -> tuple[int, str, str, str]:
+    rank = 0 if unit.state in _IN_DOUBT else 2 if unit.state == "ACTIVE" else 1
+    return rank, unit.began or unit.log_began or _LAST, unit.state, unit.type
+
+
+def _instance(found: Sequence[ReportedInstance]) -> HandleInstance | None:
+    if not found:
+        return None
+    newest = max(found, key=lambda each: each.began)
+    return HandleInstance(
+        len(found),
+        newest.status,
+        newest.substate,
+        newest.msgs,
+        newest.last_message,
+        newest.remote_application,
+        newest.user,
+    )
+
+
+Put: TypeAlias = Callable[[str, int, Callable[[str], bytes]], Awaitable[Exchange]]
+"""Puts a command: for which queue manager, the command's number, and what makes the request for a command scope (empty: the
+queue manager that gets the request). What fails is told in the exchange."""
+
+_T = TypeVar("_T")
+
+_PARAMETER: Final = frozenset({mq.MQRCCF_CFIN_PARM_ID_ERROR, mq.MQRCCF_CFIL_PARM_ID_ERROR})
+"""An optional parameter, or an attribute of a list, is not known on this platform or level: ask again without it."""
+
+
+async def ask_holders(queue: ObjectName, queue_managers: Sequence[str], put: Put, clock: Clock) -> Holders:
+    """Who has the queue open at each of the queue managers. Failures are sentences in the answer; raises what ``put`` raises."""
+    if not is_exact(queue.name, mq.MQ_Q_NAME_LENGTH):
+        now = clock.now()
+        problem = f"{queue.name!r} is not the name of a queue"
+        return Holders(queue, tuple(MemberHolders(name, now, 0, problem=problem) for name in queue_managers))
+    members = await asyncio.gather(*(_MemberQuery(queue.name, name, put).run(clock) for name in queue_managers))
+    return Holders(queue, tuple(members))
+
+
+class _MemberQuery:
+    """The commands to one queue manager."""
+
+    def __init__(self, queue: str, queue_manager: str, put: Put) -> None:
+        self._queue = queue
+        self._queue_manager = queue_manager
+        self._put = put
+        self._decoder = Decoder(lenient=True)
+        self._notes: list[str] = []
+
+    async def run(self, clock: Clock) -> MemberHolders:
+        """All that this queue manager tells."""
+        began = clock.now()
+        told = await self._handles()
+        self._note(told)
+        holders = ordered(told.items)
+        connections: tuple[ReportedConnection, ...] = ()
+        instances: tuple[ReportedInstance, ...] = ()
+        if holders:
+            connections = await self._connections(holders)
+            instances = await self._instances(holders)
+        return MemberHolders(
+            self._queue_manager,
+            began,
+            max(0, clock.now() - began),
+            joined(holders, connections, instances),
+            told.problem,
+            tuple(self._notes),
+        )
+
+    async def _handles(self) -> QueryResult[Holder]:
+        told = await self._ask_handles(disposition=True)
+        return await self._ask_handles(disposition=False) if told.problem and told.reason in _PARAMETER else told
+
+    async def _ask_handles(self, *, disposition: bool) -> QueryResult[Holder]:
+        exchange = await self._put(
+            self._queue_manager,
+            mq.MQCMD_INQUIRE_Q_STATUS,
+            partial(ask_handles, self._queue, disposition=disposition),
+        )
+        return read_handles(exchange, self._queue_manager, self._queue, self._decoder)
+
+    async def _connections(self, holders: Sequence[Holder]) -> tuple[ReportedConnection, ...]:
+        distributed: bool | None = any(each.process is not None for each in holders)
+        found: list[ReportedConnection] = []
+        applications = _distinct(each.application for each in holders)
+        for number, application in enumerate(applications):
+            if number == MOST_QUERIES:
+                self._note_left(
+                    len(applications) - number, "the connections of {} more application{} were not asked for"
+                )
+                break
+            told = await self._ask_connections(application, distributed=distributed)
+            if told.problem and told.reason in _PARAMETER:
+                distributed = None
+                told = await self._ask_connections(application, distributed=distributed)
+            found += told.items
+            self._note(told)
+            if told.problem:
+                # The others would most likely fail as well, and whoever asked waits meanwhile.
+                self._notes.append(f"the connections of handles are not known: {told.problem}")
+                break
+        return tuple(found)
+
+    async def _ask_connections(self, application: str, *, distributed: bool | None) -> QueryResult[ReportedConnection]:
+        exchange = await self._put(
+            self._queue_manager,
+            mq.MQCMD_INQUIRE_CONNECTION,
+            partial(ask_connections, application, distributed=distributed),
+        )
+        return read_connections(exchange, self._queue_manager, application, self._decoder)
+
+    async def _instances(self, holders: Sequence[Holder]) -> tuple[ReportedInstance, ...]:
+        found: list[ReportedInstance] = []
+        channels = [
+            each for each in _distinct(each.channel for each in holders) if is_exact(each, mq.MQ_CHANNEL_NAME_LENGTH)
+        ]
+        for number, channel in enumerate(channels):
+            if number == MOST_QUERIES:
+                self._note_left(len(channels) - number, "the instances of {} more channel{} were not asked for")
+                break
+            exchange = await self._put(
+                self._queue_manager,
+                mq.MQCMD_INQUIRE_CHANNEL_STATUS,
+                partial(ask_instances, channel),
+            )
+            told = read_instances(exchange, self._queue_manager, channel, self._decoder)
+            found += told.items
+            self._note(told)
+            if told.problem:
+                self._notes.append(f"the channel instances of handles are not known: {told.problem}")
+                break
+        return tuple(found)
+
+    def _note(self, told: QueryResult[_T]) -> None:
+        if told.note and told.note not in self._notes:
+            self._notes.append(told.note)
+
+    def _note_left(self, count: int, sentence: str) -> None:
+        self._notes.append(sentence.format(count, "" if count == 1 else "s"))
+
+
+def _distinct(texts: Iterable[str]) -> list[str]:
+    """Every text once, in order, without the empty one."""
+    return [text for text in dict.fromkeys(texts) if text]
