@@ -4,47 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mqvitals_rules.vocabulary import (
-    adapter,
-    agent,
-    application,
-    buffer_pool,
-    cf_structure,
-    channel,
-    channel_initiator,
-    dispatcher,
-    dns_task,
-    log,
-    page_set,
-    qsg,
-    queue,
-    queue_manager,
-    smds,
-    ssl_task,
-    store,
-)
+from mqvitals_rules.vocabulary.adapter import KIND as ADAPTER_KIND
+from mqvitals_rules.vocabulary.agent import KIND as AGENT_KIND
+from mqvitals_rules.vocabulary.application import KIND as APPLICATION_KIND
+from mqvitals_rules.vocabulary.buffer_pool import KIND as BUFFER_POOL_KIND
+from mqvitals_rules.vocabulary.cf_structure import KIND as CF_STRUCTURE_KIND
+from mqvitals_rules.vocabulary.channel import KIND as CHANNEL_KIND
+from mqvitals_rules.vocabulary.channel_initiator import KIND as CHANNEL_INITIATOR_KIND
+from mqvitals_rules.vocabulary.dispatcher import KIND as DISPATCHER_KIND
+from mqvitals_rules.vocabulary.dns_task import KIND as DNS_TASK_KIND
+from mqvitals_rules.vocabulary.log import KIND as LOG_KIND
 from mqvitals_rules.vocabulary.metric import Kind, Metric
+from mqvitals_rules.vocabulary.page_set import KIND as PAGE_SET_KIND
+from mqvitals_rules.vocabulary.qsg import KIND as QSG_KIND
+from mqvitals_rules.vocabulary.queue import KIND as QUEUE_KIND
+from mqvitals_rules.vocabulary.queue_manager import KIND as QUEUE_MANAGER_KIND
+from mqvitals_rules.vocabulary.smds import KIND as SMDS_KIND
+from mqvitals_rules.vocabulary.ssl_task import KIND as SSL_TASK_KIND
+from mqvitals_rules.vocabulary.store import KIND as STORE_KIND
 
 KINDS: Mapping[str, Kind] = {
-    module.KIND.name: module.KIND
-    for module in (
-        queue_manager,
-        qsg,
-        channel,
-        queue,
-        buffer_pool,
-        page_set,
-        cf_structure,
-        smds,
-        log,
-        channel_initiator,
-        adapter,
-        dispatcher,
-        ssl_task,
-        dns_task,
-        application,
-        agent,
-        store,
+    kind.name: kind
+    for kind in (
+        QUEUE_MANAGER_KIND,
+        QSG_KIND,
+        CHANNEL_KIND,
+        QUEUE_KIND,
+        BUFFER_POOL_KIND,
+        PAGE_SET_KIND,
+        CF_STRUCTURE_KIND,
+        SMDS_KIND,
+        LOG_KIND,
+        CHANNEL_INITIATOR_KIND,
+        ADAPTER_KIND,
+        DISPATCHER_KIND,
+        SSL_TASK_KIND,
+        DNS_TASK_KIND,
+        APPLICATION_KIND,
+        AGENT_KIND,
+        STORE_KIND,
     )
 }
 """Every kind, in the order in which people look at them."""
