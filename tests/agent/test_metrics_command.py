@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 import pytest
 
 from mqvitals_agent.cli.main import main
-from mqvitals_rules.vocabulary.page import page
+from mqvitals_rules.vocabulary.markdown import metrics_page
 from mqvitals_rules.vocabulary.tables import KINDS
 
 KEYS = ["kind", "name", "unit", "type", "pcf", "smf", "mqsc", "meaning"]
@@ -88,7 +88,7 @@ def test_a_single_metric_is_told_in_full(capsys: pytest.CaptureFixture[str]) -> 
 def test_markdown_is_the_reference_page(capsys: pytest.CaptureFixture[str]) -> None:
     """--markdown writes docs/metrics.md, byte for byte."""
     assert main(["metrics", "--markdown"]) == 0
-    assert capsys.readouterr().out == page(KINDS.values())
+    assert capsys.readouterr().out == metrics_page(KINDS.values())
 
 
 @pytest.mark.parametrize(

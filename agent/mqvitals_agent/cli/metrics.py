@@ -45,9 +45,9 @@ def run(arguments: argparse.Namespace) -> int:
         rows = [row(kind, metric) for kind, metrics in found for metric in metrics]
         print(json.dumps(rows, indent=2))
     elif arguments.markdown:
-        from mqvitals_rules.vocabulary.page import page
+        from mqvitals_rules.vocabulary.markdown import metrics_page
 
-        sys.stdout.write(page(kind for kind, _ in found))
+        sys.stdout.write(metrics_page(kind for kind, _ in found))
     elif len(found) == 1 and len(found[0][1]) == 1:
         print("\n".join(_detail(found[0][0], found[0][1][0])))
     else:

@@ -14,12 +14,12 @@ from mqvitals_agent.poll.columns import Values
 from mqvitals_agent.poll.probe import Rows, part
 from mqvitals_agent.poll.zone import local_ms
 from mqvitals_rules.vocabulary.metric import Absence, Reported
-from mqvitals_rules.vocabulary.qsg import KIND
+from mqvitals_rules.vocabulary.qsg import QSG_KIND
 
 DAY_MS = 86_400_000
 _BEHIND_MS = 12 * 3_600_000
 """No time zone is further behind UTC: what is older than a day and this is so everywhere."""
-CHANGES = part(KIND, "INQUIRE_Q")
+CHANGES = part(QSG_KIND, "INQUIRE_Q")
 
 Key = tuple[str, str]
 """What sort of definition, and its name."""

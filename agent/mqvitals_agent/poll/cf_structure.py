@@ -12,24 +12,24 @@ from mqvitals_agent.poll.columns import Columns
 from mqvitals_agent.poll.probe import GROUP, Answer, Part, Probe, Question, Rows, ask, part, wanted
 from mqvitals_agent.poll.selection import Selection
 from mqvitals_agent.poll.share import percent
-from mqvitals_rules.vocabulary.cf_structure import KIND
 from mqvitals_rules.vocabulary.metric import Absence
-from mqvitals_rules.vocabulary.qsg import KIND as QSG
+from mqvitals_rules.vocabulary.qsg import CF_STRUCTURE_KIND
+from mqvitals_rules.vocabulary.qsg import QSG_KIND as QSG
 
-_ALL = [metric.name for metric in KIND.metrics if metric.command == "INQUIRE_CF_STRUC_STATUS"]
+_ALL = [metric.name for metric in CF_STRUCTURE_KIND.metrics if metric.command == "INQUIRE_CF_STRUC_STATUS"]
 _OF_BACKUP = [name for name in _ALL if name.startswith("backup_")]
 _OF_SUMMARY = [name for name in _ALL if name not in _OF_BACKUP]
 
-SUMMARY = part(KIND, "INQUIRE_CF_STRUC_STATUS", only=_OF_SUMMARY)
-BACKUP = part(KIND, "INQUIRE_CF_STRUC_STATUS", only=_OF_BACKUP, label="BACKUP")
-DEFINITION = part(KIND, "INQUIRE_CF_STRUC")
+SUMMARY = part(CF_STRUCTURE_KIND, "INQUIRE_CF_STRUC_STATUS", only=_OF_SUMMARY)
+BACKUP = part(CF_STRUCTURE_KIND, "INQUIRE_CF_STRUC_STATUS", only=_OF_BACKUP, label="BACKUP")
+DEFINITION = part(CF_STRUCTURE_KIND, "INQUIRE_CF_STRUC")
 COUNT = part(QSG, "INQUIRE_CF_STRUC")
 
 _COLUMNS = {
-    mq.MQIACF_CF_STATUS_SUMMARY: (SUMMARY, Columns(KIND, "INQUIRE_CF_STRUC_STATUS", only=_OF_SUMMARY)),
-    mq.MQIACF_CF_STATUS_BACKUP: (BACKUP, Columns(KIND, "INQUIRE_CF_STRUC_STATUS", only=_OF_BACKUP)),
+    mq.MQIACF_CF_STATUS_SUMMARY: (SUMMARY, Columns(CF_STRUCTURE_KIND, "INQUIRE_CF_STRUC_STATUS", only=_OF_SUMMARY)),
+    mq.MQIACF_CF_STATUS_BACKUP: (BACKUP, Columns(CF_STRUCTURE_KIND, "INQUIRE_CF_STRUC_STATUS", only=_OF_BACKUP)),
 }
-_DEFINITION = Columns(KIND, "INQUIRE_CF_STRUC")
+_DEFINITION = Columns(CF_STRUCTURE_KIND, "INQUIRE_CF_STRUC")
 
 
 def ask_status(question: Question) -> bytes:
@@ -80,7 +80,7 @@ def read_definition(answer: Answer, rows: Rows) -> None:
         if not name or type(name) is not str:
             continue
         count += 1
-        alteration.note(rows, KIND.name, name, answer.queue_manager, item.values)
+        alteration.note(rows, CF_STRUCTURE_KIND.name, name, answer.queue_manager, item.values)
         metrics = _DEFINITION.read(item.values)
         local = _DEFINITION.read_times(item.values, metrics)
         rows.put(DEFINITION, GROUP, name, answer.row(metrics, local))

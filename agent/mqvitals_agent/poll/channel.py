@@ -25,25 +25,25 @@ from mqvitals_agent.poll.columns import Columns, Local, Values
 from mqvitals_agent.poll.columns import Row as Metrics
 from mqvitals_agent.poll.probe import Answer, InstanceRow, Part, Probe, Question, Rows, ask, part, wanted
 from mqvitals_agent.poll.selection import Selection
-from mqvitals_rules.vocabulary.channel import KIND
+from mqvitals_rules.vocabulary.channel import CHANNEL_KIND
 from mqvitals_rules.vocabulary.metric import Absence, MetricType, Reported
 
-STATUS = part(KIND, "INQUIRE_CHANNEL_STATUS")
-DEFINITION = part(KIND, "INQUIRE_CHANNEL")
+STATUS = part(CHANNEL_KIND, "INQUIRE_CHANNEL_STATUS")
+DEFINITION = part(CHANNEL_KIND, "INQUIRE_CHANNEL")
 
 WORST = (6, 5, 8, 4, 9, 7, 1, 2, 13, 14, 3, 0)
 """Statuses, the worst first: stopped, retrying, paused, stopping, disconnected, requesting, binding, starting, initializing,
 switching, running, inactive. A status that is not in the list is worse than running."""
 
 _COLUMNS = {
-    distributed: Columns(KIND, "INQUIRE_CHANNEL_STATUS", platform="distributed" if distributed else "zos")
+    distributed: Columns(CHANNEL_KIND, "INQUIRE_CHANNEL_STATUS", platform="distributed" if distributed else "zos")
     for distributed in (False, True)
 }
 _DEFINITION = {
-    distributed: Columns(KIND, "INQUIRE_CHANNEL", platform="distributed" if distributed else "zos")
+    distributed: Columns(CHANNEL_KIND, "INQUIRE_CHANNEL", platform="distributed" if distributed else "zos")
     for distributed in (False, True)
 }
-_COMPUTED = frozenset(metric.name for metric in KIND.metrics if metric.computed)
+_COMPUTED = frozenset(metric.name for metric in CHANNEL_KIND.metrics if metric.computed)
 COUNTERS = tuple(name for name in _COLUMNS[False].counters if name not in _COMPUTED)
 
 _KEY = (
@@ -70,7 +70,7 @@ _SUMMED = frozenset({"conversations", "current_msgs"})
 _LEAST = frozenset({"short_left", "long_left"})
 _GREATEST = frozenset({"indoubt", "stop_requested"}) | {
     metric.name
-    for metric in KIND.metrics
+    for metric in CHANNEL_KIND.metrics
     if metric.name in STATUS.metrics
     and metric.type is MetricType.GAUGE
     and metric.name not in _SUMMED | _LEAST | {"current_seq", "last_seq"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.poll.columns import Columns
 from mqvitals_agent.poll.probe import Answer, Probe, Question, Rows, ask, part, wanted
-from mqvitals_rules.vocabulary.channel_initiator import KIND
+from mqvitals_rules.vocabulary.channel_initiator import CHANNEL_INITIATOR_KIND
 
-STATUS = part(KIND, "INQUIRE_CHANNEL_INIT")
-_COLUMNS = Columns(KIND, "INQUIRE_CHANNEL_INIT")
+STATUS = part(CHANNEL_INITIATOR_KIND, "INQUIRE_CHANNEL_INIT")
+_COLUMNS = Columns(CHANNEL_INITIATOR_KIND, "INQUIRE_CHANNEL_INIT")
 
 
 def ask_status(question: Question) -> bytes:

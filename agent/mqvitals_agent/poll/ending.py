@@ -17,9 +17,9 @@ from mqvitals_agent.poll.queue_manager import ATTRIBUTES
 from mqvitals_agent.poll.start import Starts
 from mqvitals_agent.poll.zone import Clock
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot
-from mqvitals_rules.vocabulary.agent import KIND as AGENT
+from mqvitals_rules.vocabulary.agent import AGENT_KIND as AGENT
 from mqvitals_rules.vocabulary.metric import Absence, Reported
-from mqvitals_rules.vocabulary.queue_manager import KIND as QUEUE_MANAGER
+from mqvitals_rules.vocabulary.queue_manager import QUEUE_MANAGER_KIND as QUEUE_MANAGER
 
 _NAMELESS_GROUP = "QSG"
 _OBJECTS = {part.kind.name: part for part in (queue.STATUS, channel.STATUS)}

@@ -16,8 +16,7 @@ from mqvitals_agent.poll.probes import PROBES
 from mqvitals_agent.poll.schedule import BACKUP, DATA_SETS, STATISTICS, USAGE, USUAL_MS
 from mqvitals_config.collection import PollingSettings, parse_filter
 from mqvitals_config.problem import LocatedText, Problem, did_you_mean
-from mqvitals_rules.vocabulary.entry import ONLY_ZOS
-from mqvitals_rules.vocabulary.metric import Kind, MetricType
+from mqvitals_rules.vocabulary.metric import ONLY_ZOS, Kind, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
 
 OF_GROUP = frozenset({"INQUIRE_CF_STRUC", "INQUIRE_SMDS", "INQUIRE_QSG", "INQUIRE_CF_STRUC_STATUS", BACKUP})

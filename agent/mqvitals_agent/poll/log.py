@@ -16,17 +16,17 @@ from mqvitals_agent.poll.probe import Answer, Probe, Question, Rows, ask, part, 
 from mqvitals_rules.vocabulary import log, queue_manager
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
-LOG = part(log.KIND, "INQUIRE_LOG")
-START = part(queue_manager.KIND, "INQUIRE_LOG")
-ARCHIVE = part(log.KIND, "INQUIRE_ARCHIVE")
-SYSTEM = part(queue_manager.KIND, "INQUIRE_SYSTEM")
-SYSTEM_LOG = part(log.KIND, "INQUIRE_SYSTEM")
+LOG = part(log.LOG_KIND, "INQUIRE_LOG")
+START = part(queue_manager.QUEUE_MANAGER_KIND, "INQUIRE_LOG")
+ARCHIVE = part(log.LOG_KIND, "INQUIRE_ARCHIVE")
+SYSTEM = part(queue_manager.QUEUE_MANAGER_KIND, "INQUIRE_SYSTEM")
+SYSTEM_LOG = part(log.LOG_KIND, "INQUIRE_SYSTEM")
 
-_LOG = Columns(log.KIND, "INQUIRE_LOG")
-_START = Columns(queue_manager.KIND, "INQUIRE_LOG")
-_ARCHIVE = Columns(log.KIND, "INQUIRE_ARCHIVE")
-_SYSTEM = Columns(queue_manager.KIND, "INQUIRE_SYSTEM")
-_SYSTEM_LOG = Columns(log.KIND, "INQUIRE_SYSTEM")
+_LOG = Columns(log.LOG_KIND, "INQUIRE_LOG")
+_START = Columns(queue_manager.QUEUE_MANAGER_KIND, "INQUIRE_LOG")
+_ARCHIVE = Columns(log.LOG_KIND, "INQUIRE_ARCHIVE")
+_SYSTEM = Columns(queue_manager.QUEUE_MANAGER_KIND, "INQUIRE_SYSTEM")
+_SYSTEM_LOG = Columns(log.LOG_KIND, "INQUIRE_SYSTEM")
 _RBA = frozenset("0123456789ABCDEFabcdef")
 
 

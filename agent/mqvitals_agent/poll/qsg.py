@@ -7,9 +7,9 @@ from mqvitals_agent.poll.columns import Values
 from mqvitals_agent.poll.probe import GROUP, Answer, Probe, Question, Rows, ask, part, wanted
 from mqvitals_rules.snapshot import is_owner_name
 from mqvitals_rules.vocabulary.metric import Absence, Reported
-from mqvitals_rules.vocabulary.qsg import KIND
+from mqvitals_rules.vocabulary.qsg import QSG_KIND
 
-MEMBERS = part(KIND, "INQUIRE_QSG")
+MEMBERS = part(QSG_KIND, "INQUIRE_QSG")
 _STATUS = {0: "UNKNOWN", 1: "CREATED", 2: "ACTIVE", 3: "INACTIVE", 4: "FAILED", 5: "PENDING"}
 """MQQSGS."""
 

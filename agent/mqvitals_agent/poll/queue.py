@@ -17,19 +17,19 @@ from mqvitals_agent.poll.probe import Answer, Part, Probe, Question, Row, Rows, 
 from mqvitals_agent.poll.selection import Selection
 from mqvitals_rules.message_pages import message_pages
 from mqvitals_rules.vocabulary.metric import Absence, Reported
-from mqvitals_rules.vocabulary.queue import KIND
+from mqvitals_rules.vocabulary.queue import QUEUE_KIND
 
-STATUS = part(KIND, "INQUIRE_Q_STATUS")
-DEFINITION = part(KIND, "INQUIRE_Q")
+STATUS = part(QUEUE_KIND, "INQUIRE_Q_STATUS")
+DEFINITION = part(QUEUE_KIND, "INQUIRE_Q")
 SUMMED = ("input_handles", "output_handles")
 """Of a shared queue, each member tells its own handles."""
 
 _STATUS = {
-    distributed: Columns(KIND, "INQUIRE_Q_STATUS", platform="distributed" if distributed else "zos")
+    distributed: Columns(QUEUE_KIND, "INQUIRE_Q_STATUS", platform="distributed" if distributed else "zos")
     for distributed in (False, True)
 }
 _DEFINITION = {
-    distributed: Columns(KIND, "INQUIRE_Q", platform="distributed" if distributed else "zos")
+    distributed: Columns(QUEUE_KIND, "INQUIRE_Q", platform="distributed" if distributed else "zos")
     for distributed in (False, True)
 }
 
@@ -104,7 +104,7 @@ def read_definition(answer: Answer, rows: Rows) -> None:
         name = values.get(mq.MQCA_Q_NAME)
         disposition = values.get(mq.MQIA_QSG_DISP)
         if name and type(name) is str and disposition in (mq.MQQSGD_SHARED, mq.MQQSGD_GROUP):
-            alteration.note(rows, KIND.name, name, answer.queue_manager, values)
+            alteration.note(rows, QUEUE_KIND.name, name, answer.queue_manager, values)
         if (
             not name
             or type(name) is not str

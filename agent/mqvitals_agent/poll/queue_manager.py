@@ -10,16 +10,18 @@ from mqvitals_rules.snapshot import is_owner_name
 from mqvitals_rules.vocabulary import channel_initiator, queue_manager
 from mqvitals_rules.vocabulary.metric import Absence
 
-ATTRIBUTES = part(queue_manager.KIND, "INQUIRE_Q_MGR")
-STATUS = part(queue_manager.KIND, "INQUIRE_Q_MGR_STATUS")
-CONFIGURED = part(channel_initiator.KIND, "INQUIRE_Q_MGR")
+ATTRIBUTES = part(queue_manager.QUEUE_MANAGER_KIND, "INQUIRE_Q_MGR")
+STATUS = part(queue_manager.QUEUE_MANAGER_KIND, "INQUIRE_Q_MGR_STATUS")
+CONFIGURED = part(channel_initiator.CHANNEL_INITIATOR_KIND, "INQUIRE_Q_MGR")
 
 _ATTRIBUTES = {
-    distributed: Columns(queue_manager.KIND, "INQUIRE_Q_MGR", platform="distributed" if distributed else "zos")
+    distributed: Columns(
+        queue_manager.QUEUE_MANAGER_KIND, "INQUIRE_Q_MGR", platform="distributed" if distributed else "zos"
+    )
     for distributed in (False, True)
 }
-_CONFIGURED = Columns(channel_initiator.KIND, "INQUIRE_Q_MGR")
-_STATUS = Columns(queue_manager.KIND, "INQUIRE_Q_MGR_STATUS", platform="distributed")
+_CONFIGURED = Columns(channel_initiator.CHANNEL_INITIATOR_KIND, "INQUIRE_Q_MGR")
+_STATUS = Columns(queue_manager.QUEUE_MANAGER_KIND, "INQUIRE_Q_MGR_STATUS", platform="distributed")
 
 
 def ask_attributes(question: Question) -> bytes:

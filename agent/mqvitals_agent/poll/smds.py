@@ -6,10 +6,10 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import string
 from mqvitals_agent.poll.columns import Columns
 from mqvitals_agent.poll.probe import GROUP, Answer, Probe, Question, Rows, ask, part, wanted
-from mqvitals_rules.vocabulary.smds import KIND
+from mqvitals_rules.vocabulary.qsg import SMDS_KIND
 
-DEFINITION = part(KIND, "INQUIRE_SMDS")
-_COLUMNS = Columns(KIND, "INQUIRE_SMDS")
+DEFINITION = part(SMDS_KIND, "INQUIRE_SMDS")
+_COLUMNS = Columns(SMDS_KIND, "INQUIRE_SMDS")
 
 
 def ask_definition(question: Question) -> bytes:

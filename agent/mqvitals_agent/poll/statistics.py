@@ -36,9 +36,9 @@ COMMAND: Final = mq.MQCMD_STATISTICS_Q
 
 _TERM: Final = re.compile(r"(MQ\w+)(?:\[([01])\])?")
 _KINDS: Final[Mapping[int, tuple[Kind, int, int]]] = {
-    mq.MQCMD_STATISTICS_MQI: (queue_manager.KIND, 0, 0),
-    mq.MQCMD_STATISTICS_Q: (queue.KIND, mq.MQGACF_Q_STATISTICS_DATA, mq.MQCA_Q_NAME),
-    mq.MQCMD_STATISTICS_CHANNEL: (channel.KIND, mq.MQGACF_CHL_STATISTICS_DATA, mq.MQCACH_CHANNEL_NAME),
+    mq.MQCMD_STATISTICS_MQI: (queue_manager.QUEUE_MANAGER_KIND, 0, 0),
+    mq.MQCMD_STATISTICS_Q: (queue.QUEUE_KIND, mq.MQGACF_Q_STATISTICS_DATA, mq.MQCA_Q_NAME),
+    mq.MQCMD_STATISTICS_CHANNEL: (channel.CHANNEL_KIND, mq.MQGACF_CHL_STATISTICS_DATA, mq.MQCACH_CHANNEL_NAME),
 }
 """By command: the kind of object, the group that tells of one, and the parameter that names it (0: the message itself)."""
 
@@ -287,11 +287,11 @@ def _got(name: str, values: Values) -> int:
 
 def _settled(kind: str, values: Values) -> Values:
     """Without averages that are of nothing."""
-    if kind == queue.KIND.name:
+    if kind == queue.QUEUE_KIND.name:
         empty = [name for name in values if name.startswith("qtime_avg_us") and not _got(name, values)]
     else:
         empty = [name for name, longest in _MEASURED.items() if values.get(longest) == 0]
-        if kind == channel.KIND.name and not _weight("msgs_per_batch", values):
+        if kind == channel.CHANNEL_KIND.name and not _weight("msgs_per_batch", values):
             empty.append("msgs_per_batch")
     for name in empty:
         if type(values.get(name)) is int:

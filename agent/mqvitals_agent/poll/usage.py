@@ -9,18 +9,18 @@ from mqvitals_agent.poll.columns import Row as Metrics
 from mqvitals_agent.poll.probe import GROUP, Answer, Part, Probe, Question, Rows, ask, part, wanted
 from mqvitals_agent.poll.selection import Selection
 from mqvitals_agent.poll.share import percent
-from mqvitals_rules.vocabulary import buffer_pool, log, page_set, smds
+from mqvitals_rules.vocabulary import log, qsg, storage
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 _COMMAND = "INQUIRE_USAGE"
-PAGE_SET = part(page_set.KIND, _COMMAND)
-BUFFER_POOL = part(buffer_pool.KIND, _COMMAND)
-POSITIONS = part(log.KIND, _COMMAND)
-DATA_SETS = part(smds.KIND, _COMMAND)
+PAGE_SET = part(storage.PAGE_SET_KIND, _COMMAND)
+BUFFER_POOL = part(storage.BUFFER_POOL_KIND, _COMMAND)
+POSITIONS = part(log.LOG_KIND, _COMMAND)
+DATA_SETS = part(qsg.SMDS_KIND, _COMMAND)
 
-_PAGE_SET = Columns(page_set.KIND, _COMMAND)
-_BUFFER_POOL = Columns(buffer_pool.KIND, _COMMAND)
-_DATA_SETS = Columns(smds.KIND, _COMMAND)
+_PAGE_SET = Columns(storage.PAGE_SET_KIND, _COMMAND)
+_BUFFER_POOL = Columns(storage.BUFFER_POOL_KIND, _COMMAND)
+_DATA_SETS = Columns(qsg.SMDS_KIND, _COMMAND)
 _POSITION = {
     mq.MQUSAGE_DS_OLDEST_ACTIVE_UOW: "oldest_uow",
     mq.MQUSAGE_DS_OLDEST_PS_RECOVERY: "page_set_recovery",

@@ -15,12 +15,12 @@ from mqvitals_agent.store.resilient import StoreState
 from mqvitals_agent.store.retention import Retention
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
+from mqvitals_rules.vocabulary.agent import STORE_KIND
 from mqvitals_rules.vocabulary.metric import Absence, Reported
-from mqvitals_rules.vocabulary.store import KIND
 
 MEASURE_MS: Final = 60_000
 """How often it is measured, at most."""
-PROBE: Final = KIND.poll
+PROBE: Final = STORE_KIND.poll
 
 _HOUR_MS: Final = 3_600_000
 _WINDOW_MS: Final = 24 * _HOUR_MS
@@ -91,7 +91,7 @@ class StoreMeter:
         self._waits = waits
         readings: dict[str, Reading] = {}
         for snapshot in snapshots:
-            name = ObjectName(snapshot.owner, KIND.name)
+            name = ObjectName(snapshot.owner, STORE_KIND.name)
             if snapshot.owner == owner and (self._is_due(snapshot.ts) or self._is_news(state, snapshot.ts)):
                 readings[snapshot.owner] = self._reading(name, snapshot.ts, state or StoreState())
             elif snapshot.owner == self._former:
@@ -107,7 +107,7 @@ class StoreMeter:
         if self._owner is None and not self._missed:
             with self._store.reading() as connection:
                 found = connection.execute(
-                    "SELECT owner FROM object WHERE kind = ? AND gone_ts IS NULL ORDER BY id DESC", (KIND.name,)
+                    "SELECT owner FROM object WHERE kind = ? AND gone_ts IS NULL ORDER BY id DESC", (STORE_KIND.name,)
                 ).fetchone()
             self._owner = None if found is None else text(found[0])
         group = next((each.owner for each in snapshots if each.group), None)
@@ -201,7 +201,7 @@ class StoreMeter:
         return _YES if reached < keep / 1000 - held else _NO
 
     def _earlier(self, name: ObjectName, first: int) -> Iterable[Point]:
-        table = self._store.tables[KIND.name].history
+        table = self._store.tables[STORE_KIND.name].history
         with self._store.reading() as connection:
             rows = connection.execute(
                 f"SELECT ts, data_bytes, disk_free_bytes FROM {table} WHERE ts >= ? AND data_bytes IS NOT NULL"  # noqa: S608

@@ -25,9 +25,8 @@ from mqvitals_agent.smf.layout.wtid import WTID
 from mqvitals_agent.smf.measure import AHEAD, Measures, Special, bit, local_text, moment_text, slots
 from mqvitals_agent.smf.total import Way
 from mqvitals_rules.message_pages import message_pages
-from mqvitals_rules.vocabulary.application import TYPES
-from mqvitals_rules.vocabulary.metric import Absence
-from mqvitals_rules.vocabulary.states import CHANNEL_TYPE
+from mqvitals_rules.vocabulary.application import CONNECTION_TYPES
+from mqvitals_rules.vocabulary.metric import CHANNEL_TYPE, Absence
 from mqvitals_rules.vocabulary.tables import kind
 
 _OFFLINE: Final = next(metric for metric in kind("page_set").metrics if metric.name == "status").values["OFFLINE"]
@@ -207,9 +206,9 @@ def transaction(connection: object, reference: object) -> str:
     if not isinstance(reference, str):
         return ""
     data = bytes.fromhex(reference)
-    if connection == TYPES["CICS"]:
+    if connection == CONNECTION_TYPES["CICS"]:
         part = data[4:8]
-    elif connection in (TYPES["IMS"], TYPES["IMS_CONTROL"]):
+    elif connection in (CONNECTION_TYPES["IMS"], CONNECTION_TYPES["IMS_CONTROL"]):
         part = data[4:12]
     else:
         return ""

@@ -50,7 +50,7 @@ from mqvitals_agent.smf.subject import (
 )
 from mqvitals_agent.smf.total import Stamp, Total
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_rules.vocabulary.application import MADE, QUEUE_TYPES, TYPES
+from mqvitals_rules.vocabulary.application import CONNECTION_TYPES, GENERATED_PREFIXES, QUEUE_TYPES
 
 MINUTE_MS: Final = 60_000
 _SLOTS: Final = 64
@@ -59,7 +59,7 @@ _SHARED: Final = 0x80000000
 _PARTIAL: Final = 0x40000000
 _RANK: Final = {status: rank for rank, status in enumerate(WORST)}
 _TASKS: Final = {"QCTADP": ADAPTER, "QCTDSP": DISPATCHER, "QCTSSL": SSL_TASK, "QCTDNS": DNS_TASK}
-_TYPE_NAMES: Final = {number: name for name, number in TYPES.items()}
+_TYPE_NAMES: Final = {number: name for name, number in CONNECTION_TYPES.items()}
 _MODEL: Final = QUEUE_TYPES["MODEL"]
 _MANAGED: Final = ("SYSTEM.MANAGED.DURABLE.", "SYSTEM.MANAGED.NDURABLE.")
 """How the names of queues begin that the queue manager makes for managed subscriptions."""
@@ -361,7 +361,7 @@ def _channel(section: Section) -> Total | None:
 def _user(who: Mapping[str, Value | None]) -> str:
     kind = who.get("wtid.atyp")
     job = str(who.get("wtid.ccn") or "")
-    named = transaction(kind, who.get("wtid.cori")) if kind == TYPES["CICS"] else ""
+    named = transaction(kind, who.get("wtid.cori")) if kind == CONNECTION_TYPES["CICS"] else ""
     return named or job or (_TYPE_NAMES.get(kind, "") if isinstance(kind, int) else "") or "?"
 
 
@@ -371,7 +371,7 @@ def _queue(fields: Mapping[str, Value | None]) -> Value | None:
     Each of those has a name of its own: told one by one, none would say what they come to.
     """
     opened, found = fields["objname"], fields["basename"]
-    made = fields["qtype"] == _MODEL or (found != opened and str(found or "").startswith(MADE))
+    made = fields["qtype"] == _MODEL or (found != opened and str(found or "").startswith(GENERATED_PREFIXES))
     name = opened if made and opened else found or opened
     return _of_model(name) if isinstance(name, str) else name
 

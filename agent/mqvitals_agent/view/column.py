@@ -14,8 +14,7 @@ from mqvitals_agent.view.listing import natural
 from mqvitals_agent.view.rate import PER_SECOND
 from mqvitals_agent.view.remedy import TREND
 from mqvitals_agent.view.table import Cell, Column, Item
-from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType, Reported
-from mqvitals_rules.vocabulary.states import CHANNEL_TYPE
+from mqvitals_rules.vocabulary.metric import CHANNEL_TYPE, Absence, Metric, MetricType, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
 
 _SHORT = {

@@ -12,8 +12,7 @@ from mqvitals_agent.view.rate import PER_SECOND, RATE, with_rates
 from mqvitals_agent.view.situation import Situation
 from mqvitals_agent.view.trend import Points
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_rules.vocabulary.metric import Absence
-from mqvitals_rules.vocabulary.states import CHANNEL_TYPE
+from mqvitals_rules.vocabulary.metric import CHANNEL_TYPE, Absence
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader

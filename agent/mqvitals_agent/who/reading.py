@@ -26,7 +26,7 @@ from mqvitals_agent.poll.probe import Question, ask
 from mqvitals_agent.poll.queue import ask_status as ask_queue_status
 from mqvitals_agent.who.holder import Holder, ReportedConnection, ReportedInstance, UnitOfWork
 from mqvitals_rules.snapshot import Outcome
-from mqvitals_rules.vocabulary import states
+from mqvitals_rules.vocabulary import metric as states
 
 Names = Mapping[int, str]
 

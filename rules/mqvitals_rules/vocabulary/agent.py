@@ -1,13 +1,16 @@
-"""What became of our own commands: one object for each form of command, with or without a scope."""
+"""The agent itself: its commands, one object for each form of command, and its store with the disk under it.
 
-# fmt: off
+The agent measures its store about once a minute.
+"""
+
 from __future__ import annotations
 
 from mqvitals_rules.snapshot import Outcome
-from mqvitals_rules.vocabulary.entry import answer, gauge, state, text
-from mqvitals_rules.vocabulary.metric import Kind
+from mqvitals_rules.vocabulary.metric import NO_YES, Kind, answer, gauge, state, text
 
-KIND = Kind(
+# fmt: off
+
+AGENT_KIND = Kind(
     name="agent",
     meaning="a form of command that was sent to a queue manager, such as INQUIRE_CHANNEL_STATUS CMDSCOPE(*)",
     poll="COMMAND",
@@ -24,4 +27,45 @@ KIND = Kind(
         gauge("every_ms", "ms", "time from one such command to the next that is in force; absent in a replay"),
         gauge("stretched", "count", "how many times the interval was doubled because the answers took long"),
     ),
+)
+
+
+_DAY = "over the last 24 hours, of which at least two must be known"
+
+STORE_KIND = Kind(
+    name="store",
+    meaning="the store of the agent and the disk under it, once for the group; without a group, of its first queue manager",
+    poll="STORE",
+    metrics=answer(
+        "STORE",
+        gauge("used_bytes", "bytes", "what it holds, with its write-ahead log: this counts against the limit"),
+        gauge("data_bytes", "bytes", "pages in use, without the write-ahead log"),
+        gauge("file_bytes", "bytes", "its files on disk; deleted pages are used again, so they do not shrink"),
+        gauge("limit_bytes", "bytes", "store.max_size; absent where there is none"),
+        gauge("limit_used_pct", "pct", "share of the limit that is used", computed="used_bytes * 100 / limit_bytes"),
+        gauge("keep_s", "s", "store.keep; absent where it is forever"),
+        gauge("held_s", "s", "age of the oldest sample"),
+        gauge("growth_bytes_per_h", "bytes/h", f"how fast data_bytes grows {_DAY}", computed="slope of the line through the measurements"),
+        text("deletion_waits", "why what is older than keep is not deleted by the clock now: it has leapt ahead; absent while it is"),
+        state("keep_missed", NO_YES,
+              "whether the limit has cost samples younger than keep in the last 24 hours; NO where keep is forever"),
+        state("limit_ahead", NO_YES, "whether, as it grows now, the limit will cost samples younger than keep; NO where keep is forever",
+              computed="limit_reached_s < keep_s - held_s"),
+        gauge("limit_reached_s", "s", "time until the limit is reached; absent unless it grows",
+              computed="(limit_bytes - used_bytes) / growth_bytes_per_h"),
+        gauge("disk_bytes", "bytes", "size of the file system that it is on"),
+        gauge("disk_free_bytes", "bytes", "space on it that the agent may use"),
+        gauge("disk_free_pct", "pct", "share of it that the agent may use", computed="disk_free_bytes * 100 / disk_bytes"),
+        gauge("disk_fill_bytes_per_h", "bytes/h", f"how fast its free space becomes less, whoever takes it, {_DAY}",
+              computed="slope of the line through the measurements"),
+        state("disk_filling", NO_YES, "whether its free space becomes less", computed="disk_fill_bytes_per_h > 0"),
+        gauge("disk_full_s", "s", "time until no space is left; absent unless it fills",
+              computed="disk_free_bytes / disk_fill_bytes_per_h"),
+        state("unwritable", NO_YES, "whether the agent cannot write it now; alerts are judged and sent all the same"),
+        text("trouble", "what keeps the agent from writing it; absent while nothing does"),
+        gauge("dropped_snapshots", "count", "snapshots that were given up since the agent began, as too many waited for the store"),
+        state("begun_anew", NO_YES, "whether, in the last 24 hours, its file was lost or damaged and the agent went on in a new or repaired one"),
+        text("incident", "what happened to the file then; absent when nothing did since the agent began"),
+    ),
+    single=True,
 )

@@ -6,14 +6,13 @@ Times are totals of the record's interval, to be divided by the calls; a rule wr
 # fmt: off
 from __future__ import annotations
 
-from mqvitals_rules.vocabulary.entry import counter, gauge, records, state, text
-from mqvitals_rules.vocabulary.metric import Kind
+from mqvitals_rules.vocabulary.metric import Kind, counter, gauge, records, state, text
 
-TYPES = {"CICS": 1, "BATCH": 2, "IMS_CONTROL": 3, "IMS": 4, "COMMAND_SERVER": 5, "CHINIT": 6, "RRS": 7, "IGQ": 8}
+CONNECTION_TYPES = {"CICS": 1, "BATCH": 2, "IMS_CONTROL": 3, "IMS": 4, "COMMAND_SERVER": 5, "CHINIT": 6, "RRS": 7, "IGQ": 8}
 _INDEX = {"NONE": 0, "MSGID": 1, "CORRELID": 2, "TOKEN": 4, "GROUPID": 5}
 _DISPOSITION = {"QMGR": 0, "COPY": 1, "SHARED": 2, "GROUP": 3, "PRIVATE": 4}
 QUEUE_TYPES = {"LOCAL": 1, "MODEL": 2, "ALIAS": 3, "REMOTE": 6, "CLUSTER": 7, "TOPIC": 8}
-MADE = ("AMQ.", "CSQ.")
+GENERATED_PREFIXES = ("AMQ.", "CSQ.")
 """How the names of queues begin that are made when a model is opened, unless the program wants another name."""
 
 _DECLARED = (
@@ -22,12 +21,12 @@ _DECLARED = (
     gauge("group_size", "messages", "messages of its message groups", platform="zos", declared=True, needed=True),
 )
 
-KIND = Kind(
+APPLICATION_KIND = Kind(
     name="application",
     meaning="a job or transaction and a queue that it used, written job/queue; */* is all but the 200 costliest of a day",
     poll="SMF 116-1",
     metrics=(*records(
-        state("type", TYPES, "how it is connected", smf="WTIDATYP"),
+        state("type", CONNECTION_TYPES, "how it is connected", smf="WTIDATYP"),
         text("job", "job, region or task", smf="WTIDCCN"),
         text("transaction", "CICS transaction or IMS program, blank elsewhere", smf="WTIDCORI"),
         text("via_channel", "channel that it came through, blank elsewhere", smf="WTIDCHL"),

@@ -3,9 +3,7 @@
 # fmt: off
 from __future__ import annotations
 
-from mqvitals_rules.vocabulary.entry import UNMONITORED, answer, counter, gauge, records, state, text
-from mqvitals_rules.vocabulary.metric import Absence, Kind
-from mqvitals_rules.vocabulary.states import (
+from mqvitals_rules.vocabulary.metric import (
     CHANNEL_STATUS,
     CHANNEL_SUBSTATE,
     CHANNEL_TYPE,
@@ -17,6 +15,15 @@ from mqvitals_rules.vocabulary.states import (
     RUN_DISPOSITION,
     SECURITY_PROTOCOL,
     SPEED,
+    UNMONITORED,
+    Absence,
+    Kind,
+    answer,
+    counter,
+    gauge,
+    records,
+    state,
+    text,
 )
 
 _NO_COMPRESSION_YET = {-1: Absence.NOTHING_TO_TELL}
@@ -325,7 +332,7 @@ _DECLARED = (
           platform="zos", declared=True, needed=True),
 )
 
-KIND = Kind(
+CHANNEL_KIND = Kind(
     name="channel",
     meaning="a channel, one object whatever its instances and restarts",
     poll="INQUIRE_CHANNEL_STATUS",

@@ -1,11 +1,14 @@
-"""The channel initiator: the address space that runs the channels, its tasks, limits and listeners."""
+"""The channel initiator: the address space that runs channels, its limits and listeners, and its tasks.
 
-# fmt: off
+Adapters make the MQI calls of channels, dispatchers their communication, TLS tasks handshakes and encryption, the DNS
+task resolves host names.
+"""
+
 from __future__ import annotations
 
-from mqvitals_rules.vocabulary.entry import answer, counter, gauge, records, state, text
-from mqvitals_rules.vocabulary.metric import Kind
-from mqvitals_rules.vocabulary.states import SERVICE
+from mqvitals_rules.vocabulary.metric import SERVICE, Kind, answer, counter, gauge, records, state, text
+
+# fmt: off
 
 _NOW = answer(
     "INQUIRE_CHANNEL_INIT",
@@ -102,10 +105,73 @@ _DECLARED = (
           platform="zos", declared=True),
 )
 
-KIND = Kind(
+CHANNEL_INITIATOR_KIND = Kind(
     name="channel_initiator",
     meaning="the channel initiator of a queue manager",
     poll="INQUIRE_CHANNEL_INIT",
     metrics=(*_NOW, *_CONFIGURED, *_INTERVAL, *_DECLARED),
     single=True,
+)
+
+
+TASK_PROBE = "SMF 115-231"
+"""The records that report tasks."""
+
+TASK_METRICS = records(
+    counter("requests", "count", "requests handled in the interval", smf="QCTREQN"),
+    counter("cpu_us", "us", "processor time used in the interval", smf="QCTCPTM"),
+    counter("elapsed_us", "us", "time busy with requests in the interval", smf="QCTELTM"),
+    counter("idle_us", "us", "time without work in the interval", smf="QCTWTTM"),
+    gauge("busy_pct", "pct", "share of the interval in which it was busy with requests", smf="QCTELTM/QWHSDURN"),
+    gauge("cpu_pct", "pct", "share of the interval in which it used a processor", smf="QCTCPTM/QWHSDURN"),
+    gauge("avg_cpu_us", "us", "processor time of a request, average", smf="QCTCPTM/QCTREQN"),
+    gauge("avg_elapsed_us", "us", "time from a request's beginning to its end, average", smf="QCTELTM/QCTREQN"),
+    gauge("wait_us", "us", "of that time what was no processor time, average: waiting for logs, disks, locks",
+          smf="(QCTELTM-QCTCPTM)/QCTREQN"),
+)
+
+
+ADAPTER_KIND = Kind(
+    name="adapter",
+    meaning="an adapter task of a channel initiator, named by its place among them, from 0",
+    poll=TASK_PROBE,
+    metrics=TASK_METRICS,
+)
+
+
+_DISPATCHER = records(
+    gauge("channels", "count", "channels that it serves when the record is made", smf="QCTCHLN"),
+)
+
+DISPATCHER_KIND = Kind(
+    name="dispatcher",
+    meaning="a dispatcher of a channel initiator, named by its place among them, from 0",
+    poll=TASK_PROBE,
+    metrics=(*TASK_METRICS, *_DISPATCHER),
+)
+
+
+_SSL_TASK = records(
+    gauge("longest_us", "us", "longest request of the interval", smf="QCTLSDU"),
+    text("longest_ts", "when the longest request was, UTC", smf="QCTLSTM"),
+)
+
+SSL_TASK_KIND = Kind(
+    name="ssl_task",
+    meaning="a TLS task of a channel initiator, named by its place among them, from 0",
+    poll=TASK_PROBE,
+    metrics=(*TASK_METRICS, *_SSL_TASK),
+)
+
+
+_DNS_TASK = records(
+    gauge("longest_us", "us", "longest request of the interval", smf="QCTLGDU"),
+    text("longest_ts", "when the longest request was, UTC", smf="QCTLGTM"),
+)
+
+DNS_TASK_KIND = Kind(
+    name="dns_task",
+    meaning="the task of a channel initiator that resolves host names, named by its place, from 0",
+    poll=TASK_PROBE,
+    metrics=(*TASK_METRICS, *_DNS_TASK),
 )

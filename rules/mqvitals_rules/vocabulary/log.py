@@ -3,9 +3,7 @@
 # fmt: off
 from __future__ import annotations
 
-from mqvitals_rules.vocabulary.entry import answer, counter, gauge, records, state, text
-from mqvitals_rules.vocabulary.metric import Kind
-from mqvitals_rules.vocabulary.states import NO_YES
+from mqvitals_rules.vocabulary.metric import NO_YES, Kind, answer, counter, gauge, records, state, text
 
 _STATUS = answer(
     "INQUIRE_LOG",
@@ -183,7 +181,7 @@ _DECLARED = (
          platform="zos", declared=True, needed=True),
 )
 
-KIND = Kind(
+LOG_KIND = Kind(
     name="log",
     meaning="the log of a queue manager",
     poll="INQUIRE_LOG",

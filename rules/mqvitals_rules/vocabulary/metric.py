@@ -1,10 +1,14 @@
-"""What a metric and a kind of object are: the shape of the vocabulary's tables."""
+"""The terms of the vocabulary: metric, kind of object, reason of absence; short forms and state names for its tables.
+
+Names of states are those of MQSC, their numbers those of IBM's headers.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import TypedDict, Unpack
 
 
 class MetricType(Enum):
@@ -134,3 +138,137 @@ class Kind:
     def metric(self, name: str) -> Metric | None:
         """The metric called ``name``, or None."""
         return next((metric for metric in self.metrics if metric.name == name), None)
+
+
+UNMONITORED: Mapping[int, Absence] = {-1: Absence.NOT_COLLECTED}
+"""For what needs MONQ or MONCHL: MQMON_NOT_AVAILABLE instead of a figure."""
+
+ONLY_ZOS = frozenset(
+    {
+        "INQUIRE_USAGE",
+        "INQUIRE_LOG",
+        "INQUIRE_ARCHIVE",
+        "INQUIRE_SYSTEM",
+        "INQUIRE_CHANNEL_INIT",
+        "INQUIRE_CF_STRUC",
+        "INQUIRE_CF_STRUC_STATUS",
+        "INQUIRE_SMDS",
+        "INQUIRE_QSG",
+        "INQUIRE_STG_CLASS",
+    }
+)
+"""Commands that no other platform knows; what they fill exists on z/OS alone."""
+
+
+class MetricSource(TypedDict, total=False):
+    """Where a metric comes from and what may be said about it; the fields of Metric that have a default."""
+
+    pcf: str
+    command: str
+    smf: str
+    statistics: str
+    mqsc: str
+    since: int
+    platform: str
+    special: Mapping[int, Absence]
+    computed: str
+    declared: bool
+    default: Value | None
+    needed: bool
+
+
+def gauge(name: str, unit: str, meaning: str, **source: Unpack[MetricSource]) -> Metric:
+    """A number as it is now."""
+    return Metric(name, unit, MetricType.GAUGE, meaning, **source)
+
+
+def counter(name: str, unit: str, meaning: str, **source: Unpack[MetricSource]) -> Metric:
+    """A running total, kept as its increase in each interval."""
+    return Metric(name, unit, MetricType.COUNTER, meaning, **source)
+
+
+def state(name: str, values: Mapping[str, int], meaning: str, **source: Unpack[MetricSource]) -> Metric:
+    """One of the named numbers ``values``."""
+    return Metric(name, "", MetricType.STATE, meaning, values=values, **source)
+
+
+def text(name: str, meaning: str, **source: Unpack[MetricSource]) -> Metric:
+    """A text, kept in current state only."""
+    return Metric(name, "", MetricType.TEXT, meaning, **source)
+
+
+def answer(command: str, *metrics: Metric) -> tuple[Metric, ...]:
+    """``metrics`` as what the answer to ``command`` fills; on z/OS only where the command is."""
+    if command in ONLY_ZOS:
+        return tuple(replace(metric, command=command, platform="zos") for metric in metrics)
+    return tuple(replace(metric, command=command) for metric in metrics)
+
+
+def records(*metrics: Metric) -> tuple[Metric, ...]:
+    """``metrics`` as what only records of intervals hold: SMF records on z/OS, statistics messages elsewhere."""
+    return tuple(replace(metric, platform=_platform(metric)) for metric in metrics)
+
+
+def _platform(metric: Metric) -> str:
+    if not metric.statistics:
+        return "zos"
+    return "all" if metric.smf else "distributed"
+
+
+StateNames = Mapping[str, int]
+
+NO_YES: StateNames = {"NO": 0, "YES": 1}
+OFF_ON: StateNames = {"OFF": 0, "ON": 1}
+DISABLED_ENABLED: StateNames = {"DISABLED": 0, "ENABLED": 1}
+
+MONITORING: StateNames = {"QMGR": -3, "NONE": -1, "OFF": 0, "LOW": 17, "MEDIUM": 33, "HIGH": 65}
+"""MQMON: real-time monitoring and channel statistics."""
+STATISTICS: StateNames = {"QMGR": -3, "NONE": -1, "OFF": 0, "ON": 1}
+"""MQMON: queue statistics."""
+EVENTS: StateNames = {"DISABLED": 0, "ENABLED": 1, "EXCEPTION": 2, "NODISPLAY": 3}
+"""MQEVR."""
+DISPOSITION: StateNames = {"QMGR": 0, "COPY": 1, "SHARED": 2, "GROUP": 3, "PRIVATE": 4, "LIVE": 6}
+"""MQQSGD: where an object's definition lives. ALL (-1) is only asked for, never answered."""
+RUN_DISPOSITION: StateNames = {"DEFAULT": 1, "SHARED": 2, "PRIVATE": 4, "FIXSHARED": 5}
+"""MQCHLD: where a channel runs."""
+
+CHANNEL_TYPE: StateNames = {
+    "SDR": 1, "SVR": 2, "RCVR": 3, "RQSTR": 4, "CLNTCONN": 6, "SVRCONN": 7, "CLUSRCVR": 8, "CLUSSDR": 9,
+    "MQTT": 10, "AMQP": 11,
+}  # fmt: skip
+"""MQCHT."""
+CHANNEL_STATUS: StateNames = {
+    "INACTIVE": 0, "BINDING": 1, "STARTING": 2, "RUNNING": 3, "STOPPING": 4, "RETRYING": 5, "STOPPED": 6,
+    "REQUESTING": 7, "PAUSED": 8, "DISCONNECTED": 9, "INITIALIZING": 13, "SWITCHING": 14,
+}  # fmt: skip
+"""MQCHS."""
+CHANNEL_SUBSTATE: StateNames = {
+    "OTHER": 0, "ENDBATCH": 100, "SEND": 200, "RECEIVE": 300, "SERIALIZE": 400, "RESYNCH": 500, "HEARTBEAT": 600,
+    "SCYEXIT": 700, "RCVEXIT": 800, "SENDEXIT": 900, "MSGEXIT": 1000, "MREXIT": 1100, "CHADEXIT": 1200,
+    "NETCONNECT": 1250, "SSLHANDSHK": 1300, "NAMESERVER": 1400, "MQPUT": 1500, "MQGET": 1600, "MQICALL": 1700,
+    "COMPRESS": 1800,
+}  # fmt: skip
+"""MQCHSSTATE."""
+PROTOCOL: StateNames = {"LU62": 1, "TCP": 2}
+"""MQXPT, as far as z/OS knows them."""
+COMPRESSION: StateNames = {
+    "NONE": 0, "RLE": 1, "ZLIBFAST": 2, "ZLIBHIGH": 4, "SYSTEM": 8, "LZ4FAST": 16, "LZ4HIGH": 32, "ANY": 268435455,
+}  # fmt: skip
+"""MQCOMPRESS; -1 is "not available"."""
+SECURITY_PROTOCOL: StateNames = {"NONE": 0, "SSLV3": 1, "TLSV1": 2, "TLSV12": 4, "TLSV13": 8}
+"""MQSECPROT."""
+SPEED: StateNames = {"NORMAL": 1, "FAST": 2}
+"""MQNPMS."""
+SERVICE: StateNames = {"STOPPED": 0, "STARTING": 1, "RUNNING": 2, "STOPPING": 3, "RETRYING": 4}
+"""MQSVC_STATUS: the channel initiator and its listeners."""
+
+CF_STATUS: StateNames = {
+    "NOTFOUND": 0, "ACTIVE": 1, "INRECOVER": 2, "INBACKUP": 3, "FAILED": 4, "NONE": 5, "UNKNOWN": 6, "RECOVERED": 7,
+    "EMPTY": 8, "NEW": 9, "ADMININCOMPLETE": 20, "NEVERUSED": 21, "NOBACKUP": 22, "NOTFAILED": 23,
+    "NOTRECOVERABLE": 24, "XESERROR": 25,
+}  # fmt: skip
+"""MQCFSTATUS. Those from 20 upwards qualify error messages, but a status must never be a nameless number."""
+OFFLOAD: StateNames = {"NONE": 0, "SMDS": 1, "DB2": 2, "BOTH": 3}
+"""MQCFOFFLD."""
+SMDS_EXPAND: StateNames = {"DEFAULT": 0, "YES": 1, "NO": 2}
+"""MQDSE."""

@@ -3,9 +3,22 @@
 # fmt: off
 from __future__ import annotations
 
-from mqvitals_rules.vocabulary.entry import UNMONITORED, answer, counter, gauge, records, state, text
-from mqvitals_rules.vocabulary.metric import Kind
-from mqvitals_rules.vocabulary.states import DISPOSITION, EVENTS, MONITORING, NO_YES, OFF_ON, STATISTICS
+from mqvitals_rules.vocabulary.metric import (
+    DISPOSITION,
+    EVENTS,
+    MONITORING,
+    NO_YES,
+    OFF_ON,
+    STATISTICS,
+    UNMONITORED,
+    Kind,
+    answer,
+    counter,
+    gauge,
+    records,
+    state,
+    text,
+)
 
 ROLES = {"unspecified": 0, "request": 1, "reply": 2, "query": 3, "update": 4, "batch": 5}
 _ENABLED_DISABLED = {"ENABLED": 0, "DISABLED": 1}
@@ -203,7 +216,7 @@ _DECLARED = (
     gauge("flow_idle_close_s", "s", "idle time after which that flow closes its file", declared=True, needed=True),
 )
 
-KIND = Kind(
+QUEUE_KIND = Kind(
     name="queue",
     meaning="a local queue; a shared queue stands once, under the group's name",
     poll="INQUIRE_Q_STATUS",

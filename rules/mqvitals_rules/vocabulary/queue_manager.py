@@ -3,9 +3,21 @@
 # fmt: off
 from __future__ import annotations
 
-from mqvitals_rules.vocabulary.entry import answer, counter, gauge, records, state, text
-from mqvitals_rules.vocabulary.metric import Kind
-from mqvitals_rules.vocabulary.states import DISABLED_ENABLED, EVENTS, MONITORING, NO_YES, SERVICE, STATISTICS
+from mqvitals_rules.vocabulary.metric import (
+    DISABLED_ENABLED,
+    EVENTS,
+    MONITORING,
+    NO_YES,
+    SERVICE,
+    STATISTICS,
+    Kind,
+    answer,
+    counter,
+    gauge,
+    records,
+    state,
+    text,
+)
 
 _CONNECTION = answer(
     "CONNECTION",
@@ -287,7 +299,7 @@ _DECLARED = (
     gauge("planned_indexed_msgs", "messages", "messages that its indexed queues are to hold together", declared=True, needed=True),
 )
 
-KIND = Kind(
+QUEUE_MANAGER_KIND = Kind(
     name="queue_manager",
     meaning="a queue manager as a whole",
     poll="CONNECTION",

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mqvitals_rules.vocabulary.adapter import KIND as ADAPTER_KIND
-from mqvitals_rules.vocabulary.agent import KIND as AGENT_KIND
-from mqvitals_rules.vocabulary.application import KIND as APPLICATION_KIND
-from mqvitals_rules.vocabulary.buffer_pool import KIND as BUFFER_POOL_KIND
-from mqvitals_rules.vocabulary.cf_structure import KIND as CF_STRUCTURE_KIND
-from mqvitals_rules.vocabulary.channel import KIND as CHANNEL_KIND
-from mqvitals_rules.vocabulary.channel_initiator import KIND as CHANNEL_INITIATOR_KIND
-from mqvitals_rules.vocabulary.dispatcher import KIND as DISPATCHER_KIND
-from mqvitals_rules.vocabulary.dns_task import KIND as DNS_TASK_KIND
-from mqvitals_rules.vocabulary.log import KIND as LOG_KIND
+from mqvitals_rules.vocabulary.agent import AGENT_KIND, STORE_KIND
+from mqvitals_rules.vocabulary.application import APPLICATION_KIND
+from mqvitals_rules.vocabulary.channel import CHANNEL_KIND
+from mqvitals_rules.vocabulary.channel_initiator import (
+    ADAPTER_KIND,
+    CHANNEL_INITIATOR_KIND,
+    DISPATCHER_KIND,
+    DNS_TASK_KIND,
+    SSL_TASK_KIND,
+)
+from mqvitals_rules.vocabulary.log import LOG_KIND
 from mqvitals_rules.vocabulary.metric import Kind, Metric
-from mqvitals_rules.vocabulary.page_set import KIND as PAGE_SET_KIND
-from mqvitals_rules.vocabulary.qsg import KIND as QSG_KIND
-from mqvitals_rules.vocabulary.queue import KIND as QUEUE_KIND
-from mqvitals_rules.vocabulary.queue_manager import KIND as QUEUE_MANAGER_KIND
-from mqvitals_rules.vocabulary.smds import KIND as SMDS_KIND
-from mqvitals_rules.vocabulary.ssl_task import KIND as SSL_TASK_KIND
-from mqvitals_rules.vocabulary.store import KIND as STORE_KIND
+from mqvitals_rules.vocabulary.qsg import CF_STRUCTURE_KIND, QSG_KIND, SMDS_KIND
+from mqvitals_rules.vocabulary.queue import QUEUE_KIND
+from mqvitals_rules.vocabulary.queue_manager import QUEUE_MANAGER_KIND
+from mqvitals_rules.vocabulary.storage import BUFFER_POOL_KIND, PAGE_SET_KIND
 
 KINDS: Mapping[str, Kind] = {
     kind.name: kind

@@ -9,7 +9,7 @@ import pytest
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, integer_filter, request, string
 from mqvitals_agent.poll.probe import Question
-from mqvitals_rules.vocabulary.channel import KIND
+from mqvitals_rules.vocabulary.channel import CHANNEL_KIND
 from mqvitals_rules.vocabulary.metric import Absence
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def test_one_instance(talk: Talk) -> None:
     values = told.reading("QM01/channel/TO.QM02").values
     assert (values["status"], values["instances"], values["type"]) == (RUNNING, 1, mq.MQCHT_SENDER)
     assert values["msgs"] is Absence.FIRST_READING
-    assert set(values) == {m.name for m in KIND.metrics if m.command == "INQUIRE_CHANNEL_STATUS"}
+    assert set(values) == {m.name for m in CHANNEL_KIND.metrics if m.command == "INQUIRE_CHANNEL_STATUS"}
     assert told.instances("QM01") == []
     talk.ask(STATUS, [status("TO.QM02", msgs=150, bytes=999)])
     values = talk.end().reading("QM01/channel/TO.QM02").values

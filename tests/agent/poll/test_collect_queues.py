@@ -11,7 +11,7 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.poll.collector import Collector
 from mqvitals_agent.poll.probe import Question
 from mqvitals_rules.vocabulary.metric import Absence
-from mqvitals_rules.vocabulary.queue import KIND
+from mqvitals_rules.vocabulary.queue import QUEUE_KIND
 
 if TYPE_CHECKING:
     from tests.agent.poll.conftest import Talk
@@ -72,7 +72,7 @@ def test_private_queue_belongs_to_who_answered(talk: Talk) -> None:
     assert reading.values["uncommitted"] == 0
     assert reading.values["uncommitted_msgs"] is Absence.NOT_ON_ZOS
     assert (reading.values["qtime_us_short"], reading.values["qtime_us_long"]) == (100, 200)
-    assert set(reading.values) == {m.name for m in KIND.metrics if m.command == "INQUIRE_Q_STATUS"}
+    assert set(reading.values) == {m.name for m in QUEUE_KIND.metrics if m.command == "INQUIRE_Q_STATUS"}
 
 
 def test_interval_is_the_time_since_the_last_answer(talk: Talk) -> None:

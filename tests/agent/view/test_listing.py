@@ -17,8 +17,7 @@ from mqvitals_agent.view.listing import METRICS, matching, ordered
 from mqvitals_agent.view.table import Column, Item
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_rules.vocabulary.metric import Absence, Reported
-from mqvitals_rules.vocabulary.states import CHANNEL_TYPE
+from mqvitals_rules.vocabulary.metric import CHANNEL_TYPE, Absence, Reported
 
 NOW = 1795176590000
 LISTS = (

@@ -19,8 +19,8 @@ from mqvitals_rules.lifecycle.family import overshadowed
 from mqvitals_rules.pattern import ObjectPattern
 from mqvitals_rules.ruleset import RuleSet, Threshold
 from mqvitals_rules.snapshot import ObjectName, Outcome, Reading, Snapshot
-from mqvitals_rules.vocabulary.buffer_pool import PURPOSES
 from mqvitals_rules.vocabulary.metric import Absence, Reported
+from mqvitals_rules.vocabulary.storage import PURPOSES
 from mqvitals_rules.vocabulary.tables import KINDS
 
 BEGIN = 1_000_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from mqvitals_rules.vocabulary.markdown import metrics_page
 from mqvitals_rules.vocabulary.metric import Absence
-from mqvitals_rules.vocabulary.page import page
 from mqvitals_rules.vocabulary.tables import KINDS
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "metrics.md"
@@ -14,12 +14,12 @@ PAGE = Path(__file__).resolve().parents[3] / "docs" / "metrics.md"
 
 def test_the_page_in_the_documentation_is_up_to_date() -> None:
     """docs/metrics.md is what the tables say today."""
-    assert PAGE.read_text(encoding="utf-8") == page(KINDS.values()), "write it again: make docs"
+    assert PAGE.read_text(encoding="utf-8") == metrics_page(KINDS.values()), "write it again: make docs"
 
 
 def test_every_metric_has_a_row_with_four_cells() -> None:
     """Each metric of each kind stands in its kind's table, and no text breaks the table."""
-    text = page(KINDS.values())
+    text = metrics_page(KINDS.values())
     for kind in KINDS.values():
         section = text.split(f"\n## {kind.name}\n")[1].split("\n## ")[0]
         rows = re.findall(r"^\| `(\w+)` \|([^|]+)\|([^|]+)\|([^|]+)\|$", section, flags=re.MULTILINE)
@@ -29,20 +29,20 @@ def test_every_metric_has_a_row_with_four_cells() -> None:
 
 def test_every_state_s_values_are_told() -> None:
     """Names and numbers of the states stand below the metrics, once for states that share them."""
-    text = page(KINDS.values())
+    text = metrics_page(KINDS.values())
     assert "RETRYING 5" in text
     assert "| `comphdr`, `comphdr_last`, `compmsg`, `compmsg_last` | NONE 0, RLE 1," in text
 
 
 def test_every_reason_of_absence_is_explained() -> None:
     """Whatever reason is shown instead of a value, the page says what it means."""
-    text = page(())
+    text = metrics_page(())
     assert all(f"| {reason.value} | " in text for reason in Absence)
 
 
 def test_special_numbers_defaults_and_platforms_are_told() -> None:
     """A reported number that means absence, a default and a platform stand with the metric."""
-    text = page(KINDS.values())
+    text = metrics_page(KINDS.values())
     assert "-1 reported: absent, not collected." in text
     assert "declared in the configuration, unclassified unless it is" in text
     assert "declared in the configuration, 80 unless it is" in text

@@ -1,17 +1,17 @@
-"""Buffer pools: 4 KB buffers in which the queue manager holds messages of private queues."""
+"""Storage of private queues: buffer pools (4 KB buffers in virtual storage) and page sets (data sets)."""
 
-# fmt: off
 from __future__ import annotations
 
-from mqvitals_rules.vocabulary.entry import answer, counter, gauge, records, state
-from mqvitals_rules.vocabulary.metric import Kind
+from mqvitals_rules.vocabulary.metric import NO_YES, Kind, answer, counter, gauge, records, state, text
+
+# fmt: off
 
 PURPOSES = {
     "system": 0, "system_shallow": 1, "system_deep": 2, "cluster_xmitq": 3, "short_lived": 4, "online": 5,
     "long_lived": 6, "batch": 7, "mixed": 8, "unclassified": 9,
 }
 
-_NOW = answer(
+_BUFFER_POOL_NOW = answer(
     "INQUIRE_USAGE",
     gauge("total", "buffers", "size of the pool",
           pcf="MQIACF_USAGE_TOTAL_BUFFERS", smf="QPSTNBUF"),
@@ -29,7 +29,7 @@ _NOW = answer(
           pcf="MQIACF_PAGECLAS", smf="QPSTFLAGS", mqsc="PAGECLAS", since=800),
 )
 
-_INTERVAL = records(
+_BUFFER_POOL_INTERVAL = records(
     gauge("low", "buffers", "fewest free buffers in the interval", smf="QPSTCBSL"),
     gauge("low_pct", "pct", "smallest free share in the interval", smf="QPSTCBSL/QPSTNBUF"),
     counter("getp", "pages", "requests for a page whose contents were needed; may cause a read", smf="QPSTGETP"),
@@ -47,16 +47,16 @@ _INTERVAL = records(
     counter("stla", "count", "times the hash chain changed while a buffer was taken", smf="QPSTSTLA"),
 )
 
-_DECLARED = (
+_BUFFER_POOL_DECLARED = (
     state("purpose", PURPOSES, "what the pool is for; decides whether a full pool is a fault",
           platform="zos", declared=True, default=PURPOSES["unclassified"]),
 )
 
-KIND = Kind(
+BUFFER_POOL_KIND = Kind(
     name="buffer_pool",
     meaning="a buffer pool of a queue manager, named by its number",
     poll="INQUIRE_USAGE",
-    metrics=(*_NOW, *_INTERVAL, *_DECLARED),
+    metrics=(*_BUFFER_POOL_NOW, *_BUFFER_POOL_INTERVAL, *_BUFFER_POOL_DECLARED),
     sets={
         # Pools that should never fill, because their messages live seconds or minutes; and the others.
         "SHORT": ("purpose", ("system", "system_shallow", "cluster_xmitq", "short_lived", "online", "mixed",
@@ -65,4 +65,51 @@ KIND = Kind(
         # Pools for queues of applications.
         "APPLICATION": ("purpose", ("short_lived", "online", "long_lived", "batch", "mixed", "unclassified")),
     },
+)
+
+
+_PAGE_SET_NOW = answer(
+    "INQUIRE_USAGE",
+    gauge("total_pages", "pages", "size of the page set in pages of 4 KB",
+          pcf="MQIACF_USAGE_TOTAL_PAGES", smf="QIS1TOPG"),
+    gauge("unused_pages", "pages", "pages that hold nothing",
+          pcf="MQIACF_USAGE_UNUSED_PAGES", smf="QIS1UNPG"),
+    gauge("used_pct", "pct", "share of the pages in use; from 85 puts are slowed down while the page set grows",
+          computed="(total_pages - unused_pages) / total_pages"),
+    gauge("persist_pages", "pages", "pages with object definitions and persistent messages",
+          pcf="MQIACF_USAGE_PERSIST_PAGES", smf="QIS1PPG"),
+    gauge("nonpersist_pages", "pages", "pages with non-persistent messages",
+          pcf="MQIACF_USAGE_NONPERSIST_PAGES", smf="QIS1NPPG"),
+    counter("expand_count", "count", "times the page set was made larger (a running total since restart)",
+            pcf="MQIACF_USAGE_EXPAND_COUNT", smf="QIS1EXPN"),
+    state("expand_type", {"USER": 1, "SYSTEM": 2, "NONE": 3}, "how a full page set is made larger; with NONE it is not",
+          pcf="MQIACF_USAGE_EXPAND_TYPE", smf="QIS1EXPM", mqsc="EXPAND"),
+    state("status", {"AVAILABLE": 0, "DEFINED": 1, "OFFLINE": 2, "NOTDEFINED": 3, "SUSPENDED": 4},
+          "DEFINED: not opened since restart; SUSPENDED: the queue manager has lost access to it",
+          pcf="MQIACF_PAGESET_STATUS", smf="QIS1STAT"),
+    gauge("buffer_pool", "number", "the buffer pool it uses",
+          pcf="MQIACF_BUFFER_POOL_ID", smf="QIS1BPNO", mqsc="BUFFPOOL"),
+    state("encrypted", NO_YES, "whether z/OS encrypts the data set",
+          pcf="MQIACF_DS_ENCRYPTED", smf="QIS1FLAG"),
+    text("recovery_rba", "oldest log position needed to recover it",
+         pcf="MQCACF_USAGE_LOG_RBA"),
+    gauge("restart_extents", "count", "extents at restart; current releases do not report it",
+          pcf="MQIACF_USAGE_RESTART_EXTENTS"),
+)
+
+_PAGE_SET_INTERVAL = records(
+    counter("full_count", "count", "times the page set was full; puts failed with 2192", smf="QIS1FULL"),
+    counter("imm_writes", "count", "write I/Os for which a task waited", smf="QIS1IMWN"),
+    counter("reads", "count", "read I/Os", smf="QIS1GETN"),
+)
+
+_PAGE_SET_DECLARED = (
+    gauge("limit_gb", "GB", "how large its data set can become", platform="zos", declared=True, needed=True),
+)
+
+PAGE_SET_KIND = Kind(
+    name="page_set",
+    meaning="a page set of a queue manager, named by its number",
+    poll="INQUIRE_USAGE",
+    metrics=(*_PAGE_SET_NOW, *_PAGE_SET_INTERVAL, *_PAGE_SET_DECLARED),
 )

@@ -76,7 +76,7 @@ _REASONS: Mapping[Absence, str] = {
 }
 
 
-def page(kinds: Iterable[Kind]) -> str:
+def metrics_page(kinds: Iterable[Kind]) -> str:
     """The whole page for ``kinds``, ending with a line's end."""
     lines = [_INTRODUCTION + "| Reason | |\n|---|---|"]
     lines += [f"| {reason.value} | {meaning} |" for reason, meaning in _REASONS.items()]
@@ -85,7 +85,7 @@ def page(kinds: Iterable[Kind]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def source(metric: Metric) -> str:
+def source_text(metric: Metric) -> str:
     """Where ``metric`` comes from, as Markdown: keyword, parameter, command, SMF field, computation or declaration."""
     parts = []
     if metric.mqsc:
@@ -117,7 +117,7 @@ def _section(kind: Kind) -> Iterator[str]:
     yield "| Metric | Type, unit | Meaning | Source |"
     yield "|---|---|---|---|"
     for metric in kind.metrics:
-        yield f"| `{metric.name}` | {_type(metric)} | {_meaning(metric, kind)} | {source(metric)} |"
+        yield f"| `{metric.name}` | {_type(metric)} | {_meaning(metric, kind)} | {source_text(metric)} |"
     states = _states(kind)
     if states:
         yield ""
