@@ -27,7 +27,7 @@ AIM_CPU_S = 60.0
 """A day: thirty are half an hour."""
 AIM_FLAT = 0.10
 _LOOK_S = 2.0
-_PROGRAM = (sys.executable, "-P", "-m", "mqvitals_agent.cli.main", "agent")
+_PROGRAM = (sys.executable, "-P", "-m", "mqvitals_agent.commandline.runner", "agent")
 
 
 class Day(NamedTuple):

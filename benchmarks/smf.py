@@ -23,7 +23,7 @@ from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any, Final, NamedTuple, TextIO
 
-from mqvitals_agent.cli.main import main as command
+from mqvitals_agent.commandline.runner import main as command
 from mqvitals_agent.simulator.model import World
 from mqvitals_agent.simulator.scenario import load_scenario
 from mqvitals_agent.simulator.smf.writer import SmfWriter

@@ -16,16 +16,15 @@ from random import Random
 
 import pytest
 
-from mqvitals_agent.cli import main as command_line
 from mqvitals_agent.cli.agent_settings import InForce, read_in_force, with_webhooks
-from mqvitals_agent.cli.failure import Failure
 from mqvitals_agent.cli.live import INTERRUPTED, Deadline, Run, claim, named
 from mqvitals_agent.cli.record import Recorder
 from mqvitals_agent.cli.service_manager import ServiceManager
-from mqvitals_agent.cli.simulation import duration
-from mqvitals_agent.cli.speed_argument import speed, speed_word
 from mqvitals_agent.cli.watched import Roll, Watched
 from mqvitals_agent.clock import VirtualClock
+from mqvitals_agent.commandline import runner as command_line
+from mqvitals_agent.commandline.arguments import duration, speed, speed_word
+from mqvitals_agent.commandline.failure import Failure
 from mqvitals_agent.connection.recording import read
 from mqvitals_agent.journal import Journal
 from mqvitals_agent.notify.notifier import Notifier

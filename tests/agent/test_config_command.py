@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_agent.cli import main as command_line
-from mqvitals_agent.cli.config import settings_in_force, shown
-from mqvitals_agent.cli.failure import Failure
+from mqvitals_agent.cli.config import shown
+from mqvitals_agent.commandline import runner as command_line
+from mqvitals_agent.commandline.failure import Failure
+from mqvitals_agent.commandline.settings import settings_in_force
 from mqvitals_config.secret import Secret
 
 TOKEN = Secret.in_environment("MQVITALS_TOKEN", {"MQVITALS_TOKEN": "hunter2"})

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_agent.cli.main import main
+from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.lock import WriterLock
 from mqvitals_agent.store.reader import StoreReader

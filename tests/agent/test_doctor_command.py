@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from mqvitals_agent.bounded_call import run_in_loop
-from mqvitals_agent.cli import main as command_line
 from mqvitals_agent.cli.doctor import Patient, examined, exit_code
 from mqvitals_agent.clock import VirtualClock
+from mqvitals_agent.commandline import runner as command_line
 from mqvitals_agent.connection import mqi
 from mqvitals_agent.connection.connection import ConnectError
 from mqvitals_agent.connection.exchange import MqiFailure

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mqvitals_agent.cli import live
-from mqvitals_agent.cli.main import main
+from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.garbage import THRESHOLDS, out_of_the_way, rare_collections
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_agent.cli.help_topic import as_text, topics
-from mqvitals_agent.cli.main import COMMANDS, main, whole_parser
+from mqvitals_agent.commandline.runner import COMMANDS, main, whole_parser
 from mqvitals_agent.text.terminal import cells
 
 SOURCES = Path(__file__).parents[2]

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from mqvitals_agent.cli.main import main
+from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, MetricType, Reported

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from mqvitals_agent.cli.main import main
+from mqvitals_agent.commandline.runner import main
 from mqvitals_rules.vocabulary.markdown import metrics_page
 from mqvitals_rules.vocabulary.tables import KINDS
 

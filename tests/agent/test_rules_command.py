@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_agent.cli.main import main
+from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.load import load_settings
 from mqvitals_config.settings import Settings

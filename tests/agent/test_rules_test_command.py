@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_agent.cli.main import main
+from mqvitals_agent.commandline.runner import main
 from mqvitals_config.settings import Settings
 from mqvitals_rules.check import prepare
 from mqvitals_rules.pack_test import shipped

@@ -12,11 +12,11 @@ import pytest
 from mqvitals_agent.bounded_call import run_in_loop
 from mqvitals_agent.cli.agent import add_arguments
 from mqvitals_agent.cli.agent_settings import in_force_at_start
-from mqvitals_agent.cli.failure import Failure
 from mqvitals_agent.cli.simulation import simulated, watched_by
 from mqvitals_agent.cli.smf_writing import write_smf
 from mqvitals_agent.cli.watched import Watched
 from mqvitals_agent.clock import VirtualClock
+from mqvitals_agent.commandline.failure import Failure
 from mqvitals_agent.journal import Journal
 from mqvitals_agent.simulator.model import World
 from mqvitals_agent.simulator.scenario import load_scenario

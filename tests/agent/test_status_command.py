@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_agent.cli.main import main
+from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.text.terminal import cells
 
 MakeStore = Callable[..., Path]

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_agent.cli import main as main_module
-from mqvitals_agent.cli.failure import ExitCode
-from mqvitals_agent.cli.main import main
+from mqvitals_agent.commandline import runner as main_module
+from mqvitals_agent.commandline.failure import ExitCode
+from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.terminal import SIGNS, in_ascii
 
 MakeStore = Callable[..., Path]
-PROGRAM = (sys.executable, "-P", "-m", "mqvitals_agent.cli.main")
+PROGRAM = (sys.executable, "-P", "-m", "mqvitals_agent.commandline.runner")
 POOL = "QM01/buffer_pool/3"
 
 

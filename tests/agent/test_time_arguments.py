@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.cli.main import main
-from mqvitals_agent.cli.time_argument import parse_moment, reading_zone
+from mqvitals_agent.commandline.arguments import parse_moment, reading_zone
+from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.text.figure import clock, day, moment, stamp, times_in, zone_name
 from mqvitals_rules.moment import iso
 

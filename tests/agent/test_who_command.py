@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.cli.main import main
+from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.store.lock import WriterLock, may_be_written, writer_of
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.who.client import NoAgentAnswer, ask_agent

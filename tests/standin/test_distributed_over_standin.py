@@ -192,7 +192,7 @@ def run(bindings: Bindings, binding: str, folder: Path, address: str, *words: st
     path.write_text(json.dumps({"time_zone": "UTC", "connection": way, "queue_managers": watched, **more}))
     environment = bindings.environment(binding)
     environment["PYTHONPATH"] += os.pathsep + os.pathsep.join(sys.path)
-    command = [sys.executable, "-m", "mqvitals_agent.cli.main", *words, "--config", str(path)]
+    command = [sys.executable, "-m", "mqvitals_agent.commandline.runner", *words, "--config", str(path)]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=90, check=False)
     return ended.returncode, ended.stdout, ended.stderr
 

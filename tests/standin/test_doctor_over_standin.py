@@ -35,7 +35,7 @@ def examine(request: pytest.FixtureRequest, bindings: Bindings, address: str, tm
         path.write_text(json.dumps({"time_zone": "+01:00", "connection": way, "queue_managers": [{"name": "QM01"}]}))
         environment = bindings.environment(binding)
         environment["PYTHONPATH"] += os.pathsep + os.pathsep.join(sys.path)
-        words = [sys.executable, "-m", "mqvitals_agent.cli.main", "doctor", "--config", str(path), "--json"]
+        words = [sys.executable, "-m", "mqvitals_agent.commandline.runner", "doctor", "--config", str(path), "--json"]
         ended = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=50, check=False)
         found = json.loads(ended.stdout) if ended.stdout else []
         return ended.returncode, {each["check"]: each for each in found}, ended.stderr

@@ -44,7 +44,7 @@ def start(request: pytest.FixtureRequest, bindings: Bindings, group: StandIn, tm
     path.write_text(json.dumps(settings))
     environment = bindings.environment(binding)
     environment["PYTHONPATH"] += os.pathsep + os.pathsep.join(sys.path)
-    words = [sys.executable, "-m", "mqvitals_agent.cli.main", "agent", "--config", str(path)]
+    words = [sys.executable, "-m", "mqvitals_agent.commandline.runner", "agent", "--config", str(path)]
     running: list[subprocess.Popen[bytes]] = []
 
     def begin() -> subprocess.Popen[bytes]:

@@ -93,7 +93,7 @@ def started(
         path.write_text(json.dumps(settings))
         environment = bindings.environment(binding, MQVITALS_PASSWORD=SECRET)
         environment["PYTHONPATH"] += os.pathsep + os.pathsep.join(sys.path)
-        words = [sys.executable, "-m", "mqvitals_agent.cli.main", "agent", "--config", str(path)]
+        words = [sys.executable, "-m", "mqvitals_agent.commandline.runner", "agent", "--config", str(path)]
         agents.append(Agent(words, environment))
         return agents[-1]
 

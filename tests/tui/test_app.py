@@ -18,7 +18,7 @@ from textual.widgets import Input
 
 from mqsamples.group import BEGIN
 from mqsamples.once import Once
-from mqvitals_agent.cli.main import main
+from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.settings import Settings
 from mqvitals_rules.check import Judging, prepare

@@ -11,7 +11,7 @@ from textual.binding import BindingType
 from textual.command import CommandPalette
 from textual.message import Message
 
-from mqvitals_agent.cli.store_argument import now_ms
+from mqvitals_agent.commandline.arguments import now_ms
 from mqvitals_agent.garbage import out_of_the_way
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName

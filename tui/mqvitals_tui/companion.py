@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from mqvitals_agent.cli.failure import Failure
-from mqvitals_agent.cli.store_argument import now_ms
+from mqvitals_agent.commandline.arguments import now_ms
+from mqvitals_agent.commandline.failure import Failure
 from mqvitals_tui.leash import FOLDER, HELD
 
 LOG = "agent.log"

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from mqvitals_agent.cli.failure import ExitCode, Failure
-from mqvitals_agent.cli.speed_argument import speed, speed_word
+from mqvitals_agent.commandline.arguments import speed, speed_word
+from mqvitals_agent.commandline.failure import ExitCode, Failure
 from mqvitals_tui.companion import PROGRAM, await_store, companion, ended_words, last_words, time_of
 from mqvitals_tui.forced_end import ForcedEnd
 from mqvitals_tui.top import add_theme, has_terminal, on_screen

@@ -6,8 +6,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from mqvitals_agent.cli.main import COMMANDS, Command, whole_parser
-from mqvitals_agent.cli.main import run as run_command
+from mqvitals_agent.commandline.runner import COMMANDS, Command, whole_parser
+from mqvitals_agent.commandline.runner import run as run_command
 
 TOP_COMMANDS = (
     Command("top", "the full-screen interface on a store", "mqvitals_tui.top"),

@@ -18,10 +18,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mqvitals_agent.bounded_call import run_in_loop
-from mqvitals_agent.cli.failure import ExitCode, Failure
-from mqvitals_agent.cli.simulation import add_scenario_arguments, refuse_simulation_options
-from mqvitals_agent.cli.speed_argument import speed_word
-from mqvitals_agent.cli.store_argument import add_store_arguments, now_ms, settings_of
+from mqvitals_agent.commandline.arguments import (
+    add_scenario_arguments,
+    add_store_arguments,
+    loaded_settings,
+    now_ms,
+    refuse_simulation_options,
+    speed_word,
+)
+from mqvitals_agent.commandline.failure import ExitCode, Failure
 from mqvitals_agent.store.lock import writer_of
 from mqvitals_tui.companion import PROGRAM, await_store, companion, ended_words, last_words, time_of
 from mqvitals_tui.forced_end import ForcedEnd
@@ -58,12 +63,12 @@ def add_theme(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the store until the user ends it; returns the exit code. Raises Failure."""
-    from mqvitals_agent.cli.rule_argument import judging_of
+    from mqvitals_agent.commandline.settings import judging_of
     from mqvitals_agent.store.error import StoreError
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_rules.check import readable
 
-    loaded = settings_of(arguments)
+    loaded = loaded_settings(arguments)
     settings = loaded.settings
     if arguments.no_agent and arguments.scenario is not None:
         raise Failure("--scenario needs an agent, and --no-agent forbids one", hint="leave one of them out")

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.cli.failure import Failure
-from mqvitals_agent.cli.simulation import add_simulation_arguments, add_smf_arguments
+from mqvitals_agent.commandline.arguments import add_simulation_arguments, add_smf_arguments
+from mqvitals_agent.commandline.failure import Failure
 
 if TYPE_CHECKING:
     from mqvitals_agent.cli.agent_settings import InForce

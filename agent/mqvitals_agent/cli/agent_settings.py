@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.cli.failure import Failure
+from mqvitals_agent.commandline.failure import Failure
 
 if TYPE_CHECKING:
     from mqvitals_config.problem import Problem
@@ -63,7 +63,7 @@ def in_force_at_start(
     config: str | None, flags: Mapping[str, object], webhooks: Sequence[str | Secret] = ()
 ) -> InForce:
     """As ``read_in_force``; raises Failure with every problem."""
-    from mqvitals_agent.cli.rule_argument import explained
+    from mqvitals_agent.commandline.settings import explained
     from mqvitals_config.problem import ConfigError
     from mqvitals_config.source import UnreadableError
 

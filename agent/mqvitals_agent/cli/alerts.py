@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 
-from mqvitals_agent.cli.failure import ExitCode, Failure
 from mqvitals_agent.cli.family_rank import family_ranks
 from mqvitals_agent.cli.receiver_test import add_test_arguments, run_test
-from mqvitals_agent.cli.store_argument import add_store_arguments, line_width, now_ms, open_store, painter, show
-from mqvitals_agent.cli.time_argument import add_zone_argument
+from mqvitals_agent.commandline.arguments import add_store_arguments, add_zone_argument, now_ms, open_store
+from mqvitals_agent.commandline.failure import ExitCode, Failure
+from mqvitals_agent.commandline.output import line_width, painter, show
 
 _LIST = """\
 Lists the alerts that are firing, worst first; with --all also those that have ended. Advice on the configuration

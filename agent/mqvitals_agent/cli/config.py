@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from mqvitals_agent.cli.config_init import DESCRIPTION as _INIT
 from mqvitals_agent.cli.config_init import add_init_arguments, run_init
-from mqvitals_agent.cli.failure import ExitCode, Failure
+from mqvitals_agent.commandline.failure import ExitCode, Failure
+from mqvitals_agent.commandline.settings import settings_in_force
 
 if TYPE_CHECKING:
     from mqvitals_config.load import LoadedSettings
@@ -68,26 +69,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "check":
         return _check(arguments.file, files=not arguments.no_files)
     return _show(arguments.file, as_json=arguments.json)
-
-
-def settings_in_force(path: str | None, flags: Mapping[str, object], *, search: bool = True) -> LoadedSettings:
-    """The settings for a command: ``path`` is its ``--config``, ``flags`` its arguments (``vars(arguments)`` will do).
-
-    Without ``search`` only a file that is named is read: a simulation or a recording is not the site's own group. Raises Failure with every problem.
-    """
-    from mqvitals_config.load import load_settings
-    from mqvitals_config.problem import ConfigError
-    from mqvitals_config.source import UnreadableError, explained
-
-    try:
-        return load_settings(path, os.environ, flags, search=search)
-    except UnreadableError as error:
-        raise Failure(str(error), hint="--config or MQVITALS_CONFIG names the file") from error
-    except ConfigError as error:
-        raise Failure(
-            f"the settings cannot be used:\n{explained(error.problems)}",
-            hint="'mqvitals config check FILE' lists these; 'mqvitals help configuration' has every key",
-        ) from error
 
 
 def _schema() -> int:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from mqvitals_agent.cli.failure import ExitCode, Failure
+from mqvitals_agent.commandline.failure import ExitCode, Failure
 
 DESCRIPTION = """\
 Writes a configuration file with the few settings that a first run needs: the queue managers and how they are reached, the

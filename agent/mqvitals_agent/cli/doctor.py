@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.bounded_call import run_in_loop
-from mqvitals_agent.cli.failure import ExitCode, Failure
+from mqvitals_agent.commandline.failure import ExitCode, Failure
 
 if TYPE_CHECKING:
     from mqvitals_agent.clock import Clock
@@ -55,8 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Examine; returns the exit code. Raises Failure when nothing can be examined."""
-    from mqvitals_agent.cli.config import settings_in_force
     from mqvitals_agent.clock import SystemClock
+    from mqvitals_agent.commandline.settings import settings_in_force
     from mqvitals_agent.poll.errand import polling_problems
     from mqvitals_config.source import explained
 
@@ -197,7 +197,7 @@ def _show(findings: Sequence[DoctorFinding], *, as_json: bool) -> None:
 
         print(json.dumps([finding.as_json() for finding in findings], indent=2))
         return
-    from mqvitals_agent.cli.store_argument import line_width, show
+    from mqvitals_agent.commandline.output import line_width, show
     from mqvitals_agent.doctor.finding import finding_lines
 
     show(finding_lines(findings, line_width()))

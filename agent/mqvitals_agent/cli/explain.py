@@ -6,9 +6,10 @@ import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.cli.failure import ExitCode, Failure
-from mqvitals_agent.cli.rule_argument import judging_of, no_rule, rules_of, settings_of
-from mqvitals_agent.cli.store_argument import line_width, open_store, show
+from mqvitals_agent.commandline.arguments import open_store
+from mqvitals_agent.commandline.failure import ExitCode, Failure
+from mqvitals_agent.commandline.output import line_width, show
+from mqvitals_agent.commandline.settings import judging_of, no_rule, rules_of, settings_of
 from mqvitals_agent.text.terminal import safe, wrap
 from mqvitals_rules.snapshot import ObjectName
 

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.cli.failure import Failure
-from mqvitals_agent.cli.store_argument import settings_of
+from mqvitals_agent.commandline.arguments import loaded_settings
+from mqvitals_agent.commandline.failure import Failure
 
 if TYPE_CHECKING:
     from mqvitals_rules.lifecycle.alert import Alert
@@ -21,7 +21,7 @@ def readable_rules(arguments: argparse.Namespace) -> tuple[Rule, ...]:
     from mqvitals_rules.vocabulary.tables import KINDS
 
     try:
-        files = settings_of(arguments).settings.rules.files
+        files = loaded_settings(arguments).settings.rules.files
     except Failure:
         files = ()
     return read_rules(KINDS, files)[0]

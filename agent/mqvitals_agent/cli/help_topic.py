@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from pathlib import Path
 
-from mqvitals_agent.cli.failure import ExitCode, Failure
-from mqvitals_agent.cli.store_argument import line_width
+from mqvitals_agent.commandline.failure import ExitCode, Failure
+from mqvitals_agent.commandline.output import line_width
 from mqvitals_agent.text.terminal import cells, fit, wrap
 
 _DESCRIPTION = """\
@@ -159,7 +159,7 @@ def _linked(match: re.Match[str]) -> str:
 
 
 def _unknown(topic: str, pages: Iterable[str]) -> Failure:
-    from mqvitals_agent.cli.main import COMMANDS
+    from mqvitals_agent.commandline.runner import COMMANDS
     from mqvitals_config.problem import did_you_mean
 
     if any(command.name == topic for command in COMMANDS):

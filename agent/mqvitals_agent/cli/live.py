@@ -15,13 +15,13 @@ from pathlib import Path
 from mqvitals_agent import __version__
 from mqvitals_agent.bounded_call import BoundedCall, NoAnswerError
 from mqvitals_agent.cli.agent_settings import InForce, told
-from mqvitals_agent.cli.failure import ExitCode, Failure
 from mqvitals_agent.cli.record import Recorder
 from mqvitals_agent.cli.service_manager import ServiceManager
 from mqvitals_agent.cli.settings_watch import SettingsWatch
 from mqvitals_agent.cli.smf_writing import write_smf
 from mqvitals_agent.cli.watched import Roll, Watched
 from mqvitals_agent.clock import SystemClock, VirtualClock
+from mqvitals_agent.commandline.failure import ExitCode, Failure
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.connection.header import RecordingError
 from mqvitals_agent.garbage import out_of_the_way, rare_collections

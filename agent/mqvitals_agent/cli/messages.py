@@ -5,9 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 
-from mqvitals_agent.cli.failure import ExitCode, Failure
-from mqvitals_agent.cli.store_argument import add_store_arguments, check_owners, line_width, now_ms, open_store, show
-from mqvitals_agent.cli.time_argument import add_zone_argument
+from mqvitals_agent.commandline.arguments import (
+    add_store_arguments,
+    add_zone_argument,
+    check_owners,
+    now_ms,
+    open_store,
+)
+from mqvitals_agent.commandline.failure import ExitCode, Failure
+from mqvitals_agent.commandline.output import line_width, show
 
 _DESCRIPTION = """\
 Lists the console messages that the agent found in the files it follows (console.follow), oldest first. What came several times

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from mqvitals_agent.cli.failure import ExitCode, Failure
+from mqvitals_agent.commandline.failure import ExitCode, Failure
 
 if TYPE_CHECKING:
     from mqvitals_rules.plan.answer import Answer
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _list(program: str, options: Sequence[str]) -> int:
     from mqvitals_agent.cli.plan_text import list_json, list_lines
-    from mqvitals_agent.cli.store_argument import line_width, show
+    from mqvitals_agent.commandline.output import line_width, show
     from mqvitals_rules.plan.catalogue import FORMULAS
 
     parser = _Parser(prog=f"{program} list", description="Every formula and what it tells.", allow_abbrev=False)
@@ -111,7 +111,7 @@ def _calculate(formula: Formula, program: str, options: Sequence[str]) -> int:
 
 def _options_of(formula: Formula, program: str) -> _Parser:
     from mqvitals_agent.cli.plan_text import help_lines
-    from mqvitals_agent.cli.store_argument import line_width
+    from mqvitals_agent.commandline.output import line_width
 
     parser = _Parser(
         prog=program,
@@ -150,10 +150,10 @@ def _help(each: Input) -> str:
 
 def _tell(formula: Formula, answer: Answer, told: Sequence[str], *, as_json: bool) -> None:
     from mqvitals_agent.cli.plan_text import answer_json, answer_lines
-    from mqvitals_agent.cli.store_argument import line_width, show
+    from mqvitals_agent.commandline.output import line_width, show
 
     if as_json:
-        from mqvitals_agent.cli.stream import complain
+        from mqvitals_agent.commandline.output import complain
         from mqvitals_agent.text.terminal import safe
 
         # The JSON is that of the formula alone; where its inputs are from is for people.

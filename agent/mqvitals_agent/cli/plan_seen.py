@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.cli.failure import Failure
+from mqvitals_agent.commandline.failure import Failure
 from mqvitals_rules.snapshot import ObjectName
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def taken(
     formula: Formula, asked: argparse.Namespace, given: Mapping[str, Given]
 ) -> tuple[dict[str, Given], list[str]]:
     """The inputs that the store tells of those not ``given``, and a sentence about each. Raises Failure."""
-    from mqvitals_agent.cli.store_argument import now_ms
+    from mqvitals_agent.commandline.arguments import now_ms
     from mqvitals_agent.plan.observation import observe
     from mqvitals_agent.plan.seen import metrics_of, see
     from mqvitals_agent.store.error import StoreError
@@ -82,7 +82,7 @@ def _object(formula: Formula, text: str) -> ObjectName:
 
 def _facts(asked: argparse.Namespace) -> Facts:
     """The declared facts, defaults included; raises Failure for a file that cannot be used."""
-    from mqvitals_agent.cli.rule_argument import explained, settings_of
+    from mqvitals_agent.commandline.settings import explained, settings_of
     from mqvitals_rules.check import facts_of
     from mqvitals_rules.facts import Facts
     from mqvitals_rules.vocabulary.tables import KINDS

@@ -6,8 +6,8 @@ import argparse
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.cli.agent import address_file
-from mqvitals_agent.cli.failure import ExitCode, Failure
-from mqvitals_agent.cli.store_argument import now_ms
+from mqvitals_agent.commandline.arguments import now_ms
+from mqvitals_agent.commandline.failure import ExitCode, Failure
 
 if TYPE_CHECKING:
     from mqvitals_config.receiver import Receiver
@@ -53,7 +53,7 @@ def run_test(arguments: argparse.Namespace) -> int:
 
 
 def _receiver(arguments: argparse.Namespace) -> Receiver:
-    from mqvitals_agent.cli.config import settings_in_force
+    from mqvitals_agent.commandline.settings import settings_in_force
     from mqvitals_config.receiver import receiver_of
 
     if arguments.webhook is not None:

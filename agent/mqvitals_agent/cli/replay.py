@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.cli.failure import ExitCode, Failure
-from mqvitals_agent.cli.speed_argument import speed
+from mqvitals_agent.commandline.arguments import speed
+from mqvitals_agent.commandline.failure import ExitCode, Failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,8 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Replay; returns the exit code."""
-    from mqvitals_agent.cli.config import settings_in_force
-    from mqvitals_agent.cli.rule_argument import judging_of
+    from mqvitals_agent.commandline.settings import judging_of, settings_in_force
     from mqvitals_agent.connection.recording import RecordingError, read
     from mqvitals_agent.store.error import StoreError
 

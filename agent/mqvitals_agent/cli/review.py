@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.cli.failure import ExitCode, Failure
+from mqvitals_agent.commandline.failure import ExitCode, Failure
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
@@ -21,8 +21,7 @@ Exit code 0 when there is nothing to say, 1 when there are findings, 2 when the 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``review``."""
-    from mqvitals_agent.cli.store_argument import add_store_arguments
-    from mqvitals_agent.cli.time_argument import add_zone_argument
+    from mqvitals_agent.commandline.arguments import add_store_arguments, add_zone_argument
 
     parser.description = _DESCRIPTION
     add_store_arguments(parser)
@@ -45,9 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the review; returns the exit code. Raises Failure."""
-    from mqvitals_agent.cli.rule_argument import judging_of
-    from mqvitals_agent.cli.store_argument import line_width, open_store, settings_of
-    from mqvitals_agent.cli.stream import only_ascii
+    from mqvitals_agent.commandline.arguments import loaded_settings, open_store
+    from mqvitals_agent.commandline.output import line_width, only_ascii
+    from mqvitals_agent.commandline.settings import judging_of
     from mqvitals_agent.review.as_json import review_json
     from mqvitals_agent.review.examination import examine
     from mqvitals_agent.review.report import review_blocks
@@ -58,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.ascii:
         only_ascii()
-    judging = judging_of(settings_of(arguments).settings)
+    judging = judging_of(loaded_settings(arguments).settings)
     with open_store(arguments) as reader:
         try:
             _check_names(reader, arguments.queue_manager)
@@ -80,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check_names(reader: StoreReader, names: list[str]) -> None:
     """Raises Failure for a store that holds nothing, and for a name that it does not know."""
-    from mqvitals_agent.cli.store_argument import check_owners
+    from mqvitals_agent.commandline.arguments import check_owners
 
     if not any(not owner.unwatched for owner in reader.owners()):
         raise Failure("the store holds nothing yet", hint="the first cycle of an agent fills it")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from mqvitals_agent.cli import rules_check, rules_list, rules_test
-from mqvitals_agent.cli.time_argument import add_zone_argument
+from mqvitals_agent.commandline.arguments import add_zone_argument
 
 _EXPLAIN = """\
 Prints a rule: its condition, thresholds with their origin, advice, caveat and source. With an object (QM01/buffer_pool/3) and a store

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.cli.failure import ExitCode, Failure
-from mqvitals_agent.cli.rule_argument import explained, settings_of
+from mqvitals_agent.commandline.failure import ExitCode, Failure
+from mqvitals_agent.commandline.settings import explained, settings_of
 
 if TYPE_CHECKING:
     from mqvitals_config.problem import Problem

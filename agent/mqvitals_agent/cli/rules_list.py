@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from mqvitals_agent.cli.failure import ExitCode, Failure
-from mqvitals_agent.cli.rule_argument import rules_of, settings_of
+from mqvitals_agent.commandline.failure import ExitCode, Failure
+from mqvitals_agent.commandline.settings import rules_of, settings_of
 
 if TYPE_CHECKING:
     from mqvitals_config.settings import Settings
@@ -164,7 +164,7 @@ def _table(rules: Iterable[Rule], disabled: frozenset[str]) -> list[str]:
 
 
 def _counted(rules: Iterable[Rule]) -> Iterator[str]:
-    from mqvitals_agent.cli.store_argument import line_width
+    from mqvitals_agent.commandline.output import line_width
     from mqvitals_agent.text.terminal import safe, wrap
 
     told = counts(rules)

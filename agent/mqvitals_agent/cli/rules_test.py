@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mqvitals_agent.cli.failure import ExitCode, Failure
-from mqvitals_agent.cli.rule_argument import explained, settings_of
+from mqvitals_agent.commandline.failure import ExitCode, Failure
+from mqvitals_agent.commandline.settings import explained, settings_of
 
 if TYPE_CHECKING:
     from mqvitals_config.settings import Settings
@@ -126,7 +126,7 @@ def _shipped_rules() -> RuleSet:
 
 def _own(path: str, arguments: argparse.Namespace) -> Suite:
     """The tests of a file of the site, with the rules in force there."""
-    from mqvitals_agent.cli.rule_argument import judging_of
+    from mqvitals_agent.commandline.settings import judging_of
     from mqvitals_config.problem import ConfigError
     from mqvitals_config.source import UnreadableError, read
 

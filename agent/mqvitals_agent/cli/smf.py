@@ -12,9 +12,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from mqvitals_agent.cli.failure import ExitCode, Failure
-from mqvitals_agent.cli.stream import cannot_write, complain
-from mqvitals_agent.cli.time_argument import FORMS, moment_argument, zone_argument
+from mqvitals_agent.commandline.arguments import FORMS, moment_argument, zone_argument
+from mqvitals_agent.commandline.failure import ExitCode, Failure
+from mqvitals_agent.commandline.output import cannot_write, complain
 
 if TYPE_CHECKING:
     from mqvitals_agent.smf.csv_files import CsvFiles

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.cli.failure import ExitCode, Failure
+from mqvitals_agent.commandline.failure import ExitCode, Failure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -44,8 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Import; returns the exit code. Raises Failure when the store cannot be used."""
-    from mqvitals_agent.cli.config import settings_in_force
-    from mqvitals_agent.cli.rule_argument import judging_of
+    from mqvitals_agent.commandline.settings import judging_of, settings_in_force
     from mqvitals_agent.store.error import StoreError
     from mqvitals_agent.store.lock import writer_of
 

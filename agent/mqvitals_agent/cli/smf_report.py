@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from mqvitals_agent.cli.failure import ExitCode, Failure
-from mqvitals_agent.cli.stream import complain, only_ascii
+from mqvitals_agent.commandline.failure import ExitCode, Failure
+from mqvitals_agent.commandline.output import complain, only_ascii
 
 _DESCRIPTION = """\
 Reads SMF data of z/OS (types 115 and 116) and writes a health check: what was read, what is right and wrong about each
@@ -34,9 +34,9 @@ def run(arguments: argparse.Namespace) -> int:
     import sqlite3
     import time
 
-    from mqvitals_agent.cli.rule_argument import judging_of, settings_of
     from mqvitals_agent.cli.smf_import import groups_of
-    from mqvitals_agent.cli.store_argument import line_width
+    from mqvitals_agent.commandline.output import line_width
+    from mqvitals_agent.commandline.settings import judging_of, settings_of
     from mqvitals_agent.smf.report.document import ascii_blocks
     from mqvitals_agent.smf.report.health_check import health_check
     from mqvitals_agent.smf.report.markdown import markdown_lines

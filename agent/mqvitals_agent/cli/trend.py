@@ -7,9 +7,17 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.cli.failure import ExitCode, Failure
-from mqvitals_agent.cli.store_argument import add_store_arguments, line_width, now_ms, open_store, show
-from mqvitals_agent.cli.time_argument import FORMS, add_zone_argument, moment_argument, reading_zone
+from mqvitals_agent.commandline.arguments import (
+    FORMS,
+    add_store_arguments,
+    add_zone_argument,
+    moment_argument,
+    now_ms,
+    open_store,
+    reading_zone,
+)
+from mqvitals_agent.commandline.failure import ExitCode, Failure
+from mqvitals_agent.commandline.output import line_width, show
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader

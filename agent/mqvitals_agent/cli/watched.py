@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.cli.failure import Failure
 from mqvitals_agent.clock import Clock, SystemClock
+from mqvitals_agent.commandline.failure import Failure
 
 if TYPE_CHECKING:
     from mqvitals_agent.connection.connection import Connector

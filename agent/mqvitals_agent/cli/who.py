@@ -6,8 +6,9 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.cli.failure import ExitCode, Failure
-from mqvitals_agent.cli.store_argument import add_store_arguments, line_width, now_ms, open_store, painter, show
+from mqvitals_agent.commandline.arguments import add_store_arguments, now_ms, open_store
+from mqvitals_agent.commandline.failure import ExitCode, Failure
+from mqvitals_agent.commandline.output import line_width, painter, show
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

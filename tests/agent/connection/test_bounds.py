@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_agent.cli.main import main
+from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.connection.header import MOST_QUEUE_MANAGERS, Header
 from mqvitals_agent.connection.lines import lines

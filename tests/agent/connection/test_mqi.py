@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.cli import main as cli
+from mqvitals_agent.commandline import runner as cli
 from mqvitals_agent.connection.field import ascii_field, text_field
 from mqvitals_agent.connection.link import BindingError, MqiError, OpenQueue, RouteError
 from mqvitals_agent.connection.mqi import load

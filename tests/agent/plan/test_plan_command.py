@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.cli.main import main
 from mqvitals_agent.cli.plan_text import table
+from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.text.terminal import cells
 from mqvitals_rules.plan.answer import Row
 from mqvitals_rules.plan.catalogue import FORMULAS

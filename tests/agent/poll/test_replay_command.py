@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mqvitals_agent.cli.main import main
+from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.connection.recording import Exchange, Header, MqiFailure, Writer
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.poll.probe import Question
@@ -228,7 +228,15 @@ def test_settings_name_the_group(replay: Callable[..., int], recording: Path, tm
 def test_interrupted_replay_ends_in_order(recording: Path, tmp_path: Path) -> None:
     """Ctrl-C closes the store, says how far it came, and exits as interrupted; what was stored is there."""
     store = tmp_path / "x.db"
-    command = [sys.executable, "-m", "mqvitals_agent.cli.main", "replay", str(recording), "--store", str(store)]
+    command = [
+        sys.executable,
+        "-m",
+        "mqvitals_agent.commandline.runner",
+        "replay",
+        str(recording),
+        "--store",
+        str(store),
+    ]
     process = subprocess.Popen([*command, "--speed", "1", "-v"], stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     first = process.stderr.readline()

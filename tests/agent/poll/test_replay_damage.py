@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqsamples.examples import COSTLY
-from mqvitals_agent.cli.main import main
+from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.connection.recording import Exchange, Header, MqiFailure, Writer
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.poll.probe import Question

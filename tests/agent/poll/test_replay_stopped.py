@@ -12,7 +12,7 @@ import pytest
 
 from mqvitals_agent.store.reader import StoreReader
 
-PROGRAM = (sys.executable, "-P", "-m", "mqvitals_agent.cli.main", "replay")
+PROGRAM = (sys.executable, "-P", "-m", "mqvitals_agent.commandline.runner", "replay")
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_ignored_hangup_stays_ignored(tmp_path: Path) -> None:
     """Under nohup a terminal that is closed stops nothing."""
     code = (
         "import os, signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
-        "from mqvitals_agent.cli.stop import stoppable\n"
+        "from mqvitals_agent.commandline.runner import stoppable\n"
         "with stoppable() as stop:\n    os.kill(os.getpid(), signal.SIGHUP)\n    print(stop.code)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -77,7 +77,7 @@ def test_a_late_second_signal_changes_nothing() -> None:
     """The exit code of the first signal stands, also when another comes while the program is on its way out."""
     code = (
         "import os, signal, sys\n"
-        "from mqvitals_agent.cli.stop import stoppable\n"
+        "from mqvitals_agent.commandline.runner import stoppable\n"
         "with stoppable() as stop:\n"
         "    try:\n        os.kill(os.getpid(), signal.SIGTERM)\n    except KeyboardInterrupt:\n        pass\n"
         "os.kill(os.getpid(), signal.SIGHUP)\n"

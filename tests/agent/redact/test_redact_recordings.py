@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.cli.main import main
+from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.connection.exchange import Exchange, Reply
 from mqvitals_agent.connection.recording import Writer, read
 from mqvitals_agent.pcf import constants as mq

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_agent.cli.main import main
+from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.smf.frame import frames
 from mqvitals_agent.smf.record import parse
 from mqvitals_agent.smf.source import open_smf

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.cli.main import main
+from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.smf.reader import records
 from mqvitals_agent.smf.section import sections
 from mqvitals_agent.smf.source import open_smf
@@ -154,7 +154,7 @@ def test_gzip_and_standard_input(day: Path, tmp_path: Path) -> None:
     """A compressed file and a pipe say the same as the file; what comes through a pipe may be compressed too."""
     packed = tmp_path / "day.smf.gz"
     packed.write_bytes(gzip.compress(day.read_bytes()))
-    command = [sys.executable, "-m", "mqvitals_agent.cli.main", "smf", "dump"]
+    command = [sys.executable, "-m", "mqvitals_agent.commandline.runner", "smf", "dump"]
     plain = subprocess.run([*command, str(day)], capture_output=True, check=True).stdout
     assert plain.count(b"\n") == 4
     assert subprocess.run([*command, str(packed)], capture_output=True, check=True).stdout == plain
@@ -166,7 +166,7 @@ def test_a_reader_that_goes_away(simulated: Path, tmp_path: Path) -> None:
     """When ``head`` has what it wants, the command ends in order and says nothing."""
     file = tmp_path / "more-than-a-pipe-holds.smf"
     file.write_bytes(simulated.read_bytes() * 4)
-    command = [sys.executable, "-m", "mqvitals_agent.cli.main", "smf", "dump", str(file)]
+    command = [sys.executable, "-m", "mqvitals_agent.commandline.runner", "smf", "dump", str(file)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None

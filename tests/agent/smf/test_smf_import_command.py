@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.cli.main import main
 from mqvitals_agent.cli.smf_import import groups_of
+from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.smf.groups import Groups
 from mqvitals_agent.smf.reader import records
 from mqvitals_agent.smf.source import open_smf

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mqvitals_agent.cli.main import main
+from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.smf.error import SmfError
 from mqvitals_agent.smf.groups import Groups
 from mqvitals_agent.smf.identity import identity_of

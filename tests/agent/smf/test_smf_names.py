@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.cli.main import main
+from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.smf.groups import Groups
 from mqvitals_agent.smf.record import parse
 from mqvitals_agent.smf.teller import KEPT, Sampler

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.cli.main import main
+from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.smf.record import parse
 from mqvitals_agent.smf.report.health_check import health_check
 from mqvitals_agent.smf.restart import Restarts

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.cli.main import main
+from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.review.examination import examine
 from mqvitals_agent.review.settlement import settle
 from mqvitals_agent.store.reader import StoreReader

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.cli.main import main
+from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.smf.error import SmfError
 from mqvitals_agent.smf.reader import records
 from mqvitals_agent.smf.record import FIRST_YEAR, LAST_YEAR, LONGEST_INTERVAL_US, Record, parse

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.cli.main import main
+from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.store.message_row import ConsoleRow, message
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
 
-from mqvitals_agent.cli.store_argument import now_ms
+from mqvitals_agent.commandline.arguments import now_ms
 from mqvitals_agent.text.styled import Line, Tone, line
 from mqvitals_agent.text.terminal import cut, safe, wrap
 from mqvitals_agent.view.frame import Frame, Want

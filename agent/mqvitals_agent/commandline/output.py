@@ -1,12 +1,18 @@
-"""Standard output and standard error made safe to print on, whatever they are."""
+"""Standard output and standard error: made safe to print on, as wide as the terminal, coloured or in ASCII."""
 
 from __future__ import annotations
+
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mqvitals_agent.view.paint import Painter
 
 import codecs
 import errno
 import io
-import os
-import sys
 from contextlib import suppress
 
 _ERRORS = "mqvitals.ascii"
@@ -82,3 +88,35 @@ def _in_ascii(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return "".join(map(in_ascii, error.object[error.start : error.end])), error.end
+
+
+NARROWEST, WIDEST, USUAL = 40, 200, 80
+"""Cells of a line: the limits of what a terminal is taken to be, and what is taken where there is none."""
+
+
+def line_width() -> int:
+    """Cells of a line on this terminal; 80 where there is none."""
+    if not sys.stdout.isatty() and "COLUMNS" not in os.environ:
+        return USUAL
+    return min(max(shutil.get_terminal_size((USUAL, 24)).columns, NARROWEST), WIDEST)
+
+
+def screen_height() -> int | None:
+    """Lines of this terminal that a screen may fill, the last being the prompt's; None where there is no terminal."""
+    if not sys.stdout.isatty():
+        return None
+    lines = shutil.get_terminal_size((USUAL, 0)).lines
+    # A terminal that does not know its height tells 0.
+    return lines - 1 if lines > 1 else None
+
+
+def painter() -> Painter:
+    """Colours for standard output, if it wants any."""
+    from mqvitals_agent.view.paint import Painter, wants_colour
+
+    return Painter(wants_colour(os.environ, terminal=sys.stdout.isatty()))
+
+
+def show(lines: list[str]) -> None:
+    """Print text for people."""
+    print("\n".join(lines))

@@ -1,23 +1,44 @@
-"""What the rule commands share: the settings and rules in force, a rule by its id, problems shown in their files."""
+"""The settings and rules in force for a command; every problem is shown in its file."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.cli.failure import Failure
+from mqvitals_agent.commandline.failure import Failure
 
 if TYPE_CHECKING:
+    from mqvitals_config.load import LoadedSettings
     from mqvitals_config.problem import Problem
     from mqvitals_config.settings import Settings
     from mqvitals_rules.check import Judging
     from mqvitals_rules.rule import Rule
 
 
+def settings_in_force(path: str | None, flags: Mapping[str, object], *, search: bool = True) -> LoadedSettings:
+    """The settings for a command: ``path`` is its ``--config``, ``flags`` its arguments (``vars(arguments)`` will do).
+
+    Without ``search`` only a file that is named is read: a simulation or a recording is not the site's own group. Raises Failure with every problem.
+    """
+    from mqvitals_config.load import load_settings
+    from mqvitals_config.problem import ConfigError
+    from mqvitals_config.source import UnreadableError, explained
+
+    try:
+        return load_settings(path, os.environ, flags, search=search)
+    except UnreadableError as error:
+        raise Failure(str(error), hint="--config or MQVITALS_CONFIG names the file") from error
+    except ConfigError as error:
+        raise Failure(
+            f"the settings cannot be used:\n{explained(error.problems)}",
+            hint="'mqvitals config check FILE' lists these; 'mqvitals help configuration' has every key",
+        ) from error
+
+
 def settings_of(arguments: argparse.Namespace) -> Settings:
     """The settings in force. Raises Failure."""
-    from mqvitals_agent.cli.config import settings_in_force
 
     return settings_in_force(arguments.config, vars(arguments)).settings
 
