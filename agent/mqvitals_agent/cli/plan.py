@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 from mqvitals_agent.commandline.failure import ExitCode, Failure
 
 if TYPE_CHECKING:
-    from mqvitals_rules.plan.answer import Answer
-    from mqvitals_rules.plan.formula import Formula
-    from mqvitals_rules.plan.question import Input
+    from mqvitals_rules.plan.formula import Formula, FormulaAnswer, Input
 
 _EPILOG = """\
 Amounts may end in K, M, G, KB, MB or GB: 1024s of bytes, 1000s of what is counted.
@@ -72,17 +70,16 @@ def _list(program: str, options: Sequence[str]) -> int:
     if asked.json:
         print(list_json(FORMULAS.values()))
     elif asked.markdown:
-        from mqvitals_rules.plan.page import page
+        from mqvitals_rules.plan.catalogue import formulas_page
 
-        sys.stdout.write(page(FORMULAS.values()))
+        sys.stdout.write(formulas_page(FORMULAS.values()))
     else:
         show(list_lines(FORMULAS.values(), line_width()))
     return ExitCode.DONE
 
 
 def _calculate(formula: Formula, program: str, options: Sequence[str]) -> int:
-    from mqvitals_rules.plan.quantity import given
-    from mqvitals_rules.plan.question import PlanError
+    from mqvitals_rules.plan.formula import PlanError, parse_input
 
     parser = _options_of(formula, program)
     asked, strange = parser.parse_known_args(options)
@@ -92,7 +89,7 @@ def _calculate(formula: Formula, program: str, options: Sequence[str]) -> int:
         raise Failure(f"{formula.name} has no option {word}; it has {has}", hint=f"'{program} --help' tells more")
     try:
         inputs = {
-            each.name: given(each, text)
+            each.name: parse_input(each, text)
             for each in formula.inputs
             if (text := getattr(asked, _field(each))) is not None
         }
@@ -142,13 +139,13 @@ def _field(each: Input) -> str:
 
 
 def _help(each: Input) -> str:
-    from mqvitals_rules.plan.quantity import shown
+    from mqvitals_rules.plan.formula import format_number
 
-    default = "" if each.default is None else f" (default: {shown(each.default)})"
+    default = "" if each.default is None else f" (default: {format_number(each.default)})"
     return f"{each.meaning}: {each.allowed}{default}".replace("%", "%%")
 
 
-def _tell(formula: Formula, answer: Answer, told: Sequence[str], *, as_json: bool) -> None:
+def _tell(formula: Formula, answer: FormulaAnswer, told: Sequence[str], *, as_json: bool) -> None:
     from mqvitals_agent.cli.plan_text import answer_json, answer_lines
     from mqvitals_agent.commandline.output import line_width, show
 

@@ -10,10 +10,9 @@ from mqvitals_agent.commandline.failure import Failure
 from mqvitals_rules.snapshot import ObjectName
 
 if TYPE_CHECKING:
-    from mqvitals_agent.plan.seen import Seen
+    from mqvitals_agent.plan_inputs import FoundInput
     from mqvitals_rules.facts import Facts
-    from mqvitals_rules.plan.formula import Formula
-    from mqvitals_rules.plan.question import Given
+    from mqvitals_rules.plan.formula import Formula, Given
 
 
 def taken(
@@ -21,8 +20,7 @@ def taken(
 ) -> tuple[dict[str, Given], list[str]]:
     """The inputs that the store tells of those not ``given``, and a sentence about each. Raises Failure."""
     from mqvitals_agent.commandline.arguments import now_ms
-    from mqvitals_agent.plan.observation import observe
-    from mqvitals_agent.plan.seen import metrics_of, see
+    from mqvitals_agent.plan_inputs import find_inputs, known_metrics, metrics_of
     from mqvitals_agent.store.error import StoreError
     from mqvitals_agent.store.reader import StoreReader
 
@@ -37,10 +35,10 @@ def taken(
                 raise Failure(f"the store has seen no {name}", hint=hint)
             last = reader.last_ts()
             now = last if reader.meta().past and last is not None else now_ms()
-            told = observe(reader, name, metrics_of(formula.name, name.kind), facts, now)
+            told = known_metrics(reader, name, metrics_of(formula.name, name.kind), facts, now)
     except StoreError as error:
         raise Failure(error.message, hint=error.hint) from error
-    seen = see(formula, name.kind, told, given)
+    seen = find_inputs(formula, name.kind, told, given)
     missing = [each for each in seen if each.value is None and each.input.default is None]
     if missing:
         # All of them at once: who must give them should not find them one by one.
@@ -51,21 +49,21 @@ def taken(
     return values, [*_told(seen, name, now)]
 
 
-def _told(seen: tuple[Seen, ...], name: ObjectName, now: int) -> Iterator[str]:
+def _told(seen: tuple[FoundInput, ...], name: ObjectName, now: int) -> Iterator[str]:
     from mqvitals_agent.text.figure import short_age
-    from mqvitals_rules.plan.quantity import shown
+    from mqvitals_rules.plan.formula import format_number
 
     for each in seen:
         if each.value is None:
-            yield f"{each.input.option} not taken ({each.words}): {shown(each.input.default)} is the default"
+            yield f"{each.input.option} not taken ({each.words}): {format_number(each.input.default)} is the default"
             continue
         old = "declared" if each.ts is None else f"{short_age(now - each.ts)} old"
         silent = f", not answered since: {each.silent}" if each.silent else ""
-        yield f"{each.input.option} {shown(each.value)} from {each.words} of {name}, {old}{silent}"
+        yield f"{each.input.option} {format_number(each.value)} from {each.words} of {name}, {old}{silent}"
 
 
 def _object(formula: Formula, text: str) -> ObjectName:
-    from mqvitals_agent.plan.seen import kinds_of
+    from mqvitals_agent.plan_inputs import kinds_of
 
     kinds = kinds_of(formula.name)
     if not kinds:

@@ -7,15 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from mqvitals_agent.text.terminal import cells, safe, wrap
-from mqvitals_rules.plan.answer import Answer, Row
-from mqvitals_rules.plan.formula import Formula
-from mqvitals_rules.plan.page import command
-from mqvitals_rules.plan.quantity import shown
+from mqvitals_rules.plan.catalogue import command
+from mqvitals_rules.plan.formula import Formula, FormulaAnswer, TableRow, format_number
 
 _INDENT = "  "
 
 
-def answer_json(answer: Answer) -> str:
+def answer_json(answer: FormulaAnswer) -> str:
     """One line; ``rows`` only where the answer is a table."""
     told: dict[str, Any] = {
         "formula": answer.formula,
@@ -33,18 +31,18 @@ def answer_json(answer: Answer) -> str:
     return json.dumps(told, ensure_ascii=False)
 
 
-def answer_lines(formula: Formula, answer: Answer, told: Sequence[str], width: int) -> list[str]:
+def answer_lines(formula: Formula, answer: FormulaAnswer, told: Sequence[str], width: int) -> list[str]:
     """The answer first, then how it came about and what it rests on; ``told`` says where inputs are from."""
     lines = wrap(f"{formula.title}: {answer.formula}", width, rest=_INDENT)
     if answer.value is not None:
-        exact = "" if answer.exact in (None, answer.value) else f"  (exact: {shown(answer.exact)})"
-        lines += ["", *wrap(f"{_INDENT}{shown(answer.value)} {answer.unit}{exact}", width, first=_INDENT)]
+        exact = "" if answer.exact in (None, answer.value) else f"  (exact: {format_number(answer.exact)})"
+        lines += ["", *wrap(f"{_INDENT}{format_number(answer.value)} {answer.unit}{exact}", width, first=_INDENT)]
     if answer.inputs:
         lines += ["", "With"]
         names = max(len(each.option) for each in formula.inputs)
         for each in formula.inputs:
             unit = f" {each.unit}" if each.unit and not each.words else ""
-            lines.append(f"{_INDENT}{each.option:<{names}}  {safe(shown(answer.inputs[each.name]))}{unit}")
+            lines.append(f"{_INDENT}{each.option:<{names}}  {safe(format_number(answer.inputs[each.name]))}{unit}")
     if told:
         lines += ["", "Seen"]
         for sentence in told:
@@ -69,7 +67,7 @@ class _Column(NamedTuple):
     right: bool
 
 
-def table(rows: Sequence[Row], width: int) -> list[str]:
+def table(rows: Sequence[TableRow], width: int) -> list[str]:
     """Rows below the names of their columns, which are broken at their words; numbers stand to the right.
 
     What is wider than ``width`` goes on below, with the columns again that tell the rows apart.
@@ -94,7 +92,7 @@ def table(rows: Sequence[Row], width: int) -> list[str]:
     return lines
 
 
-def _column(rows: Sequence[Row], name: str) -> _Column:
+def _column(rows: Sequence[TableRow], name: str) -> _Column:
     values = [_cell(row.get(name)) for row in rows]
     words = name.split("_")
     room = max(*map(cells, values), *map(len, words), 1)
@@ -123,13 +121,13 @@ def _line(texts: Sequence[str], columns: Sequence[_Column]) -> str:
 
 
 def _cell(value: int | float | str | None) -> str:
-    return safe(shown(value))
+    return safe(format_number(value))
 
 
 def help_lines(formula: Formula, width: int) -> list[str]:
     """What a formula's help says beside its options: an example with its answer, and what it rests on."""
     answer = formula(**formula.example)
-    value = "a table" if answer.value is None else f"{shown(answer.value)} {answer.unit}"
+    value = "a table" if answer.value is None else f"{format_number(answer.value)} {answer.unit}"
     lines = ["example:", f"{_INDENT}{command(formula)}"]
     lines += [f"{_INDENT}-> {value}", ""]
     return lines + _rests(formula.measured_on, answer.caveat, formula.source, width)

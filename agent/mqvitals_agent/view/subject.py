@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.plan.observation import observe
-from mqvitals_agent.plan.seen import Known
+from mqvitals_agent.plan_inputs import KnownMetric, known_metrics
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.text.severity import Health, health_of
@@ -86,7 +85,7 @@ class Detail:
     tasks: tuple[Item, ...] = ()
     mqsc: str = ""
     console: Console = field(default_factory=Console)
-    planned: Mapping[str, Known] = field(default_factory=dict)
+    planned: Mapping[str, KnownMetric] = field(default_factory=dict)
     chartable: tuple[str, ...] = ()
     metric: str = ""
     trend: TrendView | None = None
@@ -147,7 +146,7 @@ def read_detail(
         tasks=tasks,
         mqsc=lead[1].mqsc if lead is not None and lead[1].mqsc else _mqsc(looked),
         console=read_console(reader, name, (*firing, *below)[:_TOLD_BESIDE], situation.now),
-        planned={} if stale else observe(reader, name, wanted(name.kind), rules.facts, situation.now),
+        planned={} if stale else known_metrics(reader, name, wanted(name.kind), rules.facts, situation.now),
         chartable=chartable,
         metric=shown,
         trend=_trend(reader, name, shown, values, TimeRange(situation.now - span_ms, situation.now)) if shown else None,

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from mqvitals_agent.plan.seen import Known, metrics_of, see
-from mqvitals_agent.plan.take import Told
+from mqvitals_agent.plan_inputs import KnownMetric, KnownValue, find_inputs, metrics_of
 from mqvitals_agent.text.figure import duration_us, number, whole
 from mqvitals_agent.text.styled import Line, Tone, heading, line
 from mqvitals_agent.text.terminal import wrap
-from mqvitals_rules.plan.batch import MOST_BATCH_MSGS, batch_transfer_time
-from mqvitals_rules.plan.formula import Formula
-from mqvitals_rules.plan.initiator import chiadaps
-from mqvitals_rules.plan.page_set import page_set_capacity
-from mqvitals_rules.plan.question import Given, PlanError
-from mqvitals_rules.plan.structure import cf_structure_messages, cf_structure_size
+from mqvitals_rules.plan.channel_initiator import chiadaps
+from mqvitals_rules.plan.channels import MOST_BATCH_MSGS, batch_transfer_time
+from mqvitals_rules.plan.formula import Formula, Given, PlanError
+from mqvitals_rules.plan.page_sets import page_set_capacity
+from mqvitals_rules.plan.structures import cf_structure_messages, cf_structure_size
 
 _INDENT = "  "
 _MOVED = 1000
@@ -37,9 +35,9 @@ def wanted(kind: str) -> frozenset[str]:
     return frozenset({*asked, *_BESIDE.get(kind, ())} - _LEFT_OUT)
 
 
-def what_if_lines(kind: str, told: Mapping[str, Known], width: int) -> Iterator[Line]:
+def what_if_lines(kind: str, told: Mapping[str, KnownMetric], width: int) -> Iterator[Line]:
     """A few lines, or none where the values are not there or were not answered since."""
-    known = {name: each for name, each in told.items() if isinstance(each, Told) and not each.silent}
+    known = {name: each for name, each in told.items() if isinstance(each, KnownValue) and not each.silent}
     match kind:
         case "channel":
             said = _channel(known)
@@ -62,7 +60,7 @@ def what_if_lines(kind: str, told: Mapping[str, Known], width: int) -> Iterator[
         yield line(each, Tone.FAINT)
 
 
-def _channel(told: Mapping[str, Known]) -> tuple[str, ...]:
+def _channel(told: Mapping[str, KnownMetric]) -> tuple[str, ...]:
     """How long a thousand messages take with other batch sizes and the round trip that was seen."""
     inputs = _inputs(batch_transfer_time, "channel", told, {"batch_msgs", "wait_us"})
     if inputs is None:
@@ -80,10 +78,10 @@ def _channel(told: Mapping[str, Known]) -> tuple[str, ...]:
     )
 
 
-def _structure(told: Mapping[str, Known]) -> tuple[str, ...]:
+def _structure(told: Mapping[str, KnownMetric]) -> tuple[str, ...]:
     """How many more messages of the average length there is room for, and what twice as many would take."""
     of_group = told.get("type")
-    if isinstance(of_group, Told) and of_group.value != 0:
+    if isinstance(of_group, KnownValue) and of_group.value != 0:
         return ()
     grown = _inputs(cf_structure_size, "cf_structure", told, {"msg_bytes", "max_msgs"})
     held = _inputs(cf_structure_messages, "cf_structure", told, {"size_kb", "user_bytes"})
@@ -104,7 +102,7 @@ def _structure(told: Mapping[str, Known]) -> tuple[str, ...]:
     )
 
 
-def _page_set(told: Mapping[str, Known]) -> tuple[str, ...]:
+def _page_set(told: Mapping[str, KnownMetric]) -> tuple[str, ...]:
     """How many messages of the average length it holds as large as it is."""
     inputs = _inputs(page_set_capacity, "page_set", told, {"pages", "msg_bytes"})
     most = None if inputs is None else _value(page_set_capacity, inputs)
@@ -119,12 +117,12 @@ def _page_set(told: Mapping[str, Known]) -> tuple[str, ...]:
     )
 
 
-def _initiator(told: Mapping[str, Known]) -> tuple[str, ...]:
+def _initiator(told: Mapping[str, KnownMetric]) -> tuple[str, ...]:
     """How many adapters are recommended against those that there are."""
     inputs = _inputs(chiadaps, "channel_initiator", told, {"processors"})
     now = told.get("adapters_started")
     most = None if inputs is None else _value(chiadaps, inputs)
-    if inputs is None or most is None or not isinstance(now, Told):
+    if inputs is None or most is None or not isinstance(now, KnownValue):
         return ()
     return (
         (
@@ -135,9 +133,9 @@ def _initiator(told: Mapping[str, Known]) -> tuple[str, ...]:
     )
 
 
-def _inputs(formula: Formula, kind: str, told: Mapping[str, Known], needed: set[str]) -> dict[str, Given] | None:
+def _inputs(formula: Formula, kind: str, told: Mapping[str, KnownMetric], needed: set[str]) -> dict[str, Given] | None:
     """What is seen of a formula's inputs; None without one of those that are ``needed``."""
-    found = {each.input.name: each.value for each in see(formula, kind, told) if each.value is not None}
+    found = {each.input.name: each.value for each in find_inputs(formula, kind, told) if each.value is not None}
     return found if needed <= set(found) else None
 
 

@@ -1,18 +1,119 @@
-"""A formula of the documents: its arithmetic, its inputs, and what it rests on."""
+"""A formula of IBM's performance documents: its inputs with bounds, its arithmetic, its answer and what that rests on.
+
+``parse_input`` reads amounts as a person writes them, such as ``275K``, ``4GB`` and ``1,536``.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from mqvitals_rules.plan.answer import Answer, Outcome
-from mqvitals_rules.plan.question import Given, Input, PlanError
+HIGHLIGHTS = "Performance highlights - WebSphere MQ for z/OS V5.3 & V5.3.1"
+INTERCEPTION = "IBM MQ for z/OS V9.1.3 AMS Interception on Server to Server Message Channels"
+MP1G = "Performance Report - SupportPac MP1G WebSphere MQ for z/OS V7.0.1"
+TUNING = "Performance Tuning and Problem Determination"
+"""The documents, by their titles."""
+
+MOST_US = 60e6
+MOST_PROCESSORS = 256
+"""Upper bounds of inputs."""
+
+TableRow = Mapping[str, int | float | str | None]
+"""A line of a table: what each column says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a formula's arithmetic comes to. ``value`` is in ``unit``; ``exact`` is it before it was rounded to whole ones (None: the same).
+
+    ``steps`` tell the way, one sentence or equation each, with figures and units. ``rows`` where the answer is a table: ``value`` is then the
+    row's that was asked for, or None. ``caveat`` is what holds for these inputs alone, beside the formula's own.
+    """
+
+    value: float | None
+    unit: str
+    steps: tuple[str, ...]
+    exact: float | None = None
+    rows: tuple[TableRow, ...] = ()
+    caveat: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaAnswer:
+    """An outcome with what it rests on. ``inputs`` are all of them, defaults included, by name."""
+
+    formula: str
+    inputs: Mapping[str, int | float | str]
+    value: float | None
+    unit: str
+    exact: float | None
+    measured_on: str
+    caveat: str
+    source: str
+    steps: tuple[str, ...]
+    rows: tuple[TableRow, ...] = field(default=())
+
+
+Given = int | float | str
+"""What a person gives for an input: a number in the input's unit, or one of its words."""
+
+
+class PlanError(ValueError):
+    """An input that a formula cannot take. The message says which, what was given and what may be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One input. ``name`` holds its unit (``msg_bytes``); the option of the command line is the same with ``-`` for ``_``.
+
+    A number is within ``least`` and ``most``, both included, and whole unless ``fraction``. With ``words`` it is one of those.
+    ``default`` None: it must be given.
+    """
+
+    name: str
+    unit: str
+    meaning: str
+    least: float = 0
+    most: float = 1e15
+    default: Given | None = None
+    fraction: bool = False
+    words: tuple[str, ...] = ()
+
+    @property
+    def option(self) -> str:
+        """As it is written on the command line, without the leading ``--``."""
+        return self.name.replace("_", "-")
+
+    @property
+    def allowed(self) -> str:
+        """What may be given, in words: ``1 to 104,857,600 bytes``, ``persistent or non-persistent``."""
+        if self.words:
+            *most, last = self.words
+            return f"{', '.join(most)} or {last}" if most else last
+        unit = f" {self.unit}" if self.unit else ""
+        return f"{_bound(self.least)} to {_bound(self.most)}{unit}"
+
+    def checked(self, given: Given) -> Given:
+        """``given`` itself. Raises PlanError when it is not allowed."""
+        if self.words:
+            if given in self.words:
+                return given
+        elif not isinstance(given, str) and given == given and self.least <= given <= self.most:
+            if self.fraction or given == int(given):
+                return given if self.fraction else int(given)
+            raise PlanError(f"{self.option} is a whole number, {self.allowed}, not {given!r}")
+        raise PlanError(f"{self.option} must be {self.allowed}, not {given!r}")
+
+
+def _bound(number: float) -> str:
+    return f"{number:,.0f}" if number == int(number) else f"{number:g}"
 
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """One calculator. Call it with its inputs by name: it checks them and gives an ``Answer``.
+    """One calculator. Call it with its inputs by name: it checks them and gives an ``FormulaAnswer``.
 
     ``number`` is the catalogue's (``F-01``). ``name`` is that of the command line. ``measured_on`` names machine and release of the measurement,
     "arithmetic" where nothing was measured. ``example`` are inputs of a worked example of the source. ``source``: document and section.
@@ -26,15 +127,15 @@ class Formula:
     caveat: str
     source: str
     example: Mapping[str, Given]
-    arithmetic: Callable[..., Outcome]
+    arithmetic: Callable[..., Result]
 
-    def __call__(self, **given: Given) -> Answer:
+    def __call__(self, **given: Given) -> FormulaAnswer:
         """Answer for these inputs. Raises PlanError for one that is unknown, missing or not allowed."""
         inputs = self._checked(given)
         outcome = self.arithmetic(**inputs)
         caveat = " ".join(each for each in (self.caveat, outcome.caveat) if each)
         exact = outcome.value if outcome.exact is None else outcome.exact
-        return Answer(
+        return FormulaAnswer(
             self.name,
             inputs,
             outcome.value,
@@ -72,10 +173,81 @@ def formula(
     source: str,
     example: Mapping[str, Given],
     caveat: str = "",
-) -> Callable[[Callable[..., Outcome]], Formula]:
+) -> Callable[[Callable[..., Result]], Formula]:
     """Make a formula of a pure function from checked inputs, by name, to its outcome."""
 
-    def made(arithmetic: Callable[..., Outcome]) -> Formula:
+    def made(arithmetic: Callable[..., Result]) -> Formula:
         return Formula(name, number, title, inputs, measured_on, caveat, source, example, arithmetic)
 
     return made
+
+
+_POWERS = {"": 0, "K": 1, "M": 2, "G": 3}
+_BYTES = {"bytes": 0, "KB": 1, "MB": 2, "GB": 3, "TB": 4}
+"""Units of bytes, by their power of 1024."""
+
+_AMOUNT = re.compile(
+    r"(?P<sign>[+-]?)(?P<whole>\d{1,3}(?:,\d{3})+|\d{1,30})?(?:\.(?P<part>\d{1,30}))?\s*(?P<power>[KMG]?)(?P<bytes>B?)",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+def parse_amount(text: str, unit: str) -> int | float:
+    """``text`` as a number of ``unit``. K, M and G are 1000s of what is counted, and 1024s of bytes, KB, MB or GB.
+
+    With an input in KB, ``512K`` and ``512KB`` are 512, ``4G`` is 4,194,304; a number alone is in the unit itself.
+    Raises PlanError, whose message begins with what was written.
+    """
+    found = _AMOUNT.fullmatch(text.strip())
+    if found is None or not (found["whole"] or found["part"]):
+        raise PlanError(f"{_quoted(text)} is no number; write it as 1536, 1.5K, 275K, 512MB or 4G")
+    step, power = _scale(text, unit, found["power"].upper(), of_bytes=bool(found["bytes"]))
+    part = found["part"] or ""
+    count: int = int((found["whole"] or "0").replace(",", "") + part) * step ** max(power, 0)
+    below: int = 10 ** len(part) * step ** max(-power, 0)
+    # Whole numbers are taken without a float between, which would lose digits.
+    value = count // below if count % below == 0 else count / below
+    return -value if found["sign"] == "-" else value
+
+
+def parse_input(each: Input, text: str) -> Given:
+    """What ``text`` gives for an input, checked. Raises PlanError with what may be given."""
+    if each.words:
+        return each.checked(next((word for word in each.words if word.lower() == text.strip().lower()), text))
+    try:
+        return each.checked(parse_amount(text, each.unit))
+    except PlanError as error:
+        if str(error).startswith(f"{each.option} "):
+            raise
+        raise PlanError(f"{each.option}: {error}; it is {each.allowed}") from error
+
+
+def format_number(value: Given | None) -> str:
+    """A number for a person: whole ones to the last digit, others to six that count; None is ``-``."""
+    if value is None:
+        return "-"
+    if isinstance(value, str):
+        return value
+    if value == int(value):
+        return f"{int(value):,}"
+    return f"{value:,.6g}" if abs(value) < 100_000 else f"{value:,.1f}"
+
+
+def is_of_bytes(unit: str) -> bool:
+    """Whether a unit is one of bytes, or of bytes in some time, such as ``MB/s``."""
+    return unit.partition("/")[0] in _BYTES
+
+
+def _scale(text: str, unit: str, power: str, *, of_bytes: bool) -> tuple[int, int]:
+    """The step and how often it is taken to come from what was written to the unit."""
+    if not is_of_bytes(unit):
+        if of_bytes:
+            raise PlanError(f"{_quoted(text)} is a number of bytes, not of {unit or 'what is asked'}")
+        return 1000, _POWERS[power]
+    if not power and not of_bytes:
+        return 1024, 0
+    return 1024, _POWERS[power] - _BYTES[unit.partition("/")[0]]
+
+
+def _quoted(text: str) -> str:
+    return repr(text if len(text) <= 40 else f"{text[:39]}…")

@@ -13,9 +13,8 @@ import pytest
 from mqvitals_agent.cli.plan_text import table
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.text.terminal import cells
-from mqvitals_rules.plan.answer import Row
 from mqvitals_rules.plan.catalogue import FORMULAS
-from mqvitals_rules.plan.formula import Formula
+from mqvitals_rules.plan.formula import Formula, TableRow
 
 KEYS = ["formula", "inputs", "value", "unit", "exact", "measured_on", "caveat", "source", "steps"]
 CHANNEL = "QM01/channel/TO.QM02"
@@ -203,7 +202,7 @@ def test_columns_of_a_table() -> None:
 
 def test_a_wide_table_goes_on_below() -> None:
     """The columns that tell rows apart are there again, and no line is wider than the screen."""
-    rows: list[Row] = [
+    rows: list[TableRow] = [
         {"key": number // 2, "word": "ab"[number % 2], "first": 10**9, "second": 10**9} for number in range(4)
     ]
     lines = table(rows, 32)

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from mqvitals_agent.plan.seen import Known
-from mqvitals_agent.plan.take import Told
+from mqvitals_agent.plan_inputs import KnownMetric, KnownValue
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.frame import Want, read_frame
@@ -16,23 +15,26 @@ from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
 
-CHANNEL: Mapping[str, Known] = {"batchsz": Told(50, 1), "nettime_us_short": Told(80_000, 1)}
-STRUCTURE: Mapping[str, Known] = {
-    "type": Told(0, 1),
-    "size_max_kb": Told(524_288, 1),
-    "size_used_pct": Told(40, 1),
-    "entries_used": Told(84_000, 1),
+CHANNEL: Mapping[str, KnownMetric] = {"batchsz": KnownValue(50, 1), "nettime_us_short": KnownValue(80_000, 1)}
+STRUCTURE: Mapping[str, KnownMetric] = {
+    "type": KnownValue(0, 1),
+    "size_max_kb": KnownValue(524_288, 1),
+    "size_used_pct": KnownValue(40, 1),
+    "entries_used": KnownValue(84_000, 1),
 }
-PAGE_SET: Mapping[str, Known] = {
-    "total_pages": Told(100_000, 1),
-    "queues.put_bytes": Told(5_000_000, 1),
-    "queues.puts": Told(1000, 1),
+PAGE_SET: Mapping[str, KnownMetric] = {
+    "total_pages": KnownValue(100_000, 1),
+    "queues.put_bytes": KnownValue(5_000_000, 1),
+    "queues.puts": KnownValue(1000, 1),
 }
-INITIATOR: Mapping[str, Known] = {"queue_manager.processors": Told(8, None), "adapters_started": Told(8, 1)}
+INITIATOR: Mapping[str, KnownMetric] = {
+    "queue_manager.processors": KnownValue(8, None),
+    "adapters_started": KnownValue(8, 1),
+}
 ALL = {"channel": CHANNEL, "cf_structure": STRUCTURE, "page_set": PAGE_SET, "channel_initiator": INITIATOR}
 
 
-def text(kind: str, told: Mapping[str, Known]) -> str:
+def text(kind: str, told: Mapping[str, KnownMetric]) -> str:
     return " ".join(" ".join(line.text.split()) for line in what_if_lines(kind, told, 200))
 
 
@@ -43,7 +45,7 @@ def test_a_channel_with_other_batch_sizes() -> None:
         "a wait of 81 ms (NETTIME and the partner) each: BATCHSZ 50 (now) 1.7 s, BATCHSZ 100 840 ms, BATCHSZ 200 425 ms"
         in said
     )
-    assert "BATCHSZ 10 (now)" in text("channel", {**CHANNEL, "batchsz": Told(10, 1)})
+    assert "BATCHSZ 10 (now)" in text("channel", {**CHANNEL, "batchsz": KnownValue(10, 1)})
 
 
 def test_a_structure_that_grows() -> None:
@@ -77,14 +79,14 @@ def test_nothing_is_said_without_the_values(kind: str, missing: str) -> None:
     told = ALL[kind]
     assert text(kind, told)
     assert not text(kind, {**told, missing: Absence.NOT_COLLECTED})
-    assert not text(kind, {**told, missing: Told(1, 1, "no answer")})
+    assert not text(kind, {**told, missing: KnownValue(1, 1, "no answer")})
     assert not text(kind, {name: each for name, each in told.items() if name != missing})
 
 
 def test_nothing_is_said_of_the_administration_structure_nor_of_other_kinds() -> None:
     """CSQ_ADMIN holds no messages; a queue has no lines of its own."""
-    assert not text("cf_structure", {**STRUCTURE, "type": Told(1, 1)})
-    assert not text("queue", {"depth": Told(5, 1)})
+    assert not text("cf_structure", {**STRUCTURE, "type": KnownValue(1, 1)})
+    assert not text("queue", {"depth": KnownValue(5, 1)})
     assert not wanted("queue")
 
 

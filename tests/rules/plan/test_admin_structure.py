@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_rules.plan.admin_structure import csq_admin_queue_managers
-from mqvitals_rules.plan.question import PlanError
+from mqvitals_rules.plan.formula import PlanError
+from mqvitals_rules.plan.structures import csq_admin_queue_managers
 
 ENTRIES = st.integers(1, 10**9)
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_rules.plan.backup import cf_backup_cpu, cf_backup_interval, cf_restore_time
-from mqvitals_rules.plan.question import PlanError
+from mqvitals_rules.plan.formula import PlanError
+from mqvitals_rules.plan.structures import cf_backup_cpu, cf_backup_interval, cf_restore_time
 
 RATES = st.integers(1, 10**7)
 TABLE = [

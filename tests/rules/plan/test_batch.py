@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_rules.plan.batch import batch_buffers, batch_bytes, batch_transfer_time, channel_ceiling
-from mqvitals_rules.plan.question import PlanError
+from mqvitals_rules.plan.channels import batch_buffers, batch_bytes, batch_transfer_time, channel_ceiling
+from mqvitals_rules.plan.formula import PlanError
 
 BATCH = st.integers(1, 9999)
 MESSAGES = st.integers(1, 10**9)

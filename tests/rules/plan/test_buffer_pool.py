@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_rules.plan.buffer_pool import buffer_pool_capacity, buffer_pool_outage_time
-from mqvitals_rules.plan.page_layout import LAYOUTS
-from mqvitals_rules.plan.question import PlanError
+from mqvitals_rules.plan.formula import PlanError
+from mqvitals_rules.plan.page_sets import LAYOUTS, buffer_pool_capacity, buffer_pool_outage_time
 
 
 @pytest.mark.parametrize(("layout", "messages"), [("shipped", 200_000), ("maxshortmsgs-0", 400_000), ("v6", 400_000)])

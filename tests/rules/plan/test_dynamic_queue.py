@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_rules.plan.dynamic_queue import temporary_queue_cost
-from mqvitals_rules.plan.question import PlanError
+from mqvitals_rules.plan.applications import temporary_queue_cost
+from mqvitals_rules.plan.formula import PlanError
 
 CALLS = st.integers(0, 10**6)
 

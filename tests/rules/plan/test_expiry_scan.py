@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_rules.plan.expiry_scan import expiry_scan_cost
-from mqvitals_rules.plan.question import PlanError
+from mqvitals_rules.plan.formula import PlanError
+from mqvitals_rules.plan.shared_queues import expiry_scan_cost
 
 
 def test_300_shared_queues_each_minute() -> None:

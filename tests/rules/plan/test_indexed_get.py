@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_rules.plan.indexed_get import index_benefit
-from mqvitals_rules.plan.question import PlanError
+from mqvitals_rules.plan.formula import PlanError
+from mqvitals_rules.plan.queue_index import index_benefit
 
 
 def test_the_documents_comparison() -> None:

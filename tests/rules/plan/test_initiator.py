@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_rules.plan.initiator import adapter_busy, adapter_wait, chiadaps, chidisps
-from mqvitals_rules.plan.question import PlanError
+from mqvitals_rules.plan.channel_initiator import adapter_busy, adapter_wait, chiadaps, chidisps
+from mqvitals_rules.plan.formula import PlanError
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_rules.plan.jms import jms_multiplier
-from mqvitals_rules.plan.question import PlanError
+from mqvitals_rules.plan.applications import jms_multiplier
+from mqvitals_rules.plan.formula import PlanError
 
 FACTORS = [("rule-of-thumb", 3, 4), ("non-persistent", 5, 5), ("persistent", 2.5, 2.5)]
 

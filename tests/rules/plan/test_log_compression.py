@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_rules.plan.log_compression import (
+from mqvitals_rules.plan.formula import PlanError
+from mqvitals_rules.plan.logs import (
     log_compression_data,
     log_compression_pieces,
     log_compression_saved,
     log_compression_throughput,
 )
-from mqvitals_rules.plan.question import PlanError
 
 BYTES = st.integers(1, 10**18)
 

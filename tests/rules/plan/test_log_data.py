@@ -6,15 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_rules.plan.formula import Formula
-from mqvitals_rules.plan.log_data import (
+from mqvitals_rules.plan.formula import Formula, PlanError
+from mqvitals_rules.plan.logs import (
     log_data_rate,
     log_fill_time,
     log_statistics_rate,
     qsg_log_rate_loss,
     unformatted_log,
 )
-from mqvitals_rules.plan.question import PlanError
 
 LENGTHS = st.integers(0, 104_857_600)
 RATES = st.integers(1, 10**7)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_rules.plan.message_protection import ams_channel_scaling, ams_cost, ams_key_reuse, ams_streaming_cost
-from mqvitals_rules.plan.question import PlanError
+from mqvitals_rules.plan.formula import PlanError
+from mqvitals_rules.plan.security import ams_channel_scaling, ams_cost, ams_key_reuse, ams_streaming_cost
 
 
 @pytest.mark.parametrize(

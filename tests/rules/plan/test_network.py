@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_rules.plan.interval import interval_rate
-from mqvitals_rules.plan.network import tcp_window_rate
-from mqvitals_rules.plan.question import PlanError
-from mqvitals_rules.plan.retry import message_retry_block
+from mqvitals_rules.plan.channels import message_retry_block, tcp_window_rate
+from mqvitals_rules.plan.formula import PlanError
+from mqvitals_rules.plan.logs import interval_rate
 
 
 @pytest.mark.parametrize(("rtt_ms", "kb_per_s"), [(80, 400), (94.71, 337.874), (5, 6400)])

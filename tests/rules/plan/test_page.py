@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mqvitals_rules.plan.catalogue import FORMULAS
-from mqvitals_rules.plan.page import page
+from mqvitals_rules.plan.catalogue import FORMULAS, formulas_page
 
 WRITTEN = Path(__file__).resolve().parents[3] / "docs" / "plan.md"
 
 
 def test_the_page_is_up_to_date() -> None:
     """docs/plan.md is what `mqvitals plan list --markdown` prints now."""
-    assert WRITTEN.read_text("utf-8") == page(FORMULAS.values()), "make docs"
+    assert WRITTEN.read_text("utf-8") == formulas_page(FORMULAS.values()), "make docs"
 
 
 def test_every_formula_has_its_section() -> None:
     """Each section has options, an example with its answer, and the source; no table has a row of another width."""
-    sections = page(FORMULAS.values()).split("\n## ")[1:]
+    sections = formulas_page(FORMULAS.values()).split("\n## ")[1:]
     assert [section.split("\n")[0] for section in sections] == list(FORMULAS)
     for formula, section in zip(FORMULAS.values(), sections, strict=True):
         assert all(f"| `--{each.option}` |" in section for each in formula.inputs)

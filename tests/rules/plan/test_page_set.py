@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_rules.plan.page_layout import LAYOUTS, MOST_MSG_BYTES, PACKED, SHIPPED, V6, footprint
-from mqvitals_rules.plan.page_set import page_set_capacity
-from mqvitals_rules.plan.question import PlanError
+from mqvitals_rules.plan.formula import PlanError
+from mqvitals_rules.plan.page_sets import LAYOUTS, MOST_MSG_BYTES, PACKED, SHIPPED, V6, footprint, page_set_capacity
 
 Sizes = tuple[int, int] | None
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_rules.plan.processor import cpu_busy, lspr_translate
-from mqvitals_rules.plan.question import PlanError
+from mqvitals_rules.plan.applications import cpu_busy, lspr_translate
+from mqvitals_rules.plan.formula import PlanError
 
 
 def test_2084_304_to_2064_1c5() -> None:

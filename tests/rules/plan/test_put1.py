@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_rules.plan.put1 import mqput1_break_even
-from mqvitals_rules.plan.question import PlanError
+from mqvitals_rules.plan.applications import mqput1_break_even
+from mqvitals_rules.plan.formula import PlanError
 
 
 @pytest.mark.parametrize(

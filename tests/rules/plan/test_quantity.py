@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
-from mqvitals_rules.plan.quantity import amount, given, shown
-from mqvitals_rules.plan.question import Input, PlanError
+from mqvitals_rules.plan.formula import Input, PlanError, format_number, parse_amount, parse_input
 
 BYTES = Input("msg_bytes", "bytes", "length", 1, 104_857_600)
 MESSAGES = Input("msgs", "messages", "how many", 1, 1e10)
@@ -38,40 +37,40 @@ MESSAGES = Input("msgs", "messages", "how many", 1, 1e10)
     ],
 )
 def test_amounts(text: str, unit: str, value: float) -> None:
-    assert amount(text, unit) == value
+    assert parse_amount(text, unit) == value
 
 
 @pytest.mark.parametrize("text", ["", "many", "1e5", "nan", "inf", "1,53", "5T", "5KK", "0x10", "1.", "٣", "5 K B"])
 def test_what_is_no_number_is_refused(text: str) -> None:
     with pytest.raises(PlanError, match=r"is no number; write it as|must be"):
-        amount(text, "bytes")
+        parse_amount(text, "bytes")
 
 
 def test_bytes_are_no_messages() -> None:
     with pytest.raises(
         PlanError, match=r"^msgs: '5KB' is a number of bytes, not of messages; it is 1 to 10,000,000,000"
     ):
-        given(MESSAGES, "5KB")
+        parse_input(MESSAGES, "5KB")
 
 
 def test_an_error_names_the_option_and_what_is_allowed() -> None:
     with pytest.raises(PlanError, match=r"^msg-bytes must be 1 to 104,857,600 bytes, not 0$"):
-        given(BYTES, "0")
+        parse_input(BYTES, "0")
     with pytest.raises(PlanError, match=r"^msg-bytes: 'long' is no number.*; it is 1 to 104,857,600 bytes$"):
-        given(BYTES, "long")
+        parse_input(BYTES, "long")
     with pytest.raises(PlanError, match=r"^msg-bytes is a whole number, 1 to 104,857,600 bytes, not 1\.5"):
-        given(BYTES, "1.5")
+        parse_input(BYTES, "1.5")
 
 
 def test_words_in_any_case() -> None:
     kind = Input("kind", "", "of message", words=("persistent", "non-persistent"))
-    assert given(kind, "Persistent") == "persistent"
+    assert parse_input(kind, "Persistent") == "persistent"
     with pytest.raises(PlanError, match="kind must be persistent or non-persistent, not 'both'"):
-        given(kind, "both")
+        parse_input(kind, "both")
 
 
 def test_shown() -> None:
-    assert [shown(each) for each in (515_625, 0.4750004, 1234.5, 891_234.56, None, "word", 12.0)] == [
+    assert [format_number(each) for each in (515_625, 0.4750004, 1234.5, 891_234.56, None, "word", 12.0)] == [
         "515,625",
         "0.475",
         "1,234.5",
@@ -84,26 +83,28 @@ def test_shown() -> None:
 
 @drawn(st.integers(0, 10**20), st.sampled_from(["bytes", "KB", "MB", "GB", "messages", "s", ""]))
 def test_a_number_alone_is_in_the_unit_itself(number: int, unit: str) -> None:
-    assert amount(str(number), unit) == amount(f"{number:,}", unit) == number
+    assert parse_amount(str(number), unit) == parse_amount(f"{number:,}", unit) == number
 
 
 @drawn(st.integers(0, 10**9), st.sampled_from("KMG"))
 def test_steps_of_1024_for_bytes_and_of_1000_for_what_is_counted(number: int, power: str) -> None:
     times = "KMG".index(power) + 1
-    assert amount(f"{number}{power}", "bytes") == amount(f"{number}{power}B", "bytes") == number * 1024**times
-    assert amount(f"{number}{power}", "messages") == number * 1000**times
+    assert (
+        parse_amount(f"{number}{power}", "bytes") == parse_amount(f"{number}{power}B", "bytes") == number * 1024**times
+    )
+    assert parse_amount(f"{number}{power}", "messages") == number * 1000**times
 
 
 @drawn(st.integers(0, 10**6), st.sampled_from("KMG"), st.sampled_from(["bytes", "KB", "MB", "GB"]))
 def test_the_same_bytes_whatever_the_unit(number: int, power: str, unit: str) -> None:
     step = 1024 ** ["bytes", "KB", "MB", "GB"].index(unit)
-    assert amount(f"{number}{power}", unit) * step == number * 1024 ** ("KMG".index(power) + 1)
+    assert parse_amount(f"{number}{power}", unit) * step == number * 1024 ** ("KMG".index(power) + 1)
 
 
 @drawn(st.text())
 def test_any_text_is_a_number_or_a_plan_error(text: str) -> None:
     try:
-        value = amount(text, "bytes")
+        value = parse_amount(text, "bytes")
     except PlanError:
         return
     assert isinstance(value, (int, float))

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_rules.plan.page_layout import LAYOUTS
-from mqvitals_rules.plan.question import PlanError
+from mqvitals_rules.plan.formula import PlanError
+from mqvitals_rules.plan.page_sets import LAYOUTS
 from mqvitals_rules.plan.queue_index import (
     index_rebuild_cpu,
     index_rebuild_time,

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_rules.plan.question import PlanError
-from mqvitals_rules.plan.receive_timeout import receive_timeout_cost, receive_timeout_overhead
+from mqvitals_rules.plan.channels import receive_timeout_cost, receive_timeout_overhead
+from mqvitals_rules.plan.formula import PlanError
 
 BATCH = st.floats(1, 9000)
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_rules.plan.question import PlanError
-from mqvitals_rules.plan.security_storage import security_storage
+from mqvitals_rules.plan.formula import PlanError
+from mqvitals_rules.plan.security import security_storage
 
 
 def test_100000_users_of_one_queue() -> None:

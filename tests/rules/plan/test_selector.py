@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_rules.plan.question import PlanError
-from mqvitals_rules.plan.selector import property_put_cost, selector_get_cost, selector_getters_growth
+from mqvitals_rules.plan.applications import property_put_cost, selector_get_cost, selector_getters_growth
+from mqvitals_rules.plan.formula import PlanError
 
 
 @pytest.mark.parametrize(("properties", "cost_us"), [(0, 0), (1, 12), (2, 13), (15, 26), (16, 27)])

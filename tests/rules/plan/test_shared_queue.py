@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_rules.plan.formula import Formula
-from mqvitals_rules.plan.question import PlanError
-from mqvitals_rules.plan.shared_queue import (
+from mqvitals_rules.plan.formula import Formula, PlanError
+from mqvitals_rules.plan.shared_queues import (
     cf_link_cpu,
     cf_processor_use,
     cf_structures_cpu,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mqvitals_rules.plan.question import PlanError
-from mqvitals_rules.plan.structure import cf_structure_messages, cf_structure_size
+from mqvitals_rules.plan.formula import PlanError
+from mqvitals_rules.plan.structures import cf_structure_messages, cf_structure_size
 
 
 def test_half_a_gigabyte_holds_275000_small_messages() -> None:

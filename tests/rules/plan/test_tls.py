@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_rules.plan.question import PlanError
-from mqvitals_rules.plan.tls import ssl_channels, ssl_cpu
+from mqvitals_rules.plan.channel_initiator import ssl_channels, ssl_cpu
+from mqvitals_rules.plan.formula import PlanError
 
 KB = st.floats(0, 50_000)
 CIPHERS = st.sampled_from(("NULL_MD5", "RC4_MD5_EXPORT", "TRIPLE_DES_SHA_US"))

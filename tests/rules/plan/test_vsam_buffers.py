@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_rules.plan.question import PlanError
-from mqvitals_rules.plan.vsam_buffers import vsam_bufferspace
+from mqvitals_rules.plan.formula import PlanError
+from mqvitals_rules.plan.page_sets import vsam_bufferspace
 
 MEASURED = [(37_376, 2, 1), (38_400, 2, 3), (39_424, 2, 5), (76_288, 4, 5)]
 

@@ -1,13 +1,10 @@
-"""Shared queues: what they cost beside private ones, in the queue managers and in the coupling facility."""
+"""Shared queues: their cost beside private ones, in queue managers and coupling facility; scans for expired messages."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
-from mqvitals_rules.plan.answer import Outcome, Row
-from mqvitals_rules.plan.formula import formula
-from mqvitals_rules.plan.question import Input, PlanError
-from mqvitals_rules.plan.structure import HIGHLIGHTS
+from mqvitals_rules.plan.formula import HIGHLIGHTS, Input, PlanError, Result, TableRow, formula
 
 _Measured = tuple[tuple[int, float], ...]
 
@@ -24,7 +21,7 @@ _CF_US: _Measured = ((1000, 200), (5000, 270))
 """Length of the message in bytes; microseconds of a processor of the coupling facility."""
 _MEASURED_QUEUE_MANAGERS = {"persistent": 4, "non-persistent": 2}
 CF_GUIDELINE_PCT = 50
-_SYSPLEX = "2064 (1C3 persistent, 1C2 non-persistent), z/OS 1.2, CFP links to a 3-way coupling facility; V5.3"
+_MEASURED_ON = "2064 (1C3 persistent, 1C2 non-persistent), z/OS 1.2, CFP links to a 3-way coupling facility; V5.3"
 
 
 def _between(measured: _Measured, msg_bytes: int) -> float:
@@ -42,7 +39,7 @@ def _straight(measured: _Measured, msg_bytes: int) -> str:
     return f"Only {lengths} bytes were measured; between them a straight line is assumed."
 
 
-def _cpu_rows() -> tuple[Row, ...]:
+def _cpu_rows() -> tuple[TableRow, ...]:
     return tuple(
         {
             "persistence": persistence,
@@ -64,7 +61,7 @@ def _cpu_rows() -> tuple[Row, ...]:
         Input("msg_bytes", "bytes", "length of a message; persistent ones were measured up to 5,000", 1000, 64_512),
         Input("queue_managers", "queue managers", "that work on the shared queues", 1, 32, default=1),
     ),
-    measured_on=_SYSPLEX,
+    measured_on=_MEASURED_ON,
     caveat=(
         "Rules of thumb, against private queues at their best: every message stayed in the buffer pool. What an extra queue manager"
         " adds is read as percent of the private cost, added up, not compounded. Where the reason is a remote queue in the same sysplex,"
@@ -73,7 +70,7 @@ def _cpu_rows() -> tuple[Row, ...]:
     source=f"{HIGHLIGHTS} · 2.3.2 Shared queue persistent message - CPU costs; 2.4.2 Shared queue non persistent message - CPU costs",
     example={"persistence": "persistent", "msg_bytes": 1000, "queue_managers": 3},
 )
-def shared_queue_cpu(persistence: str, msg_bytes: int, queue_managers: int) -> Outcome:
+def shared_queue_cpu(persistence: str, msg_bytes: int, queue_managers: int) -> Result:
     """Percent more CPU time than with private queues; the catalogue's F-29."""
     measured = _MORE_PCT[persistence]
     longest = measured[-1][0]
@@ -94,7 +91,7 @@ def shared_queue_cpu(persistence: str, msg_bytes: int, queue_managers: int) -> O
     most = _MEASURED_QUEUE_MANAGERS[persistence]
     if queue_managers > most:
         caveats.append(f"No more than {most} queue managers were measured with {persistence} messages.")
-    return Outcome(total, "%", tuple(steps), rows=_cpu_rows(), caveat=" ".join(each for each in caveats if each))
+    return Result(total, "%", tuple(steps), rows=_cpu_rows(), caveat=" ".join(each for each in caveats if each))
 
 
 SHARED_RATE_LOST_PCT = 8
@@ -110,14 +107,14 @@ SHARED_RATE_LOST_PCT = 8
     source=f"{HIGHLIGHTS} · 2.3.1 Shared queue persistent message - throughput",
     example={"private_per_s": 1000},
 )
-def shared_queue_rate(private_per_s: float) -> Outcome:
+def shared_queue_rate(private_per_s: float) -> Result:
     """Messages a second; the catalogue's F-29."""
     shared = private_per_s * (100 - SHARED_RATE_LOST_PCT) / 100
     step = f"{private_per_s:,.10g} messages/s less about {SHARED_RATE_LOST_PCT} % = {shared:,.1f} messages/s"
-    return Outcome(shared, "messages/s", (step,))
+    return Result(shared, "messages/s", (step,))
 
 
-_STRUCTURES_PCT = {"1": 0, "2": 21}
+_STRUCTURE_PCT = {"1": 0, "2": 21}
 
 
 @formula(
@@ -126,7 +123,7 @@ _STRUCTURES_PCT = {"1": 0, "2": 21}
     title="CPU time of using two application structures against one",
     inputs=(
         Input(
-            "structures", "", "application structures in the units of work", default="2", words=tuple(_STRUCTURES_PCT)
+            "structures", "", "application structures in the units of work", default="2", words=tuple(_STRUCTURE_PCT)
         ),
     ),
     measured_on="request and reply driven locally; V5.2, machine not named here",
@@ -134,13 +131,13 @@ _STRUCTURES_PCT = {"1": 0, "2": 21}
     source=f"{HIGHLIGHTS} · 2.2.1 How many CF structures should be defined ?",
     example={"structures": "2"},
 )
-def cf_structures_cpu(structures: str) -> Outcome:
+def cf_structures_cpu(structures: str) -> Result:
     """Percent more CPU time than with one structure; the catalogue's F-29."""
-    more = _STRUCTURES_PCT[structures]
-    rows: tuple[Row, ...] = tuple(
-        {"structures": int(each), "more_cpu_pct": pct} for each, pct in _STRUCTURES_PCT.items()
+    more = _STRUCTURE_PCT[structures]
+    rows: tuple[TableRow, ...] = tuple(
+        {"structures": int(each), "more_cpu_pct": pct} for each, pct in _STRUCTURE_PCT.items()
     )
-    return Outcome(more, "%", (f"{more:+d} % CPU time with {structures} against 1",), rows=rows)
+    return Result(more, "%", (f"{more:+d} % CPU time with {structures} against 1",), rows=rows)
 
 
 _LINK_PCT = {"ICS": 13, "CBS": 16, "CFS": 34}
@@ -159,11 +156,11 @@ _LINK_PCT = {"ICS": 13, "CBS": 16, "CFS": 34}
     source=f"{HIGHLIGHTS} · 2.1 CF link type and shared queue performance",
     example={"link": "CFS"},
 )
-def cf_link_cpu(link: str) -> Outcome:
+def cf_link_cpu(link: str) -> Result:
     """Percent more CPU time than with private queues; the catalogue's F-29."""
     more = _LINK_PCT[link]
-    rows: tuple[Row, ...] = tuple({"link": each, "more_cpu_pct": pct} for each, pct in _LINK_PCT.items())
-    return Outcome(more, "%", (f"about {more:+d} % CPU time with {link} links",), rows=rows)
+    rows: tuple[TableRow, ...] = tuple({"link": each, "more_cpu_pct": pct} for each, pct in _LINK_PCT.items())
+    return Result(more, "%", (f"about {more:+d} % CPU time with {link} links",), rows=rows)
 
 
 @formula(
@@ -175,7 +172,7 @@ def cf_link_cpu(link: str) -> Outcome:
         Input("msg_bytes", "bytes", "length of a message", 1000, 5000, default=1000),
         Input("cf_processors", "processors", "of the coupling facility", 1, 64),
     ),
-    measured_on=_SYSPLEX,
+    measured_on=_MEASURED_ON,
     caveat=(
         f"By CFP links. Keep a coupling facility under {CF_GUIDELINE_PCT} %, so that it can take over the work of another. The cost of a"
         " message does not grow with the number of queue managers."
@@ -183,7 +180,7 @@ def cf_link_cpu(link: str) -> Outcome:
     source=f"{HIGHLIGHTS} · 2.3.3 Shared queue persistent message - CF usage; 2.4.3 Shared queue non persistent message - CF costs",
     example={"msgs_per_s": 11_000, "msg_bytes": 1000, "cf_processors": 3},
 )
-def cf_processor_use(msgs_per_s: float, msg_bytes: int, cf_processors: int) -> Outcome:
+def cf_processor_use(msgs_per_s: float, msg_bytes: int, cf_processors: int) -> Result:
     """Percent of its processors; the catalogue's F-30."""
     each_us = _between(_CF_US, msg_bytes)
     available_us = cf_processors * 1_000_000
@@ -198,5 +195,37 @@ def cf_processor_use(msgs_per_s: float, msg_bytes: int, cf_processors: int) -> O
     caveats = [_straight(_CF_US, msg_bytes)]
     if use > 100:
         caveats.append("More than the coupling facility can do.")
-    rows: tuple[Row, ...] = tuple({"msg_bytes": each, "cf_us_per_message": us} for each, us in _CF_US)
-    return Outcome(use, "%", steps, rows=rows, caveat=" ".join(each for each in caveats if each))
+    rows: tuple[TableRow, ...] = tuple({"msg_bytes": each, "cf_us_per_message": us} for each, us in _CF_US)
+    return Result(use, "%", steps, rows=rows, caveat=" ".join(each for each in caveats if each))
+
+
+LEAST_INTERVAL_S = 5
+MOST_INTERVAL_S = 99_999_999
+
+
+@formula(
+    "expiry-scan-cost",
+    number="F-31",
+    title="CPU of the scans for expired messages on shared queues",
+    inputs=(
+        Input("shared_queues", "queues", "shared queues defined in the queue sharing group", 0, 1e7),
+        Input("interval_s", "seconds", "EXPRYINT", LEAST_INTERVAL_S, MOST_INTERVAL_S),
+        Input("queue_cpu_ms", "milliseconds", "CPU of a scan for each shared queue", 0, 1e6, 1, fraction=True),
+    ),
+    measured_on="9672-X27, WebSphere MQ V5.3; of the order of 1 millisecond",
+    caveat=(
+        "One queue manager of the group pays it. Browsing queues that hold messages, and deleting the expired ones, comes on top."
+        " Private queues cost next to nothing."
+    ),
+    source=f"{HIGHLIGHTS} · 8.0 Queue manager initiated expiry processing",
+    example={"shared_queues": 300, "interval_s": 60},
+)
+def expiry_scan_cost(shared_queues: int, interval_s: int, queue_cpu_ms: float) -> Result:
+    """CPU milliseconds in each second, on average; the catalogue's F-31."""
+    scan_ms = shared_queues * queue_cpu_ms
+    cost = scan_ms / interval_s
+    steps = (
+        f"a scan: {shared_queues:,} queues x {queue_cpu_ms:,} = {scan_ms:,.1f} CPU milliseconds",
+        f"every {interval_s:,} seconds: {cost:,.3f} CPU milliseconds per second",
+    )
+    return Result(cost, "CPU ms/s", steps)
