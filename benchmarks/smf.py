@@ -27,10 +27,8 @@ from mqvitals_agent.commandline.runner import main as command
 from mqvitals_agent.simulator.model import World
 from mqvitals_agent.simulator.scenario import load_scenario
 from mqvitals_agent.simulator.smf.writer import SmfWriter
-from mqvitals_agent.smf.reader import records
+from mqvitals_agent.smf.reader import ReadCounts, open_smf, records
 from mqvitals_agent.smf.section import Section, sections
-from mqvitals_agent.smf.source import open_smf
-from mqvitals_agent.smf.tally import Tally
 
 MEMORY_TARGET_MB: Final = 100
 ROUNDS: Final = 3
@@ -66,7 +64,7 @@ def _read(path: Path, _: Path) -> None:
 
 def _records(path: Path) -> Iterator[Any]:
     with open_smf(path) as stream:
-        yield from records(stream, Tally())
+        yield from records(stream, ReadCounts())
 
 
 def _sections(path: Path) -> Iterator[Section]:

@@ -18,9 +18,8 @@ from mqvitals_agent.commandline.output import cannot_write, complain
 
 if TYPE_CHECKING:
     from mqvitals_agent.smf.csv_files import CsvFiles
+    from mqvitals_agent.smf.reader import ReadCounts, RecordFilter
     from mqvitals_agent.smf.record import Record
-    from mqvitals_agent.smf.selection import Selection
-    from mqvitals_agent.smf.tally import Tally
 
 _DUMP = """\
 Prints one JSON object a line for each section of MQ's records, in the order of the file:
@@ -112,8 +111,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _dump(arguments: argparse.Namespace) -> int:
-    from mqvitals_agent.smf.selection import Selection
-    from mqvitals_agent.smf.tally import Tally
+    from mqvitals_agent.smf.reader import ReadCounts, RecordFilter
 
     if arguments.summary and arguments.csv is not None:
         raise Failure("--summary writes nothing, and --csv says where to write", hint="give one of them")
@@ -121,12 +119,12 @@ def _dump(arguments: argparse.Namespace) -> int:
     begin, end = _moment("--from", arguments.begin, arguments.tz), _moment("--to", arguments.end, arguments.tz)
     if begin is not None and end is not None and begin > end:
         raise Failure(f"--from {arguments.begin} is after --to {arguments.end}", hint="exchange them")
-    selection = Selection(arguments.queue_manager, begin, end)
+    selection = RecordFilter(arguments.queue_manager, begin, end)
     narrowed = bool(wanted or arguments.queue_manager) or begin is not None or end is not None
     code = ExitCode.DONE
     with _csv(arguments.csv) as files:
         for name in arguments.files:
-            tally, trouble = Tally(), list[str]()
+            tally, trouble = ReadCounts(), list[str]()
             found = _read(name, selection, tally, trouble)
             if narrowed:
                 found = _selected(found, wanted, tally)
@@ -172,7 +170,7 @@ def _moment(option: str, told: str | None, zone: tzinfo) -> int | None:
         return found
 
 
-def _selected(found: Iterator[Record], wanted: frozenset[str], tally: Tally) -> Iterator[Record]:
+def _selected(found: Iterator[Record], wanted: frozenset[str], tally: ReadCounts) -> Iterator[Record]:
     """The same records; ``tally`` counts them, and those of their sections that are wanted."""
     from mqvitals_agent.smf.section import tables
 
@@ -186,11 +184,10 @@ def _selected(found: Iterator[Record], wanted: frozenset[str], tally: Tally) -> 
         yield record
 
 
-def _read(name: str, selection: Selection, tally: Tally, trouble: list[str]) -> Iterator[Record]:
+def _read(name: str, selection: RecordFilter, tally: ReadCounts, trouble: list[str]) -> Iterator[Record]:
     """The wanted records of a file. What ends them before its end is put into ``trouble``."""
-    from mqvitals_agent.smf.error import SmfError
-    from mqvitals_agent.smf.reader import records
-    from mqvitals_agent.smf.source import open_smf
+    from mqvitals_agent.smf.reader import open_smf, records
+    from mqvitals_agent.smf.record import SmfError
 
     try:
         with open_smf(name) as stream:
@@ -210,11 +207,11 @@ _BATCH: Final = 1 << 16
 
 def _print(found: Iterator[Record], wanted: frozenset[str]) -> None:
     """Print lines of JSON, many at a time. Raises OSError, as all printing does."""
-    from mqvitals_agent.smf.dump import lines
+    from mqvitals_agent.smf.json_lines import json_lines
 
     batch, size = list[str](), 0
     for record in found:
-        for line in lines(record, wanted):
+        for line in json_lines(record, wanted):
             batch.append(line)
             size += len(line)
         if size >= _BATCH:
@@ -247,9 +244,9 @@ def _write(found: Iterator[Record], wanted: frozenset[str], files: CsvFiles, fol
         raise Failure(f"--csv {folder}: {cannot_write(error)}", hint="the files there are not complete") from error
 
 
-def _tell(name: str, tally: Tally, trouble: Sequence[str], *, several: bool) -> None:
+def _tell(name: str, tally: ReadCounts, trouble: Sequence[str], *, several: bool) -> None:
     """The summary of a file, and why it could not be read."""
-    from mqvitals_agent.smf.source import STDIN
+    from mqvitals_agent.smf.reader import STDIN
     from mqvitals_agent.text.terminal import safe
 
     shown = safe("standard input" if name == STDIN else name)

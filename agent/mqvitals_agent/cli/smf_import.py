@@ -14,10 +14,10 @@ from mqvitals_agent.commandline.failure import ExitCode, Failure
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from mqvitals_agent.smf.groups import Groups
-    from mqvitals_agent.smf.intake import RecordIntake, Taken
+    from mqvitals_agent.smf.ingest import IngestResult, RecordIngest
+    from mqvitals_agent.smf.partial_sample import GroupNames
+    from mqvitals_agent.smf.reader import ReadCounts
     from mqvitals_agent.smf.record import Record
-    from mqvitals_agent.smf.tally import Tally
     from mqvitals_agent.store.writer import Store
     from mqvitals_config.settings import Settings
     from mqvitals_rules.check import Judging
@@ -62,15 +62,15 @@ def run(arguments: argparse.Namespace) -> int:
         raise Failure(error.message, hint=error.hint) from error
 
 
-def groups_of(settings: Settings) -> Groups:
+def groups_of(settings: Settings) -> GroupNames:
     """Under which names the things of groups stand: the configured name for its members, else what records tell."""
-    from mqvitals_agent.smf.groups import Groups
+    from mqvitals_agent.smf.partial_sample import GroupNames
 
     name = settings.name
     if not name:
-        return Groups()
+        return GroupNames()
     members = {str(each.name): str(name) for each in settings.queue_managers}
-    return Groups(members, None if members else str(name))
+    return GroupNames(members, None if members else str(name))
 
 
 def _instead(settings: Settings) -> str:
@@ -83,8 +83,8 @@ def _instead(settings: Settings) -> str:
 def _import(files: Iterable[str], path: Path, settings: Settings, judging: Judging) -> int:
     from mqvitals_agent.intake import Intake
     from mqvitals_agent.review.settlement import settle
-    from mqvitals_agent.smf.intake import RecordIntake
-    from mqvitals_agent.smf.tally import Tally
+    from mqvitals_agent.smf.ingest import RecordIngest
+    from mqvitals_agent.smf.reader import ReadCounts
     from mqvitals_agent.store.reader import StoreReader
 
     now = time.time_ns() // 1_000_000
@@ -95,8 +95,8 @@ def _import(files: Iterable[str], path: Path, settings: Settings, judging: Judgi
             # A clock of z/OS that is ahead of ours must not make the agent wait for it.
             intake.take((replace(snapshot, ts=min(snapshot.ts, now)),))
 
-        records = RecordIntake(store, take, groups_of(settings))
-        tally, failed, interrupted = Tally(), False, False
+        records = RecordIngest(store, take, groups_of(settings))
+        tally, failed, interrupted = ReadCounts(), False, False
         try:
             for name in files:
                 failed |= not _read(name, records, tally, now)
@@ -126,11 +126,10 @@ def _opened(path: Path, settings: Settings, now: int) -> Store:
     )
 
 
-def _read(name: str, intake: RecordIntake, tally: Tally, now: int) -> bool:
+def _read(name: str, intake: RecordIngest, tally: ReadCounts, now: int) -> bool:
     """Take in a file as of ``now`` (ms UTC); False, and said, when it cannot be read at all."""
-    from mqvitals_agent.smf.error import SmfError
-    from mqvitals_agent.smf.reader import records
-    from mqvitals_agent.smf.source import open_smf
+    from mqvitals_agent.smf.reader import open_smf, records
+    from mqvitals_agent.smf.record import SmfError
 
     try:
         with open_smf(name) as stream:
@@ -155,7 +154,7 @@ def _watched(name: str, records: Iterable[Record]) -> Iterator[Record]:
         yield record
 
 
-def told(taken: Taken) -> list[str]:
+def told(taken: IngestResult) -> list[str]:
     """What came of the records, in words."""
     from mqvitals_agent.smf import restart
 

@@ -26,7 +26,7 @@ from mqvitals_agent.service.keeper import Batch, Keeper, Stored, Tap, in_order
 from mqvitals_agent.service.poller import Poller
 from mqvitals_agent.service.roster import Roster
 from mqvitals_agent.service.watched_folder import WatchedFolder
-from mqvitals_agent.smf.groups import Groups
+from mqvitals_agent.smf.partial_sample import GroupNames
 from mqvitals_agent.store.deletion_clock import Deletion
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.notice_row import Owed
@@ -203,7 +203,7 @@ class Service:
         if settings.smf.watch is None:
             return None
         members = [*(each.queue_manager for each in self._connectors), *self._others]
-        groups = Groups(dict.fromkeys(members, str(settings.name)) if settings.name else {})
+        groups = GroupNames(dict.fromkeys(members, str(settings.name)) if settings.name else {})
         folder = WatchedFolder(Path(settings.smf.watch), self._keeper, self._work, groups, self._clock, self._journal)
         return tasks.create_task(folder.run(), name="SMF records")
 

@@ -18,14 +18,11 @@ from typing import Final, Protocol, TypeVar
 from mqvitals_agent.bounded_call import BoundedCall, NoAnswerError
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.journal import Journal
-from mqvitals_agent.smf.error import SmfError
-from mqvitals_agent.smf.groups import Groups
-from mqvitals_agent.smf.intake import RecordIntake, Taken
-from mqvitals_agent.smf.reader import records_in_steps
-from mqvitals_agent.smf.record import Record
-from mqvitals_agent.smf.restart import Restarts
-from mqvitals_agent.smf.source import open_smf
-from mqvitals_agent.smf.tally import Tally
+from mqvitals_agent.smf.ingest import IngestResult, RecordIngest
+from mqvitals_agent.smf.partial_sample import GroupNames
+from mqvitals_agent.smf.reader import ReadCounts, open_smf, records_in_steps
+from mqvitals_agent.smf.record import Record, SmfError
+from mqvitals_agent.smf.restart import RestartDetector
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.smf_row import FileRow
 from mqvitals_agent.store.writer import Store
@@ -77,7 +74,7 @@ class _Reading:
     """A file being read, in a thread that may hang: whoever gives it up does not wait for it to be closed."""
 
     def __init__(self, path: str, now_us: int) -> None:
-        self.tally = Tally()
+        self.tally = ReadCounts()
         self._path = path
         self._now_us = now_us
         self._open = ExitStack()
@@ -121,7 +118,7 @@ class WatchedFolder:
         folder: Path,
         keeper: Taking,
         in_thread: InThread,
-        groups: Groups,
+        groups: GroupNames,
         clock: Clock,
         journal: Journal,
         *,
@@ -137,7 +134,7 @@ class WatchedFolder:
         self._steady = steady or clock.steady_s
         self._seen: frozenset[FileRow] = frozenset()
         self._failed: set[FileRow] = set()
-        self._restarts = Restarts()
+        self._restarts = RestartDetector()
         self._calls = calls
         self._looking = calls()
         self._paths: dict[FileRow, str] = {}
@@ -224,8 +221,8 @@ class WatchedFolder:
         with self._clock.hold():
             return await call.run(reading.batch, ANSWER_S)
 
-    def _intake(self) -> RecordIntake:
-        return RecordIntake(
+    def _intake(self) -> RecordIngest:
+        return RecordIngest(
             self._keeper.store, self._keeper.take_records, self._groups, at_once=_AT_ONCE, restarts=self._restarts
         )
 
@@ -239,7 +236,7 @@ class WatchedFolder:
         ends = self._steady() + TURN_S
         return any(self._steady() >= ends for _ in steps)
 
-    def _tell(self, name: str, taken: Taken, tally: Tally) -> None:
+    def _tell(self, name: str, taken: IngestResult, tally: ReadCounts) -> None:
         text = f"{name}: new records: {taken.new:,}, known before: {taken.known:,}, samples: {taken.readings:,}"
         self._journal.say("smf.read", text, file=name, records=taken.new, known=taken.known, samples=taken.readings)
         if tally.damage:

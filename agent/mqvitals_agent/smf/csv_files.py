@@ -14,14 +14,18 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple, Self
 
-from mqvitals_agent.smf.column import Column, columns, hexed, stamp
-from mqvitals_agent.smf.label import CONNECTION
-from mqvitals_agent.smf.layout.field import Cell, Layout, Shape, text
-from mqvitals_agent.smf.layout.qest import QEST
+from mqvitals_agent.smf.csv_columns import CONNECTION, CsvColumn, columns, hexed, stamp
+from mqvitals_agent.smf.layout.field import (
+    FieldElement,
+    FormatPart,
+    SectionFormatter,
+    SectionLayout,
+    SectionShape,
+    text,
+)
+from mqvitals_agent.smf.layout.statistics import QEST
 from mqvitals_agent.smf.record import STATISTICS, Record
-from mqvitals_agent.smf.section import Section, sections
-from mqvitals_agent.smf.slot import slots, used
-from mqvitals_agent.smf.stencil import Part, Stencil
+from mqvitals_agent.smf.section import Section, sections, slots, used_slots
 from mqvitals_agent.text.terminal import csv_cell
 
 _NAMES: Final[Mapping[str, str]] = {"WQST": "WQ"}
@@ -63,7 +67,7 @@ class CsvFiles:
     def write(self, record: Record, wanted: Collection[str] = ()) -> None:
         """Write the lines of a record's sections; ``wanted``: only of sections of these names."""
         common = _common(record)
-        shape: Shape | None = None
+        shape: SectionShape | None = None
         for section in sections(record):
             if section.shape is not shape:
                 layout, shape = section.layout, section.shape
@@ -80,7 +84,7 @@ class CsvFiles:
         for file in self._files.values():
             file.flush()
 
-    def _begin(self, layout: Layout) -> _File:
+    def _begin(self, layout: SectionLayout) -> _File:
         path = self._folder / file_name(layout.name)
         stream = self._stack.enter_context(path.open("wb"))
         file = self._files[layout.name] = _File(stream, [",".join(map(_cell, headings(layout))) + "\n"])
@@ -115,7 +119,7 @@ def file_name(section: str) -> str:
     return f"SMF-{_NAMES.get(section, section)}.csv"
 
 
-def headings(layout: Layout) -> tuple[str, ...]:
+def headings(layout: SectionLayout) -> tuple[str, ...]:
     """The names of all columns of a file."""
     found = [*_RECORD, *(() if layout.name in _ACCOUNTING else _INTERVAL)]
     lead = _LEADS.get(layout.name)
@@ -165,32 +169,34 @@ _Line = Callable[[Section, str], str]
 
 
 @lru_cache(256)
-def _row(layout: Layout, shape: Shape) -> _Line:
+def _row(layout: SectionLayout, shape: SectionShape) -> _Line:
     if layout is QEST:
         return _structures
     parts, lead = _parts(columns(layout), shape.cells), _LEADS.get(layout.name)
-    behind = Stencil(parts).text
+    behind = SectionFormatter(parts).text
     if lead is None:
         return lambda section, common: f"{common},{behind(section.record.data, section.offset)}\n"
     write = lead.write
     if not lead.at:
         return lambda section, common: f"{common},{write(section)},{behind(section.record.data, section.offset)}\n"
-    return partial(_between, Stencil(parts[: lead.at]), write, Stencil(parts[lead.at :]))
+    return partial(_between, SectionFormatter(parts[: lead.at]), write, SectionFormatter(parts[lead.at :]))
 
 
-def _between(before: Stencil, write: Callable[[Section], str], behind: Stencil, section: Section, common: str) -> str:
+def _between(
+    before: SectionFormatter, write: Callable[[Section], str], behind: SectionFormatter, section: Section, common: str
+) -> str:
     """The line of a section with leading columns that are not the first."""
     data, at = section.record.data, section.offset
     return f"{common},{before.text(data, at)},{write(section)},{behind.text(data, at)}\n"
 
 
-def _parts(made: Sequence[Column], cells: Iterable[Cell]) -> tuple[Part, ...]:
+def _parts(made: Sequence[CsvColumn], cells: Iterable[FieldElement]) -> tuple[FormatPart, ...]:
     """The columns with the values that are there; the others are empty."""
     present = {cell.name: cell for cell in cells}
     return tuple(
-        Part("%d" if column.write is None else "%s", cell, column.write)
+        FormatPart("%d" if column.write is None else "%s", cell, column.write)
         if (cell := present.get(column.cell)) is not None
-        else Part("," * (len(column.headings) - 1))
+        else FormatPart("," * (len(column.headings) - 1))
         for column in made
     )
 
@@ -198,18 +204,18 @@ def _parts(made: Sequence[Column], cells: Iterable[Cell]) -> tuple[Part, ...]:
 def _structures(section: Section, common: str) -> str:
     """A line for each slot in use."""
     data, at, stencils = section.record.data, section.offset, _slots(section.shape)
-    return "".join(f"{common},{stencils[index].text(data, at)}\n" for index in used(section))
+    return "".join(f"{common},{stencils[index].text(data, at)}\n" for index in used_slots(section))
 
 
 @lru_cache(8)
-def _slots(shape: Shape) -> tuple[Stencil, ...]:
+def _slots(shape: SectionShape) -> tuple[SectionFormatter, ...]:
     return tuple(map(_slot, slots(shape)))
 
 
-def _slot(cells: tuple[Cell, ...]) -> Stencil:
+def _slot(cells: tuple[FieldElement, ...]) -> SectionFormatter:
     # The columns are those of the first slot, and a slot's values are in the same order.
     made = [column._replace(cell=cell.name) for column, cell in zip(columns(QEST), cells, strict=False)]
-    return Stencil(_parts([*made, *columns(QEST)[len(made) :]], cells))
+    return SectionFormatter(_parts([*made, *columns(QEST)[len(made) :]], cells))
 
 
 class _Lead(NamedTuple):

@@ -1,23 +1,198 @@
-"""The records of MQ in SMF data, one after another."""
+"""MQ records out of files: plain or gzip, counted, and filtered by queue manager and time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import gzip
+import io
+import os
+import sys
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import BinaryIO, Final
 
-from mqvitals_agent.smf.error import SmfError
-from mqvitals_agent.smf.frame import steps
-from mqvitals_agent.smf.moment import iso
-from mqvitals_agent.smf.record import ACCOUNTING, STATISTICS, Record, parse
+from mqvitals_agent.expansion import Expansion, ExpansionError
+from mqvitals_agent.smf.framing import raw_records_in_steps
+from mqvitals_agent.smf.record import ACCOUNTING, STATISTICS, Record, SmfError, parse, utc_text
 from mqvitals_agent.smf.section import SECTIONS, tables
-from mqvitals_agent.smf.tally import Tally
+from mqvitals_config.source import open_regular
+
+MOST_DAMAGE: Final = 10_000
+"""So many damaged records of a file are told one by one, the others are counted: memory does not grow with the file."""
+
+
+@dataclass(slots=True)
+class ReadCounts:
+    """Counts everything that is read.
+
+    ``records`` by type and subtype are MQ's and were read; ``sections`` by name; ``skipped`` by type are others than MQ's; ``unknown``
+    by type and subtype are MQ's without a table of ours. ``lost`` counts what was damaged, ``damage`` tells of the first ``MOST_DAMAGE``, in the
+    order found. ``selected`` is how many records and sections somebody asked for; None: all of them.
+    """
+
+    records: Counter[tuple[int, int]] = field(default_factory=Counter)
+    sections: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[int] = field(default_factory=Counter)
+    unknown: Counter[tuple[int, int]] = field(default_factory=Counter)
+    damage: list[SmfError] = field(default_factory=list)
+    lost: int = 0
+    selected: tuple[int, int] | None = None
+
+    def damaged(self, error: SmfError) -> None:
+        """Note that a record was lost."""
+        self.lost += 1
+        if len(self.damage) < MOST_DAMAGE:
+            self.damage.append(error)
+
+    def lines(self) -> tuple[str, ...]:
+        """A summary in words, one thing a line."""
+        found = [_counted(sum(self.records.values()), sum(self.sections.values()))]
+        found += [f"  {kind}/{subtype}: {count:,}" for (kind, subtype), count in sorted(self.records.items())]
+        if self.unknown:
+            told = ", ".join(f"{kind}/{subtype} {count:,}" for (kind, subtype), count in sorted(self.unknown.items()))
+            found.append(f"for IBM's use, or newer than this program: {told}")
+        if self.skipped:
+            told = ", ".join(f"type {kind} {count:,}" for kind, count in sorted(self.skipped.items()))
+            found.append(f"not MQ's, passed over: {told}")
+        found.append(f"damaged: {self.lost:,}")
+        found += [f"  {error}" for error in self.damage]
+        if self.lost > len(self.damage):
+            found.append(f"  and {self.lost - len(self.damage):,} more")
+        if self.selected is not None:
+            found.append(f"selected: {_counted(*self.selected)}")
+        return tuple(found)
+
+
+def _counted(records: int, parts: int) -> str:
+    return f"{records:,} record{'s' * (records != 1)} of MQ, {parts:,} section{'s' * (parts != 1)}"
+
+
+STDIN: Final = "-"
+_GZIP: Final = b"\x1f\x8b"
+_ZIP: Final = b"PK\x03\x04"
+_PIECE: Final = 1 << 17
+
+
+class _Counted(io.RawIOBase):
+    """A compressed stream, whose bytes are counted when they are read."""
+
+    def __init__(self, packed: BinaryIO, expansion: Expansion) -> None:
+        self._packed = packed
+        self._expansion = expansion
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """As a file's."""
+        piece = self._packed.read(size)
+        self._expansion.read(len(piece))
+        return piece
+
+
+class _Unpacked(io.RawIOBase):
+    """What a gzip stream holds; its damage is SmfError with the offset to which it could be read, told behind all of that."""
+
+    def __init__(self, packed: BinaryIO) -> None:
+        self._expansion = Expansion()
+        self._stream = gzip.GzipFile(fileobj=_Counted(packed, self._expansion))
+        self._offset = 0
+        self._damage: SmfError | None = None
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """As a file's. Raises SmfError."""
+        pieces: list[bytes] = []
+        missing = size if size >= 0 else sys.maxsize
+        while missing and self._damage is None:
+            try:
+                piece = self._stream.read1(min(missing, _PIECE))
+            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+                reason = f"what follows cannot be decompressed ({error}): copy the file again"
+                self._damage = SmfError(reason, self._offset)
+                break
+            if not piece:
+                break
+            try:
+                self._expansion.gave(len(piece))
+            except ExpansionError as error:
+                self._damage = SmfError(f"{error}: this is no SMF data", self._offset)
+                break
+            pieces.append(piece)
+            self._offset += len(piece)
+            missing -= len(piece)
+        if not pieces and self._damage is not None:
+            raise self._damage
+        return b"".join(pieces)
+
+
+@contextmanager
+def open_smf(path: Path | str) -> Iterator[BinaryIO]:
+    """The data of a file, ``-`` for standard input; closed in the end. Raises OSError, and SmfError for a zip archive.
+
+    Reading raises SmfError where compressed data are damaged.
+    """
+    if str(path) == STDIN:
+        yield _unpacked(sys.stdin.buffer)
+        return
+    with os.fdopen(open_regular(path), "rb") as file:
+        yield _unpacked(file)
+
+
+def _unpacked(file: BinaryIO) -> BinaryIO:
+    buffered = io.BufferedReader(file) if isinstance(file, io.RawIOBase) else file
+    head = buffered.peek(4)[:4] if isinstance(buffered, io.BufferedReader) else b""
+    if head == _ZIP:
+        raise SmfError("the file is a zip archive: unpack it first")
+    if head[:2] == _GZIP:
+        return _Unpacked(buffered)  # type: ignore[return-value]  # a raw stream is read in the same way
+    return buffered
+
+
+class RecordFilter:
+    """Records of these queue managers (none: of all) whose interval ended from ``begin`` to ``end``, both included.
+
+    Times are microseconds since 1970 UTC, None where there is no limit. Records of threads go by the time at which they were made. Records
+    without a time of their own go by their header's, which is local: by the offset from UTC that the system's records before it told,
+    or as UTC before any did.
+    """
+
+    def __init__(self, queue_managers: Iterable[str] = (), begin: int | None = None, end: int | None = None) -> None:
+        self._owners = frozenset(map(str.upper, queue_managers))
+        self._begin = begin
+        self._end = end
+        self._ahead: dict[str, int] = {}
+
+    def wants(self, record: Record) -> bool:
+        """Whether the record is one of them; asked of every record in the order of the file."""
+        if record.utc_offset_us is not None:
+            self._ahead[record.sysid] = record.utc_offset_us
+        if self._owners and record.ssid not in self._owners:
+            return False
+        if self._begin is None and self._end is None:
+            return True
+        at = self._moment(record)
+        return (self._begin is None or at >= self._begin) and (self._end is None or at <= self._end)
+
+    def _moment(self, record: Record) -> int:
+        if record.end_us is not None:
+            return record.end_us
+        return record.header_us - self._ahead.get(record.sysid, 0)
+
 
 _DAY_US: Final = 86_400_000_000
 _PASSED: Final = 64
 """So many records are passed over at most before the caller has its turn."""
 
 
-def records(stream: BinaryIO, tally: Tally, now_us: int | None = None) -> Iterator[Record]:
+def records(stream: BinaryIO, tally: ReadCounts, now_us: int | None = None) -> Iterator[Record]:
     """The records of MQ that have sections of ours; all others are counted.
 
     Damage costs the record and is noted in ``tally``. ``now_us`` (microseconds since 1970 UTC) is now: a record that ended more
@@ -29,12 +204,12 @@ def records(stream: BinaryIO, tally: Tally, now_us: int | None = None) -> Iterat
     return (record for record in records_in_steps(stream, tally, now_us) if record is not None)
 
 
-def records_in_steps(stream: BinaryIO, tally: Tally, now_us: int | None = None) -> Iterator[Record | None]:
+def records_in_steps(stream: BinaryIO, tally: ReadCounts, now_us: int | None = None) -> Iterator[Record | None]:
     """The same as ``records``, with None after each small piece of work that gave no record."""
     clocks = _Clocks(now_us)
     passed = 0
     try:
-        for frame in steps(stream, tally.damaged):
+        for frame in raw_records_in_steps(stream, tally.damaged):
             record = None if frame is None else _record(frame.data, frame.type, frame.offset, tally, clocks)
             passed = passed + 1 if record is None else 0
             if record is not None or frame is None or passed >= _PASSED:
@@ -46,7 +221,7 @@ def records_in_steps(stream: BinaryIO, tally: Tally, now_us: int | None = None) 
         tally.damaged(error)
 
 
-def _record(data: bytes, kind: int, offset: int, tally: Tally, clocks: _Clocks) -> Record | None:
+def _record(data: bytes, kind: int, offset: int, tally: ReadCounts, clocks: _Clocks) -> Record | None:
     """The record, where it is one of MQ's with sections of ours; else it is counted."""
     if kind not in (STATISTICS, ACCOUNTING):
         tally.skipped[kind] += 1
@@ -83,7 +258,7 @@ class _Clocks:
         ahead = at > self._latest_us
         if ahead and not self._ahead.setdefault(record.sysid, True):
             raise SmfError(
-                f"{record.type}/{record.subtype} of {record.ssid}: it ended at {iso(at)}, more than a day from now:"
+                f"{record.type}/{record.subtype} of {record.ssid}: it ended at {utc_text(at)}, more than a day from now:"
                 f" records of {record.sysid} before it did not",
                 record.offset,
             )

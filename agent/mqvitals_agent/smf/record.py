@@ -1,18 +1,48 @@
-"""One SMF record of IBM MQ: its header, where its sections lie, and the interval it tells of.
+"""One SMF record of IBM MQ: its header, where its sections lie, and its interval.
 
-Times are checked here, before anything is stored by them: a record whose times cannot be is refused as damaged.
+Times are checked here, before anything is stored by them: a record with impossible times is refused as damaged.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, timedelta
+from hashlib import blake2b
 from struct import Struct
 from typing import Final, NamedTuple
 
-from mqvitals_agent.smf.error import SmfError
 from mqvitals_agent.smf.layout.field import text
-from mqvitals_agent.smf.moment import iso
+
+
+class SmfError(Exception):
+    """A record that cannot be read, or a file that holds no records.
+
+    ``reason`` is a clause that says what is wrong, ``offset`` where it is in the file (bytes from its beginning, after
+    decompression), None when it is about the whole file.
+    """
+
+    def __init__(self, reason: str, offset: int | None = None) -> None:
+        super().__init__(reason if offset is None else f"offset {offset}: {reason}")
+        self.reason = reason
+        self.offset = offset
+
+
+_EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - UTC throughout; the offset would only have to be cut off again
+
+
+def utc_text(us: int) -> str | None:
+    """``2026-03-01T12:00:00.000000Z``; None for what no calendar holds, which damaged lengths of intervals lead to."""
+    moment = utc_datetime(us)
+    return None if moment is None else moment.isoformat(timespec="microseconds") + "Z"
+
+
+def utc_datetime(us: int) -> datetime | None:
+    """The moment's date and time in UTC, without saying that it is; None for what no calendar holds."""
+    try:
+        return _EPOCH + timedelta(microseconds=us)
+    except OverflowError:
+        return None
+
 
 STATISTICS: Final = 115
 ACCOUNTING: Final = 116
@@ -146,9 +176,9 @@ def parse(data: bytes, offset: int = 0) -> Record:
             began = (local >> 12) - EPOCH_US
             ahead = _quarters(began + interval - end)
             if ahead not in _ZONES_US:
-                said = iso(began) or "no calendar holds that"
+                said = utc_text(began) or "no calendar holds that"
                 raise SmfError(
-                    f"{of}: QWHSTIME is {local:016X} ({said[:19]}), and the interval's end {iso(end)}: no time zone is"
+                    f"{of}: QWHSTIME is {local:016X} ({said[:19]}), and the interval's end {utc_text(end)}: no time zone is"
                     " so far from UTC",
                     offset,
                 )
@@ -288,10 +318,19 @@ def _hours(us: int) -> str:
 def _check_end(end: int, stamp: int, header_us: int, of: str, at: int) -> None:
     """Raises SmfError for a record's end that cannot be, by the calendar or by the header's time."""
     if not _EARLIEST_US <= end < _LATEST_US:
-        raise SmfError(f"{of}: QWHSSTCK is {stamp:016X}, {iso(end)}: {_YEARS}", at)
+        raise SmfError(f"{of}: QWHSSTCK is {stamp:016X}, {utc_text(end)}: {_YEARS}", at)
     if header_us - end not in _ZONES_US:
         raise SmfError(
-            f"{of}: QWHSSTCK is {stamp:016X}, {iso(end)}, and by its header SMF took the record at"
-            f" {(iso(header_us) or '')[:19]} local time: one of them is wrong",
+            f"{of}: QWHSSTCK is {stamp:016X}, {utc_text(end)}, and by its header SMF took the record at"
+            f" {(utc_text(header_us) or '')[:19]} local time: one of them is wrong",
             at,
         )
+
+
+def identity_of(record: Record) -> bytes:
+    """A digest of all of it but the descriptor word, which depends on the file.
+
+    System, queue manager, type, subtype, end and sequence are in it. The channel initiator's sequence is always 0, so what else
+    the record holds must count as well.
+    """
+    return blake2b(memoryview(record.data)[4:], digest_size=16).digest()

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
-from mqvitals_agent.smf.moment import iso
-from mqvitals_agent.smf.record import Record
-from mqvitals_agent.smf.subject import measures_for
+from mqvitals_agent.smf.kinds import mapping_of
+from mqvitals_agent.smf.record import Record, utc_text
 from mqvitals_rules.snapshot import Reading
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
@@ -37,7 +36,7 @@ class Restart(NamedTuple):
 
     def words(self) -> str:
         """``QM01 was restarted between 2026-03-01 12:00:05 and 12:01:00 UTC``."""
-        since, until = (iso(each) or "" for each in (self.since_us, self.until_us))
+        since, until = (utc_text(each) or "" for each in (self.since_us, self.until_us))
         day = "" if since[:10] == until[:10] else f"{until[:10]} "
         return f"{self.queue_manager} was restarted between {since[:10]} {since[11:19]} and {day}{until[11:19]} UTC"
 
@@ -53,7 +52,7 @@ class _Run:
 
 
 @dataclass(slots=True)
-class Restarts:
+class RestartDetector:
     """Looks at records in the order of their ends. Those that come late, as from an older file, neither show nor hide a restart."""
 
     found: list[Restart] = field(default_factory=list)
@@ -102,7 +101,7 @@ class Restarts:
 
 def guarded(reading: Reading) -> Reading:
     """A reading of an interval after a restart: its rates and increases are absent."""
-    rates = measures_for(reading.object.kind, reading.probe).rates
+    rates = mapping_of(reading.object.kind, reading.probe).rates
     values: Mapping[str, Reported] = {
         metric: Absence.RESTARTED if metric in rates and not isinstance(value, Absence) else value
         for metric, value in reading.values.items()

@@ -1,4 +1,4 @@
-"""The sections of a record: which table each of its triplets goes by, and the instances one after another."""
+"""The sections of a record: the layout of each triplet, the instances in their order, and the slots of QEST."""
 
 from __future__ import annotations
 
@@ -6,35 +6,14 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from mqvitals_agent.smf.layout.field import Layout, Shape, Value
-from mqvitals_agent.smf.layout.q5st import Q5ST
-from mqvitals_agent.smf.layout.qcct import QCCT
-from mqvitals_agent.smf.layout.qcst import QCST
-from mqvitals_agent.smf.layout.qctadp import QCTADP
-from mqvitals_agent.smf.layout.qctdns import QCTDNS
-from mqvitals_agent.smf.layout.qctdsp import QCTDSP
-from mqvitals_agent.smf.layout.qctssl import QCTSSL
-from mqvitals_agent.smf.layout.qesd import QESD
-from mqvitals_agent.smf.layout.qest import QEST
-from mqvitals_agent.smf.layout.qis1 import QIS1
-from mqvitals_agent.smf.layout.qist import QIST
-from mqvitals_agent.smf.layout.qjst import QJST
-from mqvitals_agent.smf.layout.qlst import QLST
-from mqvitals_agent.smf.layout.qmac import QMAC
-from mqvitals_agent.smf.layout.qmst import QMST
-from mqvitals_agent.smf.layout.qpst import QPST
-from mqvitals_agent.smf.layout.qqst import QQST
-from mqvitals_agent.smf.layout.qsgm import QSGM
-from mqvitals_agent.smf.layout.qsph import QSPH
-from mqvitals_agent.smf.layout.qsrs import QSRS
-from mqvitals_agent.smf.layout.qsst import QSST
-from mqvitals_agent.smf.layout.qtst import QTST
-from mqvitals_agent.smf.layout.wqst import WQST
-from mqvitals_agent.smf.layout.wtas import WTAS
-from mqvitals_agent.smf.layout.wtid import WTID
+from mqvitals_agent.smf.layout.accounting import QMAC, WQST, WTAS, WTID
+from mqvitals_agent.smf.layout.channel_initiator import QCCT, QCST, QCTADP, QCTDNS, QCTDSP, QCTSSL
+from mqvitals_agent.smf.layout.field import FieldElement, SectionLayout, SectionShape, Value
+from mqvitals_agent.smf.layout.log_and_storage import QJST, QSGM, QSPH, QSRS, QSST
+from mqvitals_agent.smf.layout.statistics import Q5ST, QESD, QEST, QIS1, QIST, QLST, QMST, QPST, QQST, QTST
 from mqvitals_agent.smf.record import Record, Triplet
 
-SECTIONS: Final[Mapping[tuple[int, int], Mapping[int, Layout]]] = {
+SECTIONS: Final[Mapping[tuple[int, int], Mapping[int, SectionLayout]]] = {
     (115, 1): {9: QSST, 11: QJST},
     (115, 2): {1: QMST, 2: QIST, 3: QPST, 4: QLST, 5: Q5ST, 6: QEST, 7: QTST, 8: QESD},
     (115, 5): {1: QSPH},
@@ -51,7 +30,7 @@ SECTIONS: Final[Mapping[tuple[int, int], Mapping[int, Layout]]] = {
 }
 """By type and subtype: the number of the triplet (the standard section's is 0) and its table. Others are IBM's own."""
 
-LAYOUTS: Final[Mapping[str, Layout]] = {
+LAYOUTS: Final[Mapping[str, SectionLayout]] = {
     layout.name: layout for triplets in SECTIONS.values() for layout in triplets.values()
 }
 """All tables by name."""
@@ -64,8 +43,8 @@ class Section(NamedTuple):
     """One instance of a section: ``number`` counts from 0 within its triplet, ``offset`` is where it lies in the record."""
 
     record: Record
-    layout: Layout
-    shape: Shape
+    layout: SectionLayout
+    shape: SectionShape
     number: int
     offset: int
 
@@ -74,7 +53,7 @@ class Section(NamedTuple):
         return self.shape.fields(self.record.data, self.offset)
 
 
-def tables(record: Record) -> Iterator[tuple[Layout, Triplet]]:
+def tables(record: Record) -> Iterator[tuple[SectionLayout, Triplet]]:
     """The tables of a record that we know, in the order of its triplets, and where their sections lie."""
     for number, layout in SECTIONS.get((record.type, record.subtype), {}).items():
         if number >= len(record.triplets):
@@ -93,5 +72,35 @@ def sections(record: Record) -> Iterator[Section]:
 
 
 @lru_cache(256)  # a damaged file may hold any length
-def _shape(layout: Layout, length: int) -> Shape:
+def _shape(layout: SectionLayout, length: int) -> SectionShape:
     return layout.shape(length)
+
+
+_UNUSED = b"\0\x40"
+"""Zeros and blanks."""
+
+
+@lru_cache(8)
+def slots(shape: SectionShape) -> tuple[tuple[FieldElement, ...], ...]:
+    """The cells of each slot; the name is the first of them."""
+    cells, found, first = shape.cells, [], 0
+    for index in range(1, len(cells) + 1):
+        if index == len(cells) or cells[index].element != cells[first].element:
+            found.append(cells[first:index])
+            first = index
+    return tuple(found)
+
+
+def used_slots(section: Section) -> Iterator[int]:
+    """The number of each slot that is one of a structure: its name is there."""
+    data, at = section.record.data, section.offset
+    found = slots(section.shape)
+    if not found:
+        return
+    names = [cells[0] for cells in found]
+    begin, end = at + names[0].offset, at + names[-1].offset + 1
+    for index, first in enumerate(data[begin : end : names[0].field.step]):
+        if first:
+            place = at + names[index].offset
+            if data[place : place + names[index].field.length].strip(_UNUSED):
+                yield index

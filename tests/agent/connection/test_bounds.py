@@ -19,8 +19,8 @@ from mqvitals_agent.connection.header import MOST_QUEUE_MANAGERS, Header
 from mqvitals_agent.connection.lines import lines
 from mqvitals_agent.connection.recording import MOST_LEFT_OUT, RecordingError, Writer, read
 from mqvitals_agent.expansion import Expansion, ExpansionError
-from mqvitals_agent.smf.error import SmfError
-from mqvitals_agent.smf.source import open_smf
+from mqvitals_agent.smf.reader import open_smf
+from mqvitals_agent.smf.record import SmfError
 
 HEADER = '{"format":"mqvitals-recording","version":1}\n'
 FAILED = '{"at":"2026-11-20T12:00:00Z","elapsed_ms":5,"queue_manager":"%s","error":{"comp":2,"reason":2059}}\n'

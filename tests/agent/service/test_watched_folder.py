@@ -18,7 +18,7 @@ import pytest
 
 from mqvitals_agent.bounded_call import BoundedCall, NoAnswerError
 from mqvitals_agent.service.watched_folder import LOOK_MS, WatchedFolder
-from mqvitals_agent.smf.groups import Groups
+from mqvitals_agent.smf.partial_sample import GroupNames
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
@@ -83,7 +83,7 @@ async def watching(house: Any, folder: Path, **how: Any) -> AsyncIterator[Taker]
     with Store.open(house.store) as store:
         taker = Taker(store)
         how = {"calls": Inline, **how}
-        watched = WatchedFolder(folder, taker, taker.in_thread, Groups(), house.clock, house.journal, **how)
+        watched = WatchedFolder(folder, taker, taker.in_thread, GroupNames(), house.clock, house.journal, **how)
         task = asyncio.create_task(watched.run())
         await house.clock.advance(0)
         try:
@@ -187,7 +187,7 @@ async def test_a_file_without_records_is_read_in_small_pieces(
     (folder / "smf.dat").write_bytes(b"stands for the stream")
     stream = SlowStream(records(smf, 600), rubbish, 3_000_000)
     monkeypatch.setattr("mqvitals_agent.service.watched_folder.open_smf", lambda path: nullcontext(stream))
-    monkeypatch.setattr("mqvitals_agent.smf.window.CHUNK", 4096)
+    monkeypatch.setattr("mqvitals_agent.smf.framing.CHUNK", 4096)
     longest = 0.0
 
     class Timed:
@@ -373,7 +373,7 @@ async def test_queue_managers_known_by_records_alone_are_not_ended(house: Any, s
         folder = tmp_path / "in"
         folder.mkdir()
         (folder / "smf.dat").write_bytes(records(smf, 600))
-        watched = WatchedFolder(folder, taker, taker.in_thread, Groups(), house.clock, house.journal, calls=Inline)
+        watched = WatchedFolder(folder, taker, taker.in_thread, GroupNames(), house.clock, house.journal, calls=Inline)
         task = asyncio.create_task(watched.run())
         await house.clock.advance(2 * LOOK)
         task.cancel()

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from mqvitals_agent.commandline.runner import main
-from mqvitals_agent.smf.frame import frames
+from mqvitals_agent.smf.framing import raw_records
+from mqvitals_agent.smf.reader import open_smf
 from mqvitals_agent.smf.record import parse
-from mqvitals_agent.smf.source import open_smf
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -102,7 +102,7 @@ def test_whatever_records_hold(
     """Import, health check, dump and every question: exit codes of their own, an intact store, in bounded time."""
     count, size = (100_000, 500) if soak else (300, 150)
     with open_smf(every_section) as stream:
-        whole = [frame.data for frame in frames(stream, lambda error: None) if frame.type in (115, 116)]
+        whole = [frame.data for frame in raw_records(stream, lambda error: None) if frame.type in (115, 116)]
     # A sort of record as often as any other, however many of it a group writes.
     sorts: dict[tuple[int, int], list[bytes]] = {}
     for data in whole:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.smf.record import parse
-from mqvitals_agent.smf.sample import readings
+from mqvitals_agent.smf.snapshots import readings
 from mqvitals_config.settings import Settings
 from mqvitals_rules.check import Judging, prepare
 from mqvitals_rules.engine import Engine

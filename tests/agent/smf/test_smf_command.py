@@ -15,10 +15,8 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.commandline.runner import main
-from mqvitals_agent.smf.reader import records
+from mqvitals_agent.smf.reader import ReadCounts, open_smf, records
 from mqvitals_agent.smf.section import sections
-from mqvitals_agent.smf.source import open_smf
-from mqvitals_agent.smf.tally import Tally
 
 HOUR_US = 3_600_000_000
 
@@ -237,7 +235,7 @@ def test_standard_input(
     data = every_section.read_bytes()
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BufferedReader(io.BytesIO(data))))
     assert main(["smf", "dump", "-"]) == 0
-    tally = Tally()
+    tally = ReadCounts()
     with open_smf(every_section) as stream:
         for record in records(stream, tally):
             for _ in sections(record):

@@ -12,15 +12,12 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.smf.column import columns
+from mqvitals_agent.smf.csv_columns import LABELS, NOTHING, columns
 from mqvitals_agent.smf.csv_files import CsvFiles, file_name, headings
-from mqvitals_agent.smf.dump import lines
-from mqvitals_agent.smf.label import LABELS, NOTHING
-from mqvitals_agent.smf.reader import records
+from mqvitals_agent.smf.json_lines import json_lines
+from mqvitals_agent.smf.reader import ReadCounts, open_smf, records
 from mqvitals_agent.smf.record import EPOCH_US, Record, parse
 from mqvitals_agent.smf.section import LAYOUTS
-from mqvitals_agent.smf.source import open_smf
-from mqvitals_agent.smf.tally import Tally
 
 Rows = Mapping[str, list[dict[str, str]]]
 
@@ -229,11 +226,11 @@ def test_only_wanted_sections_and_files_begun_anew(smf: Any, tmp_path: Path) -> 
 def test_every_section_says_the_same_as_in_json(every_section: Path, tmp_path: Path) -> None:
     """Row by row, each number, duration, stamp, text and byte string is that of the section's line of JSON."""
     with open_smf(every_section) as stream:
-        found = list(records(stream, Tally()))
+        found = list(records(stream, ReadCounts()))
     rows = written(tmp_path, found)
     told: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = defaultdict(list)
     for record in found:
-        for line in lines(record):
+        for line in json_lines(record):
             each = json.loads(line)
             told[each["section"]] += _instances(each)
     assert {section: len(each) for section, each in rows.items()} == {

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.smf.derived import derived, figures, interval_tod
+from mqvitals_agent.smf.json_lines import derived, figures, interval_tod
 from mqvitals_agent.smf.record import parse
 from mqvitals_agent.smf.section import sections
 

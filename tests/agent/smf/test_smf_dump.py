@@ -12,12 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_agent.smf.csv_files import CsvFiles
-from mqvitals_agent.smf.dump import lines
-from mqvitals_agent.smf.reader import records
+from mqvitals_agent.smf.json_lines import json_lines
+from mqvitals_agent.smf.reader import ReadCounts, open_smf, records
 from mqvitals_agent.smf.record import parse
 from mqvitals_agent.smf.section import LAYOUTS, SECTIONS, sections
-from mqvitals_agent.smf.source import open_smf
-from mqvitals_agent.smf.tally import Tally
 
 KEYS = [
     "section",
@@ -40,7 +38,7 @@ def test_a_line_as_it_is_written(smf: Any) -> None:
     """Keys, their order and the writing of every value, with times to the microsecond."""
     half, quarter = 899_999_952 << 12, 449_999_976 << 12
     tasks = [smf.section(32, {0: (4, 9), 4: (4, 2), 8: (8, quarter), 16: (8, half)}), smf.section(32)]
-    found = list(lines(parse(smf.record(115, 231, {3: tasks}, length_us=1_799_999_904))))
+    found = list(json_lines(parse(smf.record(115, 231, {3: tasks}, length_us=1_799_999_904))))
     head = (
         '"type":115,"subtype":231,"sysid":"MV01","ssid":"MQ01","release":940,"qsg":null,'
         '"start":"2026-03-01T12:00:00.000000Z","end":"2026-03-01T12:29:59.999904Z","interval_us":1799999904'
@@ -60,7 +58,7 @@ def test_a_line_as_it_is_written(smf: Any) -> None:
 
 def test_a_section_without_figures(smf: Any) -> None:
     """It has an empty object of them, for it has an interval."""
-    (line,) = lines(parse(smf.record(115, 2, {4: [smf.section(32, {8: (4, 0xFFFFFFFF)})]})))
+    (line,) = json_lines(parse(smf.record(115, 2, {4: [smf.section(32, {8: (4, 0xFFFFFFFF)})]})))
     found = json.loads(line)
     assert list(found) == KEYS
     assert (found["fields"], found["derived"]) == ({"getl": 0xFFFFFFFF, "hldl": 0, "rell": 0}, {})
@@ -68,7 +66,7 @@ def test_a_section_without_figures(smf: Any) -> None:
 
 def test_accounting_of_threads_has_an_end_alone(smf: Any) -> None:
     """Start, interval and figures are null; the end is not."""
-    (line,) = lines(parse(smf.record(116, 0, {2: [smf.section(48)]}, t0=smf.thread_standard(3))))
+    (line,) = json_lines(parse(smf.record(116, 0, {2: [smf.section(48)]}, t0=smf.thread_standard(3))))
     found = json.loads(line)
     assert list(found) == KEYS
     assert (found["start"], found["interval_us"], found["derived"]) == (None, None, None)
@@ -77,7 +75,7 @@ def test_accounting_of_threads_has_an_end_alone(smf: Any) -> None:
 
 def test_storage_has_no_time(smf: Any) -> None:
     """Its records tell none but the header's."""
-    (line,) = lines(parse(smf.record(115, 7, {1: [smf.section(232)]}, t0=smf.STORAGE_STANDARD)))
+    (line,) = json_lines(parse(smf.record(115, 7, {1: [smf.section(232)]}, t0=smf.STORAGE_STANDARD)))
     found = json.loads(line)
     assert (found["section"], found["start"], found["end"], found["interval_us"], found["derived"]) == (
         "QSRS",
@@ -95,7 +93,7 @@ def test_group_and_release_of_mq_10(smf: Any) -> None:
         data += b"\0\x10\x10\0" + smf.ebcdic(group, 4) + smf.ebcdic("100000", 6) + b"\0\0"
         data[32:34] = (68).to_bytes(2, "big")
         data[0:2] = len(data).to_bytes(2, "big")
-        (line,) = lines(parse(bytes(data)))
+        (line,) = json_lines(parse(bytes(data)))
         assert f'"release":100000,"qsg":"{group}",' in line
 
 
@@ -112,7 +110,7 @@ def structures(smf: Any, **names: str) -> bytes:
 
 def test_structures_in_use_alone(smf: Any) -> None:
     """Each slot with a name stands under its own number, the last one too; the others are left out; figures go by name."""
-    (line,) = lines(parse(smf.record(115, 2, {6: [structures(smf, s0="CSQ_ADMIN", s3="APPL1", s63="LAST")]})))
+    (line,) = json_lines(parse(smf.record(115, 2, {6: [structures(smf, s0="CSQ_ADMIN", s3="APPL1", s63="LAST")]})))
     found = json.loads(line)
     names = ["str", "strn", "csec", "cmec", "sstc", "mstc", "rsec", "rmec", "sful", "mnus", "mlus"]
     assert list(found["fields"]) == [f"{name}.{slot}" for slot in (0, 3, 63) for name in names]
@@ -120,7 +118,7 @@ def test_structures_in_use_alone(smf: Any) -> None:
     assert found["derived"] == {
         name: {"avg_single_us": 2.5, "avg_multiple_us": None} for name in ("CSQ_ADMIN", "APPL1", "LAST")
     }
-    (line,) = lines(parse(smf.record(115, 2, {6: [structures(smf)]})))
+    (line,) = json_lines(parse(smf.record(115, 2, {6: [structures(smf)]})))
     assert '"fields":{},"derived":{}}' in line
 
 
@@ -129,7 +127,7 @@ def test_text_is_harmless(smf: Any) -> None:
     name = 'A"\\\x1b[2J\x7f\x9bé'
     data = bytearray(smf.section(324))
     data[16:36] = smf.ebcdic(name, 20)
-    (line,) = lines(parse(smf.record(116, 10, {1: [bytes(data)]})))
+    (line,) = json_lines(parse(smf.record(116, 10, {1: [bytes(data)]})))
     assert line.isascii()
     assert line.rstrip("\n").isprintable()
     assert json.loads(line)["fields"]["chnm"] == name
@@ -145,7 +143,7 @@ def test_every_value_of_any_section(smf: Any, data: st.DataObject, key: tuple[in
     if key in ((115, 5), (115, 6), (115, 7)):
         t0 = smf.STORAGE_STANDARD
     record = parse(smf.record(*key, {number: [raw]}, t0=t0))
-    found = [json.loads(line) for line in lines(record)]
+    found = [json.loads(line) for line in json_lines(record)]
     told = [each.fields() for each in sections(record)]
     if layout.name == "QEST":
         told = [{name: value for name, value in each.items() if name in found[0]["fields"]} for each in told]
@@ -157,8 +155,8 @@ def test_every_section_of_a_file(every_section: Path) -> None:
     dumped: dict[str, list[dict[str, Any]]] = defaultdict(list)
     expected: dict[str, list[dict[str, Any]]] = defaultdict(list)
     with open_smf(every_section) as stream:
-        for record in records(stream, Tally()):
-            for line in lines(record):
+        for record in records(stream, ReadCounts()):
+            for line in json_lines(record):
                 found = json.loads(line)
                 dumped[found["section"]].append(found["fields"])
             for section in sections(record):
@@ -176,7 +174,7 @@ def test_every_section_of_a_file(every_section: Path) -> None:
 def test_only_wanted_sections(smf: Any) -> None:
     """Others are left out, and the numbers stay those of the record."""
     data = smf.record(115, 2, {1: [smf.section(72)], 4: [smf.section(32)]})
-    assert [json.loads(line)["section"] for line in lines(parse(data), {"QLST"})] == ["QLST"]
+    assert [json.loads(line)["section"] for line in json_lines(parse(data), {"QLST"})] == ["QLST"]
 
 
 @given(where=st.lists(st.tuples(st.integers(0, 1 << 16), st.binary(min_size=1, max_size=8)), min_size=1, max_size=12))
@@ -189,11 +187,11 @@ def test_damaged_records_that_can_be_read_can_be_written(
         # Descriptor words stay, so that records are found.
         at = place % (len(data) - 64) + 24
         data[at : at + len(change)] = change
-    tally = Tally()
+    tally = ReadCounts()
     with CsvFiles(tmp_path) as files:
         for record in records(io.BytesIO(bytes(data)), tally):
             files.write(record)
-            for line in lines(record):
+            for line in json_lines(record):
                 assert list(json.loads(line)) == KEYS
                 assert line.isascii()
     assert tally.records or tally.damage or tally.skipped

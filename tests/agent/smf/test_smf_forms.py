@@ -9,17 +9,14 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.smf.error import SmfError
-from mqvitals_agent.smf.frame import frames
-from mqvitals_agent.smf.framing import Framing, framing_of
-from mqvitals_agent.smf.reader import records
-from mqvitals_agent.smf.source import open_smf
-from mqvitals_agent.smf.tally import KEPT, Tally
+from mqvitals_agent.smf.framing import Framing, framing_of, raw_records
+from mqvitals_agent.smf.reader import MOST_DAMAGE, ReadCounts, open_smf, records
+from mqvitals_agent.smf.record import SmfError
 
 
-def read(data: bytes) -> tuple[list[int], Tally]:
+def read(data: bytes) -> tuple[list[int], ReadCounts]:
     """The numbers of the pools, record by record, and the tally."""
-    tally = Tally()
+    tally = ReadCounts()
     found = []
     for each in records(io.BytesIO(data), tally):
         offset = each.triplets[1].offset
@@ -69,7 +66,7 @@ def test_compressed(smf: Any, four: list[bytes], tmp_path: Path) -> None:
     path = tmp_path / "smf.dat"
     data = gzip.compress(b"".join(four * 500))
     path.write_bytes(data)
-    tally = Tally()
+    tally = ReadCounts()
     with open_smf(path) as stream:
         assert len(list(records(stream, tally))) == 2000
     assert not tally.damage
@@ -88,14 +85,14 @@ def test_compressed_and_cut(smf: Any, tmp_path: Path, kind: str) -> None:
     packed = gzip.compress(data, 0)  # stored as it is, so that the cut is where it seems
     path = tmp_path / "smf.dat"
     path.write_bytes(packed[: len(packed) * 3 // 4])
-    tally = Tally()
+    tally = ReadCounts()
     with open_smf(path) as stream:
         found = [each.sequence[1] for each in records(stream, tally)]
     assert found == list(range(len(found)))
     assert 145 <= len(found) <= 150
     assert [error.reason.split(":")[0] for error in tally.damage][-1].startswith("what follows cannot be decompressed")
     path.write_bytes(packed[:12])
-    tally = Tally()
+    tally = ReadCounts()
     with open_smf(path) as stream:
         assert not list(records(stream, tally))
     assert [error.offset for error in tally.damage] == [0]
@@ -106,9 +103,9 @@ def test_much_damage_is_counted(four: list[bytes]) -> None:
     """The first are told one by one; of the rest there is a number, so that memory does not grow with the file."""
     wrong = bytearray(four[1])
     wrong[10:14] = b"\xaa\xbb\xcc\xdd"  # its date is none
-    found, tally = read(four[0] + bytes(wrong) * (KEPT + 5) + four[2])
-    assert (found, tally.lost, len(tally.damage)) == ([1, 3], KEPT + 5, KEPT)
-    assert f"damaged: {KEPT + 5:,}" in tally.lines()
+    found, tally = read(four[0] + bytes(wrong) * (MOST_DAMAGE + 5) + four[2])
+    assert (found, tally.lost, len(tally.damage)) == ([1, 3], MOST_DAMAGE + 5, MOST_DAMAGE)
+    assert f"damaged: {MOST_DAMAGE + 5:,}" in tally.lines()
     assert tally.lines()[-1] == "  and 5 more"
 
 
@@ -134,7 +131,7 @@ def test_a_zip_archive_is_refused(tmp_path: Path) -> None:
 def test_what_is_no_dump_is_refused(data: bytes, words: str) -> None:
     """One sentence says what it looks like."""
     with pytest.raises(SmfError, match=words):
-        list(frames(io.BytesIO(data), lambda error: None))
+        list(raw_records(io.BytesIO(data), lambda error: None))
 
 
 def test_other_records_are_passed_over(smf: Any, four: list[bytes]) -> None:
@@ -232,6 +229,6 @@ def test_reading_in_small_pieces(smf: Any, four: list[bytes]) -> None:
         def read(self, size: int | None = -1) -> bytes:
             return super().read(min(7, size or 7))
 
-    tally = Tally()
+    tally = ReadCounts()
     assert len(list(records(Trickle(b"".join(four * 9)), tally))) == 36
     assert not tally.damage

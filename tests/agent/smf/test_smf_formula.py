@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mqvitals_agent.smf.formula import Named, compiled, names_in
+from mqvitals_agent.smf.kinds import BY_KIND, STORAGE
 from mqvitals_agent.smf.layout.field import Field
-from mqvitals_agent.smf.subject import BY_KIND, STORAGE
+from mqvitals_agent.smf.metric_mapping import Named, compiled, names_in
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import KINDS
 

@@ -10,13 +10,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.smf.error import SmfError
-from mqvitals_agent.smf.frame import LONGEST, frames
-from mqvitals_agent.smf.reader import records
-from mqvitals_agent.smf.record import parse
+from mqvitals_agent.smf.framing import LONGEST, raw_records
+from mqvitals_agent.smf.reader import ReadCounts, open_smf, records
+from mqvitals_agent.smf.record import SmfError, parse
 from mqvitals_agent.smf.section import sections
-from mqvitals_agent.smf.source import open_smf
-from mqvitals_agent.smf.tally import Tally
 
 
 def changed(data: bytes, chance: random.Random) -> bytes:
@@ -34,7 +31,7 @@ def test_mutated_records(soak: bool, every_section: Path) -> None:
     """Two thousand (a hundred thousand in `make soak`): nothing but SmfError, and sections within the record."""
     count = 100_000 if soak else 2_000
     with open_smf(every_section) as stream:
-        whole = [frame.data for frame in frames(stream, lambda error: None)]
+        whole = [frame.data for frame in raw_records(stream, lambda error: None)]
     chance = random.Random(115)
     refused = 0
     for number in range(count):
@@ -50,7 +47,7 @@ def test_mutated_records(soak: bool, every_section: Path) -> None:
 @given(data=st.binary(max_size=4000))
 def test_any_bytes(data: bytes) -> None:
     """What is no dump is refused or gives nothing that its bytes cannot hold."""
-    tally = Tally()
+    tally = ReadCounts()
     try:
         found = list(records(io.BytesIO(data), tally))
     except SmfError:
@@ -71,7 +68,7 @@ def test_mutated_files(smf: Any, seed: int, form: str) -> None:
     spoilt = bytearray(data)
     for _ in range(3):
         spoilt[chance.randrange(300, len(data))] = chance.randrange(256)
-    tally = Tally()
+    tally = ReadCounts()
     found = [each.sequence[1] for each in records(io.BytesIO(bytes(spoilt)), tally) if each.sequence[0] == 0]
     known = [number for number in found if number < 60]
     assert len(set(known)) >= 45
@@ -83,6 +80,6 @@ def test_segments_without_end_do_not_grow(smf: Any) -> None:
     one = smf.record(115, 215, {1: [smf.pool()]})
     first, rest = smf.spanned(one, 60)[:64], b"\x7f\xff\3\0" + bytes(0x7FFB)
     told: list[SmfError] = []
-    found = list(frames(io.BytesIO(one + first + rest * (3 * LONGEST // len(rest)) + one), told.append))
+    found = list(raw_records(io.BytesIO(one + first + rest * (3 * LONGEST // len(rest)) + one), told.append))
     assert [len(each.data) for each in found] == [len(one), len(one)]
     assert "grows beyond" in str(told[0])

@@ -12,10 +12,8 @@ import pytest
 
 from mqvitals_agent.cli.smf_import import groups_of
 from mqvitals_agent.commandline.runner import main
-from mqvitals_agent.smf.groups import Groups
-from mqvitals_agent.smf.reader import records
-from mqvitals_agent.smf.source import open_smf
-from mqvitals_agent.smf.tally import Tally
+from mqvitals_agent.smf.partial_sample import GroupNames
+from mqvitals_agent.smf.reader import ReadCounts, open_smf, records
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.load import load_settings
@@ -35,7 +33,7 @@ def test_records_are_seen(simulated: Path, tmp_path: Path, capsys: pytest.Captur
     told = capsys.readouterr()
     assert told.out == ""
     with open_smf(simulated) as stream:
-        number = len(list(records(stream, Tally())))
+        number = len(list(records(stream, ReadCounts())))
     assert f"imported: {number} new records, 0 known before, " in told.err
     for metric, name in (
         ("low_pct", "QM01/buffer_pool/3"),
@@ -125,7 +123,7 @@ def test_without_a_store(tmp_path: Path, capsys: pytest.CaptureFixture[str], mon
 def test_the_configured_name_of_the_group(tmp_path: Path) -> None:
     """It is that of its members; where none are named, of all that belong to a group; else records tell it."""
 
-    def named(text: str) -> Groups:
+    def named(text: str) -> GroupNames:
         path = tmp_path / "c.yaml"
         path.write_text(text)
         return groups_of(load_settings(str(path), {}, {}).settings)

@@ -15,14 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mqvitals_agent.commandline.runner import main
-from mqvitals_agent.smf.error import SmfError
-from mqvitals_agent.smf.groups import Groups
-from mqvitals_agent.smf.identity import identity_of
-from mqvitals_agent.smf.intake import RecordIntake, Taken
-from mqvitals_agent.smf.reader import records
-from mqvitals_agent.smf.record import parse
-from mqvitals_agent.smf.source import open_smf
-from mqvitals_agent.smf.tally import Tally
+from mqvitals_agent.smf.ingest import IngestResult, RecordIngest
+from mqvitals_agent.smf.partial_sample import GroupNames
+from mqvitals_agent.smf.reader import ReadCounts, open_smf, records
+from mqvitals_agent.smf.record import SmfError, identity_of, parse
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
@@ -35,12 +31,12 @@ VERDICT: Any = SimpleNamespace(transitions=(), unknown=())
 GROUPS = {"MQ01": "PRDQSG", "MQ02": "PRDQSG"}
 
 
-def take(path: Path, *data: bytes, applications: int = 2, at_once: int = 3, groups: Any = None) -> Taken:
+def take(path: Path, *data: bytes, applications: int = 2, at_once: int = 3, groups: Any = None) -> IngestResult:
     with Store.open(path) as store:
-        intake = RecordIntake(
+        intake = RecordIngest(
             store,
             lambda snapshot: store.write(snapshot, VERDICT),
-            Groups(GROUPS if groups is None else groups),
+            GroupNames(GROUPS if groups is None else groups),
             applications=applications,
             at_once=at_once,
         )
@@ -249,7 +245,7 @@ def test_a_failing_store_loses_no_record(many: Sequence[bytes], tmp_path: Path) 
         store.write(snapshot, VERDICT)
 
     with Store.open(path) as store:
-        intake = RecordIntake(store, write, Groups(GROUPS), applications=2)
+        intake = RecordIngest(store, write, GroupNames(GROUPS), applications=2)
         with pytest.raises(StoreError):
             _exhaust(intake.steps(parse(each) for each in many))
     take(path, *many)
@@ -273,7 +269,7 @@ def test_whatever_a_record_holds(every_section: Path, tmp_path: Path) -> None:
     """Records with some of their bytes changed, and sections full of ones, are taken in without an exception."""
     chance = Random(115)
     with open_smf(every_section) as stream:
-        real = [record.data for record in records(stream, Tally())][-60:]
+        real = [record.data for record in records(stream, ReadCounts())][-60:]
     changed = []
     for data in real * 4:
         mutated = bytearray(data)

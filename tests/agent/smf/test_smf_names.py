@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.commandline.runner import main
-from mqvitals_agent.smf.groups import Groups
+from mqvitals_agent.smf.partial_sample import GroupNames
 from mqvitals_agent.smf.record import parse
-from mqvitals_agent.smf.teller import KEPT, Sampler
+from mqvitals_agent.smf.sampler import MOST_UNNAMED, Sampler
 
 BAD = [bytes(8), b"\x40" * 8, b"\x07\xc1\xc2\x40\x40\x40\x40\x40", b"\xc1\x27\xc2\x00\xc3\x40\x40\x40"]
 """No name: zeros, blanks, and letters with control characters before or between them."""
@@ -46,7 +46,7 @@ def task(smf: Any, job: bytes) -> bytes:
 
 
 def named(*records: bytes) -> tuple[list[str], Sampler]:
-    sampler = Sampler(Groups(default="PRDQSG"))
+    sampler = Sampler(GroupNames(default="PRDQSG"))
     found = [str(total.object) for each in records for total in sampler.totals(parse(each))]
     return found, sampler
 
@@ -88,7 +88,7 @@ def test_a_group_without_a_name(smf: Any) -> None:
     """Nothing stands under such a name; the rest of the record is taken."""
     initiator = bytearray(smf.section(64, {20: (4, 10)}))
     initiator[16:20] = b"\xd8\x00\x07\xc1"
-    groups = Groups()
+    groups = GroupNames()
     sampler = Sampler(groups)
     (found,) = sampler.totals(parse(smf.record(115, 231, {1: [bytes(initiator)]})))
     assert str(found.object) == "MQ01/channel_initiator"
@@ -107,7 +107,7 @@ def test_memory_does_not_grow(smf: Any) -> None:
     """The first are described, the others counted."""
     record = smf.record(116, 10, {1: [channel(smf, bytes(8))] * 30})
     _, sampler = named(record, record)
-    assert (sampler.unnamed.count, len(sampler.unnamed.first)) == (60, KEPT)
+    assert (sampler.unnamed.count, len(sampler.unnamed.first)) == (60, MOST_UNNAMED)
     assert sampler.unnamed.lines()[-1] == "  and 40 more"
 
 

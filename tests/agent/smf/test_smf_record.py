@@ -7,13 +7,11 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.smf.error import SmfError
-from mqvitals_agent.smf.layout.qjst import QJST
-from mqvitals_agent.smf.layout.qpst import QPST
-from mqvitals_agent.smf.reader import records
-from mqvitals_agent.smf.record import parse
+from mqvitals_agent.smf.layout.log_and_storage import QJST
+from mqvitals_agent.smf.layout.statistics import QPST
+from mqvitals_agent.smf.reader import ReadCounts, records
+from mqvitals_agent.smf.record import SmfError, parse
 from mqvitals_agent.smf.section import LAYOUTS, sections
-from mqvitals_agent.smf.tally import Tally
 
 
 @pytest.mark.parametrize(("kind", "subtype"), [(115, 215), (115, 231), (116, 10)])
@@ -59,7 +57,7 @@ def test_garbage_in_place_of_the_dns_task(smf: Any, garbage: bytes) -> None:
     data = bytearray(smf.record(115, 231, {1: [smf.section(48)], 3: [smf.section(32)] * 2}, number=6))
     data[len(data) - 52 + 6] = 5
     data[28 + 5 * 8 : 28 + 6 * 8] = garbage
-    tally = Tally()
+    tally = ReadCounts()
     (found,) = records(io.BytesIO(bytes(data)), tally)
     assert [each.layout.name for each in sections(found)] == ["QCCT", "QCTADP", "QCTADP"]
     assert tally.sections == {"QCCT": 1, "QCTADP": 2}

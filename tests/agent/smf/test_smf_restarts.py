@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.smf.record import parse
 from mqvitals_agent.smf.report.health_check import health_check
-from mqvitals_agent.smf.restart import Restarts
+from mqvitals_agent.smf.restart import RestartDetector
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_config.settings import Settings
 from mqvitals_rules.check import prepare
@@ -42,7 +42,7 @@ def minute(smf: Any) -> Make:
 
 
 def noted(*records: bytes) -> tuple[list[bool], list[str]]:
-    seen = Restarts()
+    seen = RestartDetector()
     held = [seen.note(parse(each)) for each in records]
     return held, [each.words() for each in seen.found]
 
@@ -91,7 +91,7 @@ def test_one_queue_manager_says_nothing_of_another(smf: Any, minute: Make) -> No
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=12))
 def test_any_number_of_runs(runs: list[int]) -> None:
     """Each run of records after the first is one restart, and two intervals of it at most are held back."""
-    seen, now, held = Restarts(), 0, []
+    seen, now, held = RestartDetector(), 0, []
     for length in runs:
         held += [[seen.take("S", "Q", (now := now + 60_000_000), 1 + at, now - 60_000_000) for at in range(length)]]
     longer = [before > 1 for before in runs[:-1]]

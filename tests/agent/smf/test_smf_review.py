@@ -21,7 +21,7 @@ HOUR_US = 3_600_000_000
 
 def application(smf: Any, at_us: int, *, opens: int, puts: int, job: str = "PAYJOB") -> bytes:
     """A task that opened the queue PAY.IN so often for so many puts, in a half hour that ended then."""
-    from mqvitals_agent.smf.layout.wqst import WQST
+    from mqvitals_agent.smf.layout.accounting import WQST
 
     cells = {cell.name: cell.offset for cell in WQST.shape(2800).cells}
     who = bytearray(smf.section(208, {8: (4, 2)}))

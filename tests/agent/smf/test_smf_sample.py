@@ -10,15 +10,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.smf.groups import Groups
-from mqvitals_agent.smf.reader import records
+from mqvitals_agent.smf.kinds import CHANNEL, transaction
+from mqvitals_agent.smf.partial_sample import GroupNames, PartialSample
+from mqvitals_agent.smf.reader import ReadCounts, open_smf, records
 from mqvitals_agent.smf.record import parse
-from mqvitals_agent.smf.sample import readings
 from mqvitals_agent.smf.section import sections
-from mqvitals_agent.smf.source import open_smf
-from mqvitals_agent.smf.subject import CHANNEL, transaction
-from mqvitals_agent.smf.tally import Tally
-from mqvitals_agent.smf.total import Total
+from mqvitals_agent.smf.snapshots import readings
 from mqvitals_rules.snapshot import ObjectName, Reading, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
@@ -26,7 +23,7 @@ US = 4096
 NONE = 0x8FFFFFFF
 
 
-def told(*data: bytes, groups: Groups | None = None, applications: int = 200) -> list[Reading]:
+def told(*data: bytes, groups: GroupNames | None = None, applications: int = 200) -> list[Reading]:
     found = readings((parse(each) for each in data), groups, applications=applications)
     return [reading for snapshot in found for reading in snapshot.readings]
 
@@ -223,7 +220,7 @@ def test_members_of_a_group_tell_of_one_structure(smf: Any) -> None:
     """Their counts are added, though their intervals end at slightly different times; the time of a request is of all of them."""
     one = smf.record(115, 2, {6: [structure(smf, 2, 10, 1_000, 70)]}, number=9)
     two = smf.record(115, 2, {6: [structure(smf, 3, 30, 1_800, 50)]}, number=9, start_us=smf.NOON_US + 400_000)
-    groups = Groups({"MQ01": "PRDQSG", "MQ02": "PRDQSG"})
+    groups = GroupNames({"MQ01": "PRDQSG", "MQ02": "PRDQSG"})
     (reading,) = told(one, member(two, smf, "MQ02"), groups=groups)
     assert reading.object == ObjectName("PRDQSG", "cf_structure", "APPL1")
     assert (reading.ts, reading.interval_ms) == (smf.NOON_US // 1000 + 1_800_000, 1_800_000)
@@ -240,7 +237,7 @@ def test_intervals_of_one_member_in_a_minute_follow_each_other(smf: Any) -> None
         smf.record(115, 2, {6: [structure(smf, 1, 1, 1, 1)]}, number=9, start_us=smf.NOON_US + at, length_us=10_000_000)
         for at in (0, 10_000_000)
     ]
-    (reading,) = told(*both, groups=Groups({"MQ01": "PRDQSG"}))
+    (reading,) = told(*both, groups=GroupNames({"MQ01": "PRDQSG"}))
     assert (reading.values["full_count"], reading.interval_ms) == (2, 20_000)
 
 
@@ -329,7 +326,7 @@ def test_queues_private_and_shared(smf: Any) -> None:
     ]
     one = smf.record(115, 216, {1: [private, shared[0]]})
     two = member(smf.record(115, 216, {1: [shared[1]]}), smf, "MQ02")
-    found = told(one, two, groups=Groups({"MQ01": "QSG1", "MQ02": "QSG1"}))
+    found = told(one, two, groups=GroupNames({"MQ01": "QSG1", "MQ02": "QSG1"}))
     assert [str(each.object) for each in found] == ["MQ01/queue/Q1", "QSG1/queue/Q2"]
     assert (found[0].values["depth"], found[0].values["page_set"], found[0].values["put_rate"]) == (12, 4, 2.0)
     assert (found[1].values["input_handles"], found[1].values["depth"]) == (5, 12)
@@ -358,25 +355,27 @@ def test_the_log_of_both_copies(smf: Any) -> None:
     assert log["write_mb_s"] == 1.0
 
 
-def totals() -> st.SearchStrategy[Total]:
+def totals() -> st.SearchStrategy[PartialSample]:
     number = st.none() | st.integers(0, 9)
 
-    def make(values: tuple[int | None, ...], rank: int, end: int) -> Total:
+    def make(values: tuple[int | None, ...], rank: int, end: int) -> PartialSample:
         fields = dict(zip(("nmsg", "ntmx", "ntmn", "chst"), values, strict=True))
         spans = {("MQ01", end): 7}
-        return Total(ObjectName("Q", "channel", "C"), False, "p", 1, "Q", spans, (end, rank, repr(values)), fields)
+        return PartialSample(
+            ObjectName("Q", "channel", "C"), False, "p", 1, "Q", spans, (end, rank, repr(values)), fields
+        )
 
     return st.builds(make, st.tuples(number, number, number, number), st.integers(0, 2), st.integers(0, 3))
 
 
 @given(totals(), totals(), totals())
-def test_totals_are_put_together_in_any_order(one: Total, two: Total, three: Total) -> None:
+def test_totals_are_put_together_in_any_order(one: PartialSample, two: PartialSample, three: PartialSample) -> None:
     """Addition is commutative and associative, and survives being written down."""
     ways = CHANNEL.putting_together
     assert one.plus(two, ways) == two.plus(one, ways)
     left = one.plus(two, ways).plus(three, ways)
     assert left == one.plus(two.plus(three, ways), ways)
-    again = Total.of_data(left.object, left.probe, left.ts, left.data())
+    again = PartialSample.of_data(left.object, left.probe, left.ts, left.data())
     assert (again.fields, again.spans, again.stamp) == (left.fields, left.spans, left.stamp)
 
 
@@ -385,14 +384,14 @@ def test_every_interval_of_every_object(every_section: Path) -> None:
     told = Counter[str]()
     structures: set[int | str] = set()
     with open_smf(every_section) as stream:
-        for record in records(stream, Tally()):
+        for record in records(stream, ReadCounts()):
             for section in sections(record):
                 told[section.layout.name] += 1
                 if section.layout.name == "QEST":
                     names = {value for field, value in section.fields().items() if field.startswith("str.") and value}
                     structures |= names
     with open_smf(every_section) as stream:
-        found = [reading for snapshot in readings(records(stream, Tally())) for reading in snapshot.readings]
+        found = [reading for snapshot in readings(records(stream, ReadCounts())) for reading in snapshot.readings]
     kinds = Counter(each.object.kind for each in found)
     sections_of = {
         "buffer_pool": "QPST",

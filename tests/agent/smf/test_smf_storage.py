@@ -12,11 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_agent.smf.csv_files import CsvFiles
-from mqvitals_agent.smf.dump import lines
-from mqvitals_agent.smf.error import SmfError
-from mqvitals_agent.smf.record import parse
-from mqvitals_agent.smf.sample import readings
+from mqvitals_agent.smf.json_lines import json_lines
+from mqvitals_agent.smf.record import SmfError, parse
 from mqvitals_agent.smf.section import sections
+from mqvitals_agent.smf.snapshots import readings
 from mqvitals_rules.snapshot import Reading
 from mqvitals_rules.vocabulary.metric import Absence
 
@@ -87,7 +86,7 @@ def test_pools_come_back(smf: Any, found: list[dict[str, Any]]) -> None:
     """Whatever a pool's values, they are read as they were written."""
     record = parse(smf.record(115, 5, {1: [pool(each) for each in found]}, t0=smf.STORAGE_STANDARD))
     assert [each.fields() for each in sections(record)] == found
-    assert [json.loads(line)["fields"] for line in lines(record)] == found
+    assert [json.loads(line)["fields"] for line in json_lines(record)] == found
 
 
 @given(found=st.lists(GOT, min_size=1, max_size=5))
@@ -95,7 +94,7 @@ def test_direct_storage_comes_back(smf: Any, found: list[dict[str, Any]]) -> Non
     """Likewise what was got without a pool."""
     record = parse(smf.record(115, 6, {1: [got(each) for each in found]}, t0=smf.STORAGE_STANDARD))
     assert [each.fields() for each in sections(record)] == found
-    assert [json.loads(line)["section"] for line in lines(record)] == ["QSGM"] * len(found)
+    assert [json.loads(line)["section"] for line in json_lines(record)] == ["QSGM"] * len(found)
 
 
 @given(
@@ -111,7 +110,7 @@ def test_damaged_ones(smf: Any, found: dict[str, Any], subtype: int, size: int, 
         parsed = parse(bytes(record[: len(record) - cut]))
     except SmfError:
         return
-    for line in lines(parsed):
+    for line in json_lines(parsed):
         json.loads(line)
     list(readings([parsed]))
 

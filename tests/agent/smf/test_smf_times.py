@@ -9,10 +9,8 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.commandline.runner import main
-from mqvitals_agent.smf.error import SmfError
-from mqvitals_agent.smf.reader import records
-from mqvitals_agent.smf.record import FIRST_YEAR, LAST_YEAR, LONGEST_INTERVAL_US, Record, parse
-from mqvitals_agent.smf.tally import Tally
+from mqvitals_agent.smf.reader import ReadCounts, records
+from mqvitals_agent.smf.record import FIRST_YEAR, LAST_YEAR, LONGEST_INTERVAL_US, Record, SmfError, parse
 from mqvitals_agent.store.reader import StoreReader
 
 DAY_US = 86_400_000_000
@@ -102,8 +100,8 @@ def test_accounting_of_threads(smf: Any) -> None:
         parse(patched(data, standard_at(data) + 16, bytes([data[standard_at(data) + 16] ^ 0x40])))
 
 
-def read(now_us: int | None, *data: bytes) -> tuple[list[Record], Tally]:
-    tally = Tally()
+def read(now_us: int | None, *data: bytes) -> tuple[list[Record], ReadCounts]:
+    tally = ReadCounts()
     return list(records(io.BytesIO(b"".join(data)), tally, now_us)), tally
 
 

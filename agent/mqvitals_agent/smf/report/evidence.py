@@ -6,14 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from mqvitals_agent.smf.error import SmfError
-from mqvitals_agent.smf.groups import Groups
-from mqvitals_agent.smf.reader import records
-from mqvitals_agent.smf.record import Record
+from mqvitals_agent.smf.partial_sample import GroupNames
+from mqvitals_agent.smf.reader import ReadCounts, open_smf, records
+from mqvitals_agent.smf.record import Record, SmfError
 from mqvitals_agent.smf.report.staging import Staging
-from mqvitals_agent.smf.source import open_smf
-from mqvitals_agent.smf.tally import Tally
-from mqvitals_agent.smf.teller import Sampler, Unnamed
+from mqvitals_agent.smf.sampler import Sampler, UnnamedObjects
 
 
 @dataclass(slots=True)
@@ -56,12 +53,12 @@ class Evidence:
     ``ungrouped``: by queue manager, how many structures, data sets and shared queues its records tell of without the group's name.
     """
 
-    groups: Groups
-    tallies: list[tuple[str, Tally]] = field(default_factory=list)
+    groups: GroupNames
+    tallies: list[tuple[str, ReadCounts]] = field(default_factory=list)
     sources: dict[str, Source] = field(default_factory=dict)
     unreadable: list[tuple[str, str]] = field(default_factory=list)
     repeated: int = 0
-    unnamed: Unnamed = field(default_factory=Unnamed)
+    unnamed: UnnamedObjects = field(default_factory=UnnamedObjects)
     ungrouped: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -82,7 +79,7 @@ class Evidence:
         return (min(first), max(last)) if first and last else None
 
 
-def read(paths: Iterable[str], staging: Staging, groups: Groups, now_us: int | None = None) -> Evidence:
+def read(paths: Iterable[str], staging: Staging, groups: GroupNames, now_us: int | None = None) -> Evidence:
     """Read files into ``staging``; ``groups`` learns the names that records tell. Raises sqlite3.Error.
 
     ``now_us``: as for ``reader.records``.
@@ -90,7 +87,7 @@ def read(paths: Iterable[str], staging: Staging, groups: Groups, now_us: int | N
     sampler = Sampler(groups)
     evidence = Evidence(groups, unnamed=sampler.unnamed)
     for path in paths:
-        tally = Tally()
+        tally = ReadCounts()
         evidence.tallies.append((path, tally))
         try:
             with open_smf(path) as stream:

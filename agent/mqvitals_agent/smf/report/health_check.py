@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 
-from mqvitals_agent.smf.groups import Groups
+from mqvitals_agent.smf.partial_sample import GroupNames
+from mqvitals_agent.smf.reader import STDIN
 from mqvitals_agent.smf.report.coverage import intervals_of, missing
 from mqvitals_agent.smf.report.document import Block, Heading, Items, Paragraph, Table
 from mqvitals_agent.smf.report.evidence import Evidence, Source, left_out, read
@@ -17,7 +18,6 @@ from mqvitals_agent.smf.report.staging import Staging
 from mqvitals_agent.smf.report.tables import figures
 from mqvitals_agent.smf.report.wording import count, plural, release, when, zone
 from mqvitals_agent.smf.restart import Restart, guarded
-from mqvitals_agent.smf.source import STDIN
 from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.text.figure import duration_us, moment, object_words
 from mqvitals_agent.text.severity import health_of
@@ -55,7 +55,7 @@ class HealthCheck:
 def health_check(
     paths: Iterable[str],
     judging: Judging,
-    groups: Groups | None = None,
+    groups: GroupNames | None = None,
     *,
     now_us: int | None = None,
     ascii_only: bool = False,
@@ -66,7 +66,7 @@ def health_check(
     since 1970 UTC, by which records of the future are refused. ``ascii_only``: no character beyond ASCII comes from this program.
     """
     with closing(Staging()) as staging:
-        evidence = read(paths, staging, groups or Groups(), now_us)
+        evidence = read(paths, staging, groups or GroupNames(), now_us)
         span = TimeRange(*(0, 0) if evidence.period is None else (each // 1000 for each in evidence.period))
         judge, ledger = Judge(judging), Ledger(span)
         restarts = sorted(staging.restarts(), key=lambda each: each[0].since_us)

@@ -10,12 +10,18 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Final
 
-from mqvitals_agent.smf.application import DAY_MS, as_rest, processor_time
-from mqvitals_agent.smf.groups import Groups
+from mqvitals_agent.smf.partial_sample import GroupNames, PartialSample
 from mqvitals_agent.smf.record import Record
-from mqvitals_agent.smf.restart import Restart, Restarts
-from mqvitals_agent.smf.sample import TOP, Key, add, snapshots
-from mqvitals_agent.smf.total import Total
+from mqvitals_agent.smf.restart import Restart, RestartDetector
+from mqvitals_agent.smf.snapshots import (
+    DAY_MS,
+    TOP_APPLICATIONS,
+    SampleKey,
+    as_rest,
+    merge_into,
+    processor_time,
+    snapshots,
+)
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 
 _AT_ONCE: Final = 5_000
@@ -45,7 +51,7 @@ class Staging:
     def __init__(self) -> None:
         self._base = sqlite3.connect("", isolation_level=None)
         self._base.executescript(_TABLES)
-        self._waiting: dict[str, dict[Key, Total]] = {}
+        self._waiting: dict[str, dict[SampleKey, PartialSample]] = {}
         self._waits = 0
 
     def close(self) -> None:
@@ -71,11 +77,11 @@ class Staging:
                 (record.ssid, record.type, record.subtype, _bounded(record.start_us), _bounded(record.end_us)),
             )
 
-    def put(self, total: Total) -> None:
+    def put(self, total: PartialSample) -> None:
         """Keep what a record tells."""
         # The same structure of two groups whose names come later is two: only what one member told is added up yet.
         member = total.member if total.group and not total.object.owner else ""
-        add(self._waiting.setdefault(member, {}), total)
+        merge_into(self._waiting.setdefault(member, {}), total)
         self._waits += 1
         if self._waits >= _AT_ONCE:
             self._flush()
@@ -93,7 +99,7 @@ class Staging:
             "SELECT system, owner, ended, number, began FROM number ORDER BY system, owner, ended, number"
         )
         for (system, owner), each in groupby(rows, key=itemgetter(0, 1)):
-            seen = Restarts()
+            seen = RestartDetector()
             guards: list[int] = []
             for _, _, ended, number, began in each:
                 held = seen.take(system, owner, ended, number, began)
@@ -104,7 +110,7 @@ class Staging:
             yield from zip(seen.found, guards, strict=True)
 
     def snapshots(
-        self, groups: Groups, applications: int = TOP, ungrouped: Counter[str] | None = None
+        self, groups: GroupNames, applications: int = TOP_APPLICATIONS, ungrouped: Counter[str] | None = None
     ) -> Iterator[Snapshot]:
         """Everything, the oldest first. What belongs to a group whose name nothing tells is left out.
 
@@ -117,9 +123,9 @@ class Staging:
             if ts // DAY_MS != day:
                 day = ts // DAY_MS
                 first = self._first(day, applications)
-            folded: dict[Key, Total] = {}
+            folded: dict[SampleKey, PartialSample] = {}
             for _, owner, kind, name, probe, data in each:
-                told = Total.of_data(ObjectName(owner, kind, name), probe, ts, data)
+                told = PartialSample.of_data(ObjectName(owner, kind, name), probe, ts, data)
                 total = groups.placed(told)
                 if total is None:
                     if ungrouped is not None:
@@ -127,7 +133,7 @@ class Staging:
                     continue
                 if kind == "application" and (owner, name) not in first:
                     total = as_rest(total)
-                add(folded, total)
+                merge_into(folded, total)
             yield from snapshots(folded.values())
 
     def _first(self, day: int, count: int) -> frozenset[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mqvitals_agent.smf.moment import calendar
+from mqvitals_agent.smf.record import utc_datetime
 from mqvitals_agent.text.figure import duration_us, moment, percent
 from mqvitals_agent.text.figure import number as short_number
 from mqvitals_rules.snapshot import ObjectName
@@ -46,7 +46,7 @@ def value_of(found: tuple[float, int] | None) -> float | None:
 
 def when(us: int) -> str:
     """A moment given in microseconds: ``2026-03-01 12:00:00``."""
-    found = calendar(us)
+    found = utc_datetime(us)
     return "outside every calendar" if found is None else f"{found:%Y-%m-%d %H:%M:%S}"
 
 

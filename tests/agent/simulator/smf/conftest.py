@@ -10,10 +10,9 @@ import pytest
 from mqvitals_agent.simulator.model import World
 from mqvitals_agent.simulator.scenario import Scenario, load_scenario
 from mqvitals_agent.simulator.smf.writer import SmfWriter
-from mqvitals_agent.smf.reader import records
+from mqvitals_agent.smf.reader import ReadCounts, records
 from mqvitals_agent.smf.record import Record
 from mqvitals_agent.smf.section import sections
-from mqvitals_agent.smf.tally import Tally
 
 BEGIN = 1_763_700_000_123
 """A whole minute and 123 ms."""
@@ -37,7 +36,7 @@ def written(here: World, *looks: int, interval_ms: int = MINUTE) -> bytes:
 
 def read(data: bytes) -> list[Record]:
     """The records, none of which is damaged or unknown."""
-    tally = Tally()
+    tally = ReadCounts()
     found = list(records(io.BytesIO(data), tally))
     assert not tally.damage
     assert not tally.skipped

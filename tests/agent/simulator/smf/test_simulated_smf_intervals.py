@@ -17,9 +17,8 @@ from mqvitals_agent.simulator.repetition import Repetition
 from mqvitals_agent.simulator.scenario import SCENARIOS, Incident, Scenario, What, load_scenario
 from mqvitals_agent.simulator.smf.task import Work, spread
 from mqvitals_agent.simulator.smf.writer import KEPT, SmfWriter
-from mqvitals_agent.smf.reader import records
-from mqvitals_agent.smf.restart import Restarts
-from mqvitals_agent.smf.tally import Tally
+from mqvitals_agent.smf.reader import ReadCounts, records
+from mqvitals_agent.smf.restart import RestartDetector
 
 BEGIN = 1_763_700_007_123
 """Not on the grid of intervals, nor on that of seconds."""
@@ -138,7 +137,7 @@ def test_a_queue_manager_that_is_down_writes_nothing(smf: SimpleNamespace) -> No
     mine = [each for each in found if (each.ssid, each.subtype) == ("QM04", 2)]
     lengths = [(each.start_us // 1000 - smf.BEGIN, each.interval_us // 1000) for each in mine]
     assert lengths == [(0, 60_000), (60_000, 9_000), (114_000, 6_000), (120_000, 60_000)]
-    restarts = Restarts()
+    restarts = RestartDetector()
     for each in found:
         restarts.note(each)
     assert [(each.queue_manager, each.since_us // 1000 - smf.BEGIN) for each in restarts.found] == [("QM04", 69_000)]
@@ -165,7 +164,7 @@ def test_a_restart_goes_on_with_the_same_records(later_s: int, interval_s: int, 
 
 def ends(data: bytes) -> list[int | None]:
     """When the intervals of QM01 ended, which is never down."""
-    found = records(io.BytesIO(data), Tally()) if data else ()
+    found = records(io.BytesIO(data), ReadCounts()) if data else ()
     return [each.end_us for each in found if (each.ssid, each.subtype) == ("QM01", 1)]
 
 

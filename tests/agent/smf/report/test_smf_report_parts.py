@@ -12,16 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.smf.groups import Groups
-from mqvitals_agent.smf.reader import records
+from mqvitals_agent.smf.partial_sample import GroupNames
+from mqvitals_agent.smf.reader import ReadCounts, records
 from mqvitals_agent.smf.report.coverage import Intervals, intervals_of
 from mqvitals_agent.smf.report.evidence import read
 from mqvitals_agent.smf.report.gauge import gauge_of
 from mqvitals_agent.smf.report.markdown import escaped
 from mqvitals_agent.smf.report.staging import Staging
 from mqvitals_agent.smf.report.sums import Sums
-from mqvitals_agent.smf.sample import readings
-from mqvitals_agent.smf.tally import Tally
+from mqvitals_agent.smf.snapshots import readings
 from mqvitals_config.load import load_settings
 from mqvitals_rules.check import prepare
 from mqvitals_rules.snapshot import ObjectName
@@ -36,9 +35,9 @@ def test_disk_and_memory_tell_the_same(every_section: Path, applications: int) -
     """What was put aside on disk comes back as the samples that are made in memory, also where applications are added up."""
     path = str(every_section)
     with Path(path).open("rb") as stream:
-        expected = list(readings(records(stream, Tally()), applications=applications))
+        expected = list(readings(records(stream, ReadCounts()), applications=applications))
     with closing(Staging()) as staging:
-        evidence = read([path], staging, Groups())
+        evidence = read([path], staging, GroupNames())
         assert list(staging.snapshots(evidence.groups, applications)) == expected
     assert evidence.repeated == 0
 
@@ -50,7 +49,7 @@ def test_repeated_records(smf: Any, tmp_path: Path) -> None:
     one.write_bytes(data)
     other.write_bytes(smf.spanned(data, 100, 30))
     with closing(Staging()) as staging:
-        evidence = read([str(one), str(other)], staging, Groups())
+        evidence = read([str(one), str(other)], staging, GroupNames())
         snapshots = list(staging.snapshots(evidence.groups))
     assert (evidence.repeated, evidence.records, len(snapshots)) == (1, 2, 1)
 

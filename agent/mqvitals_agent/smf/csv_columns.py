@@ -1,7 +1,7 @@
-"""The columns of a section in CSV: which there are, and how a value of the record is written in them.
+"""The CSV columns of a section: which there are, and how a value of the record is written in them.
 
-Names are those that users of mqsmfcsv know. Their values are right where those of that program are not: counters have no sign and all
-their bits, flags are taken from their own word, and gets and browses of persistent messages are under their own names.
+Names and codes are those of mqsmfcsv. The values are right where those of that program are not: counters have no sign and
+all their bits, flags come from their own word, and gets and browses of persistent messages are under their own names.
 """
 
 from __future__ import annotations
@@ -10,13 +10,97 @@ from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
-from mqvitals_agent.smf.label import LABELS, NOTHING
-from mqvitals_agent.smf.layout.field import Cell, Layout, text
-from mqvitals_agent.smf.layout.qest import QEST
-from mqvitals_agent.smf.moment import calendar
-from mqvitals_agent.smf.record import EPOCH_US
-from mqvitals_agent.smf.slot import slots
+from mqvitals_agent.smf.layout.field import FieldElement, SectionLayout, text
+from mqvitals_agent.smf.layout.statistics import QEST
+from mqvitals_agent.smf.record import EPOCH_US, utc_datetime
+from mqvitals_agent.smf.section import slots
 from mqvitals_agent.text.terminal import csv_cell
+
+CONNECTION: Final[Mapping[int, str]] = {
+    1: "CICS",
+    2: "TSO",
+    3: "IMS Ctl",
+    4: "IMS MPP/BMP",
+    5: "Cmd Svr",
+    6: "CHIN",
+    7: "RRS",
+    8: "IGQ",
+}
+"""WTIDATYP and QWHCATYP: what a thread is."""
+
+_INDEX: Final[Mapping[int, str]] = {0: "None", 1: "MsgId", 2: "CorrelId", 4: "MsgToken", 5: "GroupId"}
+_QUEUE: Final[Mapping[int, str]] = {
+    1: "Local",
+    2: "Model",
+    3: "Alias",
+    6: "Remote",
+    7: "Cluster",
+    8: "Topic",
+    1001: "All",
+}
+_SCOPE: Final[Mapping[int, str]] = {
+    0: "QMgr",
+    1: "Copy",
+    2: "Shared",
+    3: "Group",
+    4: "Private",
+    6: "Live",
+    0xFFFFFFFF: "All",
+}
+_DISPOSITION: Final[Mapping[int, str]] = {1: "Default", 2: "Shared", 4: "Private", 5: "Fixshared"}
+_CHANNEL: Final[Mapping[int, str]] = {
+    1: "Sender",
+    2: "Server",
+    3: "Receiver",
+    4: "Requester",
+    5: "All",
+    6: "ClntConn",
+    7: "SvrConn",
+    8: "ClusRcvr",
+    9: "ClusSdr",
+    10: "MQTT",
+    11: "AMQP",
+}
+_STATUS: Final[Mapping[int, str]] = {
+    0: "Inactive",
+    1: "Binding",
+    2: "Starting",
+    3: "Running",
+    4: "Stopping",
+    5: "Retrying",
+    6: "Stopped",
+    7: "Requesting",
+    8: "Paused",
+    9: "Disconnected",
+    13: "Initializing",
+    14: "Switching",
+}
+_MONITORING: Final[Mapping[int, str]] = {0: "Off", 1: "On", 17: "Low", 33: "Medium", 65: "High"}
+
+LABELS: Final[Mapping[tuple[str, str], Mapping[int, str]]] = {
+    ("WTID", "atyp"): CONNECTION,
+    ("WQST", "qtype"): _QUEUE,
+    ("WQST", "indxtype"): _INDEX,
+    ("WQST", "qsgdisp"): _SCOPE,
+    ("QCST", "chdp"): _DISPOSITION,
+    ("QCST", "chty"): _CHANNEL,
+    ("QCST", "chst"): _STATUS,
+    ("QCST", "stcl"): _MONITORING,
+}
+"""By section and field."""
+
+NOTHING: Final[Mapping[tuple[str, str], int]] = {
+    ("QCST", "etmn"): 0x8FFFFFFF,
+    ("QCST", "ntmn"): 0x8FFFFFFF,
+    ("QSRS", "smfl"): 0xFFFFFFFF,
+    ("QSRS", "smfr"): 0xFFFFFFFF,
+    ("QSRS", "smfel"): 0xFFFFFFFF,
+    ("QSRS", "smfer"): 0xFFFFFFFF,
+    ("WQST", "getminms"): 0x0FFFFFFF,
+    ("WQST", "putminms"): 0x0FFFFFFF,
+}
+"""By section and field: the number that says there is no value."""
+
 
 _COPIES: Final = ("1.1", "1.2", "2.1", "2.2")
 _KINDS: Final = (
@@ -51,7 +135,7 @@ _SWAPPED: Final[Mapping[tuple[str, str], str]] = {
 """The columns of mqsmfcsv whose names are the wrong way round, by what is in them."""
 
 
-class Column(NamedTuple):
+class CsvColumn(NamedTuple):
     """One or several columns beside each other that are made of one value.
 
     ``cell``: the value's name in its section; ``write`` makes the text of all the columns of the raw value, None: a number, as it is.
@@ -63,7 +147,7 @@ class Column(NamedTuple):
 
 
 @cache
-def columns(layout: Layout) -> tuple[Column, ...]:
+def columns(layout: SectionLayout) -> tuple[CsvColumn, ...]:
     """The columns of a section of the longest form, in the order of their places in it."""
     longest = max(field.offset + (field.times - 1) * field.step + field.length for field in layout.fields)
     shape = layout.shape(longest)
@@ -86,40 +170,40 @@ def stamp(us: int) -> str:
 
 @lru_cache(4096)
 def _second(seconds: int) -> str:
-    moment = calendar(seconds * 1_000_000)
+    moment = utc_datetime(seconds * 1_000_000)
     if moment is None:
         return ""
     told = moment.isoformat()
     return f'"{told[:4]}/{told[5:7]}/{told[8:10]}","{told[11:]},'
 
 
-def _column(section: str, cell: Cell) -> Column | None:
+def _column(section: str, cell: FieldElement) -> CsvColumn | None:
     key = section, cell.field.name
     if key in _FLAGS:
         flags = _FLAGS[key]
-        return Column(tuple(flag.heading for flag in flags), cell.name, _bits(flags))
+        return CsvColumn(tuple(flag.heading for flag in flags), cell.name, _bits(flags))
     if key == ("WTID", "cori"):
-        return Column(("Correl(HEX)", "Correl(CHAR)"), cell.name, lambda data: f"{hexed(data)},{_text(data)}")
+        return CsvColumn(("Correl(HEX)", "Correl(CHAR)"), cell.name, lambda data: f"{hexed(data)},{_text(data)}")
     name = _name(section, cell)
     if name is None:
         return None
     if key in LABELS:
-        return Column((name,), cell.name, _label(LABELS[key]))
+        return CsvColumn((name,), cell.name, _label(LABELS[key]))
     if key in NOTHING:
-        return Column((name,), cell.name, _unless(NOTHING[key]))
+        return CsvColumn((name,), cell.name, _unless(NOTHING[key]))
     match cell.field.form:
         case "dur":
-            return Column((f"{name}(S)", f"{name}(US)"), cell.name, _duration)
+            return CsvColumn((f"{name}(S)", f"{name}(US)"), cell.name, _duration)
         case "tod":
-            return Column((f"{name} (DATE)", f"{name} (TIME)"), cell.name, _stamp)
+            return CsvColumn((f"{name} (DATE)", f"{name} (TIME)"), cell.name, _stamp)
         case "ebc":
-            return Column((name,), cell.name, _text)
+            return CsvColumn((name,), cell.name, _text)
         case "hex":
-            return Column((name,), cell.name, hexed)
-    return Column((name,), cell.name)
+            return CsvColumn((name,), cell.name, hexed)
+    return CsvColumn((name,), cell.name)
 
 
-def _name(section: str, cell: Cell) -> str | None:
+def _name(section: str, cell: FieldElement) -> str | None:
     """The column's name with what its braces stand for; None where the value has no column."""
     field, element = cell.field, cell.element or 0
     if field.name in ("iosqu", "hliosqu"):

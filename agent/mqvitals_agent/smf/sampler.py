@@ -20,16 +20,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from mqvitals_agent.poll.channel import WORST
-from mqvitals_agent.smf.error import SmfError
-from mqvitals_agent.smf.formula import NONE
-from mqvitals_agent.smf.groups import Groups
-from mqvitals_agent.smf.layout.field import Layout, Shape, Value
-from mqvitals_agent.smf.layout.qsrs import QSRS
-from mqvitals_agent.smf.measure import AHEAD, Measures, filled
-from mqvitals_agent.smf.record import Record
-from mqvitals_agent.smf.restart import Restarts
-from mqvitals_agent.smf.section import Section, sections
-from mqvitals_agent.smf.subject import (
+from mqvitals_agent.smf.kinds import (
     ADAPTER,
     APPLICATION,
     BUFFER_POOL,
@@ -48,7 +39,13 @@ from mqvitals_agent.smf.subject import (
     STORAGE,
     transaction,
 )
-from mqvitals_agent.smf.total import Stamp, Total
+from mqvitals_agent.smf.layout.field import SectionLayout, SectionShape, Value
+from mqvitals_agent.smf.layout.log_and_storage import QSRS
+from mqvitals_agent.smf.metric_mapping import AHEAD, UNSET, MetricMapping, filled
+from mqvitals_agent.smf.partial_sample import GroupNames, PartialSample, Recency
+from mqvitals_agent.smf.record import Record, SmfError
+from mqvitals_agent.smf.restart import RestartDetector
+from mqvitals_agent.smf.section import Section, sections
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.application import CONNECTION_TYPES, GENERATED_PREFIXES, QUEUE_TYPES
 
@@ -70,13 +67,13 @@ _WHOLE: Final = 1 << 16
 _LONGEST_TASK_US: Final = 366 * 86_400_000_000
 
 
-KEPT: Final = 20
+MOST_UNNAMED: Final = 20
 """So many objects without a name are described one by one, the others are counted."""
 
 
 @dataclass(slots=True)
-class Unnamed:
-    """Objects that are left out as their names cannot be: how many, and the first ``KEPT`` of them."""
+class UnnamedObjects:
+    """Objects that are left out as their names cannot be: how many, and the first ``MOST_UNNAMED`` of them."""
 
     count: int = 0
     first: list[SmfError] = field(default_factory=list)
@@ -84,7 +81,7 @@ class Unnamed:
     def note(self, record: Record, what: str, name: str) -> None:
         """Count one: ``what`` says what has this name."""
         self.count += 1
-        if len(self.first) < KEPT:
+        if len(self.first) < MOST_UNNAMED:
             why = f"is {name!a}, which holds what cannot be printed" if name.strip() else "is empty"
             of = f"{record.type}/{record.subtype} of {record.ssid or 'no queue manager'}"
             self.first.append(SmfError(f"{of}: the name of {what} {why}", record.offset))
@@ -115,14 +112,14 @@ class Sampler:
     in the order of the records; None: nobody does.
     """
 
-    def __init__(self, groups: Groups, restarts: Restarts | None = None) -> None:
-        self.unnamed = Unnamed()
+    def __init__(self, groups: GroupNames, restarts: RestartDetector | None = None) -> None:
+        self.unnamed = UnnamedObjects()
         self._restarts = restarts
         self._groups = groups
         self._places: dict[tuple[str, str, int], dict[str, int]] = {}
         self._statistics_before: dict[str, Record] = {}
 
-    def totals(self, record: Record) -> Iterator[Total]:
+    def totals(self, record: Record) -> Iterator[PartialSample]:
         """What the record tells. Things of a group whose name is to be found by ``Groups.placed`` have no owner yet."""
         if record.end_us is None:
             dated = self._dated(record)
@@ -158,7 +155,7 @@ class Sampler:
             else:
                 self.unnamed.note(record, "the queue-sharing group", group)
 
-    def _totals(self, record: Record) -> Iterator[Total]:
+    def _totals(self, record: Record) -> Iterator[PartialSample]:
         if record.type == 116 and record.subtype in (1, 2):
             yield from self._applications(record)
         elif (record.type, record.subtype) == (115, 231):
@@ -176,7 +173,7 @@ class Sampler:
             for _ in self._channel_initiator(record):
                 pass
 
-    def _statistics(self, record: Record) -> Iterator[Total]:
+    def _statistics(self, record: Record) -> Iterator[PartialSample]:
         for section in sections(record):
             match section.layout.name:
                 case "QPST":
@@ -202,13 +199,13 @@ class Sampler:
                     if found := self._named(_channel(section), section, "a channel"):
                         yield found
 
-    def _named(self, total: Total | None, section: Section, what: str) -> Total | None:
+    def _named(self, total: PartialSample | None, section: Section, what: str) -> PartialSample | None:
         """``total``; None, which is noted, says that the section's name is empty."""
         if total is None:
             self.unnamed.note(section.record, what, "")
         return total
 
-    def _queue(self, section: Section) -> Total | None:
+    def _queue(self, section: Section) -> PartialSample | None:
         fields = _fields(section, QUEUE)
         name, flags = fields["qnam"], fields["flag"]
         if not isinstance(name, str) or not name or not isinstance(flags, int):
@@ -223,7 +220,7 @@ class Sampler:
         # A member that tells the depth counts before one that does not.
         return _of_group(_total(record, QUEUE, name, fields, rank=0 if flags & _PARTIAL else 1))
 
-    def _channel_initiator(self, record: Record) -> Iterator[Total]:
+    def _channel_initiator(self, record: Record) -> Iterator[PartialSample]:
         """Its tasks are named by their place; records after one that says that more follow go on counting."""
         assert record.end_us is not None
         key = record.sysid, record.ssid, record.end_us
@@ -248,12 +245,12 @@ class Sampler:
             self._places.pop(next(iter(self._places)))
         yield replace(_total(record, CHANNEL_INITIATOR, "", initiator | fields), joint=True)
 
-    def _applications(self, record: Record) -> Iterator[Total]:
+    def _applications(self, record: Record) -> Iterator[PartialSample]:
         """One for each queue that a task used, under its job, or its transaction where it is CICS's."""
         who: dict[str, Value | None] = {}
         task: dict[str, Value | None] = {}
         began = ended = 0
-        found: dict[str, Total] = {}
+        found: dict[str, PartialSample] = {}
         for section in sections(record):
             if section.layout.name == "WTID":
                 who = _fields(section, APPLICATION)
@@ -280,7 +277,7 @@ class Sampler:
             yield replace(total, ts=_minute(total.ts), probe="SMF 116-1", spans=spans, joint=True)
 
 
-def _count_task(found: dict[str, Value | None], measures: Measures, task: Mapping[str, Value | None]) -> None:
+def _count_task(found: dict[str, Value | None], measures: MetricMapping, task: Mapping[str, Value | None]) -> None:
     """What a channel initiator's own metrics say of all its tasks of a sort."""
     requests, elapsed, cpu = (
         value if isinstance(value := task.get(key), int) else 0 for key in ("reqn", "eltm", "cptm")
@@ -305,13 +302,13 @@ def _plus(found: dict[str, Value | None], key: str, number: int) -> None:
     found[key] = number + (known if isinstance(known, int) else 0)
 
 
-def _whole(section: Section, measures: Measures, name: str = "") -> Total:
+def _whole(section: Section, measures: MetricMapping, name: str = "") -> PartialSample:
     fields = _fields(section, measures)
     number = fields[name] if name else None
     return _total(section.record, measures, "" if number is None else str(number), fields)
 
 
-def _structures(section: Section) -> Iterator[Total]:
+def _structures(section: Section) -> Iterator[PartialSample]:
     record, shape = section.record, _slot()
     for slot in range(_SLOTS):
         at = section.offset + slot * _SLOT
@@ -325,7 +322,7 @@ def _structures(section: Section) -> Iterator[Total]:
             yield _of_group(_total(record, CF_STRUCTURE, name, fields))
 
 
-def _data_set(section: Section) -> Total | None:
+def _data_set(section: Section) -> PartialSample | None:
     fields = _fields(section, SMDS)
     name = fields["str"]
     if not isinstance(name, str) or not name:
@@ -334,7 +331,7 @@ def _data_set(section: Section) -> Total | None:
     return replace(total, group=True, object=total.object._replace(owner=""))
 
 
-def _channel(section: Section) -> Total | None:
+def _channel(section: Section) -> PartialSample | None:
     fields = _fields(section, CHANNEL)
     name, status, started = fields["chnm"], fields["chst"], fields["strt"]
     if not isinstance(name, str) or not name:
@@ -343,11 +340,11 @@ def _channel(section: Section) -> Total | None:
     weight = messages if isinstance(messages, int) and messages else 1
     for average, lowest, highest in (("ntav", "ntmn", "ntmx"), ("etav", "etmn", "etmx")):
         mean, least, most = fields[average], fields[lowest], fields[highest]
-        measured = isinstance(mean, int) and least not in NONE and bool(mean or most)
+        measured = isinstance(mean, int) and least not in UNSET and bool(mean or most)
         fields[f"{average}_total"] = mean * weight if measured and isinstance(mean, int) else 0
         fields[f"{average}_weight"] = weight if measured else 0
         if not measured:
-            fields[lowest], fields[highest] = max(NONE), 0
+            fields[lowest], fields[highest] = max(UNSET), 0
         del fields[average]
     longest, stamp = fields["ntmx"], fields.pop("ntdt")
     fields["ntmx_at"] = (longest << 64) | stamp if isinstance(longest, int) and isinstance(stamp, int) else None
@@ -389,19 +386,21 @@ def _minute(ts: int) -> int:
     return (ts + MINUTE_MS // 2) // MINUTE_MS * MINUTE_MS
 
 
-def _of_group(total: Total) -> Total:
+def _of_group(total: PartialSample) -> PartialSample:
     name = total.object._replace(owner="")
     return replace(total, object=name, group=True, ts=_minute(total.ts), joint=True)
 
 
-def _total(record: Record, measures: Measures, name: str, fields: dict[str, Value | None], *, rank: int = 0) -> Total:
+def _total(
+    record: Record, measures: MetricMapping, name: str, fields: dict[str, Value | None], *, rank: int = 0
+) -> PartialSample:
     end_us = record.end_us
     assert end_us is not None
     ahead = record.utc_offset_us
     fields[AHEAD] = ahead
-    stamp: Stamp = (end_us, rank, repr([fields.get(key) for key in measures.deciding]))
+    stamp: Recency = (end_us, rank, repr([fields.get(key) for key in measures.deciding]))
     # A name from a record may hold anything; a slash belongs to it.
-    return Total(
+    return PartialSample(
         object=ObjectName(record.ssid, measures.kind.name, name),
         group=False,
         probe=f"SMF {record.type}-{record.subtype}",
@@ -413,7 +412,7 @@ def _total(record: Record, measures: Measures, name: str, fields: dict[str, Valu
     )
 
 
-def _fields(section: Section, measures: Measures) -> dict[str, Value | None]:
+def _fields(section: Section, measures: MetricMapping) -> dict[str, Value | None]:
     """What matters of a section; None for what this release's does not have. Of several sections, only this one's keys."""
     shape, keys = _reduced(measures.kind.name, section.layout, section.shape)
     values = shape.fields(section.record.data, section.offset)
@@ -421,7 +420,7 @@ def _fields(section: Section, measures: Measures) -> dict[str, Value | None]:
 
 
 @lru_cache(256)  # a damaged file may hold any length
-def _reduced(kind: str, layout: Layout, whole: Shape) -> tuple[Shape, tuple[tuple[str, str], ...]]:
+def _reduced(kind: str, layout: SectionLayout, whole: SectionShape) -> tuple[SectionShape, tuple[tuple[str, str], ...]]:
     """A table with nothing but the fields that matter, in the length of ``whole``, and their keys and names."""
     measures = STORAGE if layout is QSRS else BY_KIND[kind]
     beginning = next(key for _, key, each in measures.layouts if each is layout)
@@ -433,5 +432,5 @@ def _reduced(kind: str, layout: Layout, whole: Shape) -> tuple[Shape, tuple[tupl
 
 
 @cache
-def _slot() -> Shape:
+def _slot() -> SectionShape:
     return CF_STRUCTURE.only(CF_STRUCTURE.layouts[0][2]).shape(8 + _SLOT)

@@ -1,11 +1,126 @@
-"""WQST: what a thread did with one queue (116/1, 116/2)."""
+"""Sections of accounting: SMF 116 subtypes 0, 1 and 2."""
 
 from __future__ import annotations
 
-from mqvitals_agent.smf.layout.field import Field, Layout
+from mqvitals_agent.smf.layout.field import Field, SectionLayout
 
 # fmt: off
-WQST = Layout("WQST", (
+QMAC = SectionLayout("QMAC", (
+    Field(8, "dur", "cput", "D", "CPU_Time"),
+    Field(16, "u32", "puta", "D", "Puts_Len_0to99"),
+    Field(20, "u32", "putb", "D", "Puts_Len_100to999"),
+    Field(24, "u32", "putc", "D", "Puts_Len_1000to9999"),
+    Field(28, "u32", "putd", "D", "Puts_Len_10000"),
+    Field(32, "u32", "geta", "D", "Gets_Len_0to99"),
+    Field(36, "u32", "getb", "D", "Gets_Len_100to999"),
+    Field(40, "u32", "getc", "D", "Gets_Len_1000to9999"),
+    Field(44, "u32", "getd", "D", "Gets_Len_10000"),
+))
+"""Accounting of the message manager for one thread (116/0)."""
+
+WTID = SectionLayout("WTID", (
+    Field(8, "u32", "atyp", "ID", "Appl_Type"),
+    Field(12, "ebc", "ccn", "ID", "Connection_Name", size=8),
+    Field(20, "ebc", "opid", "ID", "Operator_ID", size=8),
+    Field(28, "hex", "nid", "ID", "NID", size=16),
+    Field(44, "hex", "cori", "ID", "Correl(HEX)", size=12),
+    Field(56, "hex", "uowi", "ID", "UOW_ID", size=24),
+    Field(80, "hex", "acct", "ID", "Accounting_Token", size=22),
+    Field(102, "ebc", "chl", "ID", "Channel_Name", size=20),
+    Field(122, "ebc", "chlc", "ID", "Channel_Connection_Name", size=48),
+    Field(170, "hex", "ctxt", "ID", "Context_Token", size=16),
+    Field(186, "ebc", "tran", "ID", "MVS_UserId", size=8),
+))
+"""Who a thread is (116/1, 116/2)."""
+
+WTAS = SectionLayout("WTAS", (
+    Field(8, "tod", "strt", "TS", "Start_Time"),
+    Field(40, "u32", "flag", "P"),
+    Field(44, "u32", "wqct", "P", "Block_Count"),
+    Field(48, "dur", "lwet", "D", "Latch_Wait_Time{n}", times=32, step=8),
+    Field(304, "u32", "lwn", "D", "Latch_Wait_Count {n}", times=32, step=4),
+    Field(432, "dur", "otet", "D", "Other_MQI_ET"),
+    Field(440, "dur", "otct", "D", "Other_MQI_CT"),
+    Field(448, "u32", "otn", "D", "Other_MQI_Count"),
+    Field(452, "dur", "mlw", "HW", "Max_Latch_Wait_Time"),
+    Field(460, "u32", "mlwn", "ID", "Max_Latch_Wait_ID"),
+    Field(464, "hex", "lown", "ID", "Longest_Latch", size=8),
+    Field(472, "dur", "cmet", "D", "Commit_ET"),
+    Field(480, "dur", "cmct", "D", "Commit_CT"),
+    Field(488, "u32", "cmn", "D", "Commit_Count"),
+    Field(492, "dur", "baet", "D", "Backout_ET"),
+    Field(500, "dur", "bact", "D", "Backout_CT"),
+    Field(508, "u32", "ban", "D", "Backout_Count"),
+    Field(516, "dur", "jwet", "D", "Journal_Write_ET"),
+    Field(524, "u32", "jwn", "D", "Journal_Write_Count"),
+    Field(528, "u32", "jwb", "D", "Journal_Write_Bytes"),
+    Field(532, "dur", "jcet", "D", "Journal_Forced_Write_ET"),
+    Field(540, "u32", "jcn", "D", "Journal_Forced_Write_Count"),
+    Field(544, "u32", "susn", "D", "Task_Suspend_Count"),
+    Field(548, "dur", "suse", "D", "Task_Suspend_Time"),
+    Field(556, "dur", "pse0", "D", "Pageset0_Log_ET"),
+    Field(564, "u32", "psn0", "D", "Pageset0_Log_Count"),
+    Field(568, "dur", "dbet", "D", "DB2_Elapse_Thread"),
+    Field(576, "dur", "dbes", "D", "DB2_Elapse_Server"),
+    Field(584, "dur", "dbmt", "HW", "DB2_Max_Elapse_Thread"),
+    Field(592, "dur", "dbms", "HW", "DB2_Max_Elapse_Server"),
+    Field(600, "u32", "dbct", "D", "DB2_Request_Count"),
+    Field(604, "u32", "csec", "D", "CF_STE_Call_Count"),
+    Field(608, "u32", "cmec", "D", "CF_STM_Call_Count"),
+    Field(612, "u32", "rsec", "D", "CF_STE_Redrive_Count"),
+    Field(616, "u32", "rmec", "D", "CF_STM_Redrive_Count"),
+    Field(620, "dur", "sstc", "D", "CF_STE_Elapsed"),
+    Field(628, "dur", "mstc", "D", "CF_STM_Elapsed"),
+    Field(636, "u32", "smrs", "D", "SMDS_Saved_Reads"),
+    Field(640, "u32", "smrb", "D", "SMDS_Read_Bytes"),
+    Field(644, "u32", "smwb", "D", "SMDS_Write_Bytes"),
+    Field(648, "u32", "smrp", "D", "SMDS_Read_Pages"),
+    Field(652, "u32", "smwp", "D", "SMDS_Write_Pages"),
+    Field(656, "dur", "smwt", "D", "SMDS_IO_Wait_Time"),
+    Field(664, "tod", "ints", "TS", "WTAS_Interval_Start"),
+    Field(672, "tod", "inte", "TS", "WTAS_Interval_End"),
+    Field(680, "u32", "gpo", "D", "Get_Pages_Old"),
+    Field(684, "u32", "gpn", "D", "Get_Pages_New"),
+    Field(696, "u32", "ver", "ID", "Record_Version"),
+    Field(704, "u64", "dbpt", "D", "DB2_Bytes_Written"),
+    Field(712, "u64", "dbgt", "D", "DB2_Bytes_Read"),
+    Field(720, "dur", "pbhw", "D", "BufferPool_Latch_Wait"),
+    Field(728, "dur", "pbtt", "D", "Held_BufferPool_Latch_ET"),
+    Field(736, "dur", "tpet", "D", "Topic_ET"),
+    Field(744, "dur", "tpct", "D", "Topic_CT"),
+    Field(756, "dur", "suet", "D", "Subscribe_ET"),
+    Field(764, "dur", "suct", "D", "Subscribe_CT"),
+    Field(772, "u32", "sun", "D", "Subscribe_Count"),
+    Field(776, "u32", "susc", "D", "Subscribe_Selector_Count"),
+    Field(780, "u32", "susl", "HW", "Subscribe_Max_Select_Len"),
+    Field(784, "dur", "sqet", "D", "SubReq_ET"),
+    Field(792, "dur", "sqct", "D", "SubReq_CT"),
+    Field(800, "u32", "sqn", "D", "SubReq_Count"),
+    Field(804, "dur", "ctet", "D", "MQCTL_ET"),
+    Field(812, "dur", "ctct", "D", "MQCTL_CT"),
+    Field(820, "u32", "ctn", "D", "MQCTL_Count"),
+    Field(824, "dur", "stet", "D", "MQSTAT_ET"),
+    Field(832, "dur", "stct", "D", "MQSTAT_CT"),
+    Field(840, "u32", "stn", "D", "MQSTAT_Count"),
+    Field(848, "dur", "ctsr", "D", "MQCTL_CPU"),
+    Field(864, "u32", "cmcount", "D", "CFCount {verb_kind}", times=20, step=20),
+    Field(868, "u32", "cmsyncn", "D", "CFSync {verb_kind}", times=20, step=20),
+    Field(872, "u32", "cmsyncet", "D", "CFSync {verb_kind_ET}", times=20, step=20),
+    Field(876, "u32", "cmasyncn", "D", "CFAsync {verb_kind}", times=20, step=20),
+    Field(880, "u32", "cmasyncet", "D", "CFAsync {verb_kind_ET}", times=20, step=20),
+    Field(1264, "u32", "prcount", "D", "CFCount {verb_kind}", times=20, step=20),
+    Field(1268, "u32", "prsyncn", "D", "CFSync {verb_kind}", times=20, step=20),
+    Field(1272, "u32", "prsyncet", "D", "CFSync {verb_kind_ET}", times=20, step=20),
+    Field(1276, "u32", "prasyncn", "D", "CFAsync {verb_kind}", times=20, step=20),
+    Field(1280, "u32", "prasyncet", "D", "CFAsync {verb_kind_ET}", times=20, step=20),
+    Field(2064, "dur", "pret", "D", "Prepare_ET"),
+    Field(2072, "dur", "prct", "D", "Prepare_CT"),
+    Field(2080, "u32", "prn", "D", "Prepare_Count"),
+    Field(2088, "dur", "lmax", "HW", "Longest_Latch{n}", times=32, step=8),
+))
+"""What a thread did beside its queues (116/1)."""
+
+WQST = SectionLayout("WQST", (
     Field(8, "u32", "ver", "ID"),
     Field(16, "hex", "correl", "ID", "Correlation", size=16),
     Field(32, "ebc", "objname", "ID", "Open_Name", size=48),
@@ -124,4 +239,5 @@ WQST = Layout("WQST", (
     Field(2784, "u32", "putddly", "D", "Put_Delay_Count"),
     Field(2792, "u32", "streamedn", "D", "Streamed_Msgs"),
 ))
+"""What a thread did with one queue (116/1, 116/2)."""
 # fmt: on

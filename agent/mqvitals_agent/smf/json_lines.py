@@ -1,17 +1,28 @@
-"""The figures that sections give together with their interval: percentages, rates, means.
+"""Sections as lines of JSON, one line an instance, with the figures that IBM's documents derive from them.
 
-The formulas are those of IBM's documents. A figure whose divisor is zero, or whose fields an old section lacks, is None: there is
-nothing to tell, which is not zero.
+A derived figure whose divisor is zero, or whose fields an older section lacks, is None, which is not zero.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
-from mqvitals_agent.smf.layout.field import Value
-from mqvitals_agent.smf.record import CHANNEL_INITIATOR, Record
-from mqvitals_agent.smf.section import Section
+from mqvitals_agent.smf.layout.field import (
+    FieldElement,
+    FormatPart,
+    SectionFormatter,
+    SectionShape,
+    Value,
+    digits,
+    struct_of,
+    text,
+)
+from mqvitals_agent.smf.layout.statistics import QEST
+from mqvitals_agent.smf.record import CHANNEL_INITIATOR, Record, utc_text
+from mqvitals_agent.smf.section import Section, sections, slots, used_slots
 
 Figures = dict[str, float | None]
 
@@ -129,3 +140,90 @@ _FORMULAS: Final[Mapping[str, Callable[[_Get, int], Figures]]] = {
 
 WITH_FIGURES: Final = frozenset({*_FORMULAS, "QEST"})
 """The sections that give figures."""
+
+
+_ENCODE: Final = json.JSONEncoder(separators=(",", ":")).encode
+_NULL: Final = "null"
+_LINE: Final = '{"section":"%s","index":%d,%s,"fields":{%s},"derived":%s}\n'
+
+
+def json_lines(record: Record, wanted: Collection[str] = ()) -> Iterator[str]:
+    """A line of JSON, with its end, for each section of a record, in their order; ``wanted``: only sections of these names."""
+    head = _head(record)
+    interval = interval_tod(record)
+    for section in sections(record):
+        if not wanted or section.layout.name in wanted:
+            line = _structure_line if section.layout is QEST else _line
+            yield line(section, head, interval)
+
+
+def _head(record: Record) -> str:
+    """The part of a line that all sections of a record share."""
+    qsg = _NULL if record.qsg is None else _quoted(record.qsg)
+    interval = _NULL if record.interval_us is None else record.interval_us
+    return (
+        f'"type":{record.type},"subtype":{record.subtype},"sysid":{_quoted(record.sysid)},"ssid":{_quoted(record.ssid)},'
+        f'"release":{record.release},"qsg":{qsg},"start":{_moment(record.start_us)},"end":{_moment(record.end_us)},'
+        f'"interval_us":{interval}'
+    )
+
+
+def _line(section: Section, head: str, interval: int | None) -> str:
+    name = section.layout.name
+    if interval is None:
+        told = _NULL
+    elif name in WITH_FIGURES:
+        told = _ENCODE(figures(name, section.fields(), interval))
+    else:
+        told = "{}"
+    values = _stencil(section.shape).text(section.record.data, section.offset)
+    return _LINE % (name, section.number, head, values, told)
+
+
+@lru_cache(256)
+def _stencil(shape: SectionShape) -> SectionFormatter:
+    return SectionFormatter(tuple(map(_part, shape.cells)))
+
+
+def _part(cell: FieldElement) -> FormatPart:
+    match cell.field.form:
+        case "ebc":
+            return FormatPart(f'"{cell.name}":%s', cell, _text)
+        case "hex":
+            return FormatPart(f'"{cell.name}":"%s"', cell, digits)
+    return FormatPart(f'"{cell.name}":%d', cell)
+
+
+def _structure_line(section: Section, head: str, interval: int | None) -> str:
+    """The line of QEST: only the slots in use."""
+    data, at = section.record.data, section.offset
+    stencils = _slots(section.shape)
+    values = []
+    told: dict[str, object] = {}
+    for index in used_slots(section):
+        values.append(stencils[index].text(data, at))
+        if interval is not None:
+            cells = slots(section.shape)[index]
+            raw = dict(zip((cell.name for cell in cells), struct_of(cells).unpack_from(data, at), strict=True))
+            told |= figures("QEST", raw | {cells[0].name: text(raw[cells[0].name])}, interval)
+    return _LINE % ("QEST", section.number, head, ",".join(values), _NULL if interval is None else _ENCODE(told))
+
+
+@lru_cache(8)
+def _slots(shape: SectionShape) -> tuple[SectionFormatter, ...]:
+    return tuple(SectionFormatter(tuple(map(_part, cells))) for cells in slots(shape))
+
+
+@lru_cache(8192)
+def _text(data: bytes) -> str:
+    return _quoted(text(data))
+
+
+@lru_cache(1024)
+def _quoted(value: str) -> str:
+    # JSON leaves this control character as it is, and a terminal would not.
+    return _ENCODE(value).replace("\x7f", "\\u007f")
+
+
+def _moment(us: int | None) -> str:
+    return _NULL if us is None else _ENCODE(utc_text(us))

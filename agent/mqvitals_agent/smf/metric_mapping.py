@@ -1,18 +1,149 @@
-"""The metrics of a kind as functions of a section's fields, compiled from what the vocabulary says of each."""
+"""The metrics of a kind as functions of a section's fields, compiled from the vocabulary's ``smf`` formulas.
+
+In a formula durations are microseconds, QWHSDURN is the interval in microseconds, and everything else is as in the record.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
-from mqvitals_agent.smf.formula import INTERVAL, Fields, Named, Term, Told, compiled, names_in
-from mqvitals_agent.smf.layout.field import Field, Layout, Value
+from mqvitals_agent.smf.layout.field import Field, SectionLayout, Value
+from mqvitals_agent.smf.partial_sample import MERGE_RULES, MergeRule
 from mqvitals_agent.smf.record import EPOCH_US
-from mqvitals_agent.smf.total import WAYS, Way
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
+
+INTERVAL: Final = "QWHSDURN"
+UNSET: Final = frozenset({0x8FFFFFFF, 0x0FFFFFFF})
+"""What stands in the lowest of an interval in which there was nothing."""
+
+Fields = Mapping[str, Value | None]
+"""The values of sections by key; None: a section of this length does not have it."""
+MetricValue = int | float | str | Absence
+Term = Callable[[Fields, int | None], MetricValue]
+"""From fields and the interval (microseconds, None: unknown) to a value or the reason of its absence."""
+
+_TOKEN: Final = re.compile(r"\s*([A-Z][A-Z0-9_]*|[()+\-/])")
+
+
+class Named(NamedTuple):
+    """A field under the key by which it is found among the values."""
+
+    key: str
+    field: Field
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """The fields that a formula names, in its order."""
+    return tuple(token for token in _tokens(text) if token[0].isalpha())
+
+
+def compiled(text: str, names: Mapping[str, Named]) -> Term:
+    """The function of a formula. Raises ValueError: it is malformed, or names a field that is not in ``names``."""
+    tokens = _tokens(text)
+    term, rest = _sum(tokens, names, text)
+    if rest:
+        raise ValueError(f"{text!r}: {rest[0]!r} is one too many")
+    return term
+
+
+def _tokens(text: str) -> list[str]:
+    found, at = [], 0
+    stripped = text.rstrip()
+    while at < len(stripped):
+        match = _TOKEN.match(stripped, at)
+        if match is None:
+            raise ValueError(f"{text!r} is no formula of fields")
+        found.append(match[1])
+        at = match.end()
+    return found
+
+
+def _sum(tokens: list[str], names: Mapping[str, Named], text: str) -> tuple[Term, list[str]]:
+    left, rest = _quotient(tokens, names, text)
+    while rest and rest[0] in "+-":
+        right, after = _quotient(rest[1:], names, text)
+        left, rest = _both(_plus if rest[0] == "+" else _minus, left, right), after
+    return left, rest
+
+
+def _quotient(tokens: list[str], names: Mapping[str, Named], text: str) -> tuple[Term, list[str]]:
+    left, rest = _single(tokens, names, text)
+    while rest and rest[0] == "/":
+        right, rest = _single(rest[1:], names, text)
+        left = _both(_divided, left, right)
+    return left, rest
+
+
+def _single(tokens: list[str], names: Mapping[str, Named], text: str) -> tuple[Term, list[str]]:
+    if tokens and tokens[0] == "(":
+        term, rest = _sum(tokens[1:], names, text)
+        if not rest or rest[0] != ")":
+            raise ValueError(f"{text!r} lacks a ')'")
+        return term, rest[1:]
+    if not tokens or not tokens[0][0].isalpha():
+        raise ValueError(f"{text!r} ends too early")
+    name, rest = tokens[0], tokens[1:]
+    if name == INTERVAL:
+        return _interval, rest
+    if name not in names:
+        raise ValueError(f"{text!r}: no section has a field {name}")
+    return _field(*names[name]), rest
+
+
+def _interval(_: Fields, interval_us: int | None) -> MetricValue:
+    return Absence.NOT_RETURNED if interval_us is None else interval_us
+
+
+def _field(key: str, field: Field) -> Term:
+    if field.form == "dur":
+
+        def duration(fields: Fields, _: int | None) -> MetricValue:
+            value = fields.get(key)
+            return value / 4096 if isinstance(value, int) else Absence.NOT_RETURNED
+
+        return duration
+
+    lowest = field.kind == "LW"
+
+    def plain(fields: Fields, _: int | None) -> MetricValue:
+        value = fields.get(key)
+        if value is None:
+            return Absence.NOT_RETURNED
+        return Absence.NOTHING_TO_TELL if lowest and value in UNSET else value
+
+    return plain
+
+
+def _both(combine: Callable[[float, float], MetricValue], left: Term, right: Term) -> Term:
+    def term(fields: Fields, interval_us: int | None) -> MetricValue:
+        one, other = left(fields, interval_us), right(fields, interval_us)
+        if isinstance(one, Absence):
+            return one
+        if isinstance(other, Absence):
+            return other
+        if isinstance(one, str) or isinstance(other, str):
+            return Absence.NOT_RETURNED
+        return combine(one, other)
+
+    return term
+
+
+def _plus(one: float, other: float) -> MetricValue:
+    return one + other
+
+
+def _minus(one: float, other: float) -> MetricValue:
+    return one - other
+
+
+def _divided(one: float, other: float) -> MetricValue:
+    return one / other if other else Absence.NOTHING_TO_TELL
+
 
 AHEAD: Final = "utc_offset_us"
 """A field that every total has beside its sections': what local time was ahead of UTC; None: unknown."""
@@ -21,12 +152,12 @@ _FULL = 0xFFFFFFFF
 _RATES = frozenset({"per_s", "MB/s"})
 _MOST = (1 << 63) - 1
 """What a store can hold."""
-Special = Callable[[Fields, int | None], Told]
-Idle = Callable[[Fields], Absence | None]
+Special = Callable[[Fields, int | None], MetricValue]
+IdleReason = Callable[[Fields], Absence | None]
 
 
 @dataclass(frozen=True)
-class Measures:
+class MetricMapping:
     """How sections become the metrics of ``kind``.
 
     ``layouts``: each with the beginning that its fields' names have in the vocabulary (QPST; empty for WQST) and the key that
@@ -37,14 +168,14 @@ class Measures:
     """
 
     kind: Kind
-    layouts: tuple[tuple[str, str, Layout], ...]
+    layouts: tuple[tuple[str, str, SectionLayout], ...]
     specials: Mapping[str, Special] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     omitted: frozenset[str] = frozenset()
     unbroken: frozenset[str] = frozenset()
-    idle: Idle | None = None
+    idle: IdleReason | None = None
     known_idle: frozenset[str] = frozenset()
-    ways: Mapping[str, Way] = field(default_factory=dict)
+    ways: Mapping[str, MergeRule] = field(default_factory=dict)
 
     @cached_property
     def _names(self) -> Mapping[str, Named]:
@@ -80,15 +211,17 @@ class Measures:
         return frozenset(self._names[name].key for name in named if name in self._names) | frozenset(self.needs)
 
     @cached_property
-    def putting_together(self) -> Mapping[str, Way]:
+    def putting_together(self) -> Mapping[str, MergeRule]:
         """How two values of each field become one."""
-        return {key: WAYS.get(each.kind, Way.NEWEST) for key, each in self._names.values()} | dict(self.ways)
+        return {key: MERGE_RULES.get(each.kind, MergeRule.NEWEST) for key, each in self._names.values()} | dict(
+            self.ways
+        )
 
     @cached_property
     def deciding(self) -> tuple[str, ...]:
         """The fields of which the newest counts: what tells totals of the same time apart."""
         ways = self.putting_together
-        return (AHEAD, *sorted(key for key in self.wanted if ways.get(key, Way.NEWEST) is Way.NEWEST))
+        return (AHEAD, *sorted(key for key in self.wanted if ways.get(key, MergeRule.NEWEST) is MergeRule.NEWEST))
 
     @cached_property
     def rates(self) -> frozenset[str]:
@@ -106,11 +239,11 @@ class Measures:
             )
         )
 
-    def only(self, layout: Layout) -> Layout:
+    def only(self, layout: SectionLayout) -> SectionLayout:
         """A section's table with nothing but what matters, so that no more is decoded."""
         key = next(key for _, key, each in self.layouts if each is layout)
         fields = tuple(each for each in layout.fields if key + each.name in self.wanted)
-        return Layout(layout.name, fields)
+        return SectionLayout(layout.name, fields)
 
     def tell(self, fields: Fields, interval_us: int | None) -> dict[str, Reported]:
         """The metrics."""
@@ -126,7 +259,7 @@ def filled(keys: Iterable[str], values: Mapping[str, Value]) -> dict[str, Value 
     return {key: values.get(key) for key in keys}
 
 
-def moment_text(stamp: Value | None, ahead_us: Value | None = 0) -> Told:
+def moment_text(stamp: Value | None, ahead_us: Value | None = 0) -> MetricValue:
     """A TOD as the commands write dates and times: ``2026-03-01 12.00.00``; UTC, or local time where that is known."""
     if not isinstance(stamp, int):
         return Absence.NOT_RETURNED
@@ -149,7 +282,7 @@ def local_text(key: str) -> Special:
 def bit(key: str, mask: int) -> Special:
     """1 where a bit of a word is set, else 0."""
 
-    def tell(fields: Fields, _: int | None) -> Told:
+    def tell(fields: Fields, _: int | None) -> MetricValue:
         value = fields.get(key)
         return int(bool(value & mask)) if isinstance(value, int) else Absence.NOT_RETURNED
 
@@ -166,7 +299,7 @@ def _finished(metric: Metric, term: Term) -> Term:
     factor = 100.0 if metric.unit == "pct" and "/" in metric.smf else 0.0
     special = metric.special.get(-1)
 
-    def tell(fields: Fields, interval_us: int | None) -> Told:
+    def tell(fields: Fields, interval_us: int | None) -> MetricValue:
         value = term(fields, interval_us)
         if isinstance(value, str):
             return Absence.NOT_RETURNED
@@ -188,28 +321,28 @@ def _finished(metric: Metric, term: Term) -> Term:
 
 
 def _as_text(metric: Metric, term: Term) -> Term:
-    def tell(fields: Fields, interval_us: int | None) -> Told:
+    def tell(fields: Fields, interval_us: int | None) -> MetricValue:
         value = term(fields, interval_us)
         return moment_text(value) if isinstance(value, int) and metric.name.endswith("_ts") else _text(value)
 
     return tell
 
 
-def _text(value: Told) -> Told:
+def _text(value: MetricValue) -> MetricValue:
     return value if isinstance(value, (str, Absence)) else str(value)
 
 
 def _as_state(known: frozenset[int], term: Term) -> Term:
-    def tell(fields: Fields, interval_us: int | None) -> Told:
+    def tell(fields: Fields, interval_us: int | None) -> MetricValue:
         value = term(fields, interval_us)
         return value if isinstance(value, Absence) or value in known else Absence.NOT_RETURNED
 
     return tell
 
 
-def slots(layout: Layout) -> Layout:
+def element_layout(layout: SectionLayout) -> SectionLayout:
     """The table of one element of a layout of arrays."""
-    return Layout(layout.name, tuple(replaced(each) for each in layout.fields))
+    return SectionLayout(layout.name, tuple(replaced(each) for each in layout.fields))
 
 
 def replaced(each: Field) -> Field:

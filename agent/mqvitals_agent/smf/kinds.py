@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from typing import Final
 
-from mqvitals_agent.smf.formula import NONE, Fields, Told
-from mqvitals_agent.smf.layout.q5st import Q5ST
-from mqvitals_agent.smf.layout.qcct import QCCT
-from mqvitals_agent.smf.layout.qcst import QCST
-from mqvitals_agent.smf.layout.qctadp import QCTADP
-from mqvitals_agent.smf.layout.qctdns import QCTDNS
-from mqvitals_agent.smf.layout.qctdsp import QCTDSP
-from mqvitals_agent.smf.layout.qctssl import QCTSSL
-from mqvitals_agent.smf.layout.qesd import QESD
-from mqvitals_agent.smf.layout.qest import QEST
-from mqvitals_agent.smf.layout.qis1 import QIS1
-from mqvitals_agent.smf.layout.qjst import QJST
-from mqvitals_agent.smf.layout.qpst import QPST
-from mqvitals_agent.smf.layout.qqst import QQST
-from mqvitals_agent.smf.layout.qsrs import QSRS
-from mqvitals_agent.smf.layout.wqst import WQST
-from mqvitals_agent.smf.layout.wtas import WTAS
-from mqvitals_agent.smf.layout.wtid import WTID
-from mqvitals_agent.smf.measure import AHEAD, Measures, Special, bit, local_text, moment_text, slots
-from mqvitals_agent.smf.total import Way
+from mqvitals_agent.smf.layout.accounting import WQST, WTAS, WTID
+from mqvitals_agent.smf.layout.channel_initiator import QCCT, QCST, QCTADP, QCTDNS, QCTDSP, QCTSSL
+from mqvitals_agent.smf.layout.log_and_storage import QJST, QSRS
+from mqvitals_agent.smf.layout.statistics import Q5ST, QESD, QEST, QIS1, QPST, QQST
+from mqvitals_agent.smf.metric_mapping import (
+    AHEAD,
+    UNSET,
+    Fields,
+    MetricMapping,
+    MetricValue,
+    Special,
+    bit,
+    element_layout,
+    local_text,
+    moment_text,
+)
+from mqvitals_agent.smf.partial_sample import MergeRule
 from mqvitals_rules.message_pages import message_pages
 from mqvitals_rules.vocabulary.application import CONNECTION_TYPES
 from mqvitals_rules.vocabulary.metric import CHANNEL_TYPE, Absence
@@ -42,7 +39,7 @@ STAMP: Final = (1 << 64) - 1
 def _over(key: str, parts: tuple[int, ...], *, highest: bool = False) -> Special:
     """The sum, or the highest, of elements of an array of the log's: 0 and 1 are copy 1's, 2 and 3 copy 2's; TOD units as microseconds."""
 
-    def tell(fields: Fields, _: int | None) -> Told:
+    def tell(fields: Fields, _: int | None) -> MetricValue:
         values = [fields.get(f"{key}.{part}") for part in parts]
         numbers = [value for value in values if isinstance(value, int)]
         if len(numbers) < len(values):
@@ -53,7 +50,7 @@ def _over(key: str, parts: tuple[int, ...], *, highest: bool = False) -> Special
     return tell
 
 
-def _write_rate(fields: Fields, interval_us: int | None) -> Told:
+def _write_rate(fields: Fields, interval_us: int | None) -> MetricValue:
     copies = [_over("ioci", parts)(fields, None) for parts in ((0, 1), (2, 3))]
     written = max((each for each in copies if isinstance(each, int)), default=None)
     if written is None:
@@ -61,7 +58,7 @@ def _write_rate(fields: Fields, interval_us: int | None) -> Told:
     return round(written * _BLOCK_MB * 1_000_000 / interval_us, 6) if interval_us else Absence.NOTHING_TO_TELL
 
 
-def _storage(fields: Fields, _: int | None) -> Told:
+def _storage(fields: Fields, _: int | None) -> MetricValue:
     value = fields.get("stus")
     return value * 1024 if isinstance(value, int) else Absence.NOT_RETURNED
 
@@ -72,7 +69,7 @@ def _of_tasks(key: str) -> Special:
 
 
 def _a_request(key: str) -> Special:
-    def tell(fields: Fields, _: int | None) -> Told:
+    def tell(fields: Fields, _: int | None) -> MetricValue:
         time, requests = fields.get(key), fields.get("adapter_requests")
         if not isinstance(time, int) or not isinstance(requests, int) or not requests:
             return Absence.NOTHING_TO_TELL
@@ -82,7 +79,7 @@ def _a_request(key: str) -> Special:
 
 
 def _busy(key: str) -> Special:
-    def tell(fields: Fields, interval_us: int | None) -> Told:
+    def tell(fields: Fields, interval_us: int | None) -> MetricValue:
         time = fields.get(key)
         if not isinstance(time, int) or not interval_us:
             return Absence.NOTHING_TO_TELL
@@ -91,12 +88,12 @@ def _busy(key: str) -> Special:
     return tell
 
 
-def _longest_request(fields: Fields, _: int | None) -> Told:
+def _longest_request(fields: Fields, _: int | None) -> MetricValue:
     time = fields.get("ssl_longest")
     return round(time / 4096, 3) if isinstance(time, int) else Absence.NOTHING_TO_TELL
 
 
-def _longest_io_at(fields: Fields, _: int | None) -> Told:
+def _longest_io_at(fields: Fields, _: int | None) -> MetricValue:
     longest, at = -1, 0
     for part in range(4):
         time, stamp = fields.get(f"iomaxio.{part}"), fields.get(f"iomaxiot.{part}")
@@ -106,7 +103,7 @@ def _longest_io_at(fields: Fields, _: int | None) -> Told:
     return moment_text(at)
 
 
-def _longest_db2(fields: Fields, _: int | None) -> Told:
+def _longest_db2(fields: Fields, _: int | None) -> MetricValue:
     """The longest request; where there was none there is nothing to tell."""
     values = [(fields.get(f"{each}cnt"), fields.get(f"{each}tmxw")) for each in _DB2]
     if any(value is None for pair in values for value in pair):
@@ -116,7 +113,7 @@ def _longest_db2(fields: Fields, _: int | None) -> Told:
 
 
 def _average(key: str) -> Special:
-    def tell(fields: Fields, _: int | None) -> Told:
+    def tell(fields: Fields, _: int | None) -> MetricValue:
         total, weight = fields.get(f"{key}_total"), fields.get(f"{key}_weight")
         if not isinstance(total, int) or not isinstance(weight, int):
             return Absence.NOT_RETURNED
@@ -128,16 +125,16 @@ def _average(key: str) -> Special:
 def _measured(key: str, average: str) -> Special:
     """The shortest or longest, where there was anything to measure."""
 
-    def tell(fields: Fields, _: int | None) -> Told:
+    def tell(fields: Fields, _: int | None) -> MetricValue:
         value = fields.get(key)
         if not isinstance(value, int):
             return Absence.NOT_RETURNED
-        return Absence.NOTHING_TO_TELL if value in NONE or not fields.get(f"{average}_weight") else value
+        return Absence.NOTHING_TO_TELL if value in UNSET or not fields.get(f"{average}_weight") else value
 
     return tell
 
 
-def _longest_at(fields: Fields, _: int | None) -> Told:
+def _longest_at(fields: Fields, _: int | None) -> MetricValue:
     if not fields.get("ntav_weight"):
         return Absence.NOTHING_TO_TELL
     longest = fields.get("ntmx_at")
@@ -147,7 +144,7 @@ def _longest_at(fields: Fields, _: int | None) -> Told:
 def _partner(*, of_application: bool) -> Special:
     """QCSTRQMN: the partner's queue manager; of a server connection the end of the application's name."""
 
-    def tell(fields: Fields, _: int | None) -> Told:
+    def tell(fields: Fields, _: int | None) -> MetricValue:
         name = fields.get("rqmn")
         if not isinstance(name, str):
             return Absence.NOT_RETURNED
@@ -159,7 +156,7 @@ def _partner(*, of_application: bool) -> Special:
 def _page_set(key: str) -> Special:
     """-1: of a shared queue, or nothing is allocated yet."""
 
-    def tell(fields: Fields, _: int | None) -> Told:
+    def tell(fields: Fields, _: int | None) -> MetricValue:
         value = fields.get(key)
         if value is None:
             return Absence.NOT_RETURNED
@@ -179,14 +176,14 @@ def _average_length(fields: Fields) -> tuple[int, float] | None:
     return sum(puts), sum(length) / (sum(puts) or 1)
 
 
-def _pages_of_average(fields: Fields, _: int | None) -> Told:
+def _pages_of_average(fields: Fields, _: int | None) -> MetricValue:
     found = _average_length(fields)
     if found is None:
         return Absence.NOT_RETURNED
     return message_pages(found[1]) if found[0] else Absence.NOTHING_TO_TELL
 
 
-def _pages_put(fields: Fields, interval_us: int | None) -> Told:
+def _pages_put(fields: Fields, interval_us: int | None) -> MetricValue:
     found = _average_length(fields)
     if found is None:
         return Absence.NOT_RETURNED
@@ -197,7 +194,7 @@ def _pages_put(fields: Fields, interval_us: int | None) -> Told:
     )
 
 
-def _transaction(fields: Fields, _: int | None) -> Told:
+def _transaction(fields: Fields, _: int | None) -> MetricValue:
     return transaction(fields.get("wtid.atyp"), fields.get("wtid.cori"))
 
 
@@ -219,7 +216,7 @@ def transaction(connection: object, reference: object) -> str:
 def _limited(key: str) -> Special:
     """A size above the bar; without MEMLIMIT there is none to tell."""
 
-    def tell(fields: Fields, _: int | None) -> Told:
+    def tell(fields: Fields, _: int | None) -> MetricValue:
         value, limit = fields.get(key), fields.get("memlim")
         if not isinstance(value, int) or not isinstance(limit, int):
             return Absence.NOT_RETURNED
@@ -240,14 +237,14 @@ def _without_pages(fields: Fields) -> Absence | None:
     return Absence.OFFLINE if fields.get("stat") == _OFFLINE else Absence.NOT_IN_USE
 
 
-BUFFER_POOL: Final = Measures(
+BUFFER_POOL: Final = MetricMapping(
     kind("buffer_pool"),
     (("QPST", "", QPST),),
     {"location": bit("flags", 0x80000000), "page_class": bit("flags", 0x40000000)},
     needs=("pool", "flags", "nbuf"),
     idle=_without_buffers,
 )
-PAGE_SET: Final = Measures(
+PAGE_SET: Final = MetricMapping(
     kind("page_set"),
     (("QIS1", "", QIS1),),
     {"encrypted": bit("flag", 0x40000000)},
@@ -255,7 +252,7 @@ PAGE_SET: Final = Measures(
     idle=_without_pages,
     known_idle=frozenset({"status", "buffer_pool", "expand_type"}),
 )
-LOG: Final = Measures(
+LOG: Final = MetricMapping(
     kind("log"),
     (("QJST", "", QJST),),
     {
@@ -274,23 +271,23 @@ LOG: Final = Measures(
     needs=("iocount", "iototio", "iomaxio", "iomaxiot", "ioci"),
     unbroken=frozenset({"io_max_us", "io_max_us_copy1", "io_max_us_copy2"}),
 )
-QUEUE_MANAGER: Final = Measures(
+QUEUE_MANAGER: Final = MetricMapping(
     kind("queue_manager"),
     (("Q5ST", "", Q5ST),),
     {"db2_max_us": _longest_db2},
     needs=tuple(f"{each}{part}" for each in _DB2 for part in ("cnt", "tmxw")),
     unbroken=frozenset({"db2_max_us"}),
 )
-STORAGE: Final = Measures(
+STORAGE: Final = MetricMapping(
     kind("queue_manager"),
     (("QSRS", "", QSRS),),
     {"memlimit_in_force_mb": _limited("memlim"), "storage64_free_bytes": _limited("aval64")},
     needs=("memlim", "aval64"),
     unbroken=frozenset({"memlimit_in_force_mb", "storage64_free_bytes"}),
 )
-CF_STRUCTURE: Final = Measures(kind("cf_structure"), (("QEST", "", slots(QEST)),), needs=("str",))
-SMDS: Final = Measures(kind("smds"), (("QESD", "", QESD),), needs=("str",))
-CHANNEL_INITIATOR: Final = Measures(
+CF_STRUCTURE: Final = MetricMapping(kind("cf_structure"), (("QEST", "", element_layout(QEST)),), needs=("str",))
+SMDS: Final = MetricMapping(kind("smds"), (("QESD", "", QESD),), needs=("str",))
+CHANNEL_INITIATOR: Final = MetricMapping(
     kind("channel_initiator"),
     (("QCCT", "", QCCT),),
     {
@@ -308,21 +305,21 @@ CHANNEL_INITIATOR: Final = Measures(
     unbroken=frozenset({"storage31_kb", "ssl_longest_us"}),
     # Many tasks make several records.
     ways={
-        "adapters_unused": Way.SUM,
-        "adapter_requests": Way.SUM,
-        "adapter_cpu": Way.SUM,
-        "adapter_elapsed": Way.SUM,
-        "dispatcher_busiest": Way.HIGHEST,
-        "dispatcher_idlest": Way.LOWEST,
-        "ssltasks_unused": Way.SUM,
-        "ssl_longest": Way.HIGHEST,
+        "adapters_unused": MergeRule.SUM,
+        "adapter_requests": MergeRule.SUM,
+        "adapter_cpu": MergeRule.SUM,
+        "adapter_elapsed": MergeRule.SUM,
+        "dispatcher_busiest": MergeRule.HIGHEST,
+        "dispatcher_idlest": MergeRule.LOWEST,
+        "ssltasks_unused": MergeRule.SUM,
+        "ssl_longest": MergeRule.HIGHEST,
     },
 )
-ADAPTER: Final = Measures(kind("adapter"), (("QCT", "", QCTADP),))
-DISPATCHER: Final = Measures(kind("dispatcher"), (("QCT", "", QCTDSP),))
-SSL_TASK: Final = Measures(kind("ssl_task"), (("QCT", "", QCTSSL),))
-DNS_TASK: Final = Measures(kind("dns_task"), (("QCT", "", QCTDNS),))
-QUEUE: Final = Measures(
+ADAPTER: Final = MetricMapping(kind("adapter"), (("QCT", "", QCTADP),))
+DISPATCHER: Final = MetricMapping(kind("dispatcher"), (("QCT", "", QCTDSP),))
+SSL_TASK: Final = MetricMapping(kind("ssl_task"), (("QCT", "", QCTSSL),))
+DNS_TASK: Final = MetricMapping(kind("dns_task"), (("QCT", "", QCTDNS),))
+QUEUE: Final = MetricMapping(
     kind("queue"),
     (("QQST", "", QQST),),
     {
@@ -337,9 +334,15 @@ QUEUE: Final = Measures(
     unbroken=frozenset({"page_set", "buffer_pool", "avg_msg_pages"}),
     needs=("qnam", "flag", "qsgn", "psid", "bpid", "lput", "lget", "puts", "put1", "putb", "pt1b"),
     # Of a shared queue each member tells its own handles, and has its own averages of the time on it.
-    ways={"opct": Way.SUM, "ipct": Way.SUM, "mage": Way.HIGHEST, "qtst": Way.HIGHEST, "qtlt": Way.HIGHEST},
+    ways={
+        "opct": MergeRule.SUM,
+        "ipct": MergeRule.SUM,
+        "mage": MergeRule.HIGHEST,
+        "qtst": MergeRule.HIGHEST,
+        "qtlt": MergeRule.HIGHEST,
+    },
 )
-CHANNEL: Final = Measures(
+CHANNEL: Final = MetricMapping(
     kind("channel"),
     (("QCST", "", QCST),),
     {
@@ -360,13 +363,13 @@ CHANNEL: Final = Measures(
     # The record has the number of the CipherSpec, the commands its name.
     omitted=frozenset({"ssl_cipher"}),
     ways={
-        **{f"{key}_{part}": Way.SUM for key in ("ntav", "etav") for part in ("total", "weight")},
-        "cscv": Way.SUM,
-        "cpra": Way.HIGHEST,
-        "ntmx_at": Way.HIGHEST,
+        **{f"{key}_{part}": MergeRule.SUM for key in ("ntav", "etav") for part in ("total", "weight")},
+        "cscv": MergeRule.SUM,
+        "cpra": MergeRule.HIGHEST,
+        "ntmx_at": MergeRule.HIGHEST,
     },
 )
-APPLICATION: Final = Measures(
+APPLICATION: Final = MetricMapping(
     kind("application"),
     (("", "", WQST), ("WTAS", "wtas.", WTAS), ("WTID", "wtid.", WTID)),
     {"transaction": _transaction},
@@ -395,6 +398,6 @@ BY_KIND: Final = {
 _STORAGE_PROBE: Final = "SMF 115-7"
 
 
-def measures_for(kind: str, probe: str) -> Measures:
+def mapping_of(kind: str, probe: str) -> MetricMapping:
     """What tells the metrics of a kind from the records of a probe (``SMF 115-2``)."""
     return STORAGE if probe == _STORAGE_PROBE else BY_KIND[kind]
