@@ -8,10 +8,11 @@ acknowledged, then answered by every member, then reported completed.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.pcf.message import Message, Values
+from mqvitals_agent.pcf.message import Layout, Message, Values
 
 TRACKED: Final = frozenset(
     {
@@ -30,6 +31,7 @@ MOST_SETS: Final = 4096
 Reply: TypeAlias = Message | Values
 
 _SCOPE: Final = frozenset({mq.MQCMDI_CMDSCOPE_ACCEPTED, mq.MQCMDI_CMDSCOPE_GENERATED, mq.MQCMDI_CMDSCOPE_COMPLETED})
+_OF_ANSWER: Final = {mq.MQBACF_RESPONSE_SET, mq.MQIACF_COMMAND_INFO, mq.MQIACF_CMDSCOPE_Q_MGR_COUNT}
 _ITEMS: Final = frozenset({mq.MQCFT_XR_ITEM, mq.MQCFT_RESPONSE})
 _RESPONSES: Final = _ITEMS | {mq.MQCFT_XR_MSG, mq.MQCFT_XR_SUMMARY}
 _RANK: Final = {mq.MQCC_OK: 0, mq.MQCC_UNKNOWN: 1, mq.MQCC_WARNING: 2, mq.MQCC_FAILED: 3}
@@ -130,14 +132,18 @@ class AnswerTracker:
 
     def add(self, reply: Reply) -> None:
         """Take the next message into account. Decoded Values must include the ``TRACKED`` parameters."""
+        if isinstance(reply, Values) and reply.layout is not None:
+            # Nearly every message describes one more object.
+            place = _identifier_place(reply.layout)
+            if place is not None and reply.type == mq.MQCFT_XR_ITEM and not reply.last and not reply.comp_code:
+                under_way = self._sets.get(reply.column[place])  # type: ignore[arg-type]
+                if under_way is not None and under_way.queue_manager:
+                    under_way.messages += 1
+                    under_way.items.append(reply)
+                    return
         identifier = reply.get(mq.MQBACF_RESPONSE_ID)
         if not isinstance(identifier, bytes):
             identifier = b""  # classic answers carry none: all of them are one set
-        known = self._sets.get(identifier)
-        if known is not None and _is_one_more(reply) and known.queue_manager:
-            known.messages += 1
-            known.items.append(reply)
-            return
         self._expect(identifier)
         for announced in reply.all(mq.MQBACF_RESPONSE_SET):
             if isinstance(announced, bytes):
@@ -225,20 +231,13 @@ class AnswerTracker:
         return len(answered) + lost
 
 
-def _is_one_more(reply: Reply) -> bool:
-    """Whether a message of a set that is under way describes an object and says nothing else: nearly all do.
-
-    A reason says nothing where the completion code is OK.
-    """
-    get = reply.get
-    return (
-        reply.type == mq.MQCFT_XR_ITEM
-        and not reply.last
-        and not reply.comp_code
-        and get(mq.MQBACF_RESPONSE_SET) is None
-        and get(mq.MQIACF_COMMAND_INFO) is None
-        and get(mq.MQIACF_CMDSCOPE_Q_MGR_COUNT) is None
-    )
+@lru_cache(maxsize=2048)
+def _identifier_place(layout: Layout) -> int | None:
+    """Where messages of this layout, which say nothing of the answer as a whole, have the identifier of their set; None for all others."""
+    place = layout.places.get(mq.MQBACF_RESPONSE_ID)
+    if place is None or layout.types[place] != mq.MQCFT_BYTE_STRING or layout.places.keys() & _OF_ANSWER:
+        return None
+    return place
 
 
 def _rank(comp_code: int) -> int:

@@ -79,7 +79,7 @@ class Decoder:
             kind, sequence, control, comp_code, reason, column = shape.read(data)
             layout = shape.layout
             if not layout.repeats:
-                return Values(kind, shape.command, sequence, control, comp_code, reason, layout.values(column))
+                return Values(kind, shape.command, sequence, control, comp_code, reason, None, (), layout, column)
             values, repeated = first_and_repeated(layout.ids, column)
             return Values(kind, shape.command, sequence, control, comp_code, reason, values, repeated)
         header, (ids, _, column) = self._walk(key, data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias, Union
 
 from mqvitals_agent.pcf.constants import MQCFC_LAST
@@ -119,15 +120,17 @@ class Message:
 class Layout:
     """Which parameters a column of values holds: their identifiers and structure types.
 
-    ``template`` has all identifiers as keys: filling a copy of it is quicker than growing a dictionary.
+    ``places`` has the place in the column of each identifier that is there once, ``template`` all identifiers as keys: filling a copy
+    of it is quicker than growing a dictionary. Compared by identity: ``layout`` makes one of each.
     """
 
-    __slots__ = ("ids", "repeats", "template", "types")
+    __slots__ = ("ids", "places", "repeats", "template", "types")
 
     def __init__(self, ids: Sequence[int], types: Sequence[int]) -> None:
         self.ids = ids
         self.types = types
         self.template: dict[int, Value] = dict.fromkeys(ids, 0)
+        self.places = {number: place for place, number in enumerate(ids)}
         self.repeats = len(self.template) != len(ids)
 
     def values(self, column: Sequence[Value]) -> dict[int, Value]:
@@ -137,6 +140,12 @@ class Layout:
         values = self.template.copy()
         values.update(zip(self.ids, column, strict=False))
         return values
+
+
+@lru_cache(maxsize=2048)
+def layout(ids: tuple[int, ...], types: tuple[int, ...]) -> Layout:
+    """The layout of these parameters, the same object for all shapes that differ in lengths alone."""
+    return Layout(ids, types)
 
 
 class DecodedMessage(Message):
@@ -176,11 +185,23 @@ class DecodedMessage(Message):
 class Values:
     """The wanted values of a message and its header; a lighter thing than a Message.
 
-    ``values`` holds those wanted parameters that are there, the first of each; ``repeated`` the further ones of a
-    parameter that stands there more than once, in order.
+    They come as a ``column`` whose ``layout`` says what stands where, as a rule shared by thousands of messages; no parameter is in it twice.
+    Of a message that was walked, or that has a parameter more than once, there is no layout, but ``values``; ``repeated`` are the further ones of a
+    parameter, in order.
     """
 
-    __slots__ = ("command", "comp_code", "control", "reason", "repeated", "sequence", "type", "values")
+    __slots__ = (
+        "_values",
+        "column",
+        "command",
+        "comp_code",
+        "control",
+        "layout",
+        "reason",
+        "repeated",
+        "sequence",
+        "type",
+    )
 
     def __init__(
         self,
@@ -190,8 +211,10 @@ class Values:
         control: int,
         comp_code: int,
         reason: int,
-        values: dict[int, Value],
+        values: dict[int, Value] | None,
         repeated: tuple[tuple[int, Value], ...] = (),
+        layout: Layout | None = None,
+        column: Sequence[Value] = (),
     ) -> None:
         self.type = type
         self.command = command
@@ -199,18 +222,33 @@ class Values:
         self.control = control
         self.comp_code = comp_code
         self.reason = reason
-        self.values = values
         self.repeated = repeated
+        self.layout = layout
+        self.column = column
+        self._values = values
+
+    @property
+    def values(self) -> dict[int, Value]:
+        """Those wanted parameters that are there, the first of each. Made when first asked for; do not change it."""
+        values = self._values
+        if values is None:
+            assert self.layout is not None, "there is a layout where there are no values"
+            values = self._values = self.layout.values(self.column)
+        return values
 
     def get(self, id: int) -> Value | None:  # noqa: A002
         """The first value of that parameter, or None when it is absent or was not wanted."""
-        return self.values.get(id)
+        if self.layout is None:
+            return self.values.get(id)
+        place = self.layout.places.get(id)
+        return None if place is None else self.column[place]
 
     def all(self, id: int) -> tuple[Value, ...]:  # noqa: A002
         """Every value of that parameter, in order."""
-        if id not in self.values:
+        first = self.get(id)
+        if first is None:
             return ()
-        return (self.values[id], *(value for number, value in self.repeated if number == id))
+        return (first, *(value for number, value in self.repeated if number == id))
 
     @property
     def last(self) -> bool:

@@ -13,7 +13,7 @@ from struct import Struct, unpack_from
 from typing import Any, Final, NamedTuple, TypeVar
 
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.pcf.message import Layout, Value
+from mqvitals_agent.pcf.message import Value, layout
 from mqvitals_agent.pcf.text import TextPool, Texts
 from mqvitals_agent.pcf.walk import PARAMETER_STRUCTURES, Order
 
@@ -59,7 +59,7 @@ class Shape:
             at = field.start + field.size
         codes.append(f"{len(data) - at}x")
         self.unpack: Callable[[bytes], tuple[Any, ...]] = Struct("".join(codes)).unpack
-        self.layout = Layout(tuple(field.id for field in fields), tuple(field.type for field in fields))
+        self.layout = layout(tuple(field.id for field in fields), tuple(field.type for field in fields))
         self.texts = _places(field.texts for field in fields)
         self.converters = _places(field.convert for field in fields)
         self.size = 3 * len(data) + 200 * len(fields) + 1000

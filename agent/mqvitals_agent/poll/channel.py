@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, string
 from mqvitals_agent.poll import start
-from mqvitals_agent.poll.columns import Columns, Local, Values
+from mqvitals_agent.poll.columns import Columns, Local, Picker, Values
 from mqvitals_agent.poll.columns import Row as Metrics
 from mqvitals_agent.poll.probe import Answer, InstanceRow, Part, Probe, Question, Rows, ask, part, wanted
 from mqvitals_agent.poll.selection import Selection
@@ -55,6 +55,7 @@ _KEY = (
     mq.MQCACH_CHANNEL_START_TIME,
 )
 """What tells instances of one name apart; a restart makes another one."""
+_PICK = Picker(mq.MQCACH_CHANNEL_NAME, mq.MQIACH_CHANNEL_INSTANCE_TYPE, mq.MQIA_MONITORING_CHANNEL, *_KEY)
 
 _EXITS = (
     mq.MQCACH_SEC_EXIT_NAME,
@@ -107,18 +108,15 @@ def read_status(answer: Answer, rows: Rows) -> None:
     channels: dict[str, list[InstanceRow]] = {}
     newest = 0
     for item in answer.items:
-        values = item.values
-        name = values.get(mq.MQCACH_CHANNEL_NAME)
-        kind = values.get(mq.MQIACH_CHANNEL_INSTANCE_TYPE, mq.MQOT_CURRENT_CHANNEL)
-        if not name or type(name) is not str or kind != mq.MQOT_CURRENT_CHANNEL:
+        name, kind, level, *told = _PICK(item)
+        if not name or type(name) is not str or kind not in (None, mq.MQOT_CURRENT_CHANNEL):
             continue
-        level = values.get(mq.MQIA_MONITORING_CHANNEL)
         monitored = type(level) is int and level > 0
-        metrics = columns.read(values, long_first=answer.distributed, monitored=monitored)
-        local = columns.read_times(values, metrics)
+        metrics = columns.read_item(item, long_first=answer.distributed, monitored=monitored)
+        local = columns.read_item_times(item, metrics)
         for seen in local:
             newest = max(newest, seen.ms)
-        key = tuple(map(str, map(values.get, _KEY)))
+        key = tuple(map(str, told))
         channels.setdefault(name, []).append(InstanceRow(key, metrics, local))
     for name, instances in channels.items():
         row = answer.row({})

@@ -227,8 +227,8 @@ class Collector:
             sender = exchange.queue_manager
             try:
                 values = decode(reply.data, reply.ccsid, wanted)
-                said = values.values.get(MQCACF_RESPONSE_Q_MGR_NAME)
-                named = values.values.get(key)
+                said = values.get(MQCACF_RESPONSE_Q_MGR_NAME)
+                named = values.get(key)
                 if said and type(said) is str:
                     if not is_owner_name(said):
                         raise PcfError(0, "the name of a queue manager")  # noqa: TRY301 - as damage that the decoder finds
@@ -357,5 +357,5 @@ def _outcome(member: MemberAnswer) -> Outcome:
 
 
 def _failed(probe: Probe, messages: Sequence[Reply]) -> frozenset[str]:
-    names = (message.values.get(probe.key) for message in messages) if probe.key else ()
+    names = (message.get(probe.key) for message in messages) if probe.key else ()
     return frozenset(name for name in names if type(name) is str and name)

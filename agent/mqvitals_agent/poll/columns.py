@@ -11,7 +11,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from mqvitals_agent.pcf.message import Value
+from mqvitals_agent.pcf.answer import Reply
+from mqvitals_agent.pcf.constants import MQCFT_INTEGER, MQCFT_INTEGER_LIST, MQCFT_STRING
+from mqvitals_agent.pcf.message import Layout, Value
+from mqvitals_agent.pcf.message import Values as Decoded
 from mqvitals_agent.pcf.names import parameter_number
 from mqvitals_agent.poll.zone import local_ms
 from mqvitals_rules.vocabulary.metric import LARGEST, Absence, Kind, Metric, MetricType, Reported, within_range
@@ -23,6 +26,7 @@ _INT = {int}
 _STR = {str}
 
 Values = Mapping[int, Value]
+Specials = tuple[tuple[str, Mapping[Any, Absence]], ...]
 Row = dict[str, Reported]
 
 
@@ -57,6 +61,17 @@ class _Fetch(NamedTuple):
     texts: Callable[[Any], tuple[Any, ...]]
 
 
+class _Plan(NamedTuple):
+    """As ``_Fetch``, from columns of one layout whose values can have no other types than they should. ``pairs`` have their places."""
+
+    row: Row
+    names: tuple[str, ...]
+    take: Callable[[Any], tuple[Any, ...]]
+    pairs: tuple[tuple[int, tuple[tuple[str, int], ...]], ...]
+    unmonitored: Specials
+    monitored: Specials
+
+
 def _fetcher(ids: tuple[int, ...]) -> Callable[[Any], tuple[Any, ...]]:
     if not ids:
         return lambda _: ()
@@ -64,6 +79,37 @@ def _fetcher(ids: tuple[int, ...]) -> Callable[[Any], tuple[Any, ...]]:
         (only,) = ids
         return lambda values: (values[only],)
     return itemgetter(*ids)
+
+
+class Picker:
+    """Picks the values of some parameters out of messages: a tuple in the order of ``ids``, None for each that is absent."""
+
+    def __init__(self, *ids: int) -> None:
+        self._ids = ids
+        self._takes: dict[Layout, Callable[[Any], tuple[Any, ...]]] = {}
+
+    def __call__(self, item: Reply) -> tuple[Value | None, ...]:
+        """The values that this message has."""
+        if not isinstance(item, Decoded) or item.layout is None:
+            return tuple([item.get(number) for number in self._ids])
+        take = self._takes.get(item.layout)
+        if take is None:
+            take = self._take(item.layout)
+        return take(item.column)
+
+    def _take(self, layout: Layout) -> Callable[[Any], tuple[Any, ...]]:
+        found = [layout.places.get(number) for number in self._ids]
+        there = tuple(place for place in found if place is not None)
+        if len(there) == len(found):
+            take = _fetcher(there)
+        else:
+            # What is absent is looked for behind the last value, where there is None.
+            padded = _fetcher(tuple(-1 if place is None else place for place in found))
+            take = lambda column: padded((*column, None))  # noqa: E731
+        if len(self._takes) >= _PARAMETERS:
+            self._takes.clear()
+        self._takes[layout] = take
+        return take
 
 
 class Columns:
@@ -90,6 +136,8 @@ class Columns:
         self.counters = tuple(m.name for m in here if m.type is MetricType.COUNTER)
         self._numbers, self._texts = numbers, texts
         self._fetches: dict[tuple[int, ...], _Fetch] = {}
+        self._pick_times = Picker(*(number for times in self.times for number in times[:2]))
+        self._plans: dict[Layout, _Plan | None] = {}
         special = [m for m in here if m.special]
         self._unmonitored = tuple((m.name, m.special) for m in special)
         self._monitored = tuple((m.name, {n: _monitored(a) for n, a in m.special.items()}) for m in special)
@@ -129,15 +177,75 @@ class Columns:
             row.update(self._elsewhere)
         return row
 
+    def read_item(self, item: Reply, *, long_first: bool = False, monitored: bool = False) -> Row:
+        """As ``read``, of the values of a message."""
+        if not isinstance(item, Decoded) or item.layout is None:
+            return self.read(item.values, long_first=long_first, monitored=monitored)
+        try:
+            plan = self._plans[item.layout]
+        except KeyError:
+            plan = self._plan(item.layout)
+        if plan is None:
+            return self.read(item.values, long_first=long_first, monitored=monitored)
+        column = item.column
+        row = plan.row.copy()
+        row.update(zip(plan.names, plan.take(column), strict=False))
+        for place, halves in plan.pairs:
+            pair = column[place]
+            if len(pair) == 2:  # type: ignore[arg-type]
+                for name, index in halves:
+                    row[name] = pair[index ^ long_first]  # type: ignore[index, assignment]
+        for name, special in plan.monitored if monitored else plan.unmonitored:
+            value = row[name]
+            if value in special:
+                row[name] = special[value]
+        return row
+
+    def _plan(self, layout: Layout) -> _Plan | None:
+        """The plan for a layout, kept; None when a parameter's structure does not fit its metric, or holds more than fits it."""
+        places, types = layout.places, layout.types
+        expected = [
+            *((number, MQCFT_INTEGER) for _, number in self._numbers),
+            *((number, MQCFT_STRING) for _, number in self._texts),
+            *((number, MQCFT_INTEGER_LIST) for _, number, _ in self._pairs),
+        ]
+        plan: _Plan | None = None
+        if all(types[places[number]] == kind for number, kind in expected if number in places):
+            there = [each for each in (*self._numbers, *self._texts) if each[1] in places]
+            pairs: dict[int, list[tuple[str, int]]] = {}
+            for name, number, index in self._pairs:
+                if number in places:
+                    pairs.setdefault(places[number], []).append((name, index))
+            told = {name for name, _ in there} | {name for halves in pairs.values() for name, _ in halves}
+            names = [name for name, _ in (*self._numbers, *self._texts)] + [name for name, _, _ in self._pairs]
+            plan = _Plan(
+                {**dict.fromkeys(names, NOT_RETURNED), **self._elsewhere},
+                tuple(name for name, _ in there),
+                _fetcher(tuple(places[number] for _, number in there)),
+                tuple((place, tuple(halves)) for place, halves in pairs.items()),
+                tuple(each for each in self._unmonitored if each[0] in told),
+                tuple(each for each in self._monitored if each[0] in told),
+            )
+        if len(self._plans) >= _PARAMETERS:
+            self._plans.clear()
+        self._plans[layout] = plan
+        return plan
+
     def read_times(self, values: Values, row: Row, blank: Absence = Absence.NOTHING_TO_TELL) -> Sequence[Local]:
         """Put the times into ``row``: the text, and the age as time zone unknown; returns what ages are to be made of.
 
         A blank time is absent for the reason ``blank``.
         """
+        return self._timed([(values.get(times.date), values.get(times.time)) for times in self.times], row, blank)
+
+    def read_item_times(self, item: Reply, row: Row, blank: Absence = Absence.NOTHING_TO_TELL) -> Sequence[Local]:
+        """As ``read_times``, of the values of a message."""
+        told = self._pick_times(item)
+        return self._timed(zip(told[::2], told[1::2], strict=True), row, blank)
+
+    def _timed(self, told: Iterable[tuple[Value | None, Value | None]], row: Row, blank: Absence) -> Sequence[Local]:
         found = []
-        for date_id, time_id, text, age in self.times:
-            date = values.get(date_id)
-            time = values.get(time_id)
+        for (date, time), (_, _, text, age) in zip(told, self.times, strict=True):
             ms = local_ms(date, time)
             if ms is None:
                 missing = blank if date == "" or time == "" else NOT_RETURNED

@@ -12,7 +12,7 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, string
 from mqvitals_agent.pcf.message import Parameter
 from mqvitals_agent.poll import alteration
-from mqvitals_agent.poll.columns import Columns
+from mqvitals_agent.poll.columns import Columns, Picker
 from mqvitals_agent.poll.probe import Answer, Part, Probe, Question, Row, Rows, Values, ask, part, wanted
 from mqvitals_agent.poll.selection import Selection
 from mqvitals_rules.message_pages import message_pages
@@ -32,6 +32,8 @@ _DEFINITION = {
     distributed: Columns(QUEUE_KIND, "INQUIRE_Q", platform="distributed" if distributed else "zos")
     for distributed in (False, True)
 }
+
+_PICK = Picker(mq.MQCA_Q_NAME, mq.MQIA_MONITORING_Q, mq.MQIA_QSG_DISP)
 
 
 def ask_status(question: Question) -> bytes:
@@ -77,18 +79,15 @@ def read_status(answer: Answer, rows: Rows) -> None:
     off, on = Absence.NOT_COLLECTED, Absence.NOTHING_TO_TELL
     newest = 0
     for item in answer.items:
-        values = item.values
-        name = values.get(mq.MQCA_Q_NAME)
+        name, level, disposition = _PICK(item)
         if not name or type(name) is not str:
             continue
-        level = values.get(mq.MQIA_MONITORING_Q)
         monitored = type(level) is int and level > 0
-        metrics = columns.read(values, monitored=monitored)
-        local = columns.read_times(values, metrics, on if monitored else off)
+        metrics = columns.read_item(item, monitored=monitored)
+        local = columns.read_item_times(item, metrics, on if monitored else off)
         for seen in local:
             newest = max(newest, seen.ms)
         row = answer.row(metrics, local)
-        disposition = values.get(mq.MQIA_QSG_DISP)
         if disposition == mq.MQQSGD_SHARED:
             rows.put_shared(STATUS, name, row)
         elif disposition != mq.MQQSGD_GROUP:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.pcf.answer import Reply
 from mqvitals_agent.pcf.encoder import integer
 from mqvitals_agent.poll.columns import Columns, Values
 from mqvitals_agent.poll.columns import Row as Metrics
@@ -55,19 +56,18 @@ def read(answer: Answer, rows: Rows) -> None:
     positions: Metrics = {}
     data_sets: dict[str, list[Values]] = {}
     for item in answer.items:
-        values = item.values
-        kind = values.get(mq.MQIACF_USAGE_TYPE)
+        kind = item.get(mq.MQIACF_USAGE_TYPE)
         if kind == mq.MQIACF_USAGE_PAGESET:
-            _read_page_set(answer, values, rows)
+            _read_page_set(answer, item, rows)
         elif kind == mq.MQIACF_USAGE_BUFFER_POOL:
-            _read_buffer_pool(answer, values, rows)
+            _read_buffer_pool(answer, item, rows)
         elif kind == mq.MQIACF_USAGE_DATA_SET:
-            _read_position(values, positions)
+            _read_position(item.values, positions)
         elif kind == mq.MQIACF_USAGE_SMDS:
-            names = values.get(mq.MQCACF_CF_STRUC_NAMES)
+            names = item.get(mq.MQCACF_CF_STRUC_NAMES)
             name = names[0] if type(names) is tuple and names else names
             if name and type(name) is str:
-                data_sets.setdefault(name, []).append(values)
+                data_sets.setdefault(name, []).append(item.values)
     if positions:
         told = {name: positions.get(name, Absence.NOT_RETURNED) for name in POSITIONS.metrics}
         rows.put(POSITIONS, answer.queue_manager, "", answer.row(told))
@@ -76,11 +76,11 @@ def read(answer: Answer, rows: Rows) -> None:
         rows.put(DATA_SETS, GROUP, f"{structure}/{answer.queue_manager}", answer.row(_DATA_SETS.read(merged)))
 
 
-def _read_page_set(answer: Answer, values: Values, rows: Rows) -> None:
-    number = values.get(mq.MQIA_PAGESET_ID)
+def _read_page_set(answer: Answer, item: Reply, rows: Rows) -> None:
+    number = item.get(mq.MQIA_PAGESET_ID)
     if type(number) is not int:
         return
-    metrics = _PAGE_SET.read(values)
+    metrics = _PAGE_SET.read_item(item)
     total, unused = metrics["total_pages"], metrics["unused_pages"]
     used: Reported = total - unused if type(total) is int and type(unused) is int else unused
     metrics["used_pct"] = percent(used, total)
@@ -88,11 +88,11 @@ def _read_page_set(answer: Answer, values: Values, rows: Rows) -> None:
     rows.put(PAGE_SET, answer.queue_manager, str(number), answer.row(metrics, totals=totals))
 
 
-def _read_buffer_pool(answer: Answer, values: Values, rows: Rows) -> None:
-    number = values.get(mq.MQIACF_BUFFER_POOL_ID)
+def _read_buffer_pool(answer: Answer, item: Reply, rows: Rows) -> None:
+    number = item.get(mq.MQIACF_BUFFER_POOL_ID)
     if type(number) is not int:
         return
-    metrics = _BUFFER_POOL.read(values)
+    metrics = _BUFFER_POOL.read_item(item)
     metrics["worst_free_pct"] = metrics["free_pct"]  # the interval's low is SMF's to tell
     rows.put(BUFFER_POOL, answer.queue_manager, str(number), answer.row(metrics))
 
