@@ -33,9 +33,8 @@ from mqvitals_agent.simulator.state import Group, Member, PageSet, Pool
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.view.paint import Painter
-from mqvitals_agent.view.screen import screen
-from mqvitals_agent.view.situation import read_situation
-from mqvitals_agent.view.status import status_of
+from mqvitals_agent.view.screens.status import status_screen
+from mqvitals_agent.view.status import read_status_data, status_of
 from mqvitals_config.problem import ConfigError
 from mqvitals_config.receiver import receiver_of
 
@@ -382,8 +381,8 @@ async def test_changed_files_are_read_without_a_signal(tmp_path: Path) -> None:
 def shown(path: Path) -> tuple[str, str]:
     """What the store says was refused, and the status screen, on one line."""
     with StoreReader.open(path) as reader:
-        view = status_of(read_situation(reader, BEGIN))
-        return reader.meta().refused, " ".join(" ".join(screen(view, 200, Painter())).split())
+        view = status_of(read_status_data(reader, BEGIN))
+        return reader.meta().refused, " ".join(" ".join(status_screen(view, 200, Painter())).split())
 
 
 @pytest.mark.parametrize("path", ["other.db", "no/such/folder/x.db"])

@@ -24,7 +24,7 @@ from mqsamples.once import Once
 from mqvitals_agent.simulator.scenario import Incident, Scenario, What, load_scenario
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view.remedy import suggestions
+from mqvitals_agent.view.screens.status import suggestions
 from mqvitals_tui.main import main
 
 Run = Callable[..., Any]

@@ -24,8 +24,8 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.view.agent_view import agent_lines
-from mqvitals_agent.view.frame import Want, read_frame
+from mqvitals_agent.view.frame import FrameRequest, read_frame
+from mqvitals_agent.view.screens.agent import agent_lines
 from mqvitals_config.settings import Settings
 from mqvitals_rules.check import prepare
 from mqvitals_rules.moment import parse
@@ -344,7 +344,7 @@ def test_a_healthy_one_beside_them_is_not_delayed(troubled: Troubled) -> None:
 def screen(store: Path) -> str:
     """The agent's screen."""
     with StoreReader.open(store) as reader:
-        frame = read_frame(reader, reader.last_ts() or 0, Want("agent"), prepare(Settings()))
+        frame = read_frame(reader, reader.last_ts() or 0, FrameRequest("agent"), prepare(Settings()))
     return "\n".join(line.text for line in agent_lines(frame, 400))
 
 

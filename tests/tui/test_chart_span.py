@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.text.chart import TimeRange
-from mqvitals_agent.view.trend import TrendView
+from mqvitals_agent.view.trend import Trend
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import metric
 from mqvitals_tui.chart_span import SPANS_MS, fitting_ms, lately, span_words, stepped_ms
@@ -22,10 +22,10 @@ NOW = 10 * HOUR
 Lives = Callable[[str], Any]
 
 
-def trend(*ages_ms: int) -> TrendView:
+def trend(*ages_ms: int) -> Trend:
     """A trend of the last hour with points of these ages."""
     points = tuple((NOW - age, float(age % 97)) for age in sorted(ages_ms, reverse=True))
-    return TrendView(
+    return Trend(
         ObjectName("QM01", "buffer_pool", "3"), metric("buffer_pool", "free_pct"), points, TimeRange(NOW - HOUR, NOW)
     )
 

@@ -14,7 +14,7 @@ import pytest
 from textual.message import Message
 
 from mqvitals_agent.store import schema
-from mqvitals_agent.view.frame import LIST, Want
+from mqvitals_agent.view.frame import LIST, FrameRequest
 from mqvitals_rules.check import Judging
 from mqvitals_tui.feed import Feed, FeedFailed, FrameRead
 
@@ -173,11 +173,11 @@ def test_feed_reads_only_what_is_new(lives: Lives, judging: Judging) -> None:
             assert time.monotonic() < end
             thread.join(0.001)
         assert len(got) == 1
-        feed.want(Want(LIST, "queue"))
+        feed.want(FrameRequest(LIST, "queue"))
         assert arrived.acquire(timeout=PATIENCE_S)
         last = got[-1]
         assert isinstance(last, FrameRead)
-        assert last.read.frame.want == Want(LIST, "queue")
+        assert last.read.frame.want == FrameRequest(LIST, "queue")
         assert last.can_replace(got[0])
     finally:
         feed.stop()
@@ -192,6 +192,6 @@ def test_feed_says_a_failure_once(tmp_path: Path, judging: Judging) -> None:
     feed._look()
     feed._look()
     assert [message.waiting for message in got] == [True]
-    feed.want(Want())
+    feed.want(FrameRequest())
     feed._look()
     assert len(got) == 2

@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from mqvitals_agent.view.frame import DETAIL, LIST, Want
+from mqvitals_agent.view.frame import DETAIL, LIST, FrameRequest
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.feed import Feed
@@ -64,14 +64,14 @@ def test_the_feed_frees_what_the_screen_showed_before(lives: Lives, judging: Jud
     """The items of a list outlive the next frame, whoever dropped them; a detail above the list makes none of them old."""
     got: list[Any] = []
     feed = Feed(lives("incident").store, judging, lambda: 0, got.append)
-    feed.want(Want(LIST, "queue"))
+    feed.want(FrameRequest(LIST, "queue"))
     feed._look()
     first = sizes(feed)
     assert first[0] > 10
-    feed.want(Want(DETAIL, name=ObjectName("QM01", "buffer_pool", "3")))
+    feed.want(FrameRequest(DETAIL, name=ObjectName("QM01", "buffer_pool", "3")))
     feed._look()
     assert sizes(feed) == first
-    feed.want(Want(LIST, "queue"))
+    feed.want(FrameRequest(LIST, "queue"))
     feed._look()
     got.clear()
     gc.collect()
@@ -89,7 +89,7 @@ def sizes(feed: Feed) -> tuple[int, int]:
 def test_the_running_feed_lets_go_before_it_looks_again(lives: Lives, judging: Judging) -> None:
     """While it runs, nothing old is kept for longer than until the next look; what is shown stays."""
     kept: list[tuple[int, int]] = []
-    want = Want(LIST, "queue")
+    want = FrameRequest(LIST, "queue")
 
     class Watched(Feed):
         def _look(self) -> None:

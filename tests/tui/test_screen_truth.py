@@ -14,10 +14,9 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view.columns import columns, fitted
-from mqvitals_agent.view.frame import AGENT, LIST, OVERVIEW, Frame, Want, read_frame
-from mqvitals_agent.view.listing import STORAGE
-from mqvitals_agent.view.overview import overview_lines
+from mqvitals_agent.view.frame import AGENT, LIST, OVERVIEW, Frame, FrameRequest, read_frame
+from mqvitals_agent.view.lists import STORAGE, columns, fitted
+from mqvitals_agent.view.screens.overview import overview_lines
 from mqvitals_agent.view.table import Item
 from mqvitals_rules.vocabulary.tables import metric
 from mqvitals_tui.places import PLACES
@@ -25,7 +24,7 @@ from mqvitals_tui.places import PLACES
 Lives = Callable[[str], Any]
 
 
-def frame_of(life: Any, want: Want) -> Frame:
+def frame_of(life: Any, want: FrameRequest) -> Frame:
     with StoreReader.open(life.store) as reader:
         return read_frame(reader, life.now, want, life.judging)
 
@@ -62,7 +61,7 @@ def test_figures_are_those_of_the_group(
     items = [
         (told.ts, item, name)
         for kind in ("queue", STORAGE, "cf_structure", "channel")
-        for item in frame_of(life, Want(LIST, kind)).items
+        for item in frame_of(life, FrameRequest(LIST, kind)).items
         for name, told in item.values.items()
         if told.ts is not None
     ]
@@ -79,7 +78,7 @@ def test_figures_are_those_of_the_group(
 def test_states_are_those_of_the_group(lives: Lives) -> None:
     """In the incident the channels to those who are away retry, and all others run."""
     status = metric("channel", "status").values
-    items = {str(item.name): item for item in frame_of(lives("incident"), Want(LIST, "channel")).items}
+    items = {str(item.name): item for item in frame_of(lives("incident"), FrameRequest(LIST, "channel")).items}
     away = {"QM03/channel/TO.PARTNER", *(f"QM0{number}/channel/TO.QM04" for number in (1, 2, 3))}
     for name, item in items.items():
         if not name.startswith("QM04/"):
@@ -89,7 +88,7 @@ def test_states_are_those_of_the_group(lives: Lives) -> None:
 def test_who_cannot_be_reached_is_unknown(lives: Lives) -> None:
     """Of the queue manager that went away nothing is fine, and its figures are those from before, and look so."""
     life = lives("incident")
-    for want in (*(place.want for place in PLACES if place.want.screen == LIST), Want(AGENT)):
+    for want in (*(place.want for place in PLACES if place.want.screen == LIST), FrameRequest(AGENT)):
         kind = want.kind or "agent"
         items = [item for item in frame_of(life, want).items if item.name.owner == "QM04"]
         assert items or kind in ("cf_structure", "smds", "qsg")
@@ -97,12 +96,14 @@ def test_who_cannot_be_reached_is_unknown(lives: Lives) -> None:
             assert item.health >= Health.UNKNOWN, item.key
             tones = {each.cell(item, life.now).tone for each in columns(kind) if each.id not in ("health", "name")}
             assert Tone.OK not in tones
-    rates = [item for item in frame_of(life, Want(LIST, "channel")).items if item.key == "QM04/channel/TO.QM01"]
+    rates = [item for item in frame_of(life, FrameRequest(LIST, "channel")).items if item.key == "QM04/channel/TO.QM01"]
     shown = next(each for each in columns("channel") if each.title == "Msgs/s").cell(rates[0], life.now)
     assert shown.tone is Tone.STALE
     assert 100 < float(shown.text) < 500
     row = next(
-        line.text for line in overview_lines(frame_of(life, Want(OVERVIEW)), 119) if line.key.startswith("QM04/")
+        line.text
+        for line in overview_lines(frame_of(life, FrameRequest(OVERVIEW)), 119)
+        if line.key.startswith("QM04/")
     )
     assert "not asked" not in row
 
@@ -129,6 +130,6 @@ def test_nothing_stale_looks_well(lives: Lives) -> None:
         frame = frame_of(life, place.want)
         assert all(item.health is Health.UNKNOWN for item in frame.items)
         assert all(member.health is Health.UNKNOWN for member in frame.status.queue_managers)
-    lines = overview_lines(frame_of(life, Want(OVERVIEW)), 119)
+    lines = overview_lines(frame_of(life, FrameRequest(OVERVIEW)), 119)
     assert Tone.OK not in {span.tone for line in lines for span in line.spans}
     assert "as they were then" in "".join(line.text for line in lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mqvitals_agent.text.chart import TimeRange
-from mqvitals_agent.view.trend import TrendView
+from mqvitals_agent.view.trend import Trend
 
 _MINUTES = (1, 5, 15, 30, 60, 3 * 60, 6 * 60, 12 * 60, 24 * 60, 3 * 24 * 60, 7 * 24 * 60)
 
@@ -15,7 +15,7 @@ SPANS_MS = tuple(minutes * 60_000 for minutes in _MINUTES)
 """The steps, the shortest first."""
 
 
-def fitting_ms(trend: TrendView, most_ms: int) -> int:
+def fitting_ms(trend: Trend, most_ms: int) -> int:
     """The shortest step that holds all points of a trend, at most ``most_ms``: a young store fills its chart.
 
     A trend without points gets the most: that nothing is known is true of all of it.
@@ -32,7 +32,7 @@ def stepped_ms(span_ms: int, step: int) -> int:
     return SPANS_MS[min(max(position, 0), len(SPANS_MS) - 1)]
 
 
-def lately(trend: TrendView, span_ms: int) -> TrendView:
+def lately(trend: Trend, span_ms: int) -> Trend:
     """The last ``span_ms`` of a trend."""
     since = trend.span.until - span_ms
     if since <= trend.span.since:

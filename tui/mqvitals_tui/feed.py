@@ -11,7 +11,7 @@ from textual.message import Message
 
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.view.frame import DETAIL, Frame, Seq, Want, peek, read_frame
+from mqvitals_agent.view.frame import DETAIL, Frame, FrameRequest, StorePosition, read_frame, store_position
 from mqvitals_agent.view.status import status_of
 from mqvitals_rules.check import Judging
 from mqvitals_tui.leavings import Leavings
@@ -77,19 +77,19 @@ class Feed:
         self._now = now
         self._post = post
         self._every_s = every_s
-        self._want = Want()
+        self._want = FrameRequest()
         self._again = False
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._stopped = threading.Event()
         self._reader: StoreReader | None = None
         self._file: tuple[int, int] | None = None
-        self._done: tuple[Want, Seq] | None = None
+        self._done: tuple[FrameRequest, StorePosition] | None = None
         self._said = ""
         self._seen = False
         self._leavings = Leavings()
 
-    def want(self, want: Want) -> None:
+    def want(self, want: FrameRequest) -> None:
         """Read this from now on, and at once, even when it was read before."""
         with self._lock:
             self._want, self._again = want, True
@@ -124,7 +124,7 @@ class Feed:
             if self._reader is None:
                 self._reader = StoreReader.open(self._store)
                 self._file = (stat.st_dev, stat.st_ino)
-            seq = peek(self._reader)
+            seq = store_position(self._reader)
             if not again and self._done == (want, seq):
                 return
             read = self._read(self._reader, want)
@@ -152,7 +152,7 @@ class Feed:
             self._leavings.renew(read.frame.items)
         self._post(FrameRead(read))
 
-    def _read(self, reader: StoreReader, want: Want) -> Read:
+    def _read(self, reader: StoreReader, want: FrameRequest) -> Read:
         frame = read_frame(reader, self._now(), want, self._judging)
         trend = None if frame.detail is None else frame.detail.trend
         if want.screen != DETAIL or trend is None:

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from mqvitals_agent.text.styled import Line, Span, Tone
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view.frame import AGENT, ALERTS, LIST, OVERVIEW, Want
-from mqvitals_agent.view.listing import STORAGE
+from mqvitals_agent.view.frame import AGENT, ALERTS, LIST, OVERVIEW, FrameRequest
+from mqvitals_agent.view.lists import STORAGE
 
 
 class Place(NamedTuple):
@@ -17,7 +17,7 @@ class Place(NamedTuple):
     key: str
     title: str
     short: str
-    want: Want
+    want: FrameRequest
 
     @property
     def columns(self) -> str:
@@ -26,18 +26,18 @@ class Place(NamedTuple):
 
 
 PLACES = (
-    Place("overview", "1", "Overview", "Overview", Want(OVERVIEW)),
-    Place("channels", "2", "Channels", "Channels", Want(LIST, "channel")),
-    Place("queues", "3", "Queues", "Queues", Want(LIST, "queue")),
-    Place("storage", "4", "Storage", "Storage", Want(LIST, STORAGE)),
-    Place("structures", "5", "Coupling facility", "CF", Want(LIST, "cf_structure")),
-    Place("chinit", "6", "Channel initiator", "Chinit", Want(LIST, "channel_initiator")),
-    Place("logs", "7", "Logs", "Logs", Want(LIST, "log")),
-    Place("alerts", "8", "Alerts", "Alerts", Want(ALERTS)),
-    Place("agent", "0", "Agent", "Agent", Want(AGENT)),
+    Place("overview", "1", "Overview", "Overview", FrameRequest(OVERVIEW)),
+    Place("channels", "2", "Channels", "Channels", FrameRequest(LIST, "channel")),
+    Place("queues", "3", "Queues", "Queues", FrameRequest(LIST, "queue")),
+    Place("storage", "4", "Storage", "Storage", FrameRequest(LIST, STORAGE)),
+    Place("structures", "5", "Coupling facility", "CF", FrameRequest(LIST, "cf_structure")),
+    Place("chinit", "6", "Channel initiator", "Chinit", FrameRequest(LIST, "channel_initiator")),
+    Place("logs", "7", "Logs", "Logs", FrameRequest(LIST, "log")),
+    Place("alerts", "8", "Alerts", "Alerts", FrameRequest(ALERTS)),
+    Place("agent", "0", "Agent", "Agent", FrameRequest(AGENT)),
 )
 
-DATA_SETS = Place("data_sets", "", "Shared message data sets", "SMDS", Want(LIST, "smds"))
+DATA_SETS = Place("data_sets", "", "Shared message data sets", "SMDS", FrameRequest(LIST, "smds"))
 """Lies behind the structures that use them: it has no digit of its own, and the row marks theirs."""
 
 STRUCTURES = next(place for place in PLACES if place.id == "structures")

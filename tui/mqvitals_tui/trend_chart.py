@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from mqvitals_agent.text.chart import Scale, scale_of_states, scale_of_values
 from mqvitals_agent.text.figure import clock, day, quantity, state
-from mqvitals_agent.view.trend import TrendView
+from mqvitals_agent.view.trend import Trend
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 from mqvitals_tui.feed import Points
 
@@ -38,7 +38,7 @@ def unit_words(metric: Metric) -> str:
     return unit
 
 
-def drawing(trend: TrendView, earlier: tuple[tuple[str, Points], ...] = ()) -> Drawing:
+def drawing(trend: Trend, earlier: tuple[tuple[str, Points], ...] = ()) -> Drawing:
     """Scale and words for a trend; the series of other days have a part in the scale."""
     metric = trend.metric
     since = trend.span.since

@@ -51,9 +51,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _list(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.store.error import StoreError
     from mqvitals_agent.text.figure import moment, zone_name
-    from mqvitals_agent.view.alerts import as_json, at_least, full_json, listing
-    from mqvitals_agent.view.situation import read_situation
-    from mqvitals_agent.view.status import last_known, status_of
+    from mqvitals_agent.view.alerts import alert_json, at_least, full_json
+    from mqvitals_agent.view.screens.alerts import alert_list_lines
+    from mqvitals_agent.view.status import last_known, read_status_data, status_of
     from mqvitals_rules.lifecycle.alert import Severity
     from mqvitals_rules.lifecycle.family import overshadowed
 
@@ -62,7 +62,7 @@ def _list(arguments: argparse.Namespace) -> int:
             found = reader.alerts(
                 include_ended=arguments.all, review=None if arguments.all_kinds else bool(arguments.review)
             )
-            view = status_of(read_situation(reader, now_ms(), {}))
+            view = status_of(read_status_data(reader, now_ms(), {}))
             kept_from = reader.meta().alerts_kept_from
         except StoreError as error:
             raise Failure(error.message, hint=error.hint) from error
@@ -72,10 +72,10 @@ def _list(arguments: argparse.Namespace) -> int:
         alerts = at_least(alerts, Severity[arguments.severity.upper()])
     if arguments.json:
         oldest_first = sorted(alerts, key=lambda alert: (alert.started or 0, alert.key))
-        print(json.dumps([(full_json if arguments.full else as_json)(alert) for alert in oldest_first], indent=1))
+        print(json.dumps([(full_json if arguments.full else alert_json)(alert) for alert in oldest_first], indent=1))
         return ExitCode.DONE
     covered = overshadowed(listed, family_ranks(arguments, listed))
-    lines = listing(alerts, view.situation.now, line_width(), painter(), covered, last_known(view))
+    lines = alert_list_lines(alerts, view.situation.now, line_width(), painter(), covered, last_known(view))
     if arguments.all and kept_from is not None:
         lines.append(f"Alerts that ended before {moment(kept_from)} {zone_name(kept_from)} are no longer kept")
     show(lines)

@@ -187,13 +187,13 @@ def _never_about(reader: StoreReader, name: ObjectName, rule: Rule) -> Failure:
 def _verdict(reader: StoreReader, name: ObjectName, rule: Rule, judging: Judging, alert: Alert | None) -> Iterator[str]:
     """What the rule says of one object that it judges; ``alert`` is the newest about it."""
     from mqvitals_agent.text.figure import stamp
-    from mqvitals_agent.view.verdict import judge
+    from mqvitals_agent.view.explanation import explain_object
     from mqvitals_rules.declaration import yaml_lines
 
     form = judging.rules.form(rule, name)
     if form is None:
         raise Failure(f"{rule.id} is switched off", hint="take it out of rules.disabled")
-    now, (found,) = judge(reader, [form], judging.facts, name)
+    now, (found,) = explain_object(reader, [form], judging.facts, name)
     yield f"{safe(str(name))}, as of {stamp(now)}"
     yield ""
     yield from _line("When", found.when.filled)

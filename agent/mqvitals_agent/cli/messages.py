@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Show the messages; returns the exit code, 0 also when there are none."""
     from mqvitals_agent.store.error import StoreError
-    from mqvitals_agent.view.console import as_json, listing
+    from mqvitals_agent.view.console import message_json, message_list_lines
     from mqvitals_config.scalars import parse_duration
 
     if arguments.limit < 1:
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
         except StoreError as error:
             raise Failure(error.message, hint=error.hint) from error
     if arguments.json:
-        print(json.dumps([as_json(each) for each in found], indent=1))
+        print(json.dumps([message_json(each) for each in found], indent=1))
     else:
-        show(listing(found, followed, now, line_width(), failing))
+        show(message_list_lines(found, followed, now, line_width(), failing))
     return ExitCode.DONE

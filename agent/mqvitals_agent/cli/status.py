@@ -14,7 +14,7 @@ from mqvitals_agent.commandline.output import line_width, painter, screen_height
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
-    from mqvitals_agent.view.remedy import Remedy
+    from mqvitals_agent.view.alerts import Remedy
     from mqvitals_rules.lifecycle.alert import Alert
     from mqvitals_rules.vocabulary.metric import Reported
 
@@ -36,13 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Show the status; returns 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN or when it cannot tell."""
     from mqvitals_agent.store.error import StoreError
-    from mqvitals_agent.view.screen import screen
-    from mqvitals_agent.view.situation import read_situation
-    from mqvitals_agent.view.status import status_json, status_of
+    from mqvitals_agent.view.screens.status import status_screen
+    from mqvitals_agent.view.status import read_status_data, status_json, status_of
 
     with open_store(arguments, CANNOT_TELL) as reader:
         try:
-            situation = read_situation(reader, now_ms())
+            situation = read_status_data(reader, now_ms())
             view = status_of(situation, family_ranks(arguments, situation.alerts))
             if arguments.json:
                 print(json.dumps(status_json(view)))
@@ -54,13 +53,13 @@ def run(arguments: argparse.Namespace) -> int:
         f"--{name} {shlex.quote(value)}" for name in ("store", "config") if (value := getattr(arguments, name))
     )
     height = None if arguments.full else screen_height() if arguments.lines is None else arguments.lines
-    show(screen(view, line_width(), painter(), remedy=remedy, options=options, height=height))
+    show(status_screen(view, line_width(), painter(), remedy=remedy, options=options, height=height))
     return view.exit.code
 
 
 def _remedy(reader: StoreReader, alert: Alert, arguments: argparse.Namespace) -> Remedy:
     """What the alert's rule advises. Nothing where the rules cannot be read: the status stands without."""
-    from mqvitals_agent.view.remedy import Remedy
+    from mqvitals_agent.view.alerts import Remedy
     from mqvitals_config.problem import ConfigError
     from mqvitals_rules.form import compile_rule
     from mqvitals_rules.present import Present

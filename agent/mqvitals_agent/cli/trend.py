@@ -21,7 +21,7 @@ from mqvitals_agent.commandline.output import line_width, show
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
-    from mqvitals_agent.view.trend import TrendView
+    from mqvitals_agent.view.trend import Trend
     from mqvitals_rules.snapshot import ObjectName
     from mqvitals_rules.vocabulary.metric import Metric
 
@@ -115,12 +115,12 @@ def _metric(name: ObjectName, text: str) -> Metric:
     return metric
 
 
-def _read(reader: StoreReader, name: ObjectName, metric: Metric, arguments: argparse.Namespace) -> TrendView:
+def _read(reader: StoreReader, name: ObjectName, metric: Metric, arguments: argparse.Namespace) -> Trend:
     """Query the store. Raises StoreError; Failure for a time that cannot be read."""
     from mqvitals_agent.text.chart import TimeRange
     from mqvitals_agent.text.figure import moment, zone_name
     from mqvitals_agent.text.terminal import safe
-    from mqvitals_agent.view.trend import view_of
+    from mqvitals_agent.view.trend import trend_of
     from mqvitals_rules.vocabulary.metric import Absence
 
     meta, owners = reader.meta(), reader.owners()
@@ -148,7 +148,7 @@ def _read(reader: StoreReader, name: ObjectName, metric: Metric, arguments: argp
     if metric.needs_statistics and not why:
         why = Absence.NEEDS_STATISTICS.value
     note = f"The past: {safe(meta.origin)}" if meta.past else ""
-    return view_of(name, metric, series, TimeRange(since, until), why, note)
+    return trend_of(name, metric, series, TimeRange(since, until), why, note)
 
 
 def _duration(text: str) -> int:

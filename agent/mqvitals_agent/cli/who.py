@@ -154,7 +154,7 @@ def _asked(path: Path, queues: Sequence[ObjectName], patience_ms: int) -> tuple[
 def _show(found: Sequence[Holders]) -> None:
     from mqvitals_agent.text.figure import object_words
     from mqvitals_agent.text.styled import heading
-    from mqvitals_agent.view.holders import holders_lines
+    from mqvitals_agent.view.screens.holders import holders_lines
 
     now, width, paint = now_ms(), line_width(), painter()
     lines: list[Line] = []

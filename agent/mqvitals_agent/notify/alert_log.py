@@ -8,7 +8,7 @@ from mqvitals_agent.journal import Fact, Level
 from mqvitals_agent.notify.log import Log
 from mqvitals_agent.notify.payload import fingerprint
 from mqvitals_agent.notify.pipeline import OPERATIONAL
-from mqvitals_agent.view.alerts import begin_of, lasted, named
+from mqvitals_agent.view.alerts import began_ts, duration_words, summary_with_owner
 from mqvitals_rules.lifecycle.alert import AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import Snapshot
 
@@ -47,7 +47,7 @@ def _said(transition: Transition) -> tuple[str, str]:
     about = f"{alert.key.rule} {alert.key.object}"
     if alert.state is AlertState.RESOLVED:
         reason = "" if alert.why is Why.CLEARED else f": {alert.why.value}"
-        return "alert.resolved", f"{about} has ended after {lasted(alert, alert.updated)}{reason}"
+        return "alert.resolved", f"{about} has ended after {duration_words(alert, alert.updated)}{reason}"
     severity = alert.severity.name
     if before is not None and before.state is AlertState.FIRING and before.severity is not alert.severity:
         return "alert.changed", f"{about} is {severity} now, it was {before.severity.name}"
@@ -64,7 +64,7 @@ def _facts(transition: Transition, *, group: bool) -> dict[str, Fact]:
     facts["severity"] = alert.severity.name.lower()
     if alert.state is AlertState.RESOLVED:
         facts["worst"] = alert.worst.name.lower()
-        facts["fired_ms"] = max((alert.updated if alert.ended is None else alert.ended) - begin_of(alert), 0)
+        facts["fired_ms"] = max((alert.updated if alert.ended is None else alert.ended) - began_ts(alert), 0)
         facts["reason"] = alert.why.value
     elif before is not None and before.state is AlertState.FIRING and before.severity is not alert.severity:
         facts["before"] = before.severity.name.lower()
@@ -75,5 +75,5 @@ def _facts(transition: Transition, *, group: bool) -> dict[str, Fact]:
         facts["worst_value"] = alert.worst_value
     if alert.value_now:
         facts["value_now"] = alert.value_now
-    facts["summary"] = named(alert)
+    facts["summary"] = summary_with_owner(alert)
     return facts

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from mqvitals_agent.store.notice_row import NoticeStatus
-from mqvitals_agent.view.alerts import lasted, named, outcome
+from mqvitals_agent.view.alerts import duration_words, ended_words, summary_with_owner
 from mqvitals_rules.lifecycle.alert import Alert, AlertState
 from mqvitals_rules.moment import iso
 
@@ -74,7 +74,7 @@ def content(alert: Alert, words: Words, groups: Collection[str], group: str) -> 
         "group": group,
     }
     annotations = {
-        "summary": named(alert) if alert.state is not AlertState.RESOLVED else outcome(alert),
+        "summary": summary_with_owner(alert) if alert.state is not AlertState.RESOLVED else ended_words(alert),
         "advice": words.advice,
         "document": words.document,
         "section": words.section,
@@ -83,7 +83,7 @@ def content(alert: Alert, words: Words, groups: Collection[str], group: str) -> 
         "value_now": alert.value_now,
     }
     if alert.state is AlertState.RESOLVED:
-        annotations |= {"worst_severity": alert.worst.name.lower(), "fired_for": lasted(alert, alert.updated)}
+        annotations |= {"worst_severity": alert.worst.name.lower(), "fired_for": duration_words(alert, alert.updated)}
     starts = alert.updated if alert.started is None else alert.started
     ends = (alert.updated if alert.ended is None else alert.ended) if alert.state is AlertState.RESOLVED else None
     return Content(_present(labels), _present(annotations), fingerprint(alert), starts, ends)

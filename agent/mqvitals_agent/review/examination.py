@@ -11,8 +11,7 @@ from mqvitals_agent.smf.report.judge import Check, Occurrence
 from mqvitals_agent.smf.report.outcome import Outcome, outcome_of
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.text.severity import Health
-from mqvitals_agent.view.stored_world import lasting_owners, load_kind
-from mqvitals_agent.view.verdict import StoredPast
+from mqvitals_agent.view.explanation import StoredPast, lasting_owners, load_kind
 from mqvitals_rules.check import Judging
 from mqvitals_rules.declaration import Declaration, declaration
 from mqvitals_rules.expression import Explanation

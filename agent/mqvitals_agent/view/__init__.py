@@ -1,1 +1,1 @@
-"""What a person sees, as pure text: view models, severity words, units, the braille chart."""
+"""What a person sees: values read from the store, tables, and what the screens have in common. ``screens`` makes their lines."""

@@ -47,7 +47,7 @@ CRITICAL: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Console:
+class ConsoleExcerpt:
     """What the console says of an object, the oldest first. Not ``followed``: there is no console to know from."""
 
     followed: bool = False
@@ -61,7 +61,7 @@ def tone_of_code(code: str) -> Tone:
     return Tone.WARNING if code[-1:] in "EADS" and code[:4] != "$HAS" else Tone.PLAIN
 
 
-def read_console(reader: StoreReader, name: ObjectName, alerts: Iterable[Alert], now: int) -> Console:
+def read_console(reader: StoreReader, name: ObjectName, alerts: Iterable[Alert], now: int) -> ConsoleExcerpt:
     """The newest messages of the last day about an object, and those from around the beginnings of its alerts.
 
     Raises StoreError.
@@ -69,7 +69,7 @@ def read_console(reader: StoreReader, name: ObjectName, alerts: Iterable[Alert],
     of_group = KINDS[name.kind].of_group
     followed = reader.consoles_followed()
     if not followed or not (of_group or name.owner in followed):
-        return Console()
+        return ConsoleExcerpt()
     owners = None if of_group else (name.owner,)
     found: dict[tuple[Any, ...], StoredMessage] = {}
     begin = now - _DAY_MS
@@ -88,10 +88,10 @@ def read_console(reader: StoreReader, name: ObjectName, alerts: Iterable[Alert],
             near = [each for each in around if _worth(each, name)]
             found.update((each, each) for each in near[-_MOST:])
     ordered = sorted(found.values(), key=lambda each: (each.last_ts, each.ts, each.code))
-    return Console(followed=True, messages=tuple(ordered[-2 * _MOST :]))
+    return ConsoleExcerpt(followed=True, messages=tuple(ordered[-2 * _MOST :]))
 
 
-def console_lines(console: Console, kind: str, now: int, width: int, *, zos: bool = True) -> Iterator[Line]:
+def console_lines(console: ConsoleExcerpt, kind: str, now: int, width: int, *, zos: bool = True) -> Iterator[Line]:
     """The part of an object's screen that shows its messages. ``zos``: it may be of z/OS, where consoles are."""
     expected = kind in _NAMED or kind in _COMPONENTS
     if not console.messages and not (expected and zos):
@@ -103,11 +103,11 @@ def console_lines(console: Console, kind: str, now: int, width: int, *, zos: boo
     if not console.messages:
         yield line(f"{_INDENT}nothing about it in the last day", Tone.FAINT)
     for each in console.messages:
-        for text in message_text(each, now, width, indent=_INDENT):
+        for text in message_lines(each, now, width, indent=_INDENT):
             yield line(text, tone_of_code(each.code))
 
 
-def message_text(each: StoredMessage, now: int, width: int, *, indent: str = "", owner: bool = False) -> list[str]:
+def message_lines(each: StoredMessage, now: int, width: int, *, indent: str = "", owner: bool = False) -> list[str]:
     """A message as lines: its time, how often it came, and the words as they are, made harmless."""
     at = clock(each.ts) if day(each.ts) == day(now) else f"{day(each.ts)} {clock(each.ts)}"
     until = f" until {clock(each.last_ts)}" if clock(each.last_ts) != clock(each.ts) else ""
@@ -116,7 +116,7 @@ def message_text(each: StoredMessage, now: int, width: int, *, indent: str = "",
     return wrap(safe(each.text), width, first=head, rest=" " * min(cells(head), width // 3))
 
 
-def as_json(each: StoredMessage) -> dict[str, Any]:
+def message_json(each: StoredMessage) -> dict[str, Any]:
     """A message as plain values."""
     return {
         "at": iso(each.ts),
@@ -132,7 +132,7 @@ def as_json(each: StoredMessage) -> dict[str, Any]:
     }
 
 
-def listing(
+def message_list_lines(
     messages: Sequence[StoredMessage],
     followed: Collection[str],
     now: int,
@@ -140,7 +140,7 @@ def listing(
     failing: Iterable[tuple[str, str]] = (),
 ) -> list[str]:
     """The list of ``mqvitals messages``; ``failing`` are files that cannot be followed, and why."""
-    lines = [text for each in messages for text in message_text(each, now, width, owner=True)]
+    lines = [text for each in messages for text in message_lines(each, now, width, owner=True)]
     if not messages:
         lines = ["no messages"] if followed else ["no messages: no console is followed; see mqvitals help console"]
     return [*lines, *(text for path, why in failing for text in wrap(failing_words(path, why), width, rest="  "))]

@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from mqvitals_agent.view.alerts import worst_first
-from mqvitals_agent.view.listing import read_items, read_store
-from mqvitals_agent.view.pulse import Pulse, read_pulse
-from mqvitals_agent.view.remedy import Remedy, read_remedy
-from mqvitals_agent.view.situation import FIGURES, Situation, read_situation
-from mqvitals_agent.view.status import StatusView, status_of
-from mqvitals_agent.view.subject import Detail, read_detail
+from mqvitals_agent.view.alerts import Remedy, read_remedy, worst_first
+from mqvitals_agent.view.key_figures import OverviewHistory, read_overview_history
+from mqvitals_agent.view.lists import read_items, read_store
+from mqvitals_agent.view.object_detail import ObjectDetail, read_object_detail
+from mqvitals_agent.view.status import FIGURES, GroupStatus, StatusData, read_status_data, status_of
 from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import read_tasks, with_tasks
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey
@@ -38,7 +36,7 @@ ADVISED = 3
 _HEADER_FIGURES: Mapping[str, tuple[str, ...]] = {"queue_manager": ("reachable", "reason")}
 
 
-class Want(NamedTuple):
+class FrameRequest(NamedTuple):
     """What a screen needs.
 
     ``kind`` for a list (``storage`` means buffer pools and page sets), ``name`` for the detail of an object; ``metric``
@@ -52,7 +50,7 @@ class Want(NamedTuple):
     span_ms: int = HOUR_MS
 
 
-class Seq(NamedTuple):
+class StorePosition(NamedTuple):
     """How far the store is: the newest snapshot, ms UTC, and how many cycles there have been of all owners together."""
 
     ts: int = 0
@@ -69,45 +67,45 @@ class Frame:
     ``covered`` that another alert of their family stands for.
     """
 
-    want: Want
-    seq: Seq
+    want: FrameRequest
+    seq: StorePosition
     now: int
     read_at: int
-    situation: Situation
-    status: StatusView
+    situation: StatusData
+    status: GroupStatus
     items: tuple[Item, ...] = ()
     tasks: tuple[Item, ...] = ()
     store: Item | None = None
     receivers: tuple[ReceiverRow, ...] = ()
     consoles: tuple[tuple[str, str], ...] = ()
-    detail: Detail | None = None
+    detail: ObjectDetail | None = None
     alerts: tuple[Alert, ...] = ()
     covered: Mapping[AlertKey, AlertKey] = field(default_factory=dict)
-    pulse: Pulse = field(default_factory=Pulse)
+    pulse: OverviewHistory = field(default_factory=OverviewHistory)
     remedy: Remedy = field(default_factory=Remedy)
     further: tuple[Remedy, ...] = ()
 
 
-def peek(reader: StoreReader) -> Seq:
+def store_position(reader: StoreReader) -> StorePosition:
     """How far the store is; cheap. A frame whose ``seq`` is the same would show nothing new but ages.
 
     Raises StoreError.
     """
     owners = reader.owners()
-    return Seq(max((owner.last_ts for owner in owners), default=0), sum(owner.last_cycle for owner in owners))
+    return StorePosition(max((owner.last_ts for owner in owners), default=0), sum(owner.last_cycle for owner in owners))
 
 
-def read_frame(reader: StoreReader, clock_ms: int, want: Want, rules: Judging) -> Frame:
+def read_frame(reader: StoreReader, clock_ms: int, want: FrameRequest, rules: Judging) -> Frame:
     """Read what a screen needs, and no more. Raises StoreError."""
-    seq = peek(reader)
+    seq = store_position(reader)
     overview = want.screen == OVERVIEW
-    situation = read_situation(reader, clock_ms, FIGURES if overview else _HEADER_FIGURES)
+    situation = read_status_data(reader, clock_ms, FIGURES if overview else _HEADER_FIGURES)
     ranks = rules.rules.ranks
     status = status_of(situation, ranks)
     frame = Frame(want, seq, situation.now, clock_ms, situation, status)
     if overview:
         remedy, *further = [read_remedy(reader, alert, rules.rules) for alert in status.alerts[:ADVISED]] or [Remedy()]
-        return replace(frame, pulse=read_pulse(reader, situation), remedy=remedy, further=tuple(further))
+        return replace(frame, pulse=read_overview_history(reader, situation), remedy=remedy, further=tuple(further))
     if want.screen == LIST:
         items = read_items(reader, status, want.kind)
         if want.kind == "channel_initiator":
@@ -125,7 +123,7 @@ def read_frame(reader: StoreReader, clock_ms: int, want: Want, rules: Judging) -
         )
     if want.screen == DETAIL and want.name is not None:
         return replace(
-            frame, detail=read_detail(reader, status, rules, want.name, metric=want.metric, span_ms=want.span_ms)
+            frame, detail=read_object_detail(reader, status, rules, want.name, metric=want.metric, span_ms=want.span_ms)
         )
     if want.screen == ALERTS:
         found = [each.alert for each in reader.alerts(include_ended=True) if each.alert.started is not None]

@@ -1,15 +1,20 @@
-"""How the group is: the view model behind the status screen, its JSON and its exit code. Pure functions."""
+"""The status of the group as of a moment: read from a store in one go, judged by pure functions, and as JSON."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING, Any
 
+from mqvitals_agent.store.lock import trouble_of
+from mqvitals_agent.store.result import RECORDS_ALONE, CurrentValue, UnknownRow
+from mqvitals_agent.text.figure import age, number
 from mqvitals_agent.text.severity import Exit, Health, exit_of, health_of, worst
-from mqvitals_agent.view.alerts import as_json, worst_first
-from mqvitals_agent.view.situation import Member, Situation
+from mqvitals_agent.text.terminal import safe
+from mqvitals_agent.view.alerts import alert_json, worst_first
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Severity
 from mqvitals_rules.lifecycle.family import overshadowed, stages
 from mqvitals_rules.moment import iso
@@ -17,12 +22,135 @@ from mqvitals_rules.rule import RuleKind
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
 
+if TYPE_CHECKING:
+    from mqvitals_agent.store.reader import StoreReader
+
+
+DEFAULT_INTERVAL_MS = 30_000
+"""Taken for the distance between snapshots while there are not two of them."""
+
+FIGURES: Mapping[str, tuple[str, ...]] = {
+    "queue_manager": ("reachable", "reason"),
+    "agent": ("outcome",),
+    "buffer_pool": ("free_pct",),
+    "page_set": ("used_pct",),
+    "channel": ("status",),
+    "channel_initiator": (
+        "status",
+        "adapters_started",
+        "adapters_max",
+        "dispatchers_started",
+        "dispatchers_max",
+    ),
+    "log": ("full_logs", "total_logs"),
+    "cf_structure": ("status", "entries_pct", "entries_used", "entries_max", "size_used_pct"),
+}
+"""The metrics that the status shows, by kind."""
+
+Current = Mapping[ObjectName, Mapping[str, CurrentValue]]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerData:
+    """A queue manager, or the group itself: when it was last seen, and how far apart its snapshots are, ms."""
+
+    name: str
+    is_group: bool
+    first_ts: int
+    last_ts: int
+    interval_ms: int = DEFAULT_INTERVAL_MS
+
+
+@dataclass(frozen=True, slots=True)
+class StatusData:
+    """Everything the status is made of, as of ``now`` (ms UTC; where nobody goes on with the store its last snapshot).
+
+    ``alerts`` are those firing, advice on the configuration included. ``refused`` is what is wrong with settings or rules that the agent
+    did not take over, ``unstored`` what keeps the agent from writing the store.
+    """
+
+    now: int
+    past: bool
+    origin: str
+    group: str
+    members: tuple[OwnerData, ...]
+    current: Current = field(default_factory=dict)
+    alerts: tuple[Alert, ...] = ()
+    unknown: tuple[UnknownRow, ...] = ()
+    refused: str = ""
+    unstored: str = ""
+
+
+def read_status_data(reader: StoreReader, clock: int, figures: Mapping[str, tuple[str, ...]] = FIGURES) -> StatusData:
+    """Read the situation. ``clock`` is the time now, for a store that a running agent fills. Raises StoreError.
+
+    ``figures`` are the metrics to read, by kind: who shows fewer reads fewer.
+    """
+    meta = reader.meta()
+    members = tuple(
+        OwnerData(
+            each.name,
+            each.is_group,
+            each.first_ts,
+            each.last_ts,
+            snapshot_interval_ms(reader.snapshot_times(each.name, 20)),
+        )
+        for each in reader.owners()
+        if not each.unwatched
+    )
+    current: dict[ObjectName, Mapping[str, CurrentValue]] = {}
+    for member in members:
+        for kind, metrics in figures.items():
+            current.update(reader.current_by_kind(member.name, kind, metrics))
+    return StatusData(
+        now=max((member.last_ts for member in members), default=clock) if meta.past else clock,
+        past=meta.past,
+        origin=meta.origin,
+        group=meta.group,
+        members=members,
+        current=current,
+        alerts=tuple(stored.alert for stored in reader.alerts()),
+        unknown=reader.unknown_counts(),
+        refused=meta.refused,
+        unstored="" if meta.past else trouble_of(reader.path),
+    )
+
+
+def refused_words(situation: StatusData) -> str:
+    """What is said of settings and rules that the agent did not take over; empty when there are none."""
+    if not situation.refused or situation.past:
+        return ""
+    return (
+        f"The settings and rules from before are in force, for those of now cannot be used: {safe(situation.refused)}"
+    )
+
+
+def unstored_words(situation: StatusData) -> str:
+    """What is said of an agent that cannot write the store; empty while it can."""
+    if not situation.unstored:
+        return ""
+    return f"The agent runs and sends alerts, but cannot store what it sees, so this is old: {safe(situation.unstored)}"
+
+
+def unreachable_words(situation: StatusData, told: int | None) -> str:
+    """What is said of a queue manager that no answer shows to be there, and of which something was told at ``told`` (ms UTC)."""
+    if situation.origin == RECORDS_ALONE:
+        return "known by its SMF records alone"
+    return "never reached" if told is None else f"unreachable: these figures are {age(situation.now - told)} old"
+
+
+def snapshot_interval_ms(times: list[int]) -> int:
+    """The usual distance between snapshots, ms; ``times`` are those of the newest, oldest first."""
+    distances = [after - before for before, after in pairwise(times)]
+    return int(median(distances)) if distances else DEFAULT_INTERVAL_MS
+
+
 STALE_INTERVALS = 3
 """A snapshot older than this many intervals says nothing about now."""
 
 
 @dataclass(frozen=True, slots=True)
-class MemberView:
+class OwnerStatus:
     """A queue manager or the group.
 
     ``reachable`` is None when that is not known. ``age_ms`` is that of its newest snapshot, ``stale`` true when that is
@@ -39,32 +167,32 @@ class MemberView:
 
 
 @dataclass(frozen=True, slots=True)
-class StatusView:
+class GroupStatus:
     """The status of the whole group; ``alerts`` are the operational ones, worst first; ``advice`` counts the others.
 
     Of alerts of one family about one object only the worst is among them, and none that another one explains. ``explained`` says which one
     explains those, which are among ``firing``: an object is not well because its trouble has a cause elsewhere.
     """
 
-    situation: Situation
+    situation: StatusData
     health: Health
-    queue_managers: tuple[MemberView, ...]
-    group: MemberView | None
+    queue_managers: tuple[OwnerStatus, ...]
+    group: OwnerStatus | None
     alerts: tuple[Alert, ...]
     advice: int
     unknown: tuple[tuple[Absence, int], ...]
     explained: Mapping[AlertKey, AlertKey] = field(default_factory=dict)
     firing: tuple[Alert, ...] = ()
-    other_groups: tuple[MemberView, ...] = ()
+    other_groups: tuple[OwnerStatus, ...] = ()
     """Further queue-sharing groups: SMF records of several may be in one store."""
 
     @property
-    def groups(self) -> tuple[MemberView, ...]:
+    def groups(self) -> tuple[OwnerStatus, ...]:
         """All queue-sharing groups."""
         return (*((self.group,) if self.group else ()), *self.other_groups)
 
     @property
-    def owners(self) -> tuple[MemberView, ...]:
+    def owners(self) -> tuple[OwnerStatus, ...]:
         """All queue managers, and the groups behind them."""
         return (*self.queue_managers, *self.groups)
 
@@ -74,7 +202,7 @@ class StatusView:
         return exit_of(Health.UNKNOWN if self.situation.unstored else self.health)
 
 
-def status_of(situation: Situation, ranks: Mapping[str, int] | None = None) -> StatusView:
+def status_of(situation: StatusData, ranks: Mapping[str, int] | None = None) -> GroupStatus:
     """Judge a situation. ``ranks`` are those of rules in their families, by rule id."""
     everything = [alert for alert in situation.alerts if alert.kind_of_rule == RuleKind.OPERATIONAL.value]
     covered = overshadowed(everything, ranks or {})
@@ -82,7 +210,7 @@ def status_of(situation: Situation, ranks: Mapping[str, int] | None = None) -> S
     explained = {key: stands for key, stands in covered.items() if key not in milder}
     operational = [alert for alert in everything if alert.key not in covered]
     firing = [alert for alert in everything if alert.key not in covered or alert.key in explained]
-    members = [_member(member, situation, operational, firing) for member in situation.members]
+    members = [_owner_status(member, situation, operational, firing) for member in situation.members]
     queue_managers = tuple(member for member in members if not member.is_group)
     groups = tuple(member for member in members if member.is_group)
     unknown: Counter[Absence] = Counter()
@@ -92,7 +220,7 @@ def status_of(situation: Situation, ranks: Mapping[str, int] | None = None) -> S
     if not queue_managers:
         # A store in which nothing was ever seen must not look well.
         healths.append(Health.UNKNOWN)
-    return StatusView(
+    return GroupStatus(
         situation=situation,
         health=worst(healths),
         queue_managers=queue_managers,
@@ -106,12 +234,12 @@ def status_of(situation: Situation, ranks: Mapping[str, int] | None = None) -> S
     )
 
 
-def silent_since(view: StatusView) -> Mapping[str, int]:
+def silent_since(view: GroupStatus) -> Mapping[str, int]:
     """The owners of which nothing new has come, and when the last came (ms UTC)."""
     return {member.name: view.situation.now - member.age_ms for member in view.owners if member.stale}
 
 
-def last_known(view: StatusView) -> Mapping[str, int]:
+def last_known(view: GroupStatus) -> Mapping[str, int]:
     """As of when (ms UTC) the alerts of an owner are shown of which nothing new has come, by ``status`` and ``alerts list`` alike.
 
     When nothing new has come of any, all are shown as of the newest of them.
@@ -133,7 +261,7 @@ def counts(alerts: Iterable[Alert]) -> tuple[tuple[Severity, int], ...]:
     return tuple((severity, counted[severity]) for severity in sorted(Severity, reverse=True))
 
 
-def status_json(view: StatusView) -> dict[str, Any]:
+def status_json(view: GroupStatus) -> dict[str, Any]:
     """The object of ``mqvitals status --json``. ``refused`` is in it while settings or rules cannot be used, ``unstored`` while the agent cannot store."""
     situation = view.situation
     return {
@@ -155,13 +283,15 @@ def status_json(view: StatusView) -> dict[str, Any]:
             {"name": member.name, "severity": member.health.word, "age_s": round(member.age_ms / 1000, 3)}
             for member in view.groups
         ],
-        "alerts": [as_json(alert) for alert in view.firing],
+        "alerts": [alert_json(alert) for alert in view.firing],
         **({"refused": situation.refused} if situation.refused else {}),
         **({"unstored": situation.unstored} if situation.unstored else {}),
     }
 
 
-def _member(member: Member, situation: Situation, operational: Sequence[Alert], firing: Sequence[Alert]) -> MemberView:
+def _owner_status(
+    member: OwnerData, situation: StatusData, operational: Sequence[Alert], firing: Sequence[Alert]
+) -> OwnerStatus:
     own = [alert for alert in operational if alert.key.object.owner == member.name]
     age_ms = max(situation.now - member.last_ts, 0)
     stale = age_ms > STALE_INTERVALS * member.interval_ms
@@ -174,11 +304,45 @@ def _member(member: Member, situation: Situation, operational: Sequence[Alert], 
     elif not member.is_group and reachable is not True:
         # Never reached, or not now: where no alert speaks, that is not health.
         health = max(health, Health.UNKNOWN)
-    return MemberView(member.name, member.is_group, health, reachable, age_ms, stale, counts(own))
+    return OwnerStatus(member.name, member.is_group, health, reachable, age_ms, stale, counts(own))
 
 
-def _reachable(name: str, situation: Situation) -> bool | None:
+def _reachable(name: str, situation: StatusData) -> bool | None:
     told = situation.current.get(ObjectName(name, "queue_manager"), {}).get("reachable")
     if told is None or isinstance(told.value, Absence | str):
         return None
     return told.value == 1
+
+
+UnknownCounts = Sequence[tuple[Absence, int]]
+
+_NEEDS = {
+    Absence.NEEDS_SMF: ("needs SMF records", "need SMF records"),
+    Absence.NEEDS_STATISTICS: ("needs statistics messages", "need statistics messages"),
+    Absence.NEEDS_CONSOLE: ("needs console messages", "need console messages"),
+    Absence.WINDOW: ("needs more history", "need more history"),
+    Absence.NOTHING_TO_TELL: ("has nothing to judge by yet", "have nothing to judge by yet"),
+    Absence.RESTARTED: ("is about a queue manager restarted lately", "are about queue managers restarted lately"),
+    Absence.OFFLINE: ("is about what is offline", "are about what is offline"),
+    Absence.NOT_IN_USE: ("is about what is not in use", "are about what is not in use"),
+    Absence.NOT_DECLARED: ("needs a declaration", "need declarations"),
+    Absence.NOT_LIVE: ("is about living connections", "are about living connections"),
+    Absence.NOT_ON_ZOS: ("is not for z/OS", "are not for z/OS"),
+    Absence.NOT_ON_DISTRIBUTED: ("is for z/OS only", "are for z/OS only"),
+}
+"""What is so for good, or as long as nothing happens, and so no trouble: as the words of one verdict and of several."""
+
+
+def troubling(unknown: UnknownCounts) -> tuple[tuple[Absence, int], ...]:
+    """The reasons, with their numbers, that are trouble of this moment."""
+    return tuple((reason, count) for reason, count in unknown if reason not in _NEEDS)
+
+
+def without_answer(unknown: UnknownCounts) -> str:
+    """In words how many verdicts nothing polled can tell, by reason; empty when there are none."""
+    told = [(_NEEDS[reason], count) for reason, count in unknown if reason in _NEEDS and count]
+    parts = [f"{number(count)} {words[count != 1]}" for words, count in told]
+    if not parts:
+        return ""
+    first, _, rest = parts[0].partition(" ")
+    return ", ".join([f"{first} verdict{'' if told[0][1] == 1 else 's'} {rest}", *parts[1:]])

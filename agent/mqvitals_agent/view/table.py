@@ -1,15 +1,20 @@
-"""A table as data: columns that know how to show and sort an item, and items. Cells are made only for lines that are seen."""
+"""A table as data: items, and columns that show and sort them. Cells are made only for the lines in sight."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.text.severity import Health
-from mqvitals_agent.text.styled import Tone
+from mqvitals_agent.text.figure import figure, number, quantity, rough_age, short_age, whole
+from mqvitals_agent.text.severity import WIDEST, Health
+from mqvitals_agent.text.styled import Tone, tone_of
+from mqvitals_agent.text.terminal import cells, safe
+from mqvitals_agent.view.values import MAIN_METRIC, PER_SECOND, natural_order
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import CHANNEL_TYPE, Absence, Metric, MetricType, Reported
+from mqvitals_rules.vocabulary.tables import KINDS
 
 
 class Cell(NamedTuple):
@@ -47,3 +52,275 @@ class Column:
     cell: Callable[[Item, int], Cell]
     order: Callable[[Item], float | str | None]
     right: bool = False
+
+
+_SHORT = {
+    Absence.NOT_COLLECTED: "off",
+    Absence.NOT_ON_ZOS: "not z/OS",
+    Absence.NOT_ON_DISTRIBUTED: "z/OS only",
+    Absence.NOT_AUTHORISED: "refused",
+    Absence.NOT_ASKED: "not asked",
+    Absence.NOT_RETURNED: "not told",
+    Absence.NO_ANSWER: "no answer",
+    Absence.UNREACHABLE: "unreachable",
+    Absence.STALE: "stale",
+    Absence.NEEDS_SMF: "needs SMF",
+    Absence.NEEDS_STATISTICS: "needs stats",
+    Absence.NEEDS_CONSOLE: "no console",
+    Absence.NOT_DECLARED: "undeclared",
+    Absence.NOT_LIVE: "not live",
+    Absence.TIME_ZONE_UNKNOWN: "time zone?",
+    Absence.FIRST_READING: "first",
+    Absence.RESET: "reset",
+    Absence.RESTARTED: "restarted",
+    Absence.SATURATED: "saturated",
+    Absence.OUT_OF_RANGE: "range",
+    Absence.INACTIVE: "inactive",
+    Absence.OFFLINE: "offline",
+    Absence.NOT_IN_USE: "not in use",
+    Absence.NOTHING_TO_TELL: "none",
+    Absence.WINDOW: "too short",
+}
+"""The reason of an absence where there is little room."""
+
+
+def short_absence(absence: Absence) -> str:
+    """The reason of an absence in at most eleven cells."""
+    return _SHORT[absence]
+
+
+def value_cell(told: CurrentValue | None, text: Callable[[CurrentValue], str], item: Item, *, main: bool) -> Cell:
+    """A figure, or why there is none; ``main`` figures take the tone of an item that is ill."""
+    if told is None:
+        return Cell(_SHORT[Absence.NOT_ASKED], Tone.ABSENT)
+    if isinstance(told.value, Absence):
+        lost = told.value in (Absence.UNREACHABLE, Absence.NO_ANSWER, Absence.STALE)
+        return Cell(_SHORT[told.value], Tone.UNKNOWN if lost else Tone.ABSENT)
+    if item.stale or told.unanswered is not None:
+        return Cell(text(told), Tone.STALE)
+    if main and item.health >= Health.WARNING:
+        return Cell(text(told), tone_of(item.health))
+    return Cell(text(told))
+
+
+_COUNTED = frozenset({"messages", "count", "number", "buffers", "pages", "blocks", "per_s"})
+"""Units that a title names, so that a cell is only the number."""
+
+
+def short_figure(value: Reported, metric: Metric) -> str:
+    """A figure for a narrow column: without the unit where the title has it."""
+    if metric.name == "max_depth" and isinstance(value, int | float):
+        return whole(value)
+    if isinstance(value, int | float) and metric.type in (MetricType.GAUGE, MetricType.COUNTER):
+        if metric.unit in _COUNTED:
+            return number(value)
+        if metric.unit == "s":
+            return short_age(round(1000 * value))
+        if metric.unit == "ms":
+            return short_age(round(value)) if value >= 1000 else f"{number(value)} ms"
+    return figure(value, metric)
+
+
+def state_column() -> Column:
+    """How an object is, the worst first."""
+    return Column(
+        "health",
+        "State",
+        WIDEST,
+        lambda item, _: Cell(str(item.health), tone_of(item.health)),
+        lambda item: -int(item.health),
+    )
+
+
+def name_column(title: str, width: int) -> Column:
+    """The object's name; where it has none, its owner's."""
+    return Column(
+        "name",
+        title,
+        width,
+        lambda item, _: Cell(safe(item.name.name or item.name.owner), Tone.STRONG),
+        lambda item: "\x00".join(f"{part:>10}" if isinstance(part, int) else part for part in natural_order(item.name)),
+    )
+
+
+def owner_column() -> Column:
+    """The queue manager or group that holds it."""
+    return Column(
+        "owner", "Queue manager", 13, lambda item, _: Cell(safe(item.name.owner)), lambda item: item.name.owner
+    )
+
+
+_AGE = 6
+
+
+def age_column() -> Column:
+    """How old the object's main figure is."""
+    return Column("age", "Age", _AGE, _age_cell, _age_order, right=True)
+
+
+def _newest(item: Item) -> int | None:
+    main = item.values.get(MAIN_METRIC[item.name.kind])
+    if main is not None and main.ts is not None:
+        return main.ts
+    return max((told.ts for told in item.values.values() if told.ts is not None), default=None)
+
+
+def _age_cell(item: Item, now: int) -> Cell:
+    ts = _newest(item)
+    if ts is None:
+        return Cell("never", Tone.ABSENT)
+    old = short_age(now - ts)
+    return Cell(old if cells(old) <= _AGE else rough_age(now - ts), Tone.STALE if item.stale else Tone.FAINT)
+
+
+def _age_order(item: Item) -> float | None:
+    ts = _newest(item)
+    return None if ts is None else -float(ts)
+
+
+_SENDING = frozenset({"xmitq_msgs", "nettime_us_short"})
+"""What only channels that send from a transmission queue have."""
+
+_RECEIVING = frozenset(CHANNEL_TYPE[word] for word in ("RCVR", "RQSTR", "CLUSRCVR", "SVRCONN") if word in CHANNEL_TYPE)
+
+
+def _only_receives(item: Item, name: str) -> bool:
+    told, kind = item.values.get(name), item.values.get("type")
+    lacks = told is None or told.value in (Absence.NOT_RETURNED, Absence.NOT_ASKED)
+    return lacks and kind is not None and kind.value in _RECEIVING
+
+
+def metric_column(
+    kind: str, name: str, title: str, width: int, *, main: bool = False, right: bool | None = None
+) -> Column:
+    """A column of one metric of one kind; items of another kind leave it empty."""
+    metric = KINDS[kind].metric(name)
+    if metric is None:
+        raise KeyError(f"{kind}.{name}")
+    words = metric.type in (MetricType.STATE, MetricType.TEXT)
+
+    def cell(item: Item, _: int) -> Cell:
+        if item.name.kind != kind:
+            return Cell("")
+        if kind == "channel" and name in _SENDING and _only_receives(item, name):
+            return Cell("n/a", Tone.FAINT)
+        return value_cell(item.values.get(name), lambda told: short_figure(told.value, metric), item, main=main)
+
+    def order(item: Item) -> float | str | None:
+        told = item.values.get(name) if item.name.kind == kind else None
+        if told is None or isinstance(told.value, Absence):
+            return None
+        return figure(told.value, metric) if words else told.value
+
+    return Column(name, title, width, cell, order, right=not words if right is None else right)
+
+
+def record_column(kind: str, name: str, title: str, width: int, *, main: bool = False) -> Column:
+    """A column of a metric that only records tell, with the age of the record: ``4 % 14m``, or that it needs SMF."""
+    column = metric_column(kind, name, title, width, main=main)
+    metric = KINDS[kind].metric(name)
+    assert metric is not None  # metric_column has looked
+
+    def cell(item: Item, now: int) -> Cell:
+        told = item.values.get(name)
+        if item.name.kind == kind and told is None:
+            return Cell(_SHORT[Absence.NEEDS_SMF], Tone.ABSENT)
+        shown = column.cell(item, now)
+        if told is None or told.ts is None or isinstance(told.value, Absence | str):
+            return shown
+        value, old = short_figure(told.value, metric), rough_age(now - told.ts)
+        if metric.unit == "pct" and cells(f"{value} {old}") > width:
+            # Rounded down: the lowest never looks more than what there is now.
+            value = f"{int(told.value)} %"
+        return shown._replace(text=f"{value} {old}")
+
+    return replace(column, cell=cell)
+
+
+def pair_column(kind: str, name: str, of: str, title: str, width: int, *, main: bool = False) -> Column:
+    """A column of a figure and what it may be at most: ``8/8``, ``10 of 3 k``. Sorted by what is left."""
+
+    def cell(item: Item, _: int) -> Cell:
+        if item.name.kind != kind:
+            return Cell("")
+        most = item.values.get(of)
+        limit = number(most.value) if most is not None and not isinstance(most.value, Absence | str) else "?"
+        return value_cell(
+            item.values.get(name),
+            lambda told: _of(number(told.value) if isinstance(told.value, int | float) else "?", limit),
+            item,
+            main=main,
+        )
+
+    def order(item: Item) -> float | None:
+        told, most = item.values.get(name), item.values.get(of)
+        if (
+            told is None
+            or most is None
+            or isinstance(told.value, Absence | str)
+            or isinstance(most.value, Absence | str)
+        ):
+            return None
+        return most.value - told.value
+
+    return Column(name, title, width, cell, order, right=True)
+
+
+def _of(value: str, limit: str) -> str:
+    # A scaled number holds a blank: a stroke would read as if it scaled both.
+    return f"{value} of {limit}" if " " in f"{value}{limit}" else f"{value}/{limit}"
+
+
+def rate_column(title: str, width: int, unit: str) -> Column:
+    """The increase of a kind's counter a second."""
+
+    def cell(item: Item, _: int) -> Cell:
+        return value_cell(
+            item.values.get(PER_SECOND),
+            lambda told: _per_second(told.value, unit) if isinstance(told.value, int | float) else "",
+            item,
+            main=False,
+        )
+
+    def order(item: Item) -> float | None:
+        told = item.values.get(PER_SECOND)
+        return None if told is None or isinstance(told.value, Absence | str) else told.value
+
+    return Column(PER_SECOND, title, width, cell, order, right=True)
+
+
+def _per_second(value: float, unit: str) -> str:
+    return quantity(value if unit == "bytes" else round(value, 1 if value < 10 else None), unit)
+
+
+def used_column() -> Column:
+    """How full page sets are. Of buffer pools everybody says how much is free."""
+    return replace(metric_column("page_set", "used_pct", "Used %", 8, main=True), id="used")
+
+
+def storage_name_column() -> Column:
+    """The name of a buffer pool or page set, with the word that tells the two apart."""
+    words = {"buffer_pool": "buffer pool", "page_set": "page set"}
+    name = name_column("Pool, page set", 14)
+    return replace(name, cell=lambda item, _: Cell(f"{words[item.name.kind]} {safe(item.name.name)}", Tone.STRONG))
+
+
+def size_column() -> Column:
+    """The size of a pool or page set in bytes: its buffers or pages take 4 KB each."""
+
+    def told_of(item: Item) -> CurrentValue | None:
+        return item.values.get("total" if item.name.kind == "buffer_pool" else "total_pages")
+
+    def cell(item: Item, _: int) -> Cell:
+        return value_cell(
+            told_of(item),
+            lambda told: quantity(4096 * told.value, "bytes") if isinstance(told.value, int | float) else "",
+            item,
+            main=False,
+        )
+
+    def order(item: Item) -> float | None:
+        told = told_of(item)
+        return None if told is None or isinstance(told.value, Absence | str) else told.value
+
+    return Column("size", "Size", 8, cell, order, right=True)

@@ -11,11 +11,10 @@ from mqvitals_agent.text.figure import number
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, tone_of
 from mqvitals_agent.text.terminal import fit, safe, wrap
-from mqvitals_agent.view.column import short_absence, short_figure, told_cell
-from mqvitals_agent.view.listing import health_by_object, health_of_item, natural
-from mqvitals_agent.view.record_words import Values, needs_words, newest_record, record_words
-from mqvitals_agent.view.status import StatusView
-from mqvitals_agent.view.table import Cell, Item
+from mqvitals_agent.view.lists import health_by_object, health_of_item
+from mqvitals_agent.view.status import GroupStatus
+from mqvitals_agent.view.table import Cell, Item, short_absence, short_figure, value_cell
+from mqvitals_agent.view.values import Values, natural_order, newest_record, record_words, trace_words
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -54,7 +53,7 @@ _SET_MS = 1_000
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
-def read_tasks(reader: StoreReader, status: StatusView, owners: Sequence[str]) -> tuple[Item, ...]:
+def read_tasks(reader: StoreReader, status: GroupStatus, owners: Sequence[str]) -> tuple[Item, ...]:
     """The tasks of the channel initiators of ``owners``: those that the newest record of each knows. Raises StoreError."""
     by_object = health_by_object(status.alerts)
     stale = {member.name for member in status.queue_managers if member.stale}
@@ -69,7 +68,7 @@ def read_tasks(reader: StoreReader, status: StatusView, owners: Sequence[str]) -
             }
             items += [
                 Item(name, health_of_item(name, values, by_object, stale=owner in stale), values, owner in stale)
-                for name, values in sorted(kept.items(), key=lambda pair: natural(pair[0]))
+                for name, values in sorted(kept.items(), key=lambda pair: natural_order(pair[0]))
             ]
     return tuple(items)
 
@@ -100,7 +99,7 @@ def task_lines(initiator: Item, tasks: Sequence[Item], now: int, width: int) -> 
             lines += [_row(item, width) for item in items]
             titled = True
         elif kind in ("adapter", "dispatcher"):
-            how = f": {needs_words(initiator.name.kind)}" if kind == "adapter" else ""
+            how = f": {trace_words(initiator.name.kind)}" if kind == "adapter" else ""
             words = wrap(f"{Absence.NEEDS_SMF.value}{how}", width, first="  ", rest="    ")
             lines += [line(each, Tone.ABSENT) for each in words]
     return tuple(lines)
@@ -167,7 +166,7 @@ def _cell(item: Item, name: str) -> Cell:
     ):
         # Of an unused task there is no request that could have taken any time.
         return Cell(short_absence(Absence.NOTHING_TO_TELL), Tone.FAINT)
-    return told_cell(told, lambda each: short_figure(each.value, metric), item, main=name == "busy_pct")
+    return value_cell(told, lambda each: short_figure(each.value, metric), item, main=name == "busy_pct")
 
 
 def _value(item: Item, name: str) -> float | None:

@@ -29,13 +29,13 @@ MOST_GAPS = 5
 _JOINT_MS = 2_000
 """Intervals do not join to the millisecond."""
 _MINUTE_MS = 60_000
-_TOLD_TOGETHER = ("application", "cf_structure", "queue")
+_SHARED_RECORD_KINDS = ("application", "cf_structure", "queue")
 """Kinds of objects of which several records may tell together."""
 _LATELY = 2 * 86_400_000  # a chart longer than this shows days below, a shorter one times of day
 
 
 @dataclass(frozen=True, slots=True)
-class TrendView:
+class Trend:
     """One series. ``why`` says in words why the newest value is absent, where it is; ``note`` what else to know.
 
     ``intervals`` are the ms that each point is about, as ``Series`` has them; none given: unknown. ``by_records``: the points are
@@ -53,11 +53,9 @@ class TrendView:
     kept_from: int | None = None
 
 
-def view_of(
-    name: ObjectName, metric: Metric, series: Series, span: TimeRange, why: str = "", note: str = ""
-) -> TrendView:
+def trend_of(name: ObjectName, metric: Metric, series: Series, span: TimeRange, why: str = "", note: str = "") -> Trend:
     """What a store tells of a metric over time."""
-    return TrendView(
+    return Trend(
         name,
         metric,
         series.points,
@@ -70,7 +68,7 @@ def view_of(
     )
 
 
-def not_kept(view: TrendView) -> str:
+def not_kept(view: Trend) -> str:
     """That a part of the time, or all of it, is no longer kept; empty where all is."""
     if view.kept_from is None or view.kept_from <= view.span.since:
         return ""
@@ -86,7 +84,7 @@ def unit_of(metric: Metric) -> str:
     return metric.unit
 
 
-def trend_json(view: TrendView) -> dict[str, Any]:
+def trend_json(view: Trend) -> dict[str, Any]:
     """The object of ``mqvitals trend --json``. Shares have two decimals, whole numbers stay whole."""
     return {
         "metric": view.metric.name,
@@ -97,7 +95,7 @@ def trend_json(view: TrendView) -> dict[str, Any]:
     }
 
 
-def trend_csv(view: TrendView) -> Iterator[str]:
+def trend_csv(view: Trend) -> Iterator[str]:
     """The lines of ``mqvitals trend --csv``; an absent value leaves its field empty."""
     yield CSV_HEADER
     for ts, value in view.points:
@@ -105,7 +103,7 @@ def trend_csv(view: TrendView) -> Iterator[str]:
         yield f"{stamp(ts)},{'' if plain is None else plain}"
 
 
-def trend_text(view: TrendView, width: int, height: int) -> list[str]:
+def trend_text(view: Trend, width: int, height: int) -> list[str]:
     """The lines of ``mqvitals trend``: what it is, the chart, and its figures in words."""
     metric = view.metric
     title = f"{safe(str(view.object))}  {metric.name}: {metric.meaning}"
@@ -127,7 +125,7 @@ def trend_text(view: TrendView, width: int, height: int) -> list[str]:
     return [*lines, "", *wrap(words, width, rest="  "), *_footer(view, width)]
 
 
-def _scaled(view: TrendView, values: list[int | float]) -> tuple[Scale, Sequence[tuple[int, float | None]]]:
+def _scaled(view: Trend, values: list[int | float]) -> tuple[Scale, Sequence[tuple[int, float | None]]]:
     metric = view.metric
     points = _broken(view)
     if metric.type is not MetricType.STATE:
@@ -137,14 +135,14 @@ def _scaled(view: TrendView, values: list[int | float]) -> tuple[Scale, Sequence
     return scale, [(ts, None if value is None else levels.get(int(value))) for ts, value in points]
 
 
-def _broken(view: TrendView) -> Points:
+def _broken(view: Trend) -> Points:
     """The points, with an absent one in each time that no record covers: no line is drawn across it."""
     if not view.by_records:
         return view.points
     return sorted([*view.points, *((gap.since + 1, None) for gap in gap_spans(view))], key=itemgetter(0))
 
 
-def gap_spans(view: TrendView) -> tuple[TimeRange, ...]:
+def gap_spans(view: Trend) -> tuple[TimeRange, ...]:
     """The times of which nothing is told, oldest first.
 
     Of polls, runs of absent values and pauses in which nothing was polled; of records, what lies between the end of one that tells a value
@@ -156,18 +154,18 @@ def gap_spans(view: TrendView) -> tuple[TimeRange, ...]:
     return tuple(pauses(view.points))
 
 
-def _uncovered(view: TrendView, present: Sequence[tuple[int, int]]) -> Iterator[TimeRange]:
+def _uncovered(view: Trend, present: Sequence[tuple[int, int]]) -> Iterator[TimeRange]:
     covered: int | None = None
     for ts, length in present:
         # What several tell together stands at the nearest full minute, whenever their intervals ended.
-        rounded = view.object.kind in _TOLD_TOGETHER and ts % _MINUTE_MS == 0
+        rounded = view.object.kind in _SHARED_RECORD_KINDS and ts % _MINUTE_MS == 0
         spare = max(_JOINT_MS, length // 2 if rounded else 0)
         if covered is not None and ts - length - covered > spare:
             yield TimeRange(covered, ts - length)
         covered = ts if covered is None else max(covered, ts)
 
 
-def _lengths(view: TrendView) -> Sequence[int | None]:
+def _lengths(view: Trend) -> Sequence[int | None]:
     return view.intervals or (None,) * len(view.points)
 
 
@@ -175,7 +173,7 @@ def _is(value: float | None) -> bool:
     return value is not None and math.isfinite(value)
 
 
-def _extremes(view: TrendView, present: Sequence[tuple[int, int | float]]) -> str:
+def _extremes(view: Trend, present: Sequence[tuple[int, int | float]]) -> str:
     metric = view.metric
     last_ts, last = present[-1]
     low_ts, low = min(present, key=lambda point: point[1])
@@ -195,14 +193,14 @@ def _extremes(view: TrendView, present: Sequence[tuple[int, int | float]]) -> st
     )
 
 
-def _states(present: Sequence[tuple[int, int | float]], view: TrendView) -> str:
+def _states(present: Sequence[tuple[int, int | float]], view: Trend) -> str:
     metric = view.metric
     last = state(present[-1][1], metric)
     times = Counter(state(value, metric) for _, value in present)
     return f"last {last}; seen: " + ", ".join(f"{name} at {_polls(count, view)}" for name, count in times.most_common())
 
 
-def _footer(view: TrendView, width: int) -> list[str]:
+def _footer(view: Trend, width: int) -> list[str]:
     times = [ts for ts, _ in view.points]
     distances = [after - before for before, after in pairwise(times)]
     every = f", one every {age(int(median(distances)))}" if distances else ""
@@ -220,7 +218,7 @@ def _footer(view: TrendView, width: int) -> list[str]:
     return wrap("; ".join(parts) + (f"; unit: {unit}" if unit else ""), width, rest="  ")
 
 
-def _rate(view: TrendView) -> float | None:
+def _rate(view: Trend) -> float | None:
     """Increase a second, over the time that the known increases cover; None where that is not known."""
     increase, ms = 0.0, 0
     for (_, value), length in zip(view.points, _lengths(view), strict=True):
@@ -238,7 +236,7 @@ def _plain(value: int | float | None, metric: Metric) -> int | float | None:
     return round(value, 2) if metric.unit == "pct" else value
 
 
-def _polls(count: int, view: TrendView) -> str:
+def _polls(count: int, view: Trend) -> str:
     return f"{count} {'record' if view.by_records else 'poll'}{'' if count == 1 else 's'}"
 
 

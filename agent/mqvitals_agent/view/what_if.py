@@ -29,7 +29,7 @@ _LEFT_OUT = frozenset({"msgs"})
 """The past of counters: these lines do not need it."""
 
 
-def wanted(kind: str) -> frozenset[str]:
+def what_if_metrics(kind: str) -> frozenset[str]:
     """The metrics that the lines of a kind of object are made from."""
     asked = {metric for each in _FORMULAS.get(kind, ()) for metric in metrics_of(each.name, kind)}
     return frozenset({*asked, *_BESIDE.get(kind, ())} - _LEFT_OUT)

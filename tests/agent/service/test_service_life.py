@@ -16,7 +16,7 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.thread_worker import ThreadWorker
-from mqvitals_agent.view.situation import read_situation
+from mqvitals_agent.view.status import read_status_data
 from mqvitals_config.collection import PollingSettings
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.settings import RuleSettings
@@ -261,7 +261,7 @@ async def test_queue_manager_that_is_no_longer_watched_leaves(house: Any, queue_
     with StoreReader.open(house.store) as reader:
         assert [owner.name for owner in reader.owners() if owner.unwatched] == ["QM03"]
         assert [each.alert.why for each in reader.alerts(include_ended=True)] == [Why.UNWATCHED]
-        assert [member.name for member in read_situation(reader, house.clock.now()).members] == ["QM01", "QM02"]
+        assert [member.name for member in read_status_data(reader, house.clock.now()).members] == ["QM01", "QM02"]
 
 
 async def test_queue_manager_that_comes_back_is_watched_again(house: Any) -> None:

@@ -22,8 +22,7 @@ from mqvitals_agent.smf.record import SmfError, identity_of, parse
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
-from mqvitals_agent.view.situation import read_situation
-from mqvitals_agent.view.status import status_json, status_of
+from mqvitals_agent.view.status import read_status_data, status_json, status_of
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence
 
@@ -310,7 +309,7 @@ def test_a_queue_manager_with_accounting_alone(smf: Any, tmp_path: Path) -> None
         (owner,) = reader.owners()
         assert (owner.name, owner.first_ts, owner.last_ts, owner.last_cycle) == ("MQ01", *[smf.NOON_US // 1000] * 2, 0)
         assert not owner.unwatched
-        assert [member.name for member in read_situation(reader, 0).members] == ["MQ01"]
+        assert [member.name for member in read_status_data(reader, 0).members] == ["MQ01"]
 
 
 def test_two_groups_in_one_store(smf: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -319,7 +318,7 @@ def test_two_groups_in_one_store(smf: Any, tmp_path: Path, capsys: pytest.Captur
     groups = {"MQ01": "QSGA", "MQ11": "QSGB"}
     take(path, structure(smf, 1, "MQ01"), structure(smf, 2, "MQ11"), groups=groups)
     with StoreReader.open(path) as reader:
-        view = status_of(read_situation(reader, smf.NOON_US // 1000))
+        view = status_of(read_status_data(reader, smf.NOON_US // 1000))
     assert [each.name for each in view.groups] == ["QSGA", "QSGB"]
     assert [each.name for each in view.owners] == ["MQ01", "MQ11", "QSGA", "QSGB"]
     assert [each["name"] for each in status_json(view)["groups"]] == ["QSGA", "QSGB"]

@@ -16,7 +16,7 @@ from mqvitals_agent.store.usual import UsualHours
 from mqvitals_agent.store.verdict import Verdict
 from mqvitals_agent.store.windows import Wanted, WindowHistory
 from mqvitals_agent.store.writer import Store
-from mqvitals_agent.view.verdict import judge
+from mqvitals_agent.view.explanation import explain_object
 from mqvitals_rules.baseline import HOUR_MS, WEEK_MS
 from mqvitals_rules.check import Judging
 from mqvitals_rules.facts import Facts
@@ -145,7 +145,7 @@ def test_the_agent_learns_what_is_usual(tmp_path: Path) -> None:
             )
             assert intake.firing == (1 if week == 0 else 0)
     with StoreReader.open(path) as reader:
-        (finding,) = judge(reader, judging.rules.forms(name), judging.facts, name).findings
+        (finding,) = explain_object(reader, judging.rules.forms(name), judging.facts, name).findings
         assert finding.when.filled == "used_pct [21] > 2 * baseline(used_pct) [10]"
 
 

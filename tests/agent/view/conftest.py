@@ -14,7 +14,7 @@ from mqvitals_agent.store.result import CurrentValue, UnknownRow
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.styled import Line
 from mqvitals_agent.text.terminal import safe
-from mqvitals_agent.view.situation import Current, Member, Situation
+from mqvitals_agent.view.status import Current, OwnerData, StatusData
 from mqvitals_config.settings import Settings
 from mqvitals_rules.check import Judging, prepare
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
@@ -37,8 +37,8 @@ class Group:
     now: int = NOW
     interval: int = INTERVAL
 
-    def member(self, name: str, *, seen: int = NOW, is_group: bool = False) -> Member:
-        return Member(name, is_group, NOW - 59 * INTERVAL, seen, INTERVAL)
+    def member(self, name: str, *, seen: int = NOW, is_group: bool = False) -> OwnerData:
+        return OwnerData(name, is_group, NOW - 59 * INTERVAL, seen, INTERVAL)
 
     def figures(self, name: str, *, free: float = 61, ts: int = NOW, reachable: int = 1) -> Current:
         """What a queue manager in health tells, as of ``ts``."""
@@ -121,18 +121,18 @@ def group() -> Group:
 
 
 @pytest.fixture
-def healthy(group: Group) -> Situation:
+def healthy(group: Group) -> StatusData:
     """Two queue managers and their group, all well, in a replayed store."""
     current: dict[ObjectName, Mapping[str, CurrentValue]] = {}
     current.update(group.figures("QM01"))
     current.update(group.figures("QM02"))
     current.update(group.structures())
     members = (group.member("QM01"), group.member("QM02"), group.member("PRDQSG", is_group=True))
-    return Situation(NOW, True, "replay of recording.jsonl.gz", "PRDQSG", members, current)
+    return StatusData(NOW, True, "replay of recording.jsonl.gz", "PRDQSG", members, current)
 
 
 @pytest.fixture
-def ill(healthy: Situation, group: Group) -> Situation:
+def ill(healthy: StatusData, group: Group) -> StatusData:
     """QM01 has a full buffer pool, QM02 cannot be reached, and some of it is unknown."""
     current = {
         **healthy.current,

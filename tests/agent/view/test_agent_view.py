@@ -13,11 +13,10 @@ from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Line, Tone
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view.agent_view import agent_lines, receiver_lines, store_lines
-from mqvitals_agent.view.alert_list import alert_lines
-from mqvitals_agent.view.frame import Frame, Seq, Want, read_frame
-from mqvitals_agent.view.situation import Situation
-from mqvitals_agent.view.status import status_of
+from mqvitals_agent.view.frame import Frame, FrameRequest, StorePosition, read_frame
+from mqvitals_agent.view.screens.agent import agent_lines, receiver_lines, store_lines
+from mqvitals_agent.view.screens.alerts import alert_lines
+from mqvitals_agent.view.status import StatusData, status_of
 from mqvitals_agent.view.table import Item
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName
@@ -26,28 +25,36 @@ from mqvitals_rules.vocabulary.metric import Absence, Reported
 Golden = Callable[[str, Sequence[Line]], None]
 
 
-def frame_of(situation: Situation) -> Frame:
+def frame_of(situation: StatusData) -> Frame:
     ended = replace(situation.alerts[0], ended=situation.now - 5000) if situation.alerts else None
     alerts = (*situation.alerts, *((ended,) if ended else ()))
-    return Frame(Want("alerts"), Seq(), situation.now, situation.now, situation, status_of(situation), alerts=alerts)
+    return Frame(
+        FrameRequest("alerts"),
+        StorePosition(),
+        situation.now,
+        situation.now,
+        situation,
+        status_of(situation),
+        alerts=alerts,
+    )
 
 
 @pytest.mark.parametrize("width", [80, 120, 200])
-def test_alerts(ill: Situation, golden: Golden, width: int) -> None:
+def test_alerts(ill: StatusData, golden: Golden, width: int) -> None:
     """Open ones worst first, then ended ones, and advice by itself."""
     lines = alert_lines(frame_of(ill), width)
     assert max(cells(line.text) for line in lines) <= width
     golden(f"alerts-incident-{width}", lines)
 
 
-def test_no_alerts(healthy: Situation) -> None:
+def test_no_alerts(healthy: StatusData) -> None:
     """Nothing wrong is said, but not where not everything can be seen."""
     assert "✓ no alerts" in [line.text for line in alert_lines(frame_of(healthy), 80)]
     blind = replace(healthy, past=False, now=healthy.now + 10**7)
     assert "✓ no alerts" not in [line.text for line in alert_lines(frame_of(blind), 80)]
 
 
-def test_alerts_are_found_by_what_is_typed(ill: Situation) -> None:
+def test_alerts_are_found_by_what_is_typed(ill: StatusData) -> None:
     """By rule, object, severity, state and words of the summary."""
 
     def keys(text: str) -> set[str]:
@@ -60,7 +67,7 @@ def test_alerts_are_found_by_what_is_typed(ill: Situation) -> None:
     assert keys("no such words") == set()
 
 
-def test_hostile_words_in_alerts(ill: Situation) -> None:
+def test_hostile_words_in_alerts(ill: StatusData) -> None:
     """What stands in an alert cannot steer the terminal."""
     name = ObjectName("QM01", "queue", "\x1b[2J" + "漢" * 48)
     alert = replace(ill.alerts[0], key=ill.alerts[0].key._replace(object=name), scope=name, summary="[/x] \x1b[31m")
@@ -73,7 +80,7 @@ def test_hostile_words_in_alerts(ill: Situation) -> None:
 @pytest.mark.parametrize("width", [80, 120, 200])
 def test_the_agent(stored: StoreReader, judging: Judging, golden: Golden, width: int) -> None:
     """Each queue manager with what its commands cost; the commands themselves are items of a table."""
-    frame = read_frame(stored, 0, Want("agent"), judging)
+    frame = read_frame(stored, 0, FrameRequest("agent"), judging)
     assert [item.name.name for item in frame.items] == ["INQUIRE_USAGE"]
     golden(f"agent-{width}", agent_lines(frame, width))
 
@@ -100,7 +107,7 @@ def test_who_is_told(stored: StoreReader, judging: Judging, golden: Golden, widt
         ),
         replace(CALM, name="done", given_up=3, refusal="http://a.example answered 413"),
     )
-    frame = replace(read_frame(stored, 0, Want("agent"), judging), receivers=receivers)
+    frame = replace(read_frame(stored, 0, FrameRequest("agent"), judging), receivers=receivers)
     lines = agent_lines(frame, width)
     assert max(cells(line.text) for line in lines) <= width
     golden(f"agent-receivers-{width}", lines)
@@ -128,8 +135,8 @@ def test_how_a_receiver_does(receiver: ReceiverRow, health: str) -> None:
 def test_receivers_come_from_the_store(stored: StoreReader, judging: Judging, monkeypatch: pytest.MonkeyPatch) -> None:
     """The agent's screen reads them, and no other does."""
     monkeypatch.setattr(StoreReader, "receivers", lambda _: (CALM,))
-    assert read_frame(stored, 0, Want("agent"), judging).receivers == (CALM,)
-    assert read_frame(stored, 0, Want("alerts"), judging).receivers == ()
+    assert read_frame(stored, 0, FrameRequest("agent"), judging).receivers == (CALM,)
+    assert read_frame(stored, 0, FrameRequest("alerts"), judging).receivers == ()
 
 
 def test_hostile_words_of_receivers() -> None:
@@ -167,7 +174,7 @@ def store_of(**values: Reported) -> Item:
 @pytest.mark.parametrize("width", [80, 120, 200])
 def test_the_store(stored: StoreReader, judging: Judging, golden: Golden, width: int) -> None:
     """How large it is, how long it keeps, how fast it grows and until when: each with its unit, and how long ago that was measured."""
-    frame = replace(read_frame(stored, 0, Want("agent"), judging), store=store_of())
+    frame = replace(read_frame(stored, 0, FrameRequest("agent"), judging), store=store_of())
     lines = agent_lines(frame, width)
     assert max(cells(line.text) for line in lines) <= width
     golden(f"agent-store-{width}", lines)
@@ -188,7 +195,9 @@ def test_what_is_not_known_of_the_store() -> None:
 
 def test_a_store_with_an_alert_comes_first(stored: StoreReader, judging: Judging) -> None:
     """What is wrong stands before what is well."""
-    frame = replace(read_frame(stored, 0, Want("agent"), judging), store=replace(store_of(), health=Health.WARNING))
+    frame = replace(
+        read_frame(stored, 0, FrameRequest("agent"), judging), store=replace(store_of(), health=Health.WARNING)
+    )
     lines = agent_lines(frame, 200)
     assert lines[0].text.startswith("▲ WARNING")
     assert "store: 1.2 GiB" in lines[0].text

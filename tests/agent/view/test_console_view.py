@@ -16,9 +16,9 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view.agent_view import agent_lines
 from mqvitals_agent.view.console import NEEDED, console_lines, read_console, tone_of_code
-from mqvitals_agent.view.frame import Want, read_frame
+from mqvitals_agent.view.frame import FrameRequest, read_frame
+from mqvitals_agent.view.screens.agent import agent_lines
 from mqvitals_rules.check import Judging
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
 from mqvitals_rules.snapshot import ObjectName, Snapshot
@@ -167,7 +167,7 @@ def test_a_file_that_cannot_be_followed(
     assert main(["messages", "--store", str(path)]) == 0
     shown = capsys.readouterr().out
     with StoreReader.open(path) as reader:
-        lines = [line.text for line in agent_lines(read_frame(reader, NOW, Want("agent"), judging), 80)]
+        lines = [line.text for line in agent_lines(read_frame(reader, NOW, FrameRequest("agent"), judging), 80)]
     (line,) = [line for line in lines if "cannot be followed" in line]
     assert line.startswith("▲ WARNING   /sys")
     assert "log cannot be followed: it is not there" in line

@@ -10,9 +10,9 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Line, Tone
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view.detail import detail_lines
-from mqvitals_agent.view.frame import Want, read_frame
-from mqvitals_agent.view.subject import Detail
+from mqvitals_agent.view.frame import FrameRequest, read_frame
+from mqvitals_agent.view.object_detail import ObjectDetail
+from mqvitals_agent.view.screens.object import detail_lines
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName
 
@@ -24,17 +24,17 @@ def lines(stored: StoreReader, judging: Judging) -> Callable[[str, int], tuple[L
     """The lines of an object of the made-up store."""
 
     def make(name: str, width: int) -> tuple[Line, ...]:
-        return detail_lines(read_frame(stored, 0, Want("detail", name=ObjectName.parse(name)), judging), width)
+        return detail_lines(read_frame(stored, 0, FrameRequest("detail", name=ObjectName.parse(name)), judging), width)
 
     return make
 
 
 @pytest.fixture
-def subject(stored: StoreReader, judging: Judging) -> Callable[..., Detail]:
+def subject(stored: StoreReader, judging: Judging) -> Callable[..., ObjectDetail]:
     """The detail of an object of the made-up store."""
 
-    def make(name: str, metric: str = "") -> Detail:
-        frame = read_frame(stored, 0, Want("detail", name=ObjectName.parse(name), metric=metric), judging)
+    def make(name: str, metric: str = "") -> ObjectDetail:
+        frame = read_frame(stored, 0, FrameRequest("detail", name=ObjectName.parse(name), metric=metric), judging)
         assert frame.detail is not None
         return frame.detail
 
@@ -91,7 +91,7 @@ def test_related_objects(lines: Callable[[str, int], tuple[Line, ...]], name: st
     assert [line.key for line in lines(f"QM01/{name}", 120) if line.key] == keys
 
 
-def test_the_chart(subject: Callable[..., Detail]) -> None:
+def test_the_chart(subject: Callable[..., ObjectDetail]) -> None:
     """The usual metric of the kind unless another one is chosen that can be charted."""
     usual = subject("QM01/buffer_pool/3")
     assert usual.metric == "free_pct"
@@ -120,7 +120,7 @@ def test_hostile_names(lines: Callable[[str, int], tuple[Line, ...]], kind: str,
         assert max(cells(line.text) for line in found) <= width
 
 
-def test_health_without_alerts(subject: Callable[..., Detail]) -> None:
+def test_health_without_alerts(subject: Callable[..., ObjectDetail]) -> None:
     """An object that nothing is wrong with is OK, one with a firing rule as bad as that."""
     assert subject("QM01/page_set/4").health is Health.OK
     assert subject("QM01/buffer_pool/3").health is Health.CRITICAL
@@ -129,7 +129,7 @@ def test_health_without_alerts(subject: Callable[..., Detail]) -> None:
 
 def test_a_queue_manager_tells_of_what_belongs_to_it(stored: StoreReader, judging: Judging) -> None:
     """It is as bad as the worst of its objects, names their alerts with keys that open them, and what to do."""
-    frame = read_frame(stored, 0, Want("detail", name=ObjectName("QM01", "queue_manager")), judging)
+    frame = read_frame(stored, 0, FrameRequest("detail", name=ObjectName("QM01", "queue_manager")), judging)
     assert frame.detail is not None
     assert frame.detail.health is Health.CRITICAL
     lines = detail_lines(frame, 80)
@@ -144,7 +144,7 @@ def test_a_queue_manager_tells_of_what_belongs_to_it(stored: StoreReader, judgin
 
 def test_related_objects_are_told_in_words(stored: StoreReader, judging: Judging) -> None:
     """Beside a related object stands what people call its figure, not the name of a metric."""
-    frame = read_frame(stored, 0, Want("detail", name=ObjectName("QM01", "queue", "APPL.IN")), judging)
+    frame = read_frame(stored, 0, FrameRequest("detail", name=ObjectName("QM01", "queue", "APPL.IN")), judging)
     text = "\n".join(line.text for line in detail_lines(frame, 80))
     assert "QM01 page set 4  used 62 %" in text
     assert "QM01 buffer pool 3  free 4 %" in text

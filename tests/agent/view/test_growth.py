@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mqvitals_agent.view.growth import FARTHEST_MS, POLLS, full_in
+from mqvitals_agent.view.values import FARTHEST_MS, GROWTH_POLLS, full_in
 
 MINUTE = 60_000
 NOW = 1795176590000
@@ -49,7 +49,7 @@ def test_what_does_not_grow_has_none(values: tuple[float, ...]) -> None:
 
 def test_far_away_and_too_short() -> None:
     """More than a day ahead is not said, nor is what was seen for a few seconds only."""
-    slow = series(*(10 + place * 0.1 for place in range(POLLS)), every=10 * MINUTE)
+    slow = series(*(10 + place * 0.1 for place in range(GROWTH_POLLS)), every=10 * MINUTE)
     assert full_in(slow, NOW) is None
     assert FARTHEST_MS == 86_400_000
     assert full_in(series(*range(71, 81), every=2_000), NOW) is None
@@ -57,7 +57,7 @@ def test_far_away_and_too_short() -> None:
 
 def test_only_the_newest_polls_count() -> None:
     """An hour of calm before does not hide that it fills now."""
-    points = series(*((40.0,) * 50), *(40.0 + 2 * place for place in range(POLLS)))
+    points = series(*((40.0,) * 50), *(40.0 + 2 * place for place in range(GROWTH_POLLS)))
     ahead = full_in(points, NOW)
     assert ahead is not None
     assert ahead == pytest.approx(19 * MINUTE, abs=MINUTE)

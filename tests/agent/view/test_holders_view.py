@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mqvitals_agent.text.styled import Line, Tone
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view.holders import holders_lines
+from mqvitals_agent.view.screens.holders import holders_lines
 from mqvitals_agent.who.holder import HandleConnection, HandleInstance, Holder, Holders, MemberHolders, UnitOfWork
 from mqvitals_rules.snapshot import ObjectName
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from mqvitals_agent.view.incident import MOST_EFFECTS, incident_lines
-from mqvitals_agent.view.situation import Situation
-from mqvitals_agent.view.status import status_of
+from mqvitals_agent.view.screens.object import MOST_EFFECTS, incident_lines
+from mqvitals_agent.view.status import StatusData, status_of
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.snapshot import ObjectName
 
@@ -15,7 +14,7 @@ QUEUE = ObjectName("QM02", "queue", "BATCH.FEED")
 PAGE_SET = ObjectName("QM02", "page_set", "4")
 
 
-def test_the_cause_and_what_it_brought_about(healthy: Situation, group: Any) -> None:
+def test_the_cause_and_what_it_brought_about(healthy: StatusData, group: Any) -> None:
     """Each says the other one's rule and object, and Enter leads there; an alert alone says nothing, nor does one about the same object."""
     cause = group.alert("Q-03", QUEUE, Severity.CRITICAL)
     effect = replace(group.alert("PS-01", PAGE_SET, Severity.WARNING), cause=cause.key)
@@ -31,7 +30,7 @@ def test_the_cause_and_what_it_brought_about(healthy: Situation, group: Any) -> 
     }
 
 
-def test_of_many_the_rest_is_counted(healthy: Situation, group: Any) -> None:
+def test_of_many_the_rest_is_counted(healthy: StatusData, group: Any) -> None:
     """The screen has room for a few; no line is wider than it."""
     cause = group.alert("LOG-04", ObjectName("QM01", "log"), Severity.CRITICAL)
     effects = [

@@ -11,9 +11,8 @@ from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Line, Tone, line
 from mqvitals_agent.text.terminal import cells, fit
-from mqvitals_agent.view.columns import GAP, columns, fitted, short_absence
-from mqvitals_agent.view.frame import Want, read_frame
-from mqvitals_agent.view.listing import METRICS, matching, ordered
+from mqvitals_agent.view.frame import FrameRequest, read_frame
+from mqvitals_agent.view.lists import GAP, METRICS, columns, fitted, matching, ordered, short_absence
 from mqvitals_agent.view.table import Column, Item
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName
@@ -58,7 +57,7 @@ def test_stored_lists(
     stored: StoreReader, judging: Judging, golden: Callable[[str, Sequence[Line]], None], kind: str, width: int
 ) -> None:
     """What a store holds, worst first; hostile names are harmless and keep the columns in place."""
-    lines = drawn(read_frame(stored, 0, Want("list", kind), judging).items, kind, width)
+    lines = drawn(read_frame(stored, 0, FrameRequest("list", kind), judging).items, kind, width)
     assert {cells(each.text) for each in lines} == {cells(lines[0].text)}
     golden(f"list-{kind}-{width}", lines)
 
@@ -172,13 +171,13 @@ def test_ten_thousand_items_are_sorted_and_searched() -> None:
 
 def test_lists_read_only_what_their_columns_show(stored: StoreReader, judging: Judging) -> None:
     """Ten thousand queues with all their metrics take a second to read."""
-    for item in read_frame(stored, 0, Want("list", "queue"), judging).items:
+    for item in read_frame(stored, 0, FrameRequest("list", "queue"), judging).items:
         assert set(item.values) <= set(METRICS["queue"])
 
 
 def test_the_worst_stands_first(stored: StoreReader, judging: Judging) -> None:
     """By default a list begins with what is wrong."""
-    items = read_frame(stored, 0, Want("list", "storage"), judging).items
+    items = read_frame(stored, 0, FrameRequest("list", "storage"), judging).items
     assert items[0].name == ObjectName("QM01", "buffer_pool", "3")
     assert items[0].health is Health.CRITICAL
 

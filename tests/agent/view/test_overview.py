@@ -14,12 +14,10 @@ from mqvitals_agent.text.chart import TimeRange as Time
 from mqvitals_agent.text.chart import sparkline
 from mqvitals_agent.text.styled import Line, Tone
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view.frame import Frame, Seq, Want, read_frame
-from mqvitals_agent.view.overview import header_lines, overview_lines
-from mqvitals_agent.view.pulse import Pulse
-from mqvitals_agent.view.situation import Situation
-from mqvitals_agent.view.status import status_of
-from mqvitals_agent.view.unknown import without_answer
+from mqvitals_agent.view.frame import Frame, FrameRequest, StorePosition, read_frame
+from mqvitals_agent.view.key_figures import OverviewHistory
+from mqvitals_agent.view.screens.overview import header_lines, overview_lines
+from mqvitals_agent.view.status import StatusData, status_of, without_answer
 from mqvitals_rules.check import Judging
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.snapshot import ObjectName
@@ -30,13 +28,21 @@ Golden = Callable[[str, Sequence[Line]], None]
 WIDTHS = (80, 120, 200)
 
 
-def frame_of(situation: Situation) -> Frame:
+def frame_of(situation: StatusData) -> Frame:
     """A frame of the overview, with a past that falls and a rate."""
     now = situation.now
     falling = tuple((now - (59 - n) * 10_000, 95.0 - 1.5 * n) for n in range(60))
     points = {name: falling for name in situation.current if name.kind in ("buffer_pool", "page_set", "cf_structure")}
     rates = {"QM01": CurrentValue(3123.4, now, "PROBE", now, None)}
-    return Frame(Want(), Seq(now, 1), now, now, situation, status_of(situation), pulse=Pulse(points, rates))
+    return Frame(
+        FrameRequest(),
+        StorePosition(now, 1),
+        now,
+        now,
+        situation,
+        status_of(situation),
+        pulse=OverviewHistory(points, rates),
+    )
 
 
 def lines_of(frame: Frame, width: int) -> tuple[Line, ...]:
@@ -44,19 +50,19 @@ def lines_of(frame: Frame, width: int) -> tuple[Line, ...]:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_quiet(healthy: Situation, golden: Golden, width: int) -> None:
+def test_quiet(healthy: StatusData, golden: Golden, width: int) -> None:
     """A group in health, from a replay that is labelled as the past."""
     golden(f"overview-quiet-{width}", lines_of(frame_of(healthy), width))
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_incident(ill: Situation, golden: Golden, width: int) -> None:
+def test_incident(ill: StatusData, golden: Golden, width: int) -> None:
     """The worst stands on top, an unreachable queue manager says how old its figures are."""
     golden(f"overview-incident-{width}", lines_of(frame_of(replace(ill, past=False)), width))
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_stale(ill: Situation, golden: Golden, width: int) -> None:
+def test_stale(ill: StatusData, golden: Golden, width: int) -> None:
     """When nothing new has come the screen says so and no queue manager is shown as well."""
     stale = replace(ill, past=False, now=ill.now + 600_000)
     golden(f"overview-stale-{width}", lines_of(frame_of(stale), width))
@@ -65,11 +71,11 @@ def test_stale(ill: Situation, golden: Golden, width: int) -> None:
 @pytest.mark.parametrize("width", WIDTHS)
 def test_empty(golden: Golden, width: int) -> None:
     """Where nothing was stored yet the screen says what to do."""
-    golden(f"overview-empty-{width}", lines_of(frame_of(Situation(0, False, "", "PRDQSG", ())), width))
+    golden(f"overview-empty-{width}", lines_of(frame_of(StatusData(0, False, "", "PRDQSG", ())), width))
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 81, 99, 120, 160, 200])
-def test_no_line_is_wider_than_the_screen(ill: Situation, healthy: Situation, width: int) -> None:
+def test_no_line_is_wider_than_the_screen(ill: StatusData, healthy: StatusData, width: int) -> None:
     """Whatever the width, and whatever is wrong."""
     for situation in (ill, healthy, replace(ill, past=False, now=ill.now + 10**7)):
         frame = frame_of(situation)
@@ -79,7 +85,7 @@ def test_no_line_is_wider_than_the_screen(ill: Situation, healthy: Situation, wi
             assert max(cells(line.text) for line in header_lines(frame, width)) <= width
 
 
-def test_stale_looks_stale_and_never_well(healthy: Situation) -> None:
+def test_stale_looks_stale_and_never_well(healthy: StatusData) -> None:
     """Ten minutes without a snapshot: the figures are stale in tone, and nothing is green."""
     frame = frame_of(replace(healthy, past=False, now=healthy.now + 600_000))
     lines = lines_of(frame, 120)
@@ -89,7 +95,7 @@ def test_stale_looks_stale_and_never_well(healthy: Situation) -> None:
     assert "stale: nothing new for 10m00s" in "".join(line.text for line in lines)
 
 
-def test_enter_leads_to_the_object(ill: Situation) -> None:
+def test_enter_leads_to_the_object(ill: StatusData) -> None:
     """A queue manager's line, a structure's and an alert's open what they are about."""
     keys = [line.key for line in overview_lines(frame_of(ill), 120) if line.key]
     assert keys[:2] == ["QM01/queue_manager", "QM02/queue_manager"]
@@ -98,7 +104,7 @@ def test_enter_leads_to_the_object(ill: Situation) -> None:
 
 def test_a_stored_group(stored: StoreReader, judging: Judging) -> None:
     """Read from a store, the overview has the critical pool, its past, and the rate of messages."""
-    frame = read_frame(stored, 0, Want(), judging)
+    frame = read_frame(stored, 0, FrameRequest(), judging)
     text = "\n".join(line.text for line in lines_of(frame, 200))
     assert "BP3 4 %" in text
     assert "▇" in text
@@ -108,7 +114,7 @@ def test_a_stored_group(stored: StoreReader, judging: Judging) -> None:
 
 def test_what_to_do_about_the_worst(stored: StoreReader, judging: Judging) -> None:
     """Below the worst alert stand what to do and what to type, also in 80 columns; of a silent one nothing is to be done."""
-    frame = read_frame(stored, 0, Want(), judging)
+    frame = read_frame(stored, 0, FrameRequest(), judging)
     for width in (79, 119):
         lines = overview_lines(frame, width)
         at = next(place for place, line in enumerate(lines) if line.key == "QM01/buffer_pool/3")
@@ -122,7 +128,7 @@ def test_what_to_do_about_the_worst(stored: StoreReader, judging: Judging) -> No
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_full_in(healthy: Situation, width: int) -> None:
+def test_full_in(healthy: StatusData, width: int) -> None:
     """What fills says when it will be full; what is silent says nothing of what will be."""
     now = healthy.now
     rising = tuple((now - (11 - n) * 60_000, 60.0 + n) for n in range(12))
@@ -132,31 +138,31 @@ def test_full_in(healthy: Situation, width: int) -> None:
         for name in healthy.current
         if name.kind in ("buffer_pool", "page_set", "cf_structure")
     }
-    frame = replace(frame_of(healthy), pulse=Pulse(points))
+    frame = replace(frame_of(healthy), pulse=OverviewHistory(points))
     lines = {line.key: line.text for line in overview_lines(frame, width)}
     assert "full in 29m00s" in lines["PRDQSG/cf_structure/APPL1"]
     assert "full in" not in lines["PRDQSG/cf_structure/CSQ_ADMIN"]
     page_set = {name: rising if name.kind == "page_set" else flat for name in points}
-    lines = {line.key: line.text for line in overview_lines(replace(frame, pulse=Pulse(page_set)), width)}
+    lines = {line.key: line.text for line in overview_lines(replace(frame, pulse=OverviewHistory(page_set)), width)}
     assert "29m00s" in lines["QM01/queue_manager"]
     later = replace(healthy, past=False, now=now + 600_000)
     stale = replace(frame, now=later.now, situation=later, status=status_of(later))
     assert "full in" not in "".join(line.text for line in overview_lines(stale, width))
 
 
-def test_pasts_are_shares_of_all(healthy: Situation) -> None:
+def test_pasts_are_shares_of_all(healthy: StatusData) -> None:
     """A constant 35 % is a low block all along, and 100 % a full one: the scale is that of the share, not of its values."""
     points = dict.fromkeys(healthy.current, ((healthy.now - 3_000_000, 35.0), (healthy.now, 35.0)))
     text = next(
         line.text
-        for line in overview_lines(replace(frame_of(healthy), pulse=Pulse(points)), 120)
+        for line in overview_lines(replace(frame_of(healthy), pulse=OverviewHistory(points)), 120)
         if line.key.startswith("QM01")
     )
     assert "▃" in text
     assert not set("▄▅▆▇█") & set(text)
 
 
-def test_no_column_moves_with_an_age(healthy: Situation) -> None:
+def test_no_column_moves_with_an_age(healthy: StatusData) -> None:
     """Buffer pools that are asked for at every other poll show their age every other time, and nothing else moves."""
     rows = []
     for ts in (healthy.now, healthy.now - 7_000):
@@ -178,11 +184,11 @@ def test_no_column_moves_with_an_age(healthy: Situation) -> None:
 def test_an_empty_store(empty: StoreReader, judging: Judging) -> None:
     """Nothing stored: every screen is read without an error, and the header says what to do."""
     for screen in ("overview", "list", "alerts", "agent"):
-        frame = read_frame(empty, 5, Want(screen, kind="queue"), judging)
+        frame = read_frame(empty, 5, FrameRequest(screen, kind="queue"), judging)
         assert "Nothing was stored yet" in "".join(line.text for line in header_lines(frame, 80))
         assert frame.items == ()
     name = ObjectName("QM01", "queue", "X")
-    detail = read_frame(empty, 5, Want("detail", name=name), judging).detail
+    detail = read_frame(empty, 5, FrameRequest("detail", name=name), judging).detail
     assert detail is not None
     assert not detail.known
 
@@ -195,11 +201,11 @@ def test_sparkline_leaves_gaps_blank() -> None:
     assert sparkline([], Time(0, 10), 3) == "   "
 
 
-def test_stale_stands_still(ill: Situation) -> None:
+def test_stale_stands_still(ill: StatusData) -> None:
     """What fell silent keeps the ages of its alerts and its past as of then, in the tone of what is stale."""
     points = {name: tuple((ill.now - n * 60_000, 50.0) for n in range(9, -1, -1)) for name in ill.current}
     later = replace(ill, past=False, now=ill.now + 7_200_000)
-    frame = replace(frame_of(later), pulse=Pulse(points))
+    frame = replace(frame_of(later), pulse=OverviewHistory(points))
     shown = {line.key: line for line in reversed(overview_lines(frame, 120))}
     pool = shown["QM01/buffer_pool/3"]
     assert "  4m12s  " in pool.text
@@ -207,14 +213,14 @@ def test_stale_stands_still(ill: Situation) -> None:
     assert "▅▅▅▅▅▅▅" in shown["QM01/queue_manager"].text
 
 
-def test_an_alert_on_a_channel_is_a_sign(ill: Situation) -> None:
+def test_an_alert_on_a_channel_is_a_sign(ill: StatusData) -> None:
     """Beside the states of the channels stands on how many there is an alert; without one there is no sign."""
     shown = {line.key: line.text for line in reversed(overview_lines(frame_of(ill), 120))}
     assert "48 run 1 retry ▲1" in shown["QM01/queue_manager"]
     assert "▲" not in shown["QM02/queue_manager"]
 
 
-def test_what_is_explained_is_not_well(ill: Situation, group: Any) -> None:
+def test_what_is_explained_is_not_well(ill: StatusData, group: Any) -> None:
     """A structure and a channel whose alerts another one brought about are told under that one, and are ill."""
     cause = group.alert("Q-02", ObjectName("PRDQSG", "queue", "ORDERS"), Severity.WARNING)
     structure = group.alert("CF-03", ObjectName("PRDQSG", "cf_structure", "APPL1"), Severity.WARNING)
@@ -225,7 +231,7 @@ def test_what_is_explained_is_not_well(ill: Situation, group: Any) -> None:
     assert "▲1" in shown["QM02/queue_manager"]
 
 
-def test_what_needs_smf_is_no_trouble(ill: Situation, healthy: Situation) -> None:
+def test_what_needs_smf_is_no_trouble(ill: StatusData, healthy: StatusData) -> None:
     """The header counts only verdicts that something of this moment keeps from being told."""
     unknown = (UnknownRow("QM01", "CHL-02", Absence.NEEDS_SMF, 20),)
     well = replace(healthy, unknown=unknown)
@@ -238,12 +244,12 @@ def test_what_needs_smf_is_no_trouble(ill: Situation, healthy: Situation) -> Non
     assert "? 3 unknown" in header_lines(frame_of(lost), 120)[0].text
 
 
-def test_what_is_full_soon_is_a_warning(healthy: Situation) -> None:
+def test_what_is_full_soon_is_a_warning(healthy: StatusData) -> None:
     """Under an hour the time until it is full has the tone of a warning."""
     now = healthy.now
     for step, tone in ((1.0, Tone.WARNING), (0.2, Tone.PLAIN)):
         rising = tuple((now - (11 - n) * 60_000, 60.0 + step * n) for n in range(12))
         points = {name: rising for name in healthy.current if name.kind == "cf_structure"}
-        lines = overview_lines(replace(frame_of(healthy), pulse=Pulse(points)), 120)
+        lines = overview_lines(replace(frame_of(healthy), pulse=OverviewHistory(points)), 120)
         spans = next(line.spans for line in lines if line.key == "PRDQSG/cf_structure/APPL1")
         assert next(span.tone for span in spans if span.text.startswith("full in")) is tone

@@ -11,10 +11,9 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Tone
-from mqvitals_agent.view.column import told_cell
-from mqvitals_agent.view.rate import PER_SECOND, with_rates
-from mqvitals_agent.view.table import Item
-from mqvitals_agent.view.verdict import judge
+from mqvitals_agent.view.explanation import explain_object
+from mqvitals_agent.view.table import Item, value_cell
+from mqvitals_agent.view.values import PER_SECOND, with_rates
 from mqvitals_rules.check import Judging
 from mqvitals_rules.lifecycle.alert import AlertState
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
@@ -84,7 +83,7 @@ def test_what_rules_say_of_records(path: Path, judging: Judging) -> None:
     assert form is not None
     for minute, truth, missing in ((105, True, []), (106, None, [Absence.STALE])):
         agent.take(minute, poll(minute, adapters_max=30))
-        [finding] = judge(agent.reader, [form], judging.facts, CHIN).findings
+        [finding] = explain_object(agent.reader, [form], judging.facts, CHIN).findings
         assert finding.when.truth is truth
         assert [each.absence for each in finding.when.missing] == missing
     agent.close()
@@ -98,8 +97,8 @@ def test_a_cell_of_a_record_is_stale_by_its_own_interval(path: Path, judging: Ju
         agent.take(minute, poll(minute, adapters_max=30))
         values = agent.reader.current(CHIN)
         item = Item(CHIN, Health.OK, values)
-        assert told_cell(values["adapters_unused"], lambda told: str(told.value), item, main=False).tone is tone
-        assert told_cell(values["adapters_max"], lambda told: str(told.value), item, main=False).tone is Tone.PLAIN
+        assert value_cell(values["adapters_unused"], lambda told: str(told.value), item, main=False).tone is tone
+        assert value_cell(values["adapters_max"], lambda told: str(told.value), item, main=False).tone is Tone.PLAIN
     agent.close()
 
 

@@ -11,14 +11,12 @@ import pytest
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view import cell
-from mqvitals_agent.view.layout import LEAST_ALERTS, MOST_ALERTS
+from mqvitals_agent.view import key_figures
+from mqvitals_agent.view.alerts import Remedy
 from mqvitals_agent.view.paint import Painter
-from mqvitals_agent.view.remedy import TREND, Remedy, suggestions
-from mqvitals_agent.view.screen import screen
-from mqvitals_agent.view.situation import FIGURES, Member, Situation
-from mqvitals_agent.view.status import status_json, status_of
-from mqvitals_agent.view.structure_table import MOST_STRUCTURES
+from mqvitals_agent.view.screens.status import LEAST_ALERTS, MOST_ALERTS, MOST_STRUCTURES, status_screen, suggestions
+from mqvitals_agent.view.status import FIGURES, OwnerData, StatusData, status_json, status_of
+from mqvitals_agent.view.values import MAIN_METRIC
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
 from mqvitals_rules.snapshot import ObjectName, Outcome
 from mqvitals_rules.vocabulary.metric import Absence, Reported
@@ -27,16 +25,16 @@ from mqvitals_rules.vocabulary.tables import KINDS, metric
 HOSTILE = ("[/x] <b>", "\x1b[2J\x1b]0;x\x07", "日本語のキュー", "e" + "\u0301" * 40, "\u202eevil", "A" * 48, "x\r\ny")
 
 
-def lines(situation: Situation, width: int = 80, *, colour: bool = False) -> list[str]:
-    return screen(status_of(situation), width, Painter(colour))
+def lines(situation: StatusData, width: int = 80, *, colour: bool = False) -> list[str]:
+    return status_screen(status_of(situation), width, Painter(colour))
 
 
-def text(situation: Situation, width: int = 80) -> str:
+def text(situation: StatusData, width: int = 80) -> str:
     return "\n".join(lines(situation, width))
 
 
 @pytest.fixture
-def storm(ill: Situation, group: Any) -> Situation:
+def storm(ill: StatusData, group: Any) -> StatusData:
     """Thirty queue managers more, all well, and three hundred alerts more."""
     names = [f"QM{number}" for number in range(10, 40)]
     current = {**ill.current}
@@ -54,19 +52,19 @@ def told(value: Reported, ts: int | None, asked: int = 0, unanswered: Absence | 
     return CurrentValue(value, ts, "PROBE", asked, unanswered)
 
 
-def test_healthy_golden(healthy: Situation) -> None:
+def test_healthy_golden(healthy: StatusData) -> None:
     """All well: who, when, that it is the past, the key figures."""
     assert text(healthy) == HEALTHY
 
 
-def test_ill_golden(ill: Situation) -> None:
+def test_ill_golden(ill: StatusData) -> None:
     """What is wrong, where, since when, what to do."""
     remedy = Remedy("Look at its job log.", "DISPLAY QMGR")
-    shown = screen(status_of(ill), 80, Painter(), remedy=remedy, options="--store prd.db")
+    shown = status_screen(status_of(ill), 80, Painter(), remedy=remedy, options="--store prd.db")
     assert "\n".join(shown) == ILL
 
 
-def test_stale_golden(ill: Situation) -> None:
+def test_stale_golden(ill: StatusData) -> None:
     """A live store without news says so first, and shows nothing as OK."""
     shown = text(replace(ill, past=False, now=ill.now + 900_000))
     assert shown.startswith(STALE)
@@ -74,7 +72,7 @@ def test_stale_golden(ill: Situation) -> None:
 
 
 @pytest.mark.parametrize("width", [40, 44, 60, 80, 120, 200])
-def test_fits(ill: Situation, healthy: Situation, width: int) -> None:
+def test_fits(ill: StatusData, healthy: StatusData, width: int) -> None:
     """No line but a command to be copied is wider than the screen."""
     for situation in (ill, healthy, replace(ill, past=False, now=ill.now + 10**10)):
         wide = [line for line in lines(situation, width) if cells(line) > width]
@@ -82,7 +80,7 @@ def test_fits(ill: Situation, healthy: Situation, width: int) -> None:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_names(ill: Situation, name: str) -> None:
+def test_hostile_names(ill: StatusData, name: str) -> None:
     """Names and texts of MQ neither steer the terminal nor break the width."""
     queue = ObjectName("QM01", "queue", name)
     key = AlertKey("Q-03", queue, name)
@@ -90,7 +88,7 @@ def test_hostile_names(ill: Situation, name: str) -> None:
         key, queue, "operational", "", AlertState.FIRING, Severity.CRITICAL, Severity.CRITICAL, 0, 0, name * 3, 0
     )
     structure = {ObjectName(name, "cf_structure", name): {"entries_pct": told(99.0, ill.now)}}
-    members = (*ill.members[:2], replace(ill.members[2], name=name), Member(name, False, 0, ill.now))
+    members = (*ill.members[:2], replace(ill.members[2], name=name), OwnerData(name, False, 0, ill.now))
     situation = replace(
         ill, alerts=(hostile,), group=name, origin=name, members=members, current={**ill.current, **structure}
     )
@@ -99,7 +97,7 @@ def test_hostile_names(ill: Situation, name: str) -> None:
     assert all(cells(line) <= 80 or line.startswith("  mqvitals ") for line in shown)
 
 
-def test_absent_stale_and_unknown_differ(healthy: Situation) -> None:
+def test_absent_stale_and_unknown_differ(healthy: StatusData) -> None:
     """A figure that is absent shows its reason, one that is old its age, and neither shows as nothing or OK."""
     first = {key: value for key, value in healthy.current.items() if key.owner == "QM01"}
     absent = {
@@ -113,17 +111,23 @@ def test_absent_stale_and_unknown_differ(healthy: Situation) -> None:
         ObjectName("QM01", "log"): {},
     }
     member = healthy.members[0]
-    assert cell.least_free(absent, member, healthy.now) == "not authorised"
-    assert cell.fullest(absent, member, healthy.now) == "PS0 62 % 41s"
-    assert cell.full_logs(absent, member, healthy.now) == "not asked"
-    assert cell.tasks({}, member, healthy.now) == cell.channels({}, member, healthy.now) == "not asked"
+    assert key_figures.least_free(absent, member, healthy.now) == "not authorised"
+    assert key_figures.fullest(absent, member, healthy.now) == "PS0 62 % 41s"
+    assert key_figures.full_logs(absent, member, healthy.now) == "not asked"
+    assert (
+        key_figures.task_counts({}, member, healthy.now)
+        == key_figures.channel_counts({}, member, healthy.now)
+        == "not asked"
+    )
 
 
 @pytest.mark.parametrize(
     ("outcome", "words"),
     [(Outcome.DAMAGED, "no answer"), (Outcome.INCOMPLETE, "no answer"), (Outcome.REFUSED, "not authorised")],
 )
-def test_a_queue_manager_that_answers_is_not_called_not_asked(healthy: Situation, outcome: Outcome, words: str) -> None:
+def test_a_queue_manager_that_answers_is_not_called_not_asked(
+    healthy: StatusData, outcome: Outcome, words: str
+) -> None:
     """Where its first answers tell of no object, the command's outcome says why."""
     member = healthy.members[0]
     current = {
@@ -131,42 +135,42 @@ def test_a_queue_manager_that_answers_is_not_called_not_asked(healthy: Situation
         for command in ("INQUIRE_USAGE", "INQUIRE_CHANNEL_STATUS CMDSCOPE(*)", "INQUIRE_CHANNEL_INIT", "INQUIRE_LOG")
     }
     assert {
-        cell.least_free(current, member, healthy.now),
-        cell.fullest(current, member, healthy.now),
-        cell.channels(current, member, healthy.now),
-        cell.tasks(current, member, healthy.now),
-        cell.full_logs(current, member, healthy.now),
+        key_figures.least_free(current, member, healthy.now),
+        key_figures.fullest(current, member, healthy.now),
+        key_figures.channel_counts(current, member, healthy.now),
+        key_figures.task_counts(current, member, healthy.now),
+        key_figures.full_logs(current, member, healthy.now),
     } == {words}
 
 
-def test_zero_is_told_as_zero(healthy: Situation) -> None:
+def test_zero_is_told_as_zero(healthy: StatusData) -> None:
     """A pool without a free buffer is not taken for an absent one."""
     name = ObjectName("QM01", "buffer_pool", "3")
     current = {**healthy.current, name: {"free_pct": told(0, healthy.now)}}
-    assert cell.least_free(current, healthy.members[0], healthy.now) == "BP3 0 %"
+    assert key_figures.least_free(current, healthy.members[0], healthy.now) == "BP3 0 %"
 
 
-def test_channel_cells(healthy: Situation) -> None:
+def test_channel_cells(healthy: StatusData) -> None:
     """Channels are counted by state; inactive ones are left out, those without a status are told."""
     status = metric("channel", "status").values
     words = ("RUNNING", "STOPPED", "BINDING", "INACTIVE", "RETRYING")
     current = {ObjectName("QM01", "channel", word): {"status": told(status[word], healthy.now)} for word in words}
     current[ObjectName("QM01", "channel", "DARK")] = {"status": told(Absence.NO_ANSWER, healthy.now)}
-    assert cell.channels(current, healthy.members[0], healthy.now) == "1 run 1 retry 1 stop 1 other ? 1"
+    assert key_figures.channel_counts(current, healthy.members[0], healthy.now) == "1 run 1 retry 1 stop 1 other ? 1"
     dark = {name: values for name, values in current.items() if name.name == "DARK"}
-    assert cell.channels(dark, healthy.members[0], healthy.now) == "no answer"
+    assert key_figures.channel_counts(dark, healthy.members[0], healthy.now) == "no answer"
 
 
-def test_channel_initiator_cells(healthy: Situation) -> None:
+def test_channel_initiator_cells(healthy: StatusData) -> None:
     """A channel initiator that does not run says so instead of its tasks; a figure that is missing is a question mark."""
     name = ObjectName("QM01", "channel_initiator")
     stopped = {name: {"status": told(metric("channel_initiator", "status").values["STOPPED"], healthy.now)}}
-    assert cell.tasks(stopped, healthy.members[0], healthy.now) == "STOPPED"
+    assert key_figures.task_counts(stopped, healthy.members[0], healthy.now) == "STOPPED"
     partly = {name: {"adapters_started": told(7, healthy.now), "adapters_max": told(8, healthy.now)}}
-    assert cell.tasks(partly, healthy.members[0], healthy.now) == "7/8 A ?/? D"
+    assert key_figures.task_counts(partly, healthy.members[0], healthy.now) == "7/8 A ?/? D"
 
 
-def test_structure_without_figures_is_unknown(healthy: Situation) -> None:
+def test_structure_without_figures_is_unknown(healthy: StatusData) -> None:
     """A structure of which nothing is known, or nothing new, is not OK."""
     name = ObjectName("PRDQSG", "cf_structure", "APPL1")
     for value in (told(Absence.NO_ANSWER, healthy.now), told(50.0, healthy.now - 100_000), told(50.0, None)):
@@ -174,7 +178,7 @@ def test_structure_without_figures_is_unknown(healthy: Situation) -> None:
         assert "? UNKNOWN APPL1" in " ".join(shown.split())
 
 
-def test_never_reached(healthy: Situation) -> None:
+def test_never_reached(healthy: StatusData) -> None:
     """A queue manager that was never reached has no figures and says so."""
     current = {name: values for name, values in healthy.current.items() if name.owner != "QM02"}
     shown = text(replace(healthy, current=current))
@@ -182,7 +186,7 @@ def test_never_reached(healthy: Situation) -> None:
     assert "never reached" in shown
 
 
-def test_not_all_is_known(healthy: Situation) -> None:
+def test_not_all_is_known(healthy: StatusData) -> None:
     """Without an alert but with something unknown the screen does not say that all is well."""
     first, second, third = healthy.members
     shown = text(replace(healthy, past=False, members=(first, replace(second, last_ts=healthy.now - 60_000), third)))
@@ -190,7 +194,7 @@ def test_not_all_is_known(healthy: Situation) -> None:
     assert "Stale: nothing new from QM02 for 1m00s" in shown
 
 
-def test_many(healthy: Situation) -> None:
+def test_many(healthy: StatusData) -> None:
     """Hundreds of alerts and structures still make one screen, which says that there are more."""
     alerts = tuple(
         Alert(
@@ -218,14 +222,14 @@ def test_many(healthy: Situation) -> None:
     assert len(shown) < 60
 
 
-def test_nothing_seen(healthy: Situation) -> None:
+def test_nothing_seen(healthy: StatusData) -> None:
     """An empty store has a screen too."""
-    shown = text(Situation(healthy.now, False, "", "", ()))
+    shown = text(StatusData(healthy.now, False, "", "", ()))
     assert "? UNKNOWN" in shown
     assert "No queue manager has been seen yet" in shown
 
 
-def test_colour_changes_no_word(ill: Situation) -> None:
+def test_colour_changes_no_word(ill: StatusData) -> None:
     """With colour the screen says the same, and only signs and titles are coloured."""
     import re
 
@@ -234,9 +238,9 @@ def test_colour_changes_no_word(ill: Situation) -> None:
     assert [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in coloured] == lines(ill)
 
 
-def test_fitted_to_a_terminal(storm: Situation) -> None:
+def test_fitted_to_a_terminal(storm: StatusData) -> None:
     """On 24 lines the header, who is not well and the three worst alerts stay, and it is said what was left out."""
-    shown = screen(status_of(storm), 80, Painter(), options="--store prd.db", height=23)
+    shown = status_screen(status_of(storm), 80, Painter(), options="--store prd.db", height=23)
     assert len(shown) <= 23
     assert shown[0].endswith("● CRITICAL 4m12s")
     words = "\n".join(shown)
@@ -250,11 +254,11 @@ def test_fitted_to_a_terminal(storm: Situation) -> None:
     assert shown[-1] == f"and {left} more: mqvitals alerts list --store prd.db"
 
 
-def test_what_is_given_up_first(ill: Situation) -> None:
+def test_what_is_given_up_first(ill: StatusData) -> None:
     """With less and less room: structures that are OK, advice, alerts, ends of summaries; never more lines than asked."""
     view, remedy = status_of(ill), Remedy("Look at its job log.", "DISPLAY QMGR")
-    everything = screen(view, 80, Painter(), remedy=remedy)
-    assert screen(view, 80, Painter(), remedy=remedy, height=len(everything)) == everything
+    everything = status_screen(view, 80, Painter(), remedy=remedy)
+    assert status_screen(view, 80, Painter(), remedy=remedy, height=len(everything)) == everything
     lost: list[str] = []
     marks = {
         "structures": "APPL1",
@@ -264,38 +268,38 @@ def test_what_is_given_up_first(ill: Situation) -> None:
         "summary": "everyone waits for\n",
     }
     for height in range(len(everything), 19, -1):
-        shown = screen(view, 80, Painter(), remedy=remedy, height=height)
+        shown = status_screen(view, 80, Painter(), remedy=remedy, height=height)
         assert len(shown) <= height
         lost += [name for name, mark in marks.items() if name not in lost and mark not in "\n".join(shown)]
     assert lost == list(marks)
 
 
-def test_a_tall_terminal_is_used(storm: Situation) -> None:
+def test_a_tall_terminal_is_used(storm: StatusData) -> None:
     """Where there is room for more alerts than usual, they are shown."""
-    shown = screen(status_of(storm), 80, Painter(), height=199)
+    shown = status_screen(status_of(storm), 80, Painter(), height=199)
     assert len(shown) in (198, 199)
     assert sum(" since " in line for line in shown) > 5 * MOST_ALERTS
     assert "What to do about AGENT-01 QM02/queue_manager" in shown
 
 
-def test_what_cannot_be_broken_is_counted_as_the_terminal_shows_it(ill: Situation) -> None:
+def test_what_cannot_be_broken_is_counted_as_the_terminal_shows_it(ill: StatusData) -> None:
     """A path that is longer than a line takes two of the terminal's."""
     options = f"--store /{'long/' * 30}prd.db"
     for height in range(20, 45):
-        shown = screen(status_of(ill), 80, Painter(), options=options, height=height)
+        shown = status_screen(status_of(ill), 80, Painter(), options=options, height=height)
         assert sum(max(-(-cells(line) // 80), 1) for line in shown) <= height
 
 
-def test_nothing_is_too_small(storm: Situation, healthy: Situation) -> None:
+def test_nothing_is_too_small(storm: StatusData, healthy: StatusData) -> None:
     """However low a terminal is, what must stay stays."""
     for height in (-1, 0, 1, 5):
-        shown = screen(status_of(storm), 80, Painter(), height=height)
+        shown = status_screen(status_of(storm), 80, Painter(), height=height)
         assert sum(" since " in line for line in shown) == LEAST_ALERTS
         assert "Queue managers    ✓ all 2 OK" not in shown
-    assert "Queue managers  ✓ all 2 OK" in screen(status_of(healthy), 80, Painter(), height=5)
+    assert "Queue managers  ✓ all 2 OK" in status_screen(status_of(healthy), 80, Painter(), height=5)
 
 
-def test_the_header_tells_for_how_long(ill: Situation) -> None:
+def test_the_header_tells_for_how_long(ill: StatusData) -> None:
     """Beside how bad it is stands since when that is so: the longest form for which there is room."""
     (first, *_) = lines(ill, 120)
     assert first.endswith("  ● CRITICAL for 4m12s, since 12:05:38")
@@ -304,7 +308,7 @@ def test_the_header_tells_for_how_long(ill: Situation) -> None:
     assert lines(stale, 120)[0].endswith("  ? UNKNOWN")
 
 
-def test_one_of_a_family_stands_for_the_others(ill: Situation, group: Any) -> None:
+def test_one_of_a_family_stands_for_the_others(ill: StatusData, group: Any) -> None:
     """What a worse rule of the family stands for is neither shown nor counted; how bad it is stays."""
     pool = ObjectName("QM01", "buffer_pool", "3")
     family = tuple(
@@ -324,7 +328,7 @@ def test_one_of_a_family_stands_for_the_others(ill: Situation, group: Any) -> No
     assert view.health is Health.WARNING
 
 
-def test_was_critical(ill: Situation) -> None:
+def test_was_critical(ill: StatusData) -> None:
     """An alert that has been worse is shown as it is now, and says so."""
     eased = replace(ill.alerts[2], severity=Severity.WARNING)
     shown = text(replace(ill, alerts=(eased,)))
@@ -332,7 +336,7 @@ def test_was_critical(ill: Situation) -> None:
     assert "● 0 critical  ▲ 1 warning" in shown
 
 
-def test_suggestions_can_be_typed(ill: Situation) -> None:
+def test_suggestions_can_be_typed(ill: StatusData) -> None:
     """Suggested commands quote names for the shell and ask about what the rule judged."""
     name = ObjectName("QM01", "queue_manager")
     scope = ObjectName("QM01", "agent", "INQUIRE_CHANNEL_STATUS CMDSCOPE(*)")
@@ -343,10 +347,10 @@ def test_suggestions_can_be_typed(ill: Situation) -> None:
     )
 
 
-def test_a_long_option_goes_to_a_line_of_its_own(ill: Situation) -> None:
+def test_a_long_option_goes_to_a_line_of_its_own(ill: StatusData) -> None:
     """A command that does not fit is continued as a shell reads it, its path in one piece."""
     path = f"--store /{'long/' * 12}prd.db"
-    shown = "\n".join(screen(status_of(ill), 80, Painter(), options=path))
+    shown = "\n".join(status_screen(status_of(ill), 80, Painter(), options=path))
     assert f"  mqvitals trend reachable QM02/queue_manager \\\n    {path}" in shown
 
 
@@ -354,8 +358,8 @@ def test_metrics_exist() -> None:
     """Every metric that the screen shows or suggests is in the vocabulary; what is suggested has a history."""
     for kind, names in FIGURES.items():
         assert all(KINDS[kind].metric(name) for name in names)
-    assert set(TREND) == set(KINDS)
-    for kind, name in TREND.items():
+    assert set(MAIN_METRIC) == set(KINDS)
+    for kind, name in MAIN_METRIC.items():
         found = KINDS[kind].metric(name)
         assert found is not None, (kind, name)
         assert found.in_history

@@ -15,13 +15,13 @@ from mqvitals_agent.text.figure import rough_age
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view.columns import columns
-from mqvitals_agent.view.detail import detail_lines
-from mqvitals_agent.view.frame import LIST, Frame, Want, read_frame
-from mqvitals_agent.view.interval import interval_lines
-from mqvitals_agent.view.record_words import on_zos, record_words
+from mqvitals_agent.view.frame import LIST, Frame, FrameRequest, read_frame
+from mqvitals_agent.view.lists import columns
+from mqvitals_agent.view.screens.object import detail_lines
+from mqvitals_agent.view.screens.object_sections import interval_lines
 from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import bar, task_lines
+from mqvitals_agent.view.values import on_zos, record_words
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
@@ -61,7 +61,7 @@ def told(path: Path, judging: Judging) -> Iterator[Take]:
     with Store.open(path) as store, StoreReader.open(path) as reader:
         intake = Intake(store, judging, older=reader)
 
-        def take(minute: int, want: Want, *readings: Reading) -> Frame:
+        def take(minute: int, want: FrameRequest, *readings: Reading) -> Frame:
             now = BEGIN + minute * MINUTE
             intake.take([Snapshot("QM01", False, minute, now, readings)])
             return read_frame(reader, now, want, judging)
@@ -77,7 +77,7 @@ def text_of(frame: Frame, width: int = 100) -> str:
 
 def test_tasks_of_the_newest_interval(told: Take) -> None:
     """Each task with its figures in the order of their numbers; those that the newest record does not know are gone."""
-    want = Want(LIST, "channel_initiator")
+    want = FrameRequest(LIST, "channel_initiator")
     running = poll(31, adapters_started=3, adapters_max=4)
     told(31, want, running, *(task(30, "adapter", number, 10, 5) for number in range(12)))
     frame = told(
@@ -109,17 +109,17 @@ def test_tasks_of_the_newest_interval(told: Take) -> None:
 def test_an_initiator_is_as_ill_as_its_tasks(told: Take) -> None:
     """A hot dispatcher makes the line of its channel initiator a warning, in the list and on its own screen."""
     readings = [poll(31, status=2, current=3), task(30, "dispatcher", 0, 99, 10), task(30, "dispatcher", 1, 1, 10)]
-    frame = told(31, Want(LIST, "channel_initiator"), *readings)
+    frame = told(31, FrameRequest(LIST, "channel_initiator"), *readings)
     assert {item.name.name: item.health for item in frame.tasks} == {"0": Health.WARNING, "1": Health.OK}
     assert frame.items[0].health is Health.WARNING
-    detail = told(32, Want("detail", name=CHIN), poll(32, status=2, current=3)).detail
+    detail = told(32, FrameRequest("detail", name=CHIN), poll(32, status=2, current=3)).detail
     assert detail is not None
     assert detail.health is Health.WARNING
 
 
 def test_without_records_it_says_how_to_get_them(told: Take) -> None:
     """No task is made up: the screen says what it needs, and the list too."""
-    frame = told(31, Want(LIST, "channel_initiator"), poll(31, adapters_started=8, adapters_max=8))
+    frame = told(31, FrameRequest(LIST, "channel_initiator"), poll(31, adapters_started=8, adapters_max=8))
     for width in (79, 119):
         text = text_of(frame, width)
         assert "QM01 adapters: 8 of 8 started ─" in text
@@ -133,12 +133,12 @@ def test_the_lowest_stands_beside_what_is_free_now(told: Take) -> None:
     """Lists show the lowest share with the age of its record; an object's screen says of which interval it is."""
     name = "INQUIRE_USAGE"
     frame = told(
-        74, Want(LIST, "storage"), poll(74, POOL, name, free_pct=61, total=1_000),
+        74, FrameRequest(LIST, "storage"), poll(74, POOL, name, free_pct=61, total=1_000),
         record(60, POOL, low_pct=4, dmc=3, dwt=12, sos=0),
     )  # fmt: skip
     lowest = next(column for column in columns("storage") if column.id == "low_pct")
     assert lowest.cell(frame.items[0], frame.now).text == "4 % 14m"
-    detail = told(75, Want("detail", name=POOL), poll(75, POOL, name, free_pct=61, total=1_000))
+    detail = told(75, FrameRequest("detail", name=POOL), poll(75, POOL, name, free_pct=61, total=1_000))
     text = "\n".join(line.text for line in detail_lines(detail, 120))
     assert "  free 61 % now (0s ago), lowest 4 % (SMF 13:00, 15m00s ago)" in text
     assert (

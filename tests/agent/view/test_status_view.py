@@ -9,8 +9,15 @@ import pytest
 
 from mqvitals_agent.store.result import CurrentValue, UnknownRow
 from mqvitals_agent.text.severity import Health
-from mqvitals_agent.view.situation import DEFAULT_INTERVAL_MS, Member, Situation, interval
-from mqvitals_agent.view.status import StatusView, status_json, status_of
+from mqvitals_agent.view.status import (
+    DEFAULT_INTERVAL_MS,
+    GroupStatus,
+    OwnerData,
+    StatusData,
+    snapshot_interval_ms,
+    status_json,
+    status_of,
+)
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
@@ -23,11 +30,11 @@ def alert(name: ObjectName, severity: Severity, now: int, kind: str = "operation
     return Alert(key, name, kind, "", AlertState.FIRING, severity, severity, now, now, "low", now)
 
 
-def health(view: StatusView) -> dict[str, str]:
+def health(view: GroupStatus) -> dict[str, str]:
     return {member.name: member.health.word for member in view.queue_managers}
 
 
-def test_healthy(healthy: Situation) -> None:
+def test_healthy(healthy: StatusData) -> None:
     """All well is OK and exit code 0."""
     view = status_of(healthy)
     assert view.health is Health.OK
@@ -39,14 +46,14 @@ def test_healthy(healthy: Situation) -> None:
     ("severity", "word", "code"),
     [(Severity.INFO, "info", 0), (Severity.WARNING, "warning", 1), (Severity.CRITICAL, "critical", 2)],
 )
-def test_worst_alert_decides(healthy: Situation, severity: Severity, word: str, code: int) -> None:
+def test_worst_alert_decides(healthy: StatusData, severity: Severity, word: str, code: int) -> None:
     """A queue manager is as ill as the worst alert about its objects, and the group as its worst part."""
     view = status_of(replace(healthy, alerts=(alert(POOL, severity, healthy.now),)))
     assert health(view) == {"QM01": word, "QM02": "ok"}
     assert (view.health.word, view.exit.code) == (word, code)
 
 
-def test_group_alert_counts(healthy: Situation) -> None:
+def test_group_alert_counts(healthy: StatusData) -> None:
     """An alert about a structure of the group makes no queue manager ill, but the group."""
     structure = ObjectName("PRDQSG", "cf_structure", "APPL1")
     view = status_of(replace(healthy, alerts=(alert(structure, Severity.CRITICAL, healthy.now),)))
@@ -54,7 +61,7 @@ def test_group_alert_counts(healthy: Situation) -> None:
     assert view.exit.code == 2
 
 
-def test_what_is_explained_is_not_well(healthy: Situation) -> None:
+def test_what_is_explained_is_not_well(healthy: StatusData) -> None:
     """An alert that another owner's brought about is told with that one, and its own owner is ill all the same."""
     structure = ObjectName("PRDQSG", "cf_structure", "APPL1")
     cause = alert(structure, Severity.WARNING, healthy.now)
@@ -64,7 +71,7 @@ def test_what_is_explained_is_not_well(healthy: Situation) -> None:
     assert health(view) == {"QM01": "warning", "QM02": "ok"}
 
 
-def test_advice_does_not_count(healthy: Situation) -> None:
+def test_advice_does_not_count(healthy: StatusData) -> None:
     """Advice on the configuration leaves severity, counts and exit code alone."""
     view = status_of(replace(healthy, alerts=(alert(POOL, Severity.WARNING, healthy.now, "review"),)))
     assert (view.health, view.alerts, view.advice) == (Health.OK, (), 1)
@@ -72,14 +79,14 @@ def test_advice_does_not_count(healthy: Situation) -> None:
 
 
 @pytest.mark.parametrize("reason", [Absence.NEEDS_SMF, Absence.NOT_DECLARED, Absence.NOT_COLLECTED])
-def test_unknown_verdicts_do_not_count(healthy: Situation, reason: Absence) -> None:
+def test_unknown_verdicts_do_not_count(healthy: StatusData, reason: Absence) -> None:
     """Verdicts unknown for want of SMF, of a declaration or of monitoring are counted and change nothing else."""
     view = status_of(replace(healthy, unknown=(UnknownRow("QM01", "R", reason, 3), UnknownRow("QM02", "R", reason, 1))))
     assert view.unknown == ((reason, 4),)
     assert view.exit.code == 0
 
 
-def test_stale_is_unknown(healthy: Situation) -> None:
+def test_stale_is_unknown(healthy: StatusData) -> None:
     """What was not seen for more than three intervals is unknown, whatever was last known of it."""
     later = replace(healthy, past=False, now=healthy.now + 30_001, alerts=(alert(POOL, Severity.INFO, healthy.now),))
     view = status_of(later)
@@ -88,7 +95,7 @@ def test_stale_is_unknown(healthy: Situation) -> None:
     assert status_of(replace(later, now=healthy.now + 30_000)).exit.code == 0
 
 
-def test_stale_beside_ill(healthy: Situation) -> None:
+def test_stale_beside_ill(healthy: StatusData) -> None:
     """A critical alert that is known stays critical beside a queue manager that is unknown."""
     first, second, third = healthy.members
     members = (first, replace(second, last_ts=healthy.now - 60_000), third)
@@ -98,7 +105,7 @@ def test_stale_beside_ill(healthy: Situation) -> None:
 
 
 @pytest.mark.parametrize("told", [None, Absence.NO_ANSWER, 0])
-def test_not_reached_is_unknown(healthy: Situation, told: Absence | int | None) -> None:
+def test_not_reached_is_unknown(healthy: StatusData, told: Absence | int | None) -> None:
     """A queue manager that is not, or was never reached is unknown, unless an alert says it better."""
     name = ObjectName("QM02", "queue_manager")
     value = {} if told is None else {"reachable": CurrentValue(told, healthy.now, "CONNECTION", healthy.now, None)}
@@ -110,14 +117,14 @@ def test_not_reached_is_unknown(healthy: Situation, told: Absence | int | None) 
     assert health(said)["QM02"] == "critical"
 
 
-def test_nothing_seen_is_unknown(healthy: Situation) -> None:
+def test_nothing_seen_is_unknown(healthy: StatusData) -> None:
     """An empty store does not look well."""
-    view = status_of(Situation(healthy.now, False, "", "", ()))
+    view = status_of(StatusData(healthy.now, False, "", "", ()))
     assert view.exit.code == 3
     assert status_json(view)["queue_managers"] == []
 
 
-def test_json(ill: Situation) -> None:
+def test_json(ill: StatusData) -> None:
     """The JSON has the promised keys, words and numbers."""
     shown = json.loads(json.dumps(status_json(status_of(ill))))
     assert list(shown) == ["at", "source", "group", "severity", "queue_managers", "groups", "alerts"]
@@ -143,13 +150,13 @@ def test_json(ill: Situation) -> None:
     assert status_json(status_of(replace(ill, past=False, origin="live")))["source"] == "live"
 
 
-def test_a_clock_behind_the_store(healthy: Situation) -> None:
+def test_a_clock_behind_the_store(healthy: StatusData) -> None:
     """A snapshot from the future has age 0, not a negative one."""
     assert status_of(replace(healthy, now=healthy.now - 5000)).queue_managers[0].age_ms == 0
 
 
 def test_interval() -> None:
     """The usual distance is the middle one, so that a pause does not count; without two snapshots it is a default."""
-    assert interval([0, 10, 20, 1000, 1010]) == 10
-    assert interval([5]) == interval([]) == DEFAULT_INTERVAL_MS
-    assert Member("QM01", False, 0, 0).interval_ms == DEFAULT_INTERVAL_MS
+    assert snapshot_interval_ms([0, 10, 20, 1000, 1010]) == 10
+    assert snapshot_interval_ms([5]) == snapshot_interval_ms([]) == DEFAULT_INTERVAL_MS
+    assert OwnerData("QM01", False, 0, 0).interval_ms == DEFAULT_INTERVAL_MS

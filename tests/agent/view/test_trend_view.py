@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view.trend import TrendView, gap_spans, trend_csv, trend_json, trend_text, unit_of
+from mqvitals_agent.view.trend import Trend, gap_spans, trend_csv, trend_json, trend_text, unit_of
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import metric
 
@@ -20,10 +20,10 @@ START = 1795176000000
 Values = Sequence[int | float | None]
 
 
-def view(kind: str, name: str, values: Values, *, why: str = "", note: str = "") -> TrendView:
+def view(kind: str, name: str, values: Values, *, why: str = "", note: str = "") -> Trend:
     points = tuple((START + index * 10_000, value) for index, value in enumerate(values))
     end = points[-1][0] if points else START + 60_000
-    return TrendView(ObjectName("QM01", kind, "X"), metric(kind, name), points, TimeRange(START, end), why, note)
+    return Trend(ObjectName("QM01", kind, "X"), metric(kind, name), points, TimeRange(START, end), why, note)
 
 
 def test_json() -> None:
@@ -87,14 +87,12 @@ def test_counter_golden() -> None:
     assert "\n".join(shown) == COUNTER
 
 
-def records(kind: str, name: str, *told: tuple[int, int, float | None]) -> TrendView:
+def records(kind: str, name: str, *told: tuple[int, int, float | None]) -> Trend:
     """The series of records: end (seconds from the beginning), length (seconds), value."""
     points = tuple((START + end * 1000, value) for end, _, value in told)
     span = TimeRange(START, points[-1][0])
     intervals = tuple(length * 1000 for _, length, _ in told)
-    return TrendView(
-        ObjectName("QM01", kind, "3"), metric(kind, name), points, span, "", "", intervals, by_records=True
-    )
+    return Trend(ObjectName("QM01", kind, "3"), metric(kind, name), points, span, "", "", intervals, by_records=True)
 
 
 def test_rates_divide_by_what_records_cover() -> None:

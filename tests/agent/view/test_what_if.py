@@ -9,8 +9,8 @@ import pytest
 from mqvitals_agent.plan_inputs import KnownMetric, KnownValue
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.text.terminal import cells
-from mqvitals_agent.view.frame import Want, read_frame
-from mqvitals_agent.view.what_if import wanted, what_if_lines
+from mqvitals_agent.view.frame import FrameRequest, read_frame
+from mqvitals_agent.view.what_if import what_if_lines, what_if_metrics
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
@@ -87,7 +87,7 @@ def test_nothing_is_said_of_the_administration_structure_nor_of_other_kinds() ->
     """CSQ_ADMIN holds no messages; a queue has no lines of its own."""
     assert not text("cf_structure", {**STRUCTURE, "type": KnownValue(1, 1)})
     assert not text("queue", {"depth": KnownValue(5, 1)})
-    assert not wanted("queue")
+    assert not what_if_metrics("queue")
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
@@ -103,12 +103,14 @@ def test_few_lines_of_any_width(kind: str, width: int) -> None:
 
 @pytest.mark.parametrize("kind", ALL)
 def test_what_is_asked_for_is_what_the_lines_use(kind: str) -> None:
-    """The lines of the screen are made of what ``wanted`` names."""
-    assert set(ALL[kind]) <= wanted(kind)
+    """The lines of the screen are made of what ``what_if_metrics`` names."""
+    assert set(ALL[kind]) <= what_if_metrics(kind)
 
 
 def test_the_screen_reads_them(stored: StoreReader, judging: Judging) -> None:
     """The detail of an object holds what is known of each metric, or why it is not known."""
-    detail = read_frame(stored, 0, Want("detail", name=ObjectName("QM01", "channel", "TO.QM02")), judging).detail
+    detail = read_frame(
+        stored, 0, FrameRequest("detail", name=ObjectName("QM01", "channel", "TO.QM02")), judging
+    ).detail
     assert detail is not None
-    assert set(detail.planned) == wanted("channel")
+    assert set(detail.planned) == what_if_metrics("channel")

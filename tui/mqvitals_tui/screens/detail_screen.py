@@ -12,8 +12,8 @@ from textual.widget import Widget
 from mqvitals_agent.text.figure import object_words
 from mqvitals_agent.text.styled import Line, Span, Tone, line
 from mqvitals_agent.text.terminal import cells, cut, safe
-from mqvitals_agent.view.detail import detail_lines
-from mqvitals_agent.view.frame import DETAIL, HOUR_MS, Want
+from mqvitals_agent.view.frame import DETAIL, HOUR_MS, FrameRequest
+from mqvitals_agent.view.screens.object import detail_lines
 from mqvitals_agent.view.trend import not_kept
 from mqvitals_rules.page import one_line
 from mqvitals_rules.snapshot import ObjectName
@@ -65,9 +65,11 @@ class DetailScreen(FrameScreen):
         yield StatusBar(id="keys")
 
     @property
-    def want(self) -> Want:
+    def want(self) -> FrameRequest:
         """The object, and what its chart shows."""
-        return Want(DETAIL, name=self.object_name, metric=self._metric, span_ms=self._chosen_ms or self._usual_ms)
+        return FrameRequest(
+            DETAIL, name=self.object_name, metric=self._metric, span_ms=self._chosen_ms or self._usual_ms
+        )
 
     @property
     def _of_records(self) -> bool:

@@ -16,8 +16,8 @@ from textual.widget import Widget
 from mqvitals_agent.commandline.arguments import now_ms
 from mqvitals_agent.text.styled import Line, Tone, line
 from mqvitals_agent.text.terminal import cut, safe, wrap
-from mqvitals_agent.view.frame import Frame, Want
-from mqvitals_agent.view.top_line import header_lines
+from mqvitals_agent.view.frame import Frame, FrameRequest
+from mqvitals_agent.view.screens.header import header_lines
 from mqvitals_rules.check import Judging
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.feed import Read, aged
@@ -66,7 +66,7 @@ class FrameScreen(Screen[None], inherit_bindings=False):
     class Wanted(Message):
         """The screen on top wants this to be read from now on."""
 
-        def __init__(self, want: Want) -> None:
+        def __init__(self, want: FrameRequest) -> None:
             super().__init__()
             self.want = want
 
@@ -80,7 +80,7 @@ class FrameScreen(Screen[None], inherit_bindings=False):
 
     @property
     @abstractmethod
-    def want(self) -> Want:
+    def want(self) -> FrameRequest:
         """What this screen shows."""
 
     @abstractmethod

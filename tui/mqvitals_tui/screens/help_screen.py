@@ -13,7 +13,7 @@ from textual.screen import Screen
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Line, Span, Tone, line, tone_of
 from mqvitals_agent.text.terminal import fit, wrap
-from mqvitals_agent.view.overview import heading
+from mqvitals_agent.view.screens.overview import heading
 from mqvitals_tui.keys import APP, EVERYWHERE, HELP, Hint, hint_line, shown
 from mqvitals_tui.widgets.banner import Banner
 from mqvitals_tui.widgets.lines import LinesView

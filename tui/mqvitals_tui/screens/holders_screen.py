@@ -16,8 +16,8 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.text.figure import age, object_words
 from mqvitals_agent.text.styled import Line, Tone, line
 from mqvitals_agent.text.terminal import safe, wrap
-from mqvitals_agent.view.frame import DETAIL, Want
-from mqvitals_agent.view.holders import holders_lines
+from mqvitals_agent.view.frame import DETAIL, FrameRequest
+from mqvitals_agent.view.screens.holders import holders_lines
 from mqvitals_agent.who.client import NoAgentAnswer, ask_agent
 from mqvitals_agent.who.holder import Holders
 from mqvitals_rules.snapshot import ObjectName
@@ -76,9 +76,9 @@ class HoldersScreen(FrameScreen):
         self._gone.set()
 
     @property
-    def want(self) -> Want:
+    def want(self) -> FrameRequest:
         """The queue: the header says how old the store is, and who is watched."""
-        return Want(DETAIL, name=self.queue)
+        return FrameRequest(DETAIL, name=self.queue)
 
     @property
     def body(self) -> Widget:

@@ -12,12 +12,11 @@ from textual.widgets import Input
 
 from mqvitals_agent.text.figure import number
 from mqvitals_agent.text.styled import Line
-from mqvitals_agent.view.agent_view import agent_lines
-from mqvitals_agent.view.alert_list import alert_lines
-from mqvitals_agent.view.columns import columns
-from mqvitals_agent.view.frame import AGENT, ALERTS, OVERVIEW, Frame, Want
-from mqvitals_agent.view.listing import matching, ordered
-from mqvitals_agent.view.overview import overview_lines
+from mqvitals_agent.view.frame import AGENT, ALERTS, OVERVIEW, Frame, FrameRequest
+from mqvitals_agent.view.lists import columns, matching, ordered, spaced
+from mqvitals_agent.view.screens.agent import agent_lines
+from mqvitals_agent.view.screens.alerts import alert_lines
+from mqvitals_agent.view.screens.overview import overview_lines
 from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import task_lines
 from mqvitals_rules.snapshot import ObjectName
@@ -25,7 +24,6 @@ from mqvitals_tui.feed import Read
 from mqvitals_tui.keys import ACROSS, MAIN, MOVES, WHO, Hint, hint_line
 from mqvitals_tui.places import BEHIND, BY_ID, CHINIT, DATA_SETS, PLACES, QUEUES, STRUCTURES, Place, place_row
 from mqvitals_tui.screens.frame_screen import FrameScreen, Sight
-from mqvitals_tui.screens.spacing import spaced
 from mqvitals_tui.widgets.banner import Banner
 from mqvitals_tui.widgets.filter_line import FilterLine
 from mqvitals_tui.widgets.lines import LinesView
@@ -83,7 +81,7 @@ class MainScreen(FrameScreen):
         return self.query_one("#filter", FilterLine)
 
     @property
-    def want(self) -> Want:
+    def want(self) -> FrameRequest:
         """What the place wants."""
         return self._place.want
 

@@ -1,4 +1,4 @@
-"""The screen of one object, without its chart: state, what to do, what belongs to it, what the rules say, its figures."""
+"""The screen of one object, without its chart: state, advice, related objects, rules, figures."""
 
 from __future__ import annotations
 
@@ -20,18 +20,16 @@ from mqvitals_agent.text.figure import (
 from mqvitals_agent.text.severity import WIDEST, Health, health_of
 from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, tone_of
 from mqvitals_agent.text.terminal import cells, cut, fit, safe, wrap
-from mqvitals_agent.view.alerts import lasted, short_summary, since, told_summary
+from mqvitals_agent.view.alerts import duration_words, open_summary, short_summary, since_words
 from mqvitals_agent.view.console import console_lines
-from mqvitals_agent.view.incident import incident_lines
-from mqvitals_agent.view.interval import interval_lines
-from mqvitals_agent.view.judgement import rule_lines
-from mqvitals_agent.view.record_words import needs_words, on_zos
-from mqvitals_agent.view.related import Related
-from mqvitals_agent.view.remedy import TREND
-from mqvitals_agent.view.subject import Detail
+from mqvitals_agent.view.object_detail import ObjectDetail, RelatedObjects
+from mqvitals_agent.view.screens.object_sections import interval_lines, rule_lines
+from mqvitals_agent.view.status import GroupStatus
 from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import task_lines
+from mqvitals_agent.view.values import MAIN_METRIC, on_zos, trace_words
 from mqvitals_agent.view.what_if import what_if_lines
+from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.page import one_line
 from mqvitals_rules.snapshot import Instance, ObjectName, Source
 from mqvitals_rules.vocabulary.metric import Absence
@@ -39,7 +37,31 @@ from mqvitals_rules.vocabulary.tables import KINDS
 
 if TYPE_CHECKING:
     from mqvitals_agent.view.frame import Frame
-    from mqvitals_agent.view.status import StatusView
+
+
+MOST_EFFECTS = 5
+"""So many of the alerts that one brought about are named."""
+
+
+def incident_lines(alert: Alert, status: GroupStatus, indent: int, width: int) -> Iterator[Line]:
+    """Which alert brought this one about, and which ones it brought about; the key of each line is that one's object.
+
+    Those about the same object stand on the same screen anyway.
+    """
+    lead = " " * indent
+    own = alert.key.object
+    cause = status.explained.get(alert.key)
+    told = [] if cause is None or cause.object == own else [("brought about by", cause)]
+    effects = [
+        each.key for each in status.firing if status.explained.get(each.key) == alert.key and each.key.object != own
+    ]
+    told += [("brought about", key) for key in effects[:MOST_EFFECTS]]
+    for words, key in told:
+        text = cut(f"{lead}{words} {safe(key.rule)} {object_words(key.object)}", width)
+        yield Line((Span(text, Tone.FAINT),), str(key.object))
+    if len(effects) > MOST_EFFECTS:
+        yield line(f"{lead}brought about {number(len(effects) - MOST_EFFECTS)} more", Tone.FAINT)
+
 
 _INDENT = "  "
 _WIDE = 100
@@ -72,18 +94,18 @@ def detail_lines(frame: Frame, width: int) -> tuple[Line, ...]:
     )
 
 
-def _unknown(detail: Detail, width: int) -> Iterator[Line]:
+def _unknown(detail: ObjectDetail, width: int) -> Iterator[Line]:
     yield from _wrapped(f"{Health.UNKNOWN}  The store holds no {safe(str(detail.name))}", width, Tone.UNKNOWN)
     for near in detail.near:
         yield Line((Span(f"{_INDENT}did you mean "), Span(safe(near), Tone.STRONG)), near)
 
 
-def _state(detail: Detail, status: StatusView, now: int, width: int) -> Iterator[Line]:
+def _state(detail: ObjectDetail, status: GroupStatus, now: int, width: int) -> Iterator[Line]:
     name = detail.name
     words = object_words(name) if name.kind != "queue_manager" else f"queue manager {safe(name.owner)}"
     if name.kind in ("queue", "channel", "cf_structure"):
         words = f"{safe(name.owner)} {kind_words(name.kind)} {safe(name.name)}"
-    lasted = "" if detail.since is None else f"  for {age(now - detail.since)}, since {since(detail.since, now)}"
+    lasted = "" if detail.since is None else f"  for {age(now - detail.since)}, since {since_words(detail.since, now)}"
     sign = str(detail.health)
     first = Line((Span(sign, tone_of(detail.health)), Span("  "), Span(words, Tone.STRONG), Span(lasted)))
     if cells(first.text) <= width:
@@ -100,11 +122,11 @@ def _state(detail: Detail, status: StatusView, now: int, width: int) -> Iterator
     for alert in detail.alerts:
         health = health_of(alert.severity)
         head = f"{health.glyph} {safe(alert.key.rule)}  "
-        yield from _wrapped(safe(told_summary(alert)), width, tone_of(health), first=head, rest=" " * cells(head))
+        yield from _wrapped(safe(open_summary(alert)), width, tone_of(health), first=head, rest=" " * cells(head))
         yield from incident_lines(alert, status, cells(head), width)
 
 
-def _below(detail: Detail, now: int, width: int) -> Iterator[Line]:
+def _below(detail: ObjectDetail, now: int, width: int) -> Iterator[Line]:
     """The open alerts of what belongs to it, the worst first; Enter opens the object of each."""
     if not detail.below:
         return
@@ -113,7 +135,7 @@ def _below(detail: Detail, now: int, width: int) -> Iterator[Line]:
         health = health_of(alert.severity)
         head = f"{fit(str(health), WIDEST)}  "
         words = (
-            f"{lasted(alert, detail.until or now)}  {safe(alert.key.rule)}  {object_words(alert.key.object)}: "
+            f"{duration_words(alert, detail.until or now)}  {safe(alert.key.rule)}  {object_words(alert.key.object)}: "
             f"{safe(short_summary(alert))}"
         )
         key = str(alert.key.object if alert.scope.kind == "agent" else alert.scope)
@@ -124,7 +146,7 @@ def _below(detail: Detail, now: int, width: int) -> Iterator[Line]:
             yield line(each, Tone.PLAIN, key)
 
 
-def _next(detail: Detail, width: int) -> Iterator[Line]:
+def _next(detail: ObjectDetail, width: int) -> Iterator[Line]:
     """What to do about the worst that fires, and the command to look closer with."""
     if detail.lead is not None:
         lead, remedy = detail.lead
@@ -146,13 +168,13 @@ def _next(detail: Detail, width: int) -> Iterator[Line]:
         yield from _wrapped(safe(one_line(detail.mqsc)), width, Tone.STRONG, first=f"{_INDENT}MQSC: ", rest=_INDENT * 2)
 
 
-def _tasks(detail: Detail, now: int, width: int) -> tuple[Line, ...]:
+def _tasks(detail: ObjectDetail, now: int, width: int) -> tuple[Line, ...]:
     if detail.name.kind != "channel_initiator":
         return ()
     return task_lines(Item(detail.name, detail.health, detail.values or {}, detail.stale), detail.tasks, now, width)
 
 
-def _related(detail: Detail, now: int, width: int) -> Iterator[Line]:
+def _related(detail: ObjectDetail, now: int, width: int) -> Iterator[Line]:
     if not detail.related:
         return
     yield heading("Belongs to it", width)
@@ -160,7 +182,7 @@ def _related(detail: Detail, now: int, width: int) -> Iterator[Line]:
         yield from _relation(each, now, width)
 
 
-def _relation(each: Related, now: int, width: int) -> Iterator[Line]:
+def _relation(each: RelatedObjects, now: int, width: int) -> Iterator[Line]:
     if not each.objects:
         yield from _wrapped(f"{each.words}: {safe(each.text)}", width, first=_INDENT, rest=_INDENT * 2)
         return
@@ -183,11 +205,11 @@ def _relation(each: Related, now: int, width: int) -> Iterator[Line]:
 
 
 def _main(name: ObjectName, told: CurrentValue | None, now: int) -> str:
-    metric = TREND[name.kind]
+    metric = MAIN_METRIC[name.kind]
     return "" if told is None else f"  {metric_words(metric)} {_told(told, name.kind, metric)}{_age(told, now)}"
 
 
-def _figures(detail: Detail, now: int, width: int) -> Iterator[Line]:
+def _figures(detail: ObjectDetail, now: int, width: int) -> Iterator[Line]:
     """What is known, by the answer that told it, in the vocabulary's order."""
     kind, values = KINDS[detail.name.kind], detail.values or {}
     present = [
@@ -234,7 +256,7 @@ def _long(spans: list[Span], text: str, old: str, width: int, tone: Tone) -> Ite
         yield line(each, tone)
 
 
-def _instances(detail: Detail, width: int) -> Iterator[Line]:
+def _instances(detail: ObjectDetail, width: int) -> Iterator[Line]:
     if len(detail.instances) < 2:
         return
     yield heading(f"Instances: {number(len(detail.instances))}", width)
@@ -254,7 +276,7 @@ def _instance(each: Instance, kind: str) -> str:
     return "  ".join(parts)
 
 
-def _absent(detail: Detail, width: int) -> Iterator[Line]:
+def _absent(detail: ObjectDetail, width: int) -> Iterator[Line]:
     """What is not known, by the reason."""
     kind, values = KINDS[detail.name.kind], detail.values or {}
     reasons: dict[str, list[str]] = {}
@@ -274,10 +296,10 @@ def _absent(detail: Detail, width: int) -> Iterator[Line]:
     for reason, names in reasons.items():
         yield from _wrapped(f"{reason}: {', '.join(names)}", width, Tone.ABSENT, first=_INDENT, rest=_INDENT * 2)
         if reason == Absence.NEEDS_SMF.value and on_zos(values):
-            yield from _wrapped(needs_words(kind.name), width, Tone.FAINT, first=_INDENT * 2, rest=_INDENT * 2)
+            yield from _wrapped(trace_words(kind.name), width, Tone.FAINT, first=_INDENT * 2, rest=_INDENT * 2)
 
 
-def _charts(detail: Detail, width: int) -> Iterator[Line]:
+def _charts(detail: ObjectDetail, width: int) -> Iterator[Line]:
     others = [name for name in detail.chartable if name != detail.metric]
     if others:
         yield heading("Other charts", width)

@@ -1,17 +1,17 @@
-"""What rules say of an object by what a store holds: the same for ``rules explain`` and for the object's screen."""
+"""What the rules find for an object with the values that a store holds: for ``rules explain`` and for the object's screen."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from mqvitals_agent.store.message_window import MessageWindow
-from mqvitals_agent.view.stored_world import lasting_owners, learn, load_kind
+from mqvitals_agent.store.result import CurrentValue
 from mqvitals_rules.baseline import hours, middle
 from mqvitals_rules.finding import Finding, find
 from mqvitals_rules.form import Form
-from mqvitals_rules.snapshot import ObjectName, Source
-from mqvitals_rules.vocabulary.metric import MetricType
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
+from mqvitals_rules.vocabulary.metric import MetricType, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
 from mqvitals_rules.vocabulary.tables import metric as metric_of
 from mqvitals_rules.windows import Message, Point
@@ -20,17 +20,70 @@ from mqvitals_rules.world import RELATIONS, Declared, World
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
 
+
+def lasting_owners(reader: StoreReader) -> frozenset[str]:
+    """The owners whose SMF records do not go stale: no agent polls them, so that their newest records are how they are.
+
+    Raises StoreError.
+    """
+    past = reader.meta().past
+    return frozenset(owner.name for owner in reader.owners() if past or not owner.last_cycle)
+
+
+def load_kind(
+    reader: StoreReader,
+    world: World,
+    owner: str,
+    kind: str,
+    group: str,
+    metrics: Collection[str] | None = None,
+    lasting: Collection[str] = (),
+) -> None:
+    """Tell the world of all existing objects of a kind of an owner, only of ``metrics`` when given; ``group`` is the group's name.
+
+    ``lasting`` is as ``lasting_owners`` gives it. Raises StoreError.
+    """
+    for name, current in reader.current_by_kind(owner, kind, metrics).items():
+        load_values(world, name, group, current, lasting)
+
+
+def load_values(
+    world: World, name: ObjectName, group: str, told: Mapping[str, CurrentValue], lasting: Collection[str] = ()
+) -> None:
+    """Tell the world of one object. ``lasting`` is as ``lasting_owners`` gives it."""
+    # Nothing but accounting tells of applications, and it may be switched on for an hour of a year.
+    stays = name.owner in lasting or name.kind == "application"
+    poll = KINDS[name.kind].poll
+    values = {}
+    recorded: dict[tuple[str, Source, int | None, int], dict[str, Reported]] = {}
+    for metric, current in told.items():
+        if current.source is not Source.POLL and current.ts is not None:
+            about = current.probe, current.source, current.interval_ms, current.ts
+            recorded.setdefault(about, {})[metric] = current.value
+            continue
+        # What a poll asked for in vain is absent to a rule, however well the last value is remembered.
+        silent = current.unanswered is not None and current.probe == poll
+        values[metric] = current.unanswered if silent and current.unanswered is not None else current.value
+    records = [
+        Reading(
+            name, probe, ts, values_of, None if stays and source is Source.SMF else interval, poll=False, source=source
+        )
+        for (probe, source, interval, ts), values_of in recorded.items()
+    ]
+    world.learn(Snapshot(name.owner, name.owner == group, 0, 0, (Reading(name, poll, 0, values), *records)))
+
+
 _HOUR_MS = 3_600_000
 
 
-class Judged(NamedTuple):
+class ObjectExplanations(NamedTuple):
     """What each rule says of an object, as of ``now``: the object's owner's last snapshot, ms UTC."""
 
     now: int
     findings: tuple[Finding, ...]
 
 
-def judge(reader: StoreReader, forms: Iterable[Form], facts: Declared, name: ObjectName) -> Judged:
+def explain_object(reader: StoreReader, forms: Iterable[Form], facts: Declared, name: ObjectName) -> ObjectExplanations:
     """Judge an object by what the store holds of it and of what belongs to it, by each of ``forms`` in turn.
 
     Raises UnknownNameError for an object that the store does not know, StoreError when it cannot be read.
@@ -54,12 +107,12 @@ def judge(reader: StoreReader, forms: Iterable[Form], facts: Declared, name: Obj
             _load_related(reader, world, name, kind, group, lasting)
         loaded |= kinds
         findings.append(find(form, KINDS, world, past, state, now))
-    return Judged(now, tuple(findings))
+    return ObjectExplanations(now, tuple(findings))
 
 
 def _load(reader: StoreReader, world: World, name: ObjectName, group: str, lasting: Collection[str]) -> None:
     """Tell the world what the store holds of an object. Raises UnknownNameError for one that the store does not know."""
-    learn(world, name, group, reader.current(name), lasting)
+    load_values(world, name, group, reader.current(name), lasting)
 
 
 def _load_company(

@@ -10,9 +10,8 @@ from mqvitals_agent.text.severity import WIDEST, Health, worst
 from mqvitals_agent.text.styled import Line, Span, Tone, line, tone_of
 from mqvitals_agent.text.terminal import cells, fit, safe, wrap
 from mqvitals_agent.view.console import failing_words
-from mqvitals_agent.view.situation import refused_words, unstored_words
+from mqvitals_agent.view.status import refused_words, unstored_words, without_answer
 from mqvitals_agent.view.table import Item
-from mqvitals_agent.view.unknown import without_answer
 from mqvitals_rules.snapshot import Outcome
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import metric

@@ -1,0 +1,327 @@
+"""The key figures of queue managers and structures, each small enough for one cell, and their last hour.
+
+A figure that is older than the newest snapshot shows its own age (``BP3 4 % 41s``); one that is absent shows why.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.text.figure import figure, number, short_age, whole_percent
+from mqvitals_agent.text.severity import Health, health_of
+from mqvitals_agent.text.terminal import safe
+from mqvitals_agent.view.status import (
+    STALE_INTERVALS,
+    Current,
+    GroupStatus,
+    OwnerData,
+    OwnerStatus,
+    StatusData,
+    health_of_object,
+)
+from mqvitals_agent.view.trend import Points
+from mqvitals_agent.view.values import PER_SECOND, RATE, with_rates
+from mqvitals_rules.lifecycle.alert import Alert
+from mqvitals_rules.snapshot import ObjectName, Outcome
+from mqvitals_rules.vocabulary.metric import CHANNEL_TYPE, Absence
+from mqvitals_rules.vocabulary.tables import KINDS, metric
+
+if TYPE_CHECKING:
+    from mqvitals_agent.store.reader import StoreReader
+
+
+Values = Mapping[str, CurrentValue]
+
+NOT_ASKED = Absence.NOT_ASKED.value
+_OWN_KINDS = frozenset({"queue_manager", "agent"})
+_OF_OUTCOME = (
+    (Outcome.REFUSED, Absence.NOT_AUTHORISED),
+    (Outcome.UNREACHABLE, Absence.UNREACHABLE),
+    (Outcome.INCOMPLETE, Absence.NO_ANSWER),
+    (Outcome.DAMAGED, Absence.NO_ANSWER),
+    (Outcome.FAILED, Absence.NO_ANSWER),
+    (Outcome.UNKNOWN_COMMAND, Absence.NO_ANSWER),
+)
+_CHANNEL_STATES = metric("channel", "status").values
+_RUNNING, _RETRYING, _STOPPED, _INACTIVE = (
+    _CHANNEL_STATES[name] for name in ("RUNNING", "RETRYING", "STOPPED", "INACTIVE")
+)
+
+
+class ExtremeFigure(NamedTuple):
+    """The object whose figure is the least or greatest."""
+
+    name: ObjectName
+    told: CurrentValue
+
+
+def objects_of_kind(current: Current, owner: str, kind: str) -> dict[ObjectName, Values]:
+    """What is known of an owner's objects of a kind."""
+    return {name: values for name, values in current.items() if name.owner == owner and name.kind == kind}
+
+
+def least_free(current: Current, member: OwnerData, now: int) -> str:
+    """The buffer pool with the least free: ``BP3 4 %``."""
+    return _extreme_text(current, member, now, kind="buffer_pool", name="free_pct", prefix="BP", sign=-1)
+
+
+def fullest(current: Current, member: OwnerData, now: int, *, aged: bool = True) -> str:
+    """The page set with the most used: ``PS4 62 %``; its own age with it unless ``aged`` is false."""
+    return _extreme_text(current, member, now, kind="page_set", name="used_pct", prefix="PS", sign=1, aged=aged)
+
+
+def channel_counts(current: Current, member: OwnerData, now: int, alerts: Iterable[Alert] = ()) -> str:
+    """Channels by state, and of how many there is an alert: ``48 run 1 retry ▲1``.
+
+    Those that are inactive are nobody's concern here.
+    """
+    told = [
+        values["status"] for values in objects_of_kind(current, member.name, "channel").values() if "status" in values
+    ]
+    if not told:
+        return nothing_known(current, member.name, "channel")
+    numbers = Counter(each.value for each in told)
+    absent = sum(count for value, count in numbers.items() if isinstance(value, Absence))
+    if absent == len(told):
+        return _reason(told)
+    run, retry, stop = numbers[_RUNNING], numbers[_RETRYING], numbers[_STOPPED]
+    other = len(told) - absent - run - retry - stop - numbers[_INACTIVE]
+    parts = [f"{number(run)} run"]
+    parts += [
+        f"{number(count)} {word}" for count, word in ((retry, "retry"), (stop, "stop"), (other, "other")) if count
+    ]
+    parts += [f"? {number(absent)}"] if absent else []
+    about: dict[ObjectName, Health] = {}
+    for alert in alerts:
+        if (alert.scope.owner, alert.scope.kind) == (member.name, "channel"):
+            about[alert.scope] = max(about.get(alert.scope, Health.OK), health_of(alert.severity))
+    ill = [health for health in about.values() if health >= Health.WARNING]
+    parts += [f"{max(ill).glyph}{number(len(ill))}"] if ill else []
+    # The newest tells when the question was last answered; a channel of its own may have been asked for by name.
+    return " ".join(parts) + own_age(max(told, key=lambda each: each.ts or 0), member, now)
+
+
+def task_counts(current: Current, member: OwnerData, now: int) -> str:
+    """Adapters and dispatchers, started of configured: ``8/8 A 5/5 D``, or that the channel initiator does not run."""
+    values = current.get(ObjectName(member.name, "channel_initiator"))
+    if not values:
+        return nothing_known(current, member.name, "channel_initiator")
+    status = values.get("status")
+    if status is not None and not isinstance(status.value, Absence):
+        word = figure(status.value, metric("channel_initiator", "status"))
+        if word != "RUNNING":
+            return word + own_age(status, member, now)
+    pairs = [
+        (_plain(values, f"{kind}_started"), _plain(values, f"{kind}_max"), letter)
+        for kind, letter in (("adapters", "A"), ("dispatchers", "D"))
+    ]
+    latest = max(values.values(), key=lambda each: each.ts or 0)
+    if all(started == most == "?" for started, most, _ in pairs):
+        return _reason(list(values.values()))
+    return " ".join(f"{started}/{most} {letter}" for started, most, letter in pairs) + own_age(latest, member, now)
+
+
+def full_logs(current: Current, member: OwnerData, now: int) -> str:
+    """Active logs that wait to be archived, of all: ``0/8``."""
+    values = current.get(ObjectName(member.name, "log"), {})
+    full = values.get("full_logs")
+    if full is None:
+        return nothing_known(current, member.name, "log")
+    if isinstance(full.value, Absence):
+        return full.value.value
+    return f"{_plain(values, 'full_logs')}/{_plain(values, 'total_logs')}{own_age(full, member, now)}"
+
+
+def extreme_figure(current: Current, owner: str, kind: str, name: str, sign: int) -> ExtremeFigure | None:
+    """The object of a kind whose metric is the greatest (``sign`` 1) or the least (-1); None when none is known."""
+    present = [
+        (sign * told.value, ExtremeFigure(object_name, told))
+        for object_name, values in objects_of_kind(current, owner, kind).items()
+        if (told := values.get(name)) is not None and not isinstance(told.value, Absence | str)
+    ]
+    return max(present, key=lambda pair: pair[0])[1] if present else None
+
+
+def reason_of(current: Current, owner: str, kind: str, name: str) -> str:
+    """Why no object of a kind has a figure: the commonest reason, or what became of the command that reports them."""
+    told = [values[name] for values in objects_of_kind(current, owner, kind).values() if name in values]
+    return _reason(told) if told else nothing_known(current, owner, kind)
+
+
+def nothing_known(current: Current, owner: str, kind: str) -> str:
+    """Why no object of a kind is known: the queue manager answers its command in a way that cannot be read, or not yet."""
+    poll = KINDS[kind].poll
+    outcomes = {
+        values["outcome"].value
+        for name, values in objects_of_kind(current, owner, "agent").items()
+        if name.name.partition(" ")[0] == poll and "outcome" in values
+    }
+    return next((absence.value for outcome, absence in _OF_OUTCOME if outcome.value in outcomes), NOT_ASKED)
+
+
+def _extreme_text(
+    current: Current, member: OwnerData, now: int, *, kind: str, name: str, prefix: str, sign: int, aged: bool = True
+) -> str:
+    extreme = extreme_figure(current, member.name, kind, name, sign)
+    if extreme is None:
+        return reason_of(current, member.name, kind, name)
+    share = extreme.told.value
+    assert not isinstance(share, Absence | str)
+    old = own_age(extreme.told, member, now) if aged else ""
+    return f"{prefix}{safe(extreme.name.name)} {whole_percent(abs(share))}{old}"
+
+
+def _plain(values: Values, name: str) -> str:
+    told = values.get(name)
+    if told is None or isinstance(told.value, Absence | str):
+        return "?"
+    return number(told.value)
+
+
+def _reason(told: Iterable[CurrentValue]) -> str:
+    """Why there is no figure at all: the commonest reason."""
+    reasons = Counter(each.value.value for each in told if isinstance(each.value, Absence))
+    return reasons.most_common(1)[0][0] if reasons else NOT_ASKED
+
+
+def newest_ts(current: Current, owner: str) -> int | None:
+    """When the newest of an owner's figures was told, ms UTC; what the agent reports of its own commands is none of them."""
+    times = [
+        told.ts
+        for name, values in current.items()
+        if name.owner == owner and name.kind not in _OWN_KINDS
+        for told in values.values()
+        if told.ts is not None
+    ]
+    return max(times, default=None)
+
+
+def own_age(told: CurrentValue | None, member: OwnerData, now: int) -> str:
+    """The age of a figure that the newest snapshot did not bring."""
+    if told is None or told.ts is None or member.last_ts - told.ts < member.interval_ms / 2:
+        return ""
+    return f" {short_age(now - told.ts)}"
+
+
+SPAN_MS = 3_600_000
+
+_SERVER_CONNECTION = CHANNEL_TYPE["SVRCONN"]
+
+_WATCHED = (("buffer_pool", "free_pct", -1), ("page_set", "used_pct", 1))
+
+MOST_STRUCTURE_TRENDS = 12
+"""Structures whose past is read, the fullest."""
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewHistory:
+    """``points`` are (ms UTC, value or None) by object; ``rates`` messages a second of an owner's channels."""
+
+    points: Mapping[ObjectName, Points] = field(default_factory=dict)
+    rates: Mapping[str, CurrentValue] = field(default_factory=dict)
+
+
+def read_overview_history(reader: StoreReader, situation: StatusData) -> OverviewHistory:
+    """Read the last hour before ``situation.now``, or before its owner fell silent. Raises StoreError."""
+    points: dict[ObjectName, Points] = {}
+    rates: dict[str, CurrentValue] = {}
+    for member in situation.members:
+        # Of who has been silent: the hour before it fell silent.
+        since = min(situation.now, member.last_ts) - SPAN_MS
+        if member.is_group:
+            found = objects_of_kind(situation.current, member.name, "cf_structure")
+            fullest = sorted(found, key=lambda name: -_number(found[name].get("entries_pct")))[:MOST_STRUCTURE_TRENDS]
+            points |= {name: reader.trend(name, "entries_pct", since).points for name in fullest}
+            continue
+        for kind, name, sign in _WATCHED:
+            extreme = extreme_figure(situation.current, member.name, kind, name, sign)
+            if extreme is not None:
+                points[extreme.name] = reader.trend(extreme.name, name, since).points
+        rate = _message_rate(reader, member.name)
+        if rate is not None:
+            rates[member.name] = rate
+    return OverviewHistory(points, rates)
+
+
+def _message_rate(reader: StoreReader, owner: str) -> CurrentValue | None:
+    """What all message channels of a queue manager move a second, or why that is not known; None without a channel.
+
+    Server-connection channels are left out: they count calls.
+    """
+    current = reader.current_by_kind(owner, "channel", (RATE["channel"], "type"))
+    between = {name: values for name, values in current.items() if not _serves(values.get("type"))}
+    rates = [values[PER_SECOND] for values in with_rates(reader, "channel", between).values() if PER_SECOND in values]
+    told = [rate for rate in rates if not isinstance(rate.value, Absence | str)]
+    if not told:
+        return max(rates, key=lambda each: each.asked, default=None)
+    newest = max(told, key=lambda each: each.ts or 0)
+    # A channel that the newest answer does not hold moves nothing now.
+    return newest._replace(value=sum(_number(each) for each in told if each.ts == newest.ts))
+
+
+def _serves(told: CurrentValue | None) -> bool:
+    return told is not None and told.value == _SERVER_CONNECTION
+
+
+def _number(told: CurrentValue | None) -> float:
+    return -1.0 if told is None or isinstance(told.value, Absence | str) else told.value
+
+
+def as_seen(view: GroupStatus, member: OwnerData) -> OwnerData:
+    """The member as of the newest of its figures, where it has told nothing for a while.
+
+    So there is one age for the whole line, and not one in every cell.
+    """
+    seen = newest_ts(view.situation.current, member.name)
+    if seen is None or seen >= member.last_ts - member.interval_ms / 2:
+        return member
+    return replace(member, last_ts=seen)
+
+
+def seen_ts(view: GroupStatus, member: OwnerStatus) -> int | None:
+    """When it last said something, ms UTC; None when it never did."""
+    if member.reachable:
+        return view.situation.now - member.age_ms
+    return newest_ts(view.situation.current, member.name)
+
+
+def groups_of(view: GroupStatus) -> dict[str, OwnerData]:
+    """The queue-sharing groups by name: one, but for stores of SMF records of several."""
+    return {member.name: member for member in view.situation.members if member.is_group}
+
+
+def structure_name(name: ObjectName, groups: Collection[str]) -> str:
+    """A structure's name, with its group's where there are several."""
+    return safe(f"{name.owner}/{name.name}" if len(groups) > 1 else name.name)
+
+
+def worst_and_fullest(view: GroupStatus) -> list[tuple[Health, ObjectName]]:
+    """The structures of the groups and how they are, the worst first, of those the fullest."""
+    ranked = sorted(
+        (
+            (_structure_health(view, group, name, values), _share(values), name)
+            for group in groups_of(view).values()
+            for name, values in objects_of_kind(view.situation.current, group.name, "cf_structure").items()
+        ),
+        key=lambda item: (-item[0], -item[1], item[2]),
+    )
+    return [(health, name) for health, _, name in ranked]
+
+
+def _structure_health(view: GroupStatus, group: OwnerData, name: ObjectName, values: Values) -> Health:
+    """As its alerts say; without any it is OK only when its figures are there and of now."""
+    if any(each.stale for each in view.groups if each.name == group.name):
+        return Health.UNKNOWN
+    told = values.get("entries_pct")
+    fresh = told is not None and told.ts is not None and group.last_ts - told.ts <= STALE_INTERVALS * group.interval_ms
+    known = fresh and told is not None and not isinstance(told.value, Absence)
+    return max(health_of_object(name, view.firing), Health.OK if known else Health.UNKNOWN)
+
+
+def _share(values: Values) -> float:
+    told = values.get("entries_pct")
+    return -1.0 if told is None or isinstance(told.value, Absence | str) else told.value

@@ -1,0 +1,403 @@
+"""One object with all that is known of it: figures, rules, related objects, alerts, its chart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from mqvitals_agent.plan_inputs import KnownMetric, known_metrics
+from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.text.chart import TimeRange
+from mqvitals_agent.text.severity import Health, health_of
+from mqvitals_agent.view.alerts import Remedy, read_remedy
+from mqvitals_agent.view.console import ConsoleExcerpt, read_console
+from mqvitals_agent.view.explanation import explain_object
+from mqvitals_agent.view.lists import health_by_object, health_of_item
+from mqvitals_agent.view.status import GroupStatus, OwnerStatus, silent_since
+from mqvitals_agent.view.table import Item
+from mqvitals_agent.view.tasks import TASKS, read_tasks, with_tasks
+from mqvitals_agent.view.trend import Trend, trend_of
+from mqvitals_agent.view.values import MAIN_METRIC
+from mqvitals_agent.view.what_if import what_if_metrics
+from mqvitals_rules.finding import Finding
+from mqvitals_rules.form import Form
+from mqvitals_rules.lifecycle.alert import Alert
+from mqvitals_rules.snapshot import Instance, ObjectName
+from mqvitals_rules.vocabulary.metric import Absence, MetricType
+from mqvitals_rules.vocabulary.tables import KINDS
+from mqvitals_rules.vocabulary.tables import metric as metric_of
+
+if TYPE_CHECKING:
+    from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_rules.check import Judging
+
+
+MOST = 12
+"""Objects of one relation that are named; of more there is only a number."""
+
+Values = Mapping[str, CurrentValue]
+
+
+class RelatedObjects(NamedTuple):
+    """Objects that stand in one relation to another: in words what they are to it, and the first of them.
+
+    ``more`` counts those that are left out. Without objects, ``text`` says what is known instead (a partner's name).
+    """
+
+    words: str
+    objects: tuple[tuple[ObjectName, Health, CurrentValue | None], ...] = ()
+    more: int = 0
+    text: str = ""
+
+
+def read_related(
+    reader: StoreReader, status: GroupStatus, name: ObjectName, values: Values
+) -> tuple[RelatedObjects, ...]:
+    """What belongs to an object, as far as the store knows it. Raises StoreError."""
+    reads = _Reads(reader, status, name)
+    match name.kind:
+        case "queue":
+            found = _of_queue(reads, values)
+        case "channel":
+            found = _of_channel(reads, values)
+        case "page_set":
+            found = [
+                reads.one("its buffer pool", "buffer_pool", _word(values, "buffer_pool")),
+                reads.pointing("queues on it", "queue", "page_set"),
+            ]
+        case "buffer_pool":
+            found = [
+                reads.pointing("page sets that use it", "page_set", "buffer_pool"),
+                reads.pointing("queues in it", "queue", "buffer_pool"),
+            ]
+        case "cf_structure":
+            found = [
+                reads.pointing("shared queues in it", "queue", "cf_structure"),
+                reads.beginning("its shared message data sets", "smds"),
+            ]
+        case "smds":
+            structure = name.name.partition("/")[0]
+            found = [reads.one("its structure", "cf_structure", structure)]
+        case "queue_manager":
+            found = [
+                reads.one("its log", "log", ""),
+                reads.one("its channel initiator", "channel_initiator", ""),
+                reads.all("its buffer pools", "buffer_pool"),
+                reads.all("its page sets", "page_set"),
+            ]
+        case "qsg":
+            found = [reads.all("its structures", "cf_structure"), reads.members("its queue managers")]
+        case "adapter" | "dispatcher" | "ssl_task" | "dns_task":
+            found = [reads.one("its channel initiator", "channel_initiator", "")]
+        case _:
+            found = [reads.one("its queue manager", "queue_manager", "")]
+    return tuple(each for each in found if each is not None and (each.objects or each.text))
+
+
+def _of_queue(reads: _Reads, values: Values) -> list[RelatedObjects | None]:
+    storage = _word(values, "storage_class")
+    return [
+        RelatedObjects("its storage class", text=storage) if storage else None,
+        reads.one("its page set", "page_set", _word(values, "page_set")),
+        reads.one("its buffer pool", "buffer_pool", _word(values, "buffer_pool")),
+        reads.one("its structure", "cf_structure", _word(values, "cf_structure")),
+        reads.pointing("channels that send from it", "channel", "xmitq"),
+    ]
+
+
+def _of_channel(reads: _Reads, values: Values) -> list[RelatedObjects | None]:
+    partner = _word(values, "remote_queue_manager")
+    at = _word(values, "conname") or _word(values, "conname_defined")
+    known = reads.one("its partner", "queue_manager", "", owner=partner) if partner else None
+    words = " at ".join(part for part in (partner, at) if part)
+    return [
+        reads.one("its transmission queue", "queue", _word(values, "xmitq")),
+        known if known is not None and known.objects else RelatedObjects("its partner", text=words) if words else None,
+        reads.one("its channel initiator", "channel_initiator", ""),
+    ]
+
+
+def _word(values: Values, metric: str) -> str:
+    """A name or number as the last part of an object's name; empty when it is not known."""
+    told = values.get(metric)
+    if told is None or isinstance(told.value, Absence):
+        return ""
+    return told.value if isinstance(told.value, str) else str(int(told.value))
+
+
+class _Reads:
+    """Finds related objects, their health and their main figure."""
+
+    def __init__(self, reader: StoreReader, status: GroupStatus, name: ObjectName) -> None:
+        self._reader = reader
+        self._status = status
+        self._name = name
+        self._health = health_by_object(status.firing)
+        members = status.owners
+        self._stale = {member.name for member in members if member.stale}
+        self._owners = [member.name for member in members]
+        self._group = status.group.name if status.group else ""
+
+    def one(self, words: str, kind: str, rest: str, *, owner: str = "") -> RelatedObjects | None:
+        """The object of a kind that is called ``rest``, of the same owner or else of the group."""
+        single = kind in ("log", "channel_initiator", "queue_manager")
+        if not rest and not single:
+            return None
+        for holder in dict.fromkeys((owner or self._name.owner, *(() if owner else (self._group,)))):
+            wanted = ObjectName(holder, kind, rest)
+            if holder and self._reader.has(wanted):
+                return RelatedObjects(words, (self._told(wanted, self._reader.current(wanted)),))
+        return RelatedObjects(words, text=rest) if rest else None
+
+    def pointing(self, words: str, kind: str, metric: str) -> RelatedObjects | None:
+        """The objects of a kind whose ``metric`` names this one."""
+        owners = self._owners if self._name.owner == self._group else [self._name.owner]
+        found = {
+            name: values
+            for owner in owners
+            for name, values in self._reader.current_by_kind(owner, kind, (metric, MAIN_METRIC[kind])).items()
+            if _word(values, metric) == self._name.name
+        }
+        return self._several(words, found)
+
+    def beginning(self, words: str, kind: str) -> RelatedObjects | None:
+        """The objects of a kind whose names begin with this one's."""
+        found = self._reader.current_by_kind(self._name.owner, kind, (MAIN_METRIC[kind],))
+        begin = f"{self._name.name}/"
+        return self._several(words, {name: told for name, told in found.items() if name.name.startswith(begin)})
+
+    def all(self, words: str, kind: str) -> RelatedObjects | None:
+        """All objects of a kind of the same owner."""
+        return self._several(words, self._reader.current_by_kind(self._name.owner, kind, (MAIN_METRIC[kind],)))
+
+    def members(self, words: str) -> RelatedObjects | None:
+        """The queue managers."""
+        found: dict[ObjectName, Values] = {}
+        for owner in self._owners:
+            found |= self._reader.current_by_kind(owner, "queue_manager", (MAIN_METRIC["queue_manager"],))
+        return self._several(words, found)
+
+    def _several(self, words: str, found: Mapping[ObjectName, Values]) -> RelatedObjects | None:
+        told = sorted((self._told(name, values) for name, values in found.items()), key=_worst_and_greatest)
+        return RelatedObjects(words, tuple(told[:MOST]), max(len(told) - MOST, 0)) if told else None
+
+    def _told(self, name: ObjectName, values: Values) -> tuple[ObjectName, Health, CurrentValue | None]:
+        health = health_of_item(name, values, self._health, stale=name.owner in self._stale)
+        return name, health, values.get(MAIN_METRIC[name.kind])
+
+
+def _worst_and_greatest(told: tuple[ObjectName, Health, CurrentValue | None]) -> tuple[int, float, ObjectName]:
+    name, health, main = told
+    value = -1.0 if main is None or isinstance(main.value, Absence | str) else float(main.value)
+    return (-health, -value, name)
+
+
+_TOLD_BESIDE = 5
+"""Alerts, the worst, beside which the console's messages of that time are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRule:
+    """A rule that looks at the object and what it says; ``alert`` is its newest alert about it, open or ended."""
+
+    form: Form
+    finding: Finding
+    alert: Alert | None
+
+    @property
+    def firing(self) -> bool:
+        """Whether its alert is firing, which may be after the condition ceased to hold."""
+        return self.alert is not None and self.alert.started is not None and self.alert.ended is None
+
+    @property
+    def needs_smf(self) -> bool:
+        """Whether it is unknown only because no records have been read."""
+        outcome = self.finding.when
+        lacks = {each.absence for each in outcome.missing}
+        return not self.firing and outcome.truth is None and lacks == {Absence.NEEDS_SMF}
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectDetail:
+    """All about one object.
+
+    ``known`` is false when the store holds no such object; ``near`` are then names that look like it. ``gone`` (ms UTC)
+    says since when it no longer exists. ``since`` is when it became as bad as it is. ``chartable`` are the metrics that
+    a chart can show, ``below`` the open alerts of what belongs to it, worst first; ``lead`` the worst of all with what to do,
+    when it is one of those; ``until`` when something last came, where that is long ago; ``tasks`` those of a channel initiator, ``console`` the messages about it; ``planned`` what the formulas are fed with. ``trend`` is the chosen one over time (None: it has none).
+    """
+
+    name: ObjectName
+    known: bool = True
+    near: tuple[str, ...] = ()
+    gone: int | None = None
+    stale: bool = False
+    health: Health = Health.UNKNOWN
+    since: int | None = None
+    values: Mapping[str, CurrentValue] | None = None
+    instances: tuple[Instance, ...] = ()
+    alerts: tuple[Alert, ...] = ()
+    below: tuple[Alert, ...] = ()
+    lead: tuple[Alert, Remedy] | None = None
+    until: int | None = None
+    rules: tuple[ObjectRule, ...] = ()
+    related: tuple[RelatedObjects, ...] = ()
+    tasks: tuple[Item, ...] = ()
+    mqsc: str = ""
+    console: ConsoleExcerpt = field(default_factory=ConsoleExcerpt)
+    planned: Mapping[str, KnownMetric] = field(default_factory=dict)
+    chartable: tuple[str, ...] = ()
+    metric: str = ""
+    trend: Trend | None = None
+
+
+def read_object_detail(
+    reader: StoreReader, status: GroupStatus, rules: Judging, name: ObjectName, *, metric: str = "", span_ms: int
+) -> ObjectDetail:
+    """Read and judge an object; ``metric`` is the one to chart, empty: the usual one, or where that is a
+    state the one that the worst firing rule tells of. Raises StoreError."""
+    situation = status.situation
+    if name.kind not in KINDS or not reader.has(name):
+        return ObjectDetail(name, known=False, near=reader.closest(str(name)))
+    values = reader.current(name)
+    row = next((row for row in reader.objects(str(name), gone=True) if row.name == name), None)
+    stale = any(member.name == name.owner and member.stale for member in (*status.queue_managers, *_group(status)))
+    alerts = [
+        stored.alert
+        for stored in reader.alerts(include_ended=True, include_pending=True)
+        if name in (stored.alert.scope, stored.alert.key.object)
+    ]
+    firing = tuple(alert for alert in status.firing if name in (alert.scope, alert.key.object))
+    health = health_of_item(name, values, health_by_object(firing), stale=stale)
+    related = read_related(reader, status, name, values)
+    below = tuple(alert for alert in status.firing if alert not in firing and _belongs(alert, name, related))
+    if name.kind in ("queue_manager", "qsg"):
+        # As its line on the overview says it.
+        members = (*status.queue_managers, *_group(status))
+        health = max([health, *(each.health for each in members if each.name == name.owner)])
+        health = Health.UNKNOWN if stale else health
+    tasks = read_tasks(reader, status, [name.owner]) if name.kind == "channel_initiator" else ()
+    health = with_tasks([Item(name, health, values)], tasks)[0].health
+    all_of_it = [alert for alert in status.firing if alert in firing or alert in below]
+    lead = (
+        (all_of_it[0], read_remedy(reader, all_of_it[0], rules.rules)) if all_of_it and all_of_it[0] in below else None
+    )
+    begun = [alert.started for alert in all_of_it if alert.started is not None and health_of(alert.severity) is health]
+    chartable = _chartable(name.kind, values)
+    looked = _look(reader, rules, name, alerts)
+    usual = MAIN_METRIC.get(name.kind, "")
+    # A chart of states says little beside the words that tell them: then rather what a firing rule tells of.
+    rather = _told_of(looked, name.kind) if usual and metric_of(name.kind, usual).type is MetricType.STATE else ()
+    shown = next((each for each in (metric, *rather, usual, *chartable) if each in chartable), "")
+    return ObjectDetail(
+        name=name,
+        gone=None if row is None else row.gone,
+        stale=stale,
+        health=health,
+        since=min(begun, default=None),
+        values=values,
+        instances=reader.instances(name),
+        alerts=firing,
+        rules=looked,
+        below=below,
+        lead=lead,
+        until=silent_since(status).get(name.owner),
+        related=related,
+        tasks=tasks,
+        mqsc=lead[1].mqsc if lead is not None and lead[1].mqsc else _mqsc(looked),
+        console=read_console(reader, name, (*firing, *below)[:_TOLD_BESIDE], situation.now),
+        planned={} if stale else known_metrics(reader, name, what_if_metrics(name.kind), rules.facts, situation.now),
+        chartable=chartable,
+        metric=shown,
+        trend=_trend(reader, name, shown, values, TimeRange(situation.now - span_ms, situation.now)) if shown else None,
+    )
+
+
+def _belongs(alert: Alert, name: ObjectName, related: Iterable[RelatedObjects]) -> bool:
+    """Whether an alert is about something that belongs to an object."""
+    owners = {alert.key.object.owner, alert.scope.owner}
+    if name.kind in ("queue_manager", "qsg"):
+        return name.owner in owners
+    if name.kind == "channel_initiator":
+        return name.owner in owners and alert.scope.kind in ("channel", *TASKS)
+    if name.kind == "cf_structure":
+        return alert.scope in {each for one in related for each, _, _ in one.objects}
+    return False
+
+
+def _look(reader: StoreReader, rules: Judging, name: ObjectName, alerts: Iterable[Alert]) -> tuple[ObjectRule, ...]:
+    """What every rule in force for the object says of it: those that fire first, the worst of them on top.
+
+    Those that only records could decide come last.
+    """
+    newest = {alert.key.rule: alert for alert in alerts}  # the store tells them in the order they arose
+    forms = rules.rules.forms(name)
+    judged = explain_object(reader, forms, rules.facts, name)
+    looked = [ObjectRule(form, found, newest.get(form.id)) for form, found in zip(forms, judged.findings, strict=True)]
+    return tuple(sorted(looked, key=_rank))
+
+
+def _told_of(looked: Iterable[ObjectRule], kind: str) -> Iterator[str]:
+    """The figures that the words of the firing rules tell, those of the worst first: what went wrong is what to look at."""
+    for each in looked:
+        if each.firing:
+            # A number that only names something, such as a reason code, makes no course.
+            yield from (
+                metric.name
+                for of_kind, metric in each.form.summary.metrics
+                if of_kind == kind and metric.unit != "number"
+            )
+
+
+def _rank(looked: ObjectRule) -> tuple[int, int]:
+    truth = looked.finding.when.truth
+    severity = looked.alert.severity if looked.alert is not None and looked.firing else 0
+    if looked.needs_smf:
+        return 4, 0
+    return (0 if looked.firing else 1 if truth else 2 if truth is None else 3, -severity)
+
+
+def _mqsc(looked: Iterable[ObjectRule]) -> str:
+    """The command to type next: that of the worst rule; where nothing is wrong that of the first that has one."""
+    return next((each.finding.mqsc for each in looked if each.finding.mqsc), "")
+
+
+def _chartable(kind: str, values: Mapping[str, CurrentValue]) -> tuple[str, ...]:
+    """Numbers and states that may have a past, in the vocabulary's order."""
+    return tuple(
+        metric.name
+        for metric in KINDS[kind].metrics
+        if metric.in_history
+        and metric.name in values
+        and values[metric.name].value not in _NEVER_TOLD
+        and not metric.declared
+    )
+
+
+_NEVER_TOLD = frozenset(
+    {
+        Absence.NEEDS_SMF,
+        Absence.NEEDS_STATISTICS,
+        Absence.NEEDS_CONSOLE,
+        Absence.NOT_RETURNED,
+        Absence.NOT_ON_ZOS,
+        Absence.NOT_ON_DISTRIBUTED,
+        Absence.NOT_DECLARED,
+        Absence.NOT_LIVE,
+        Absence.NOT_ASKED,
+    }
+)
+
+
+def _trend(
+    reader: StoreReader, name: ObjectName, metric: str, values: Mapping[str, CurrentValue], span: TimeRange
+) -> Trend:
+    told = values[metric]
+    why = told.value.value if isinstance(told.value, Absence) else ""
+    series = reader.trend(name, metric, span.since, span.until)
+    return trend_of(name, metric_of(name.kind, metric), series, span, why)
+
+
+def _group(status: GroupStatus) -> tuple[OwnerStatus, ...]:
+    return status.groups

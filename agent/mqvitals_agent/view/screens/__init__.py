@@ -1,0 +1,1 @@
+"""One module a screen: what was read, as lines of styled spans for a width."""

@@ -1,0 +1,279 @@
+"""The alerts screen and ``mqvitals alerts list``: open alerts, ended ones, and apart from them advice on the configuration."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from mqvitals_agent.text.figure import number, object_words
+from mqvitals_agent.text.severity import WIDEST, Health, health_of
+from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, tone_of
+from mqvitals_agent.text.terminal import cells, cut, fit, safe, wrap
+from mqvitals_agent.view.alerts import (
+    began_ts,
+    duration_words,
+    grouped_by_cause,
+    short_summary,
+    shown_severity,
+    since_words,
+)
+from mqvitals_agent.view.paint import Painter
+from mqvitals_agent.view.status import silent_since, without_answer
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Why
+from mqvitals_rules.rule import RuleKind
+
+if TYPE_CHECKING:
+    from mqvitals_agent.view.frame import Frame
+
+
+SUMMARY_INDENT = 4
+
+WIDE, LEAST_SUMMARY = 120, 40
+"""Cells: from which width summaries stand beside their alerts, and the least that they need there."""
+
+
+def entries(
+    alerts: Sequence[Alert],
+    now: int,
+    width: int,
+    painter: Painter,
+    *,
+    covered: Mapping[AlertKey, AlertKey] | None = None,
+    silent: Mapping[str, int] | None = None,
+    one_line: bool = False,
+) -> list[list[str]]:
+    """Each alert as lines: how bad, for how long, since when, which rule, on what; beside or below it its summary.
+
+    ``covered`` says which firing alerts another one stands for (a worse one of their family, or what brought them about), ``silent`` of which owners only the
+    last known state is shown, and as of when (ms UTC). With ``one_line`` a summary is cut to one line, and what an
+    alert brought about is left out.
+    """
+    silent, covered = silent or {}, covered or {}
+    # Milder stages of the same trouble need not be counted.
+    families = {alert.key: alert.family for alert in alerts}
+    stages = {
+        alert.key
+        for alert in alerts
+        if alert.key in covered and (alert.cause is None or _same_family(alert, covered[alert.key], families))
+    }
+    brought: dict[AlertKey, list[str]] = {}
+    for key, stands in covered.items():
+        if key not in stages and not one_line:
+            brought.setdefault(stands, []).append(key.rule)
+    told = [
+        _AlertRow(
+            health_of(shown_severity(alert)),
+            duration_words(alert, silent.get(alert.key.object.owner, now)),
+            _when(alert, now),
+            safe(alert.key.rule),
+            " ".join(
+                (object_words(alert.key.object), *_notes(alert, covered, stages, brought.get(alert.key, ()), silent))
+            ),
+            safe(short_summary(alert)),
+            alert.ended is None,
+        )
+        for alert in alerts
+    ]
+    # What is over has longer times: its columns are its own.
+    groups = {is_open: [each for each in told if each.is_open is is_open] for is_open in (True, False)}
+    columns = {is_open: _AlertColumns.of(group, width) for is_open, group in groups.items()}
+    if any(group and not columns[is_open].summary for is_open, group in groups.items()):
+        columns = {is_open: each._replace(summary=0) for is_open, each in columns.items()}
+    return [_lines(each, columns[each.is_open], width, painter, one_line=one_line) for each in told]
+
+
+class _AlertRow(NamedTuple):
+    health: Health
+    lasted: str
+    when: str
+    rule: str
+    words: str
+    summary: str
+    is_open: bool
+
+
+class _AlertColumns(NamedTuple):
+    """How wide the columns are; ``summary`` is where the summary begins beside its alert, 0 when it stands below."""
+
+    lasted: int
+    rule: int
+    summary: int
+
+    @classmethod
+    def of(cls, told: Sequence[_AlertRow], width: int) -> _AlertColumns:
+        lasted = max((cells(each.lasted) for each in told), default=0)
+        rule = max((cells(each.rule) for each in told), default=0)
+        plain = cls(lasted, rule, 0)
+        heads = [cells(_head(each, plain)) + 2 for each in told]
+        if width < WIDE:
+            widest = max((head + cells(each.words) for head, each in zip(heads, told, strict=True)), default=0)
+            return plain if widest <= width else cls(lasted, 0, 0)
+        # A few long names keep their summaries below; were they many, the list would be neither one thing nor the other.
+        ends = [head + cells(each.words) + 2 for head, each in zip(heads, told, strict=True)]
+        fitting = [end for end in ends if width - end >= LEAST_SUMMARY]
+        return cls(lasted, rule, max(fitting) if 2 * len(fitting) > len(ends) else 0)
+
+
+def _head(told: _AlertRow, columns: _AlertColumns) -> str:
+    return (
+        f"{fit(str(told.health), WIDEST)}  {fit(told.lasted, columns.lasted)}  {told.when}  "
+        f"{told.rule}{' ' * (columns.rule - cells(told.rule))}"
+    )
+
+
+def _lines(told: _AlertRow, columns: _AlertColumns, width: int, painter: Painter, *, one_line: bool) -> list[str]:
+    head, rest = _head(told, columns), " " * SUMMARY_INDENT
+    first = f"{head}  {told.words}"
+    beside = bool(columns.summary) and cells(first) + 2 <= columns.summary
+    if beside:
+        first = fit(first, columns.summary)
+        column = " " * columns.summary
+        lines = [(first + cut(told.summary, width - columns.summary)).rstrip()] if one_line else []
+        lines = lines or wrap(told.summary, width, first=first, rest=column)
+    else:
+        if cells(first) <= width:
+            lines = [first]
+        else:
+            # The sign stays whole however narrow it is: it is what colour and eye look for.
+            head = head.rstrip()
+            heads = [head] if cells(head) <= width else wrap(head[WIDEST:], width, first=head[:WIDEST] + " ", rest=rest)
+            lines = [*heads, *wrap(told.words, width, first=rest, rest=rest)]
+        below = rest + told.summary
+        lines += [cut(below, width)] if one_line else wrap(told.summary, width, first=rest, rest=rest)
+    if told.is_open:
+        lines[0] = painter.line(lines[0], told.health)
+    return lines
+
+
+def alert_list_lines(
+    alerts: Sequence[Alert],
+    now: int,
+    width: int,
+    painter: Painter,
+    covered: Mapping[AlertKey, AlertKey] | None = None,
+    silent: Mapping[str, int] | None = None,
+) -> list[str]:
+    """The lines of ``mqvitals alerts list``; ``covered`` and ``silent`` as for ``entries``."""
+    if not alerts:
+        return [painter.line(f"{Health.OK}  no alerts", Health.OK)]
+    listed = grouped_by_cause(alerts, covered or {})
+    return [line for lines in entries(listed, now, width, painter, covered=covered, silent=silent) for line in lines]
+
+
+END_WORDS = {
+    Why.UNKNOWN: "ended: unknown",
+    Why.GONE: "ended: gone",
+    Why.UNWATCHED: "ended: unwatched",
+    Why.RULE_REMOVED: "ended: no rule",
+}
+"""An end that is no recovery says so."""
+
+
+def _when(alert: Alert, now: int) -> str:
+    begin = since_words(began_ts(alert), now)
+    if alert.ended is None:
+        return f"since {begin}"
+    return f"{begin} - {since_words(alert.ended, now)} {END_WORDS.get(alert.why, 'ended')}"
+
+
+def _notes(
+    alert: Alert,
+    covered: Mapping[AlertKey, AlertKey],
+    stages: Collection[AlertKey],
+    brought: Sequence[str],
+    silent: Collection[str],
+) -> list[str]:
+    """What else to know, in brackets: nothing, or one word of a line."""
+    if alert.ended is not None:
+        figures = [f"{alert.worst_value} at worst"] if alert.worst_value else []
+        figures += [f"{alert.value_now} at its end"] if alert.value_now else []
+        return [f"({', '.join(map(safe, figures))})"] if figures else []
+    notes = []
+    if alert.worst > alert.severity:
+        notes.append(f"was {alert.worst.name.lower()}")
+    if alert.key in covered:
+        stands = covered[alert.key]
+        notes.append(
+            f"covered by {safe(stands.rule)}" if alert.key in stages else f"brought about by {safe(stands.rule)}"
+        )
+    elif brought:
+        words = [f"{safe(rule)} x {count}" if count > 1 else safe(rule) for rule, count in Counter(brought).items()]
+        notes.append(f"brought about {', '.join(words)}")
+    if alert.key.object.owner in silent:
+        notes.append("last known")
+    return [f"({note})" for note in notes]
+
+
+def _same_family(alert: Alert, stands: AlertKey, families: Mapping[AlertKey, str]) -> bool:
+    return bool(alert.family) and stands.object == alert.key.object and families.get(stands) == alert.family
+
+
+__all__ = ["alert_lines", "matching_alerts"]
+
+
+def alert_lines(frame: Frame, width: int, text: str = "") -> tuple[Line, ...]:
+    """The alerts that match ``text``, in ``width`` cells; a line's key is the object that the alert's rule looks at."""
+    found = matching_alerts(frame.alerts, text)
+    advice = [alert for alert in found if alert.kind_of_rule != RuleKind.OPERATIONAL.value]
+    others = [alert for alert in found if alert.kind_of_rule == RuleKind.OPERATIONAL.value]
+    opened = grouped_by_cause([alert for alert in others if alert.ended is None], frame.covered)
+    ended = [alert for alert in others if alert.ended is not None]
+    lines = [heading(f"Open: {number(len(opened))}", width), *_rows(frame, opened, width)]
+    if not opened:
+        lines.append(_none(frame, text))
+        lines += [
+            line(each, Tone.FAINT) for each in wrap(without_answer(frame.status.unknown), width) if each and not text
+        ]
+    if ended:
+        lines += [heading(f"Ended: {number(len(ended))}, the newest first", width), *_rows(frame, ended, width)]
+    if advice:
+        lines += [heading(f"Advice: {number(len(advice))}", width), *_rows(frame, advice, width)]
+    return tuple(lines)
+
+
+def matching_alerts(alerts: Iterable[Alert], text: str) -> list[Alert]:
+    """The alerts in whose rule, object, severity or summary every word of ``text`` occurs, in any case of letters.
+
+    ``severity:critical`` and ``state:firing`` (or ``ended``) select by these alone.
+    """
+    words = text.casefold().split()
+    return [alert for alert in alerts if all(_matches(alert, word) for word in words)]
+
+
+def _matches(alert: Alert, word: str) -> bool:
+    field, colon, wanted = word.partition(":")
+    if colon and field == "severity":
+        return health_of(shown_severity(alert)).word.startswith(wanted)
+    state = "firing open" if alert.ended is None else "ended resolved"
+    if colon and field == "state":
+        return any(each.startswith(wanted) for each in state.split())
+    words = f"{alert.key.rule} {alert.key.object} {alert.key.instance} {alert.summary} {shown_severity(alert).name}"
+    return word in words.casefold()
+
+
+def _none(frame: Frame, text: str) -> Line:
+    if text:
+        return line("no alert matches", Tone.FAINT)
+    health = frame.status.health
+    if health >= Health.UNKNOWN:
+        return line(f"{Health.UNKNOWN.glyph} no alert is known, and not everything can be seen", Tone.UNKNOWN)
+    return line(f"{Health.OK.glyph} no alerts", Tone.OK)
+
+
+def _rows(frame: Frame, alerts: list[Alert], width: int) -> Iterator[Line]:
+    """Each alert, with its summary beside it or below."""
+    silent = silent_since(frame.status)
+    covered: Mapping[AlertKey, AlertKey] = frame.covered
+    told = entries(alerts, frame.now, width, Painter(), covered=covered, silent=silent)
+    for alert, texts in zip(alerts, told, strict=True):
+        health = health_of(shown_severity(alert))
+        key = str(alert.key.object if alert.scope.kind == "agent" else alert.scope)
+        first, *rest = texts
+        tone = tone_of(health) if alert.ended is None else Tone.FAINT
+        if alert.ended is None and alert.key.object.owner in silent:
+            tone = Tone.STALE
+        covers = Tone.FAINT if alert.ended is not None or alert.key in covered else Tone.PLAIN
+        yield Line((Span(first[:WIDEST], tone), Span(first[WIDEST:], covers)), key)
+        for each in rest:
+            yield line(each, Tone.FAINT if width < WIDE else covers, key)

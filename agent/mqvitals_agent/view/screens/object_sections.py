@@ -1,0 +1,181 @@
+"""Parts of an object's screen: its rules and their verdicts, and the figures of its newest record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.text.figure import age, figure
+from mqvitals_agent.text.severity import Health, health_of
+from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, tone_of
+from mqvitals_agent.text.terminal import cells, safe, wrap
+from mqvitals_agent.view.alerts import since_words
+from mqvitals_agent.view.object_detail import ObjectRule
+from mqvitals_agent.view.values import newest_record, on_zos, record_words
+from mqvitals_rules.page import hold, one_line
+from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.tables import metric as metric_of
+
+_LEAD = 12
+"""Cells of the words before each text."""
+
+
+def rule_lines(rules: Sequence[ObjectRule], now: int, width: int) -> Iterator[Line]:
+    """Every rule that looks at an object; of those that find nothing wrong only the condition and its source.
+
+    Of those that only records could decide, only that.
+    """
+    if not rules:
+        return
+    yield heading("Rules that look at it", width)
+    for looked in rules:
+        yield from _rule(looked, now, width)
+
+
+def verdict(looked: ObjectRule, now: int) -> tuple[Health, str]:
+    """How a rule's verdict looks, and in words."""
+    truth, alert = looked.finding.when.truth, looked.alert
+    if looked.firing and alert is not None and alert.started is not None:
+        words = f"fires for {age(now - alert.started)}, since {since_words(alert.started, now)}"
+        if truth is None:
+            words += "; unknown at the last poll"
+        elif not truth:
+            words += "; the condition no longer holds, and it is open until it clears"
+        return health_of(alert.severity), words
+    if truth:
+        severity = looked.finding.severity
+        health = Health.UNKNOWN if severity is None else health_of(severity)
+        held = hold(looked.form.rule)
+        when = "it is judged next" if held == "at once" else f"it has held for {held}"
+        return health, f"holds; fires when {when}"
+    if truth is None:
+        return Health.UNKNOWN, "unknown, needs SMF" if looked.needs_smf else "unknown"
+    return Health.OK, "fine"
+
+
+def _rule(looked: ObjectRule, now: int, width: int) -> Iterator[Line]:
+    rule, finding = looked.form.rule, looked.finding
+    health, words = verdict(looked, now)
+    head = f"{health.glyph} {safe(rule.id)}"
+    text = f"{safe(one_line(rule.title))}: {words}"
+    first, *rest = wrap(text, width, first=f"{head:<{_LEAD}}", rest=" " * _LEAD)
+    yield Line((Span(first[:_LEAD], tone_of(health)), Span(first[_LEAD:], Tone.STRONG)))
+    for each in rest:
+        yield line(each, Tone.STRONG)
+    if looked.needs_smf:
+        # Where nobody reads records this is so of many rules for good: what they would say belongs to the manual.
+        return
+    yield from _labelled("when", finding.when.filled, width)
+    if finding.when.truth is None:
+        for number, remedy in enumerate(finding.remedies):
+            yield from _labelled("missing" if not number else "", remedy, width, Tone.UNKNOWN)
+    if looked.firing and finding.clear is not None:
+        yield from _labelled("clears", finding.clear.filled, width)
+    if health is not Health.OK:
+        yield from _labelled("advice", rule.advice, width)
+        yield from _labelled("caveat", rule.caveat, width)
+        yield from _labelled("MQSC", finding.mqsc, width, Tone.STRONG)
+    for number, source in enumerate(rule.sources):
+        yield from _labelled("source" if not number else "", f"{source.document}, {source.section}", width, Tone.FAINT)
+
+
+def _labelled(label: str, text: str, width: int, tone: Tone = Tone.PLAIN) -> Iterator[Line]:
+    text = safe(one_line(text))
+    if not text:
+        return
+    lead = f"{'  ' + label:<{_LEAD}}"
+    first, *rest = wrap(text, width, first=lead, rest=" " * _LEAD)
+    yield Line((Span(lead, Tone.FAINT), Span(first[cells(lead) :], tone)))
+    for each in rest:
+        yield line(each, tone)
+
+
+Values = Mapping[str, CurrentValue]
+
+_FREE, _LOW = metric_of("buffer_pool", "free_pct"), metric_of("buffer_pool", "low_pct")
+
+
+class RecordFigure(NamedTuple):
+    """Words before a metric's figure, and after it."""
+
+    before: str
+    metric: str
+    after: str = ""
+
+
+_PARTS: Mapping[str, tuple[RecordFigure, ...]] = {
+    "buffer_pool": (
+        RecordFigure("deferred writer started", "dwt", "times"),
+        RecordFigure("synchronous write threshold hit", "dmc", "times"),
+        RecordFigure("no buffer to be had", "sos", "times"),
+        RecordFigure("", "imw", "written while a task waited"),
+        RecordFigure("", "rio", "read in as many I/Os"),
+        RecordFigure("", "tpw", "written"),
+        RecordFigure("in", "wio", "I/Os"),
+    ),
+    "log": (
+        RecordFigure("", "write_mb_s", "written a copy"),
+        RecordFigure("no free log buffer", "wtb", "times"),
+        RecordFigure("tasks waited for a write", "suspends", "times"),
+        RecordFigure("longest write", "io_max_us"),
+        RecordFigure("log buffers paged in", "pagein"),
+        RecordFigure("checkpoints", "checkpoints"),
+        RecordFigure("reads from active logs", "reads_active"),
+        RecordFigure("from archive logs", "reads_archive"),
+    ),
+    "channel": (
+        RecordFigure("NETTIME min", "nettime_min_us"),
+        RecordFigure("average", "nettime_avg_us"),
+        RecordFigure("max", "nettime_max_us"),
+        RecordFigure("", "interval_msgs"),
+        RecordFigure("", "msgs_per_batch", "a batch"),
+        RecordFigure("full batches", "full_batches"),
+        RecordFigure("put retries", "put_retries"),
+    ),
+}
+"""By kind what an operator asks of an interval, in the order in which it is told."""
+
+
+def interval_lines(kind: str, values: Values, now: int, width: int) -> tuple[Line, ...]:
+    """The lines; of a buffer pool always one with how much is free, of another kind none where no record tells."""
+    return (*(_free(values, now, width) if kind == "buffer_pool" else ()), *_told(kind, values, now, width))
+
+
+def _free(values: Values, now: int, width: int) -> Iterator[Line]:
+    """``free 61 % now (3s ago), lowest 4 % (SMF 12:00, 14m05s ago)``."""
+    free, low = values.get("free_pct"), values.get("low_pct")
+    if free is None or isinstance(free.value, Absence):
+        words = f"free: {Absence.NOT_ASKED.value if free is None else figure(free.value, _FREE)}"
+    else:
+        words = f"free {figure(free.value, _FREE)} now ({record_words(free, now)})"
+    if low is None:
+        words += f", lowest: {Absence.NEEDS_SMF.value}" if on_zos(values) else ""
+    elif isinstance(low.value, Absence):
+        words += f", lowest: {low.value.value}"
+    else:
+        words += f", lowest {figure(low.value, _LOW)} ({record_words(low, now)})"
+    stale = low is not None and low.unanswered is not None
+    yield from _wrapped(words, width, Tone.STALE if stale else Tone.PLAIN)
+
+
+def _told(kind: str, values: Values, now: int, width: int) -> Iterator[Line]:
+    parts = _PARTS.get(kind, ())
+    newest = newest_record(values, (part.metric for part in parts))
+    if newest is None:
+        return
+    words = [
+        " ".join(word for word in (part.before, figure(told.value, metric_of(kind, part.metric)), part.after) if word)
+        for part in parts
+        if (told := values.get(part.metric)) is not None
+        and told.ts == newest.ts
+        and told.source is newest.source
+        and not isinstance(told.value, Absence)
+    ]
+    head = record_words(newest, now, long=True)
+    yield from _wrapped(f"{head}: {', '.join(words)}", width, Tone.PLAIN if newest.unanswered is None else Tone.STALE)
+
+
+def _wrapped(text: str, width: int, tone: Tone) -> Iterator[Line]:
+    for each in wrap(text, width, first="  ", rest="    "):
+        yield line(each, tone)

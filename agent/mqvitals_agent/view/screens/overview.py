@@ -1,0 +1,359 @@
+"""The overview: queue managers, coupling facility, alerts; a line each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from mqvitals_agent.text.chart import TimeRange as Time
+from mqvitals_agent.text.chart import sparkline
+from mqvitals_agent.text.figure import age, figure, number, object_words, short_age
+from mqvitals_agent.text.severity import WIDEST, Health, health_of, worst
+from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, tone_of
+from mqvitals_agent.text.terminal import cells, cut, fit, safe, wrap
+from mqvitals_agent.view import key_figures
+from mqvitals_agent.view.alerts import Remedy, duration_words, short_summary
+from mqvitals_agent.view.key_figures import SPAN_MS, as_seen, groups_of, seen_ts, structure_name, worst_and_fullest
+from mqvitals_agent.view.screens.header import header_lines
+from mqvitals_agent.view.screens.status import MOST_STRUCTURES
+from mqvitals_agent.view.status import GroupStatus, OwnerData, OwnerStatus, silent_since, unreachable_words
+from mqvitals_agent.view.table import Cell, short_absence
+from mqvitals_agent.view.values import SOON_MS, full_in
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey
+from mqvitals_rules.page import one_line
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.tables import metric
+
+if TYPE_CHECKING:
+    from mqvitals_agent.view.frame import Frame
+
+
+_REASONS = frozenset(absence.value for absence in Absence)
+
+_POOL, _POOL_PAST, _PAGE_SET, _PAGE_SET_PAST, _FULL_IN, _CHANNELS, _RATE, _TASKS, _LOGS, _SEEN = range(10)
+
+_TITLES = {
+    _POOL: "Pool, free",
+    _POOL_PAST: "trend",
+    _PAGE_SET: "Page set",
+    _PAGE_SET_PAST: "trend",
+    _FULL_IN: "full in",
+    _CHANNELS: "Channels",
+    _RATE: "Msgs/s",
+    _TASKS: "Chinit",
+    _LOGS: "Full logs",
+    _SEEN: "Seen",
+}
+"""In the order in which they stand."""
+
+_BY_NEED = (_POOL, _PAGE_SET, _CHANNELS, _POOL_PAST, _FULL_IN, _RATE, _LOGS, _TASKS, _SEEN, _PAGE_SET_PAST)
+"""The order in which columns are taken while there is room."""
+
+_KIND = {
+    _POOL: "buffer_pool",
+    _PAGE_SET: "page_set",
+    _CHANNELS: "channel",
+    _TASKS: "channel_initiator",
+    _LOGS: "log",
+}
+
+PAST, WIDE_PAST = 8, 16
+"""Cells of a past in one line, and where there is much room."""
+
+VERY_WIDE = 160
+"""Cells: from which width there is much room."""
+
+AGE = 4
+"""Cells kept free for a figure's own age: it comes and goes with each poll, and no column may move for it."""
+
+LONGEST_NAME = 20
+_MOST_CHANNELS = 26
+
+
+def past_cells(width: int) -> int:
+    """How many cells a past takes on a screen of that width."""
+    return WIDE_PAST if width >= VERY_WIDE else PAST
+
+
+def member_rows(frame: Frame, width: int) -> list[Line]:
+    """The titles, and a line for each queue manager; its key opens it."""
+    view = frame.status
+    if not view.queue_managers:
+        return [line("No queue manager has been seen yet", Tone.UNKNOWN)]
+    members = {member.name: member for member in frame.situation.members}
+    past = past_cells(width)
+    rows = [_row(frame, each, members[each.name], past) for each in view.queue_managers]
+    names = [safe(each.name) for each in view.queue_managers]
+    name_width = min(max(map(cells, names)), LONGEST_NAME)
+    widths = {column: max(cells(row[column].text) for row in rows) for column in _TITLES}
+    widths = {column: max(size, cells(_TITLES[column])) for column, size in widths.items() if size}
+    widths[_CHANNELS] = min(widths[_CHANNELS], _MOST_CHANNELS)
+    taken = _taken(widths, width - WIDEST - 2 - name_width)
+    titles = "".join(f"  {fit(_TITLES[column], widths[column])}" for column in taken)
+    lines = [line(f"{' ' * (WIDEST + 2 + name_width)}{titles}".rstrip(), Tone.FAINT)]
+    for each, name, row in zip(view.queue_managers, names, rows, strict=True):
+        key = f"{each.name}/queue_manager"
+        spans = [Span(fit(str(each.health), WIDEST), tone_of(each.health)), Span("  ")]
+        spans.append(Span(fit(name, name_width), Tone.STRONG))
+        for column in taken:
+            spans += [Span("  "), Span(fit(row[column].text, widths[column]), row[column].tone)]
+        lines.append(Line(tuple(spans), key))
+        lines += [line(text, Tone.STALE) for text in _note(view, each, width)]
+    return lines
+
+
+def _taken(widths: dict[int, int], room: int) -> list[int]:
+    taken = set()
+    for column in _BY_NEED:
+        if column in widths and widths[column] + 2 <= room:
+            taken.add(column)
+            room -= widths[column] + 2
+    return [column for column in _TITLES if column in taken]
+
+
+def _row(frame: Frame, each: OwnerStatus, member: OwnerData, past: int) -> dict[int, Cell]:
+    silent = each.stale or not each.reachable
+    current, now = frame.situation.current, frame.now
+    seen_as = as_seen(frame.status, member)
+    pool = key_figures.extreme_figure(current, each.name, "buffer_pool", "free_pct", -1)
+    page_set = key_figures.extreme_figure(current, each.name, "page_set", "used_pct", 1)
+    # One answer tells of both: its age is said once.
+    both = pool is not None and page_set is not None and pool.told.ts == page_set.told.ts
+    pool_age = "" if pool is None else key_figures.own_age(pool.told, seen_as, now)
+    texts = {
+        _POOL: key_figures.least_free(current, seen_as, now) + " " * max(AGE - cells(pool_age), 0),
+        _PAGE_SET: key_figures.fullest(current, seen_as, now, aged=not both),
+        _CHANNELS: key_figures.channel_counts(current, seen_as, now, frame.status.firing),
+        _TASKS: key_figures.task_counts(current, seen_as, now),
+        _LOGS: key_figures.full_logs(current, seen_as, now),
+    }
+    row = {
+        column: Cell(text, _tone(frame.status, each.name, _KIND[column], text, silent=silent))
+        for column, text in texts.items()
+    }
+    rate = frame.pulse.rates.get(each.name)
+    if rate is None or isinstance(rate.value, Absence | str):
+        absence = rate.value if rate is not None and isinstance(rate.value, Absence) else Absence.NOT_ASKED
+        row[_RATE] = Cell(short_absence(absence), Tone.ABSENT)
+    else:
+        text = number(round(rate.value, 1 if rate.value < 10 else None)) + key_figures.own_age(rate, seen_as, now)
+        row[_RATE] = Cell(text, Tone.STALE if silent else Tone.PLAIN)
+    # Of what is stale the past ends where it ended, instead of shrinking to nothing.
+    until = member.last_ts if each.stale else now
+    span = Time(max(until - SPAN_MS, member.first_ts), until)
+    for column, extreme, of in ((_POOL_PAST, pool, _POOL), (_PAGE_SET_PAST, page_set, _PAGE_SET)):
+        points = () if extreme is None else frame.pulse.points.get(extreme.name, ())
+        row[column] = Cell(sparkline(points, span, past), row[of].tone)
+    ahead = None if page_set is None or silent else full_in(frame.pulse.points.get(page_set.name, ()), now)
+    soon = ahead is not None and ahead < SOON_MS and row[_PAGE_SET].tone is Tone.PLAIN
+    row[_FULL_IN] = Cell("" if ahead is None else short_age(ahead), Tone.WARNING if soon else row[_PAGE_SET].tone)
+    seen = seen_ts(frame.status, each)
+    row[_SEEN] = Cell("never" if seen is None else short_age(now - seen), Tone.STALE if silent else Tone.FAINT)
+    return row
+
+
+def _tone(view: GroupStatus, owner: str, kind: str, text: str, *, silent: bool) -> Tone:
+    if text.rstrip() in _REASONS:
+        return Tone.ABSENT
+    if silent:
+        return Tone.STALE
+    about = (alert for alert in view.firing if (alert.scope.owner, alert.scope.kind) == (owner, kind))
+    health = worst(health_of(alert.severity) for alert in about)
+    return tone_of(health) if health >= Health.WARNING else Tone.PLAIN
+
+
+def _note(view: GroupStatus, each: OwnerStatus, width: int) -> list[str]:
+    if each.reachable:
+        return []
+    words = unreachable_words(view.situation, seen_ts(view, each))
+    return wrap(words, width, first=" " * (WIDEST + 2), rest=" " * (WIDEST + 2))
+
+
+_ENTRIES, _PAST, _STRUCTURE_ROWS_FULL_IN, _SIZE, _STATUS, _COUNTS = range(6)
+"""In the order in which they stand."""
+
+_WELL = "ACTIVE"
+
+
+def structure_rows(frame: Frame, width: int) -> list[Line]:
+    """A heading and a line for each structure; nothing where no structure is known."""
+    ranked = worst_and_fullest(frame.status)
+    groups = groups_of(frame.status)
+    if not ranked:
+        return []
+    shown, rest = ranked[:MOST_STRUCTURES], ranked[MOST_STRUCTURES:]
+    stale = frame.status.group is not None and frame.status.group.stale
+    rows = [
+        (health, name, _structure_rows_row(frame, groups[name.owner], name, past_cells(width), stale=stale))
+        for health, name in shown
+    ]
+    name_width = min(max(cells(structure_name(name, groups)) for _, name, _ in rows), LONGEST_NAME)
+    widths = {column: max(cells(row[column]) for _, _, row in rows) for column in range(6)}
+    ill = any(row[_STATUS] != _WELL for _, _, row in rows)
+    need = (_ENTRIES, *((_STATUS,) if ill else ()), _PAST, _STRUCTURE_ROWS_FULL_IN, _SIZE, _STATUS, _COUNTS)
+    taken: set[int] = set()
+    room = width - WIDEST - 2 - name_width
+    for column in dict.fromkeys(need):
+        if widths[column] and widths[column] + 2 <= room:
+            taken.add(column)
+            room -= widths[column] + 2
+    lines = [heading("Coupling facility", width)]
+    for health, name, row in rows:
+        spans = [Span(fit(str(health), WIDEST), tone_of(health)), Span("  ")]
+        spans.append(Span(fit(structure_name(name, groups), name_width), Tone.STRONG))
+        main = Tone.STALE if stale else tone_of(health) if health >= Health.WARNING else Tone.PLAIN
+        for column in sorted(taken):
+            tone = main if column in (_ENTRIES, _PAST, _STRUCTURE_ROWS_FULL_IN) else Tone.STALE if stale else Tone.PLAIN
+            if column == _STRUCTURE_ROWS_FULL_IN and tone is Tone.PLAIN and row[column] and _soon(frame, name):
+                tone = Tone.WARNING
+            spans += [Span("  "), Span(fit(row[column], widths[column]), tone)]
+        lines.append(Line(tuple(spans), str(name)))
+    if rest:
+        most = worst(health for health, _ in rest)
+        lines.append(
+            line(f"{most.glyph} {number(len(rest))} more structures{' OK' if most is Health.OK else ''}", tone_of(most))
+        )
+    return lines
+
+
+def _soon(frame: Frame, name: ObjectName) -> bool:
+    ahead = full_in(frame.pulse.points.get(name, ()), frame.now)
+    return ahead is not None and ahead < SOON_MS
+
+
+def _structure_rows_row(frame: Frame, group: OwnerData, name: ObjectName, past: int, *, stale: bool) -> tuple[str, ...]:
+    values = frame.situation.current[name]
+    points = frame.pulse.points.get(name, ())
+    until = group.last_ts if stale else frame.now
+    span = Time(max(until - SPAN_MS, group.first_ts), until)
+    old = key_figures.own_age(values.get("entries_pct"), group, frame.now)
+    ahead = None if stale else full_in(points, frame.now)
+
+    def told(metric_name: str) -> str:
+        found = values.get(metric_name)
+        return key_figures.NOT_ASKED if found is None else figure(found.value, metric("cf_structure", metric_name))
+
+    return (
+        f"entries {told('entries_pct')}{fit(old, max(AGE, cells(old)))}",
+        sparkline(points, span, past),
+        "" if ahead is None else f"full in {age(ahead)}",
+        f"size {told('size_used_pct')}",
+        told("status"),
+        f"{told('entries_used')} of {told('entries_max')} entries",
+    )
+
+
+__all__ = ["alert_rows", "header_lines", "heading", "overview_lines"]
+
+_MOST_ADVICE, _MOST_ADVICE_NARROW = 4, 3
+"""Lines of advice about an alert, and where the screen is narrow; its object's screen has all of it."""
+
+_NARROW = 100
+
+_ADVISED = 3
+"""Alerts with advice where there is much room."""
+
+
+def overview_lines(frame: Frame, width: int) -> tuple[Line, ...]:
+    """The overview in ``width`` cells; a line's key is the object that Enter opens."""
+    if not frame.situation.members:
+        return ()
+    view = frame.status
+    stale = bool(view.queue_managers) and all(member.stale for member in view.queue_managers)
+    return (
+        heading("Queue managers", width),
+        *member_rows(frame, width),
+        *structure_rows(frame, width),
+        heading("Alerts, worst first, as they were then" if stale else "Alerts, worst first", width),
+        *_alerts(view, (frame.remedy, *frame.further), width),
+    )
+
+
+def _alerts(view: GroupStatus, remedies: Sequence[Remedy], width: int) -> list[Line]:
+    if not view.alerts:
+        well = view.health < Health.UNKNOWN
+        sign = Health.OK if well else Health.UNKNOWN
+        text = "no alerts" if well else "no alert is known, and not everything can be seen"
+        return [line(f"{sign.glyph} {text}", tone_of(sign)), *_advice(view)]
+    silent = silent_since(view)
+    rows = alert_rows(view.alerts, view.situation.now, width, silent)
+    advised = _ADVISED if width >= VERY_WIDE else 1
+    brought: dict[AlertKey, list[Alert]] = {}
+    for each in view.firing:
+        if (cause := view.explained.get(each.key)) is not None:
+            brought.setdefault(cause, []).append(each)
+    lines = []
+    for place, (alert, row) in enumerate(zip(view.alerts, rows, strict=True)):
+        # What is only known to have been needs no doing but what the header says.
+        if place >= min(advised, len(remedies)) or alert.key.object.owner in silent:
+            lines.append(row)
+        else:
+            lines += _advised(alert, row, remedies[place], width)
+        lines += _brought_about(brought.get(alert.key, ()), width)
+    return [*lines, *_advice(view)]
+
+
+def _brought_about(brought: Sequence[Alert], width: int) -> list[Line]:
+    """What else is firing because of an alert, on one line; the alerts screen has it in full."""
+    if not brought:
+        return []
+    words = [f"{safe(each.key.rule)} {object_words(each.key.object)}" for each in brought]
+    return [line(cut(f"{' ' * (WIDEST + 2)}brought about: {', '.join(words)}", width), Tone.FAINT)]
+
+
+def _advised(alert: Alert, row: Line, remedy: Remedy, width: int) -> list[Line]:
+    """An alert with what to do and what to type; its words below its line where that has no room for all of them."""
+    lead = " " * (WIDEST + 2)
+    summary, advice = safe(short_summary(alert)), safe(one_line(remedy.advice))
+    lines = [row]
+    if row.spans[-1].text != summary:
+        lines = [row._replace(spans=row.spans[:-1])]
+        lines += [line(each) for each in wrap(summary, width, first=lead, rest=lead)]
+    if advice:
+        most = _MOST_ADVICE_NARROW if width < _NARROW else _MOST_ADVICE
+        told = wrap(advice, width, first=f"{lead}to do: ", rest=f"{lead}       ")
+        if len(told) > most:
+            told = [*told[: most - 1], cut(f"{told[most - 1]} …", width)]
+        lines += [line(each, Tone.STRONG) for each in told]
+    if remedy.mqsc:
+        lines.append(line(cut(f"{lead}MQSC: {safe(one_line(remedy.mqsc))}", width), Tone.FAINT))
+    return lines
+
+
+def _advice(view: GroupStatus) -> list[Line]:
+    if not view.advice:
+        return []
+    plural = "piece" if view.advice == 1 else "pieces"
+    return [line(f"{Health.INFO.glyph} {number(view.advice)} {plural} of advice: see Alerts", Tone.FAINT)]
+
+
+def alert_rows(alerts: Sequence[Alert], now: int, width: int, silent: Mapping[str, int] | None = None) -> list[Line]:
+    """Each alert on one line: how bad, for how long, which rule, on what, and as much of the summary as there is room.
+
+    ``silent`` says of which owners nothing new has come, and since when (ms UTC): their alerts are as of then.
+    """
+    silent = silent or {}
+    ends = [silent.get(alert.key.object.owner, now) for alert in alerts]
+    told = [
+        (duration_words(alert, end), safe(alert.key.rule), object_words(alert.key.object))
+        for alert, end in zip(alerts, ends, strict=True)
+    ]
+    sizes = [max(cells(row[i]) for row in told) for i in range(3)]
+    sizes[2] = min(sizes[2], max(width // 4, 12))
+    lines = []
+    for alert, row in zip(alerts, told, strict=True):
+        health = health_of(alert.severity)
+        tone = Tone.STALE if alert.key.object.owner in silent else tone_of(health)
+        spans = [Span(fit(str(health), WIDEST), tone)]
+        spans += [
+            Span("  "),
+            Span(fit(row[0], sizes[0], right=True)),
+            Span("  "),
+            Span(fit(row[1], sizes[1]), Tone.FAINT),
+        ]
+        spans += [Span("  "), Span(fit(row[2], sizes[2]), Tone.STRONG), Span("  ")]
+        room = width - sum(cells(span.text) for span in spans)
+        spans.append(Span(cut(safe(short_summary(alert)), room)))
+        lines.append(Line(tuple(spans), str(alert.scope if alert.scope.kind != "agent" else alert.key.object)))
+    return lines

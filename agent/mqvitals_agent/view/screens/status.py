@@ -1,0 +1,324 @@
+"""The text of ``mqvitals status``, and what it leaves out where the terminal has few lines."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+from mqvitals_agent.text.figure import figure, number, short_age
+from mqvitals_agent.text.severity import Health, worst
+from mqvitals_agent.text.terminal import cells, safe, table, wrap
+from mqvitals_agent.view import key_figures
+from mqvitals_agent.view.alerts import Remedy
+from mqvitals_agent.view.key_figures import as_seen, groups_of, seen_ts, structure_name, worst_and_fullest
+from mqvitals_agent.view.paint import Painter
+from mqvitals_agent.view.screens.alerts import entries
+from mqvitals_agent.view.screens.header import status_header
+from mqvitals_agent.view.status import GroupStatus, OwnerData, last_known, unreachable_words
+from mqvitals_agent.view.values import MAIN_METRIC
+from mqvitals_rules.lifecycle.alert import Alert
+from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.tables import metric
+
+MOST_ALERTS = 10
+"""Alerts shown where there is room for any number of lines."""
+
+LEAST_ALERTS = 3
+"""Alerts that stay however little room there is."""
+
+FEW = 2
+"""Queue managers that are OK and keep their lines for a while."""
+
+
+class AdviceLevel(IntEnum):
+    """How much is said about what to do."""
+
+    NONE = 0
+    COMMANDS = 1  # what to type, without the rule's words
+    ALL = 2
+
+
+@dataclass(frozen=True, slots=True)
+class StatusLayout:
+    """What is shown: at most so many alerts, their summaries cut or not; ``most_ok`` None: every queue manager.
+
+    ``spaced`` puts a blank line between the parts; ``lacking`` counts what no answer could ever tell;
+    ``further`` has a command that says where to go on although there is no room for advice.
+    """
+
+    alerts: int = MOST_ALERTS
+    ok_structures: bool = True
+    most_ok: int | None = None
+    advice: AdviceLevel = AdviceLevel.ALL
+    one_line: bool = False
+    spaced: bool = True
+    lacking: bool = True
+    further: bool = True
+
+
+def layouts(alerts: int, height: int) -> Iterator[StatusLayout]:
+    """The layouts to try, from the fullest to the sparest, for a number of alerts and a height in lines.
+
+    Given up are, in this order: what no answer could tell, the structures that are OK, queue managers that are OK beyond a few, advice, alerts
+    beyond the worst, the ends of summaries, blank lines, every queue manager that is OK, the command
+    that says where to go on.
+    """
+    most = min(alerts, MOST_ALERTS)
+    least = min(alerts, LEAST_ALERTS)
+    layout = StatusLayout()
+    # Room for more than usual is used; an alert takes a line at least.
+    for count in range(min(alerts, max(height, 0)), most, -1):
+        yield replace(layout, alerts=count)
+    layout = replace(layout, alerts=most)
+    yield layout
+    layout = replace(layout, lacking=False)
+    yield layout
+    layout = replace(layout, ok_structures=False)
+    yield layout
+    layout = replace(layout, most_ok=FEW)
+    yield layout
+    for advice in (AdviceLevel.COMMANDS, AdviceLevel.NONE):
+        layout = replace(layout, advice=advice)
+        yield layout
+    spared = (layout, replace(layout, one_line=True), replace(layout, one_line=True, spaced=False))
+    for each in (*spared, replace(spared[-1], most_ok=0)):
+        for count in range(most, least - 1, -1):
+            yield replace(each, alerts=count)
+    for count in range(most, least - 1, -1):
+        yield replace(spared[-1], most_ok=0, alerts=count, further=False)
+
+
+_HEADING = "Queue managers  "
+
+
+def queue_manager_table(view: GroupStatus, width: int, painter: Painter, most_ok: int | None = None) -> list[str]:
+    """The table. Of those that are OK, only the first ``most_ok`` have a line; None: all of them."""
+    if not view.queue_managers:
+        return ["No queue manager has been seen yet"]
+    situation = view.situation
+    members = {member.name: member for member in situation.members}
+    rows: list[tuple[str, ...]] = [
+        ("", "", "", "Pool", "Page set", "", "Chinit", "Full"),
+        ("", "", "Seen", "min free", "max used", "Channels", "tasks", "logs"),
+    ]
+    well = [each for each in view.queue_managers if each.health is Health.OK]
+    left_out = well if most_ok is None else well[most_ok:]
+    left_out = [] if most_ok is None or len(left_out) < 2 else left_out
+    listed = [each for each in view.queue_managers if each not in left_out]
+    if not listed:
+        sign = painter.sign(Health.OK.glyph, Health.OK)
+        return [f"{painter.title(_HEADING)}{sign} all {number(len(left_out))} OK"]
+    seen = {each.name: seen_ts(view, each) for each in listed}
+    rows += [
+        (
+            str(each.health),
+            safe(each.name),
+            "never" if seen[each.name] is None else short_age(situation.now - (seen[each.name] or 0)),
+            *key_figure_cells(view, members[each.name]),
+        )
+        for each in listed
+    ]
+    upper, lower, *lines = table(rows, width, indent=4)
+    heads = [line for pair in zip(upper, lower, strict=True) for line in pair]
+    # The heading stands over the columns without a title of their own, where these are wide enough.
+    free = heads[0][: len(_HEADING)].strip() == ""
+    shown = [_HEADING + heads[0][len(_HEADING) :] if free else _HEADING.rstrip(), *heads[1 if free else 0 :]]
+    shown = [painter.title(line) if not index else painter.faint(line) for index, line in enumerate(shown)]
+    for each, row in zip(listed, lines, strict=True):
+        shown += [painter.line(row[0], each.health), *row[1:]]
+        if not each.reachable:
+            words = unreachable_words(situation, seen[each.name])
+            shown += wrap(words, width, first="    ", rest="    ")
+    if left_out:
+        sign = painter.sign(Health.OK.glyph, Health.OK)
+        shown.append(f"{sign} {number(len(left_out))} more queue managers OK")
+    return shown
+
+
+def key_figure_cells(view: GroupStatus, member: OwnerData) -> tuple[str, ...]:
+    """Least free buffer pool, fullest page set, channels, tasks of the channel initiator, full logs: a cell each."""
+    current, now = view.situation.current, view.situation.now
+    member = as_seen(view, member)
+    return (
+        key_figures.least_free(current, member, now),
+        key_figures.fullest(current, member, now),
+        key_figures.channel_counts(current, member, now, view.firing),
+        key_figures.task_counts(current, member, now),
+        key_figures.full_logs(current, member, now),
+    )
+
+
+MOST_STRUCTURES = 6
+
+_TITLE = "Coupling facility"
+
+
+def structure_table(view: GroupStatus, width: int, painter: Painter, *, show_ok: bool = True) -> list[str]:
+    """The structures, worst and fullest first; without ``show_ok`` those that are OK are only counted."""
+    groups = groups_of(view)
+    ranked = worst_and_fullest(view)
+    if not ranked:
+        return []
+    bad = sum(health is not Health.OK for health, _ in ranked)
+    rest = ranked[MOST_STRUCTURES if show_ok else min(bad, MOST_STRUCTURES) :]
+    shown = ranked[: len(ranked) - len(rest)]
+    if not shown:
+        return [f"{painter.title(_TITLE)}  {painter.sign(Health.OK.glyph, Health.OK)} {_counted(len(rest))} OK"]
+    rows = []
+    for health, name in shown:
+        values = view.situation.current[name]
+        rows.append(
+            (
+                str(health),
+                structure_name(name, groups),
+                _entries(values),
+                f"size {_told(values, 'size_used_pct')}",
+                _told(values, "status")
+                + key_figures.own_age(values.get("entries_pct"), groups[name.owner], view.situation.now),
+            )
+        )
+    lines = [painter.title(_TITLE)]
+    for (health, _), row in zip(shown, table(rows, width, indent=4), strict=True):
+        lines += [painter.line(row[0], health), *row[1:]]
+    if rest:
+        most = worst(health for health, _ in rest)
+        words = f"{_counted(len(rest), 'more ')} {'OK' if most is Health.OK else ''}".rstrip()
+        sign = most.glyph if most is Health.OK else str(most)
+        lines.append(f"{painter.sign(sign, most)} {words}")
+    return lines
+
+
+def _counted(count: int, more: str = "") -> str:
+    return f"{number(count)} {more}structure{'' if count == 1 else 's'}"
+
+
+def _entries(values: key_figures.Values) -> str:
+    text = f"entries {_told(values, 'entries_pct')}"
+    pair = [values.get(name) for name in ("entries_used", "entries_max")]
+    if any(told is None or isinstance(told.value, Absence) for told in pair):
+        return text
+    return f"{text} ({_told(values, 'entries_used')} of {_told(values, 'entries_max')})"
+
+
+def _told(values: key_figures.Values, name: str) -> str:
+    told = values.get(name)
+    return key_figures.NOT_ASKED if told is None else figure(told.value, metric("cf_structure", name))
+
+
+def what_next(alert: Alert, width: int, painter: Painter, remedy: Remedy, options: str) -> list[str]:
+    """What to do and to type next about an alert. ``options`` are those that the commands need too."""
+    name = f"{safe(alert.key.rule)} {safe(str(alert.key.object))}"
+    lines = [painter.title(line) for line in wrap(f"What to do about {name}", width, rest="  ")]
+    if remedy.advice:
+        lines += wrap(safe(remedy.advice), width, first="  ", rest="  ")
+    if remedy.mqsc:
+        lines += wrap(safe(remedy.mqsc), width, first="  MQSC: ", rest="    ")
+    for command in suggestions(alert):
+        lines += command_lines(command, width, options, first="  ")
+    return lines
+
+
+def command_lines(command: str, width: int, options: str, *, first: str = "") -> list[str]:
+    """A command to be typed, with its options, behind ``first``: one line, or two that a shell takes for one.
+
+    A name or a path is never broken, so that it can be copied.
+    """
+    whole = f"{first}{command} {options}".rstrip()
+    return [whole] if cells(whole) <= width or not options else [f"{first}{command} \\", f"    {options}"]
+
+
+def suggestions(alert: Alert) -> tuple[str, ...]:
+    """Commands that tell more about an alert, ready to be typed."""
+    scope = alert.scope
+    commands = [f"mqvitals rules explain {_argument(alert.key.rule)} {_argument(str(scope))}"]
+    if scope.kind in MAIN_METRIC:
+        commands.append(f"mqvitals trend {MAIN_METRIC[scope.kind]} {_argument(str(scope))}")
+    return tuple(commands)
+
+
+def _argument(text: str) -> str:
+    return shlex.quote(safe(text))
+
+
+def status_screen(
+    view: GroupStatus,
+    width: int,
+    painter: Painter,
+    *,
+    remedy: Remedy | None = None,
+    options: str = "",
+    height: int | None = None,
+) -> list[str]:
+    """The whole screen. ``options`` are those that the commands it suggests need too (``--store X``).
+
+    With a ``height`` it is fitted into so many lines of the terminal, as far as ``layouts`` goes; None: all of it.
+    """
+    remedy = remedy or Remedy()
+    layout = StatusLayout()
+    if height is not None:
+        for layout in layouts(len(view.alerts), height):
+            # Colours take no room: what is measured has none.
+            if _rows(_draw(view, layout, width, Painter(), remedy, options), width) <= height:
+                break
+    return _draw(view, layout, width, painter, remedy, options)
+
+
+def _rows(lines: list[str], width: int) -> int:
+    """How many lines of the terminal they take: one that must not be broken goes on in the next."""
+    return sum(max(-(-cells(line) // width), 1) for line in lines)
+
+
+def _draw(
+    view: GroupStatus, layout: StatusLayout, width: int, painter: Painter, remedy: Remedy, options: str
+) -> list[str]:
+    parts = [
+        status_header(view, width, painter, lacking=layout.lacking),
+        queue_manager_table(view, width, painter, layout.most_ok),
+        structure_table(view, width, painter, show_ok=layout.ok_structures),
+        _alerts(view, layout, width, painter, options),
+    ]
+    if view.alerts and layout.advice:
+        told = remedy if layout.advice is AdviceLevel.ALL else Remedy(mqsc=remedy.mqsc)
+        parts.append(what_next(view.alerts[0], width, painter, told, options))
+    lines: list[str] = []
+    for part in parts:
+        lines += ["", *part] if lines and part and layout.spaced else part
+    return lines
+
+
+def _alerts(view: GroupStatus, layout: StatusLayout, width: int, painter: Painter, options: str) -> list[str]:
+    if not view.alerts:
+        words = "no alert is firing" if view.health is Health.OK else "no alert is firing, but not all is known"
+        sign = Health.OK if view.health is Health.OK else Health.UNKNOWN
+        lines = [painter.line(f"{sign}  {words}", sign)]
+    else:
+        lines = [painter.title("Alerts, worst first")]
+        members = view.owners
+        silent, now = last_known(view), view.situation.now
+        if len(silent) == len(members):
+            # The heading has said so of everything: it is shown as of then.
+            silent, now = {}, max(silent.values(), default=now)
+        shown = view.alerts[: layout.alerts]
+        for entry in entries(
+            shown, now, width, painter, covered=view.explained, silent=silent, one_line=layout.one_line
+        ):
+            lines += entry
+        if len(view.alerts) > len(shown):
+            lines += _more(f"and {number(len(view.alerts) - len(shown))} more:", "", width, options)
+        elif not layout.advice and layout.further:
+            lines += _more("in full:", "", width, options)
+    if view.advice and layout.advice:
+        what = "piece" if view.advice == 1 else "pieces"
+        lines += _more(f"{number(view.advice)} {what} of advice on the configuration:", " --review", width, options)
+    return lines
+
+
+def _more(words: str, option: str, width: int, options: str) -> list[str]:
+    """Words, and the command that tells more: on the same line when it fits there."""
+    command = f"mqvitals alerts list{option}"
+    line = f"{words} {command} {options}".rstrip()
+    if cells(line) <= width:
+        return [line]
+    return [*wrap(words, width, rest="  "), *command_lines(command, width, options, first="  ")]

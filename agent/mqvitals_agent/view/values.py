@@ -1,0 +1,194 @@
+"""What views make of stored values: rates, time until full, the record that a value is from, the main metric of a kind."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from statistics import correlation
+from typing import TYPE_CHECKING
+
+from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.text.figure import clock, day, rough_age, short_age
+from mqvitals_rules.expression.windows import eta
+from mqvitals_rules.snapshot import ObjectName, Source
+from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.windows import Point
+
+if TYPE_CHECKING:
+    from mqvitals_agent.store.reader import StoreReader
+
+
+RATE: Mapping[str, str] = {"channel": "msgs", "log": "written_bytes"}
+"""The counter of each kind that lists show as a rate."""
+
+PER_SECOND = "per_second"
+"""Where the rate stands among an object's values."""
+
+Values = Mapping[str, CurrentValue]
+
+
+def with_rates(reader: StoreReader, kind: str, found: Mapping[ObjectName, Values]) -> dict[ObjectName, Values]:
+    """The objects of one owner with their rates added. Raises StoreError."""
+    counter = RATE[kind]
+    covered = _interval_ms(reader, counter, found)
+    return {
+        name: {**values, PER_SECOND: _rate_of(values[counter], covered)} if counter in values else values
+        for name, values in found.items()
+    }
+
+
+def _rate_of(told: CurrentValue, interval_ms: int | None) -> CurrentValue:
+    if told.source is not Source.POLL:
+        interval_ms = told.interval_ms
+    if isinstance(told.value, Absence | str):
+        return told
+    if not interval_ms:
+        return told._replace(value=Absence.FIRST_READING)
+    return told._replace(value=1000 * told.value / interval_ms)
+
+
+def _interval_ms(reader: StoreReader, counter: str, found: Mapping[ObjectName, Values]) -> int | None:
+    """What the newest increase covers; one answer brings those of all objects of an owner, so one of them tells it."""
+    told = {
+        name: values[counter].ts or 0
+        for name, values in found.items()
+        if counter in values
+        and values[counter].source is Source.POLL
+        and not isinstance(values[counter].value, Absence)
+    }
+    if not told:
+        return None
+    newest = max(told, key=lambda name: told[name])
+    # Polls after it brought no answer, and so no increase.
+    samples = reader.samples(newest, counter, first=told[newest], last=told[newest])
+    return samples[-1].interval_ms if samples else None
+
+
+GROWTH_POLLS = 12
+"""The newest values that are looked at."""
+
+LEAST_POLLS = 10
+"""Fewer values make no trend."""
+
+RISING_POLLS = 3
+"""The newest values of which each must exceed the one before: what paused has no time."""
+
+LEAST_MS = 60_000
+"""Values over a shorter time make no trend."""
+
+SOON_MS = 3_600_000
+"""What is nearer than this is a warning."""
+
+LEAST_RISE = 1.0
+"""Percentage points: what grew by less may as well go to and fro."""
+
+LEAST_CORRELATION = 0.9
+"""The least correlation of value and time; a line through anything wilder would be a guess."""
+
+FARTHEST_MS = 86_400_000
+"""What is farther away than a day is nobody's concern today."""
+
+
+def full_in(points: Iterable[tuple[int, float | None]], now: int, limit: float = 100.0) -> int | None:
+    """Ms from ``now`` (ms UTC) until a share reaches ``limit`` per cent; None when it does not grow steadily."""
+    told = [Point(ts, value, None) for ts, value in points if value is not None and math.isfinite(value)][
+        -GROWTH_POLLS:
+    ]
+    if len(told) < LEAST_POLLS or told[-1].ts - told[0].ts < LEAST_MS:
+        return None
+    latest = [point.value or 0.0 for point in told[-RISING_POLLS - 1 :]]
+    if any(after <= before for before, after in pairwise(latest)):
+        return None
+    first, last = told[0].value, told[-1].value
+    if first is None or last is None or last - first < LEAST_RISE or last >= limit:
+        return None
+    if correlation([point.ts for point in told], [point.value or 0.0 for point in told]) < LEAST_CORRELATION:
+        return None
+    seconds = eta(told, limit, now)
+    return None if seconds is None or 1000 * seconds > FARTHEST_MS else round(1000 * seconds)
+
+
+_SOURCES = {Source.SMF: "SMF", Source.STATISTICS: "statistics"}
+
+_DAY_MS = 86_400_000
+
+_TRACES = {
+    "channel_initiator": "STAT) CLASS(4)",
+    "adapter": "STAT) CLASS(4)",
+    "dispatcher": "STAT) CLASS(4)",
+    "ssl_task": "STAT) CLASS(4)",
+    "dns_task": "STAT) CLASS(4)",
+    "channel": "ACCTG) CLASS(4)",
+    "queue": "STAT) CLASS(5)",
+    "application": "ACCTG) CLASS(3)",
+}
+
+
+def record_words(told: CurrentValue, now: int, *, long: bool = False) -> str:
+    """Which interval a figure is of, and how long ago that ended: ``SMF 12:00, 14m05s ago``; ``long``: and its length.
+
+    One that ended a day ago or more has its date; one that is stale says so. Of a poll it is only the age.
+    """
+    if told.ts is None:
+        return "never told"
+    old = f"{short_age(now - told.ts)} ago"
+    if told.source not in _SOURCES:
+        return old
+    at = clock(told.ts)[:5]
+    parts = [f"{_SOURCES[told.source]} {at if now - told.ts < _DAY_MS else f'{day(told.ts)} {at}'}"]
+    if long and told.interval_ms:
+        parts.append(f"{rough_age(told.interval_ms)} long")
+    if told.unanswered is not None:
+        parts.append("stale")
+    return ", ".join([*parts, old])
+
+
+def trace_words(kind: str) -> str:
+    """Which trace makes the records that tell of a kind, and where it is said what to do with them."""
+    trace = _TRACES.get(kind, "STAT) CLASS(1)")
+    return f"START TRACE({trace}, smf import; see mqvitals help smf"
+
+
+def on_zos(values: Values) -> bool:
+    """Whether an object may be one of z/OS: none of its metrics is told to be of z/OS alone and missing here."""
+    return all(told.value is not Absence.NOT_ON_DISTRIBUTED for told in values.values())
+
+
+def newest_record(values: Values, names: Iterable[str]) -> CurrentValue | None:
+    """The figure of the newest record among ``names``; None: no record told any of them."""
+    found = (values[name] for name in names if name in values)
+    told = [
+        each
+        for each in found
+        if each.source in _SOURCES and each.ts is not None and not isinstance(each.value, Absence)
+    ]
+    return max(told, key=lambda each: each.ts or 0, default=None)
+
+
+MAIN_METRIC: dict[str, str] = {
+    "queue_manager": "reachable",
+    "qsg": "members_active",
+    "channel": "status",
+    "queue": "depth",
+    "buffer_pool": "free_pct",
+    "page_set": "used_pct",
+    "cf_structure": "entries_pct",
+    "smds": "used_pct",
+    "log": "full_logs",
+    "channel_initiator": "current",
+    "adapter": "busy_pct",
+    "dispatcher": "busy_pct",
+    "ssl_task": "busy_pct",
+    "dns_task": "busy_pct",
+    "application": "cpu_us",
+    "agent": "outcome",
+    "store": "used_bytes",
+}
+"""The metric to look at first, by kind of object."""
+
+
+def natural_order(name: ObjectName) -> tuple[str, int, str, str]:
+    """A key that puts numbered objects in the order of their numbers: buffer pool 10 after 9."""
+    rest = name.name
+    return (name.kind, int(rest) if rest.isascii() and rest.isdigit() and len(rest) < 10 else 0, rest, name.owner)
