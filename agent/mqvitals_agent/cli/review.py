@@ -47,13 +47,10 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.commandline.arguments import loaded_settings, open_store
     from mqvitals_agent.commandline.output import line_width, only_ascii
     from mqvitals_agent.commandline.settings import judging_of
-    from mqvitals_agent.review.as_json import review_json
-    from mqvitals_agent.review.examination import examine
-    from mqvitals_agent.review.report import review_blocks
-    from mqvitals_agent.smf.report.document import ascii_blocks
-    from mqvitals_agent.smf.report.markdown import markdown_lines
-    from mqvitals_agent.smf.report.plain import plain_lines
+    from mqvitals_agent.review.store_report import review_blocks, review_json
+    from mqvitals_agent.review.store_review import review_store
     from mqvitals_agent.store.error import StoreError
+    from mqvitals_agent.text.document import ascii_blocks, markdown_lines, plain_lines
 
     if arguments.ascii:
         only_ascii()
@@ -61,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     with open_store(arguments) as reader:
         try:
             _check_names(reader, arguments.queue_manager)
-            examined = examine(reader, judging, arguments.queue_manager)
+            examined = review_store(reader, judging, arguments.queue_manager)
             origin = reader.meta().origin
         except StoreError as error:
             raise Failure(error.message, hint=error.hint) from error

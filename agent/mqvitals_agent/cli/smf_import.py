@@ -82,7 +82,7 @@ def _instead(settings: Settings) -> str:
 
 def _import(files: Iterable[str], path: Path, settings: Settings, judging: Judging) -> int:
     from mqvitals_agent.intake import Intake
-    from mqvitals_agent.review.settlement import settle
+    from mqvitals_agent.review.store_review import update_advice
     from mqvitals_agent.smf.ingest import RecordIngest
     from mqvitals_agent.smf.reader import ReadCounts
     from mqvitals_agent.store.reader import StoreReader
@@ -100,7 +100,7 @@ def _import(files: Iterable[str], path: Path, settings: Settings, judging: Judgi
         try:
             for name in files:
                 failed |= not _read(name, records, tally, now)
-            settle(store, older, judging, records.taken.owners)
+            update_advice(store, older, judging, records.taken.owners)
         except KeyboardInterrupt:
             interrupted = True
         for line in (*tally.lines(), *told(records.taken)):

@@ -37,10 +37,8 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.cli.smf_import import groups_of
     from mqvitals_agent.commandline.output import line_width
     from mqvitals_agent.commandline.settings import judging_of, settings_of
-    from mqvitals_agent.smf.report.document import ascii_blocks
-    from mqvitals_agent.smf.report.health_check import health_check
-    from mqvitals_agent.smf.report.markdown import markdown_lines
-    from mqvitals_agent.smf.report.plain import plain_lines
+    from mqvitals_agent.review.smf_report import health_check
+    from mqvitals_agent.text.document import ascii_blocks, markdown_lines, plain_lines
     from mqvitals_agent.text.terminal import safe
 
     if arguments.ascii:

@@ -1,1 +1,1 @@
-"""The review: what rules about the configuration, applications and the data themselves say of a store now, as a report."""
+"""Reviews: the rules' findings about a store, and about SMF files (``mqvitals review``, ``mqvitals smf report``)."""

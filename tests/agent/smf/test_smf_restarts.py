@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_agent.commandline.runner import main
+from mqvitals_agent.review.smf_report import health_check
 from mqvitals_agent.smf.record import parse
-from mqvitals_agent.smf.report.health_check import health_check
 from mqvitals_agent.smf.restart import RestartDetector
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_config.settings import Settings

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.commandline.runner import main
-from mqvitals_agent.review.examination import examine
-from mqvitals_agent.review.settlement import settle
+from mqvitals_agent.review.store_review import review_store, update_advice
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.settings import Settings
@@ -110,12 +109,12 @@ def test_what_nobody_can_judge_now_stands(file: Path, tmp_path: Path) -> None:
         alert = next(each for each in writer.open_alerts() if each.key.rule == "APP-07")
         with writer.deleting() as connection:
             connection.execute("DELETE FROM current_application")
-        (owner,) = examine(reader, judging)
+        (owner,) = review_store(reader, judging)
         checks = {(str(check.rule.id), check.object): check for part in owner.parts for check in part.checks}
         check = checks["APP-07", alert.scope]
         assert check.fired
         assert not check.judged
         assert check.worst is not None
         assert check.worst.summary == alert.summary
-        settle(writer, reader, judging, ["MQ01"])
+        update_advice(writer, reader, judging, ["MQ01"])
         assert alert.key in {each.key for each in writer.open_alerts()}

@@ -13,11 +13,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqsamples.examples import COSTLY
-from mqvitals_agent.smf.report.columns import column_lines
-from mqvitals_agent.smf.report.document import Block, Heading, Items, Listing, Paragraph, Table, ascii_blocks
-from mqvitals_agent.smf.report.health_check import health_check
-from mqvitals_agent.smf.report.markdown import escaped, markdown_lines
-from mqvitals_agent.smf.report.plain import plain_lines
+from mqvitals_agent.review.smf_report import health_check
+from mqvitals_agent.text.document import (
+    Block,
+    Heading,
+    Items,
+    Listing,
+    Paragraph,
+    ReportTable,
+    ascii_blocks,
+    column_lines,
+    escaped,
+    markdown_lines,
+    plain_lines,
+)
 from mqvitals_agent.text.terminal import ELLIPSIS, cells, safe, to_ascii
 from mqvitals_config.load import load_settings
 from mqvitals_rules.check import Judging, prepare
@@ -86,7 +95,7 @@ def test_blocks_in_ascii(text: str, rows: list[tuple[str, str]]) -> None:
         Paragraph(text),
         Items((text, "ok")),
         Listing((text,), "yaml"),
-        Table(("Name", "Größe"), tuple(rows)),
+        ReportTable(("Name", "Größe"), tuple(rows)),
     ]
     for line in [*markdown_lines(ascii_blocks(blocks)), *plain_lines(ascii_blocks(blocks), 60)]:
         assert to_ascii(line).isascii()
@@ -155,7 +164,7 @@ def test_escaped_text_has_no_markup(text: str) -> None:
     """No bar, backquote, bracket or tag of a text stands without a backslash, and a paragraph stays one line."""
     bare = re.sub(r"\\.", "", escaped(text))
     assert not set("|`<[*#&") & set(bare)
-    lines = list(markdown_lines([Paragraph(text), Items((text,)), Table((text,), ((text,),))]))
+    lines = list(markdown_lines([Paragraph(text), Items((text,)), ReportTable((text,), ((text,),))]))
     assert len(lines) == 7
     assert not re.match(r"[-+>=]|\d+[.)]\s", lines[0])
 

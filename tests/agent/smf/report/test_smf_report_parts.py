@@ -12,15 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mqvitals_agent.review.evaluation import compared_value
+from mqvitals_agent.review.sample_spool import SampleSpool
+from mqvitals_agent.review.smf_input import Intervals, intervals_of, read_files
+from mqvitals_agent.review.smf_totals import ObjectTotals
 from mqvitals_agent.smf.partial_sample import GroupNames
 from mqvitals_agent.smf.reader import ReadCounts, records
-from mqvitals_agent.smf.report.coverage import Intervals, intervals_of
-from mqvitals_agent.smf.report.evidence import read
-from mqvitals_agent.smf.report.gauge import gauge_of
-from mqvitals_agent.smf.report.markdown import escaped
-from mqvitals_agent.smf.report.staging import Staging
-from mqvitals_agent.smf.report.sums import Sums
 from mqvitals_agent.smf.snapshots import readings
+from mqvitals_agent.text.document import escaped
 from mqvitals_config.load import load_settings
 from mqvitals_rules.check import prepare
 from mqvitals_rules.snapshot import ObjectName
@@ -36,8 +35,8 @@ def test_disk_and_memory_tell_the_same(every_section: Path, applications: int) -
     path = str(every_section)
     with Path(path).open("rb") as stream:
         expected = list(readings(records(stream, ReadCounts()), applications=applications))
-    with closing(Staging()) as staging:
-        evidence = read([path], staging, GroupNames())
+    with closing(SampleSpool()) as staging:
+        evidence = read_files([path], staging, GroupNames())
         assert list(staging.snapshots(evidence.groups, applications)) == expected
     assert evidence.repeated == 0
 
@@ -48,8 +47,8 @@ def test_repeated_records(smf: Any, tmp_path: Path) -> None:
     one, other = tmp_path / "one", tmp_path / "other"
     one.write_bytes(data)
     other.write_bytes(smf.spanned(data, 100, 30))
-    with closing(Staging()) as staging:
-        evidence = read([str(one), str(other)], staging, GroupNames())
+    with closing(SampleSpool()) as staging:
+        evidence = read_files([str(one), str(other)], staging, GroupNames())
         snapshots = list(staging.snapshots(evidence.groups))
     assert (evidence.repeated, evidence.records, len(snapshots)) == (1, 2, 1)
 
@@ -98,14 +97,14 @@ def test_which_way_is_worse(rule: str, kind: str, sign: int) -> None:
     assert found is not None
     form = rules.form(found, ObjectName("MQ01", kind, "3"))
     assert form is not None
-    gauge = gauge_of(form, KINDS)
+    gauge = compared_value(form, KINDS)
     assert gauge is not None
     assert gauge.sign == sign
 
 
 def test_sums_know_nothing_from_zero() -> None:
     """What nothing told is None, and an absent value adds nothing."""
-    sums = Sums()
+    sums = ObjectTotals()
     sums.add({"dwt": Absence.NOT_RETURNED, "dmc": 0}, "dwt", "dmc", "sos")
     assert (sums.sum("dwt"), sums.sum("dmc"), sums.sum("sos"), sums.sum("dwt", "dmc")) == (None, 0, None, 0)
     assert sums.per_second("dmc") is None

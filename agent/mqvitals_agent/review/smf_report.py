@@ -1,4 +1,4 @@
-"""The health check: reads files, judges what they tell, and puts it down as a report."""
+"""The health check of ``mqvitals smf report``: reads files, evaluates the rules, and makes the report."""
 
 from __future__ import annotations
 
@@ -6,19 +6,25 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 
+from mqvitals_agent.review.evaluation import (
+    Check,
+    IntervalEvaluator,
+    ReviewFinding,
+    ReviewResult,
+    RuleFindings,
+    by_rule,
+    reasons,
+    result_of,
+)
+from mqvitals_agent.review.sample_spool import SampleSpool
+from mqvitals_agent.review.smf_input import RecordSource, ReportInput, intervals_of, left_out, missing, read_files
+from mqvitals_agent.review.smf_tables import count, figures, plural, release, when, zone
+from mqvitals_agent.review.smf_totals import PeriodTotals
 from mqvitals_agent.smf.partial_sample import GroupNames
 from mqvitals_agent.smf.reader import STDIN
-from mqvitals_agent.smf.report.coverage import intervals_of, missing
-from mqvitals_agent.smf.report.document import Block, Heading, Items, Paragraph, Table
-from mqvitals_agent.smf.report.evidence import Evidence, Source, left_out, read
-from mqvitals_agent.smf.report.judge import Check, Judge
-from mqvitals_agent.smf.report.ledger import Ledger
-from mqvitals_agent.smf.report.outcome import Finding, Outcome, Trouble, by_rule, outcome_of, reasons
-from mqvitals_agent.smf.report.staging import Staging
-from mqvitals_agent.smf.report.tables import figures
-from mqvitals_agent.smf.report.wording import count, plural, release, when, zone
 from mqvitals_agent.smf.restart import Restart, guarded
 from mqvitals_agent.text.chart import TimeRange
+from mqvitals_agent.text.document import Block, Heading, Items, Paragraph, ReportTable
 from mqvitals_agent.text.figure import duration_us, moment, object_words
 from mqvitals_agent.text.severity import health_of
 from mqvitals_rules.check import Judging
@@ -65,16 +71,16 @@ def health_check(
     ``groups``: under which names the things of groups stand; by default as the records say. ``now_us``: now, microseconds
     since 1970 UTC, by which records of the future are refused. ``ascii_only``: no character beyond ASCII comes from this program.
     """
-    with closing(Staging()) as staging:
-        evidence = read(paths, staging, groups or GroupNames(), now_us)
+    with closing(SampleSpool()) as staging:
+        evidence = read_files(paths, staging, groups or GroupNames(), now_us)
         span = TimeRange(*(0, 0) if evidence.period is None else (each // 1000 for each in evidence.period))
-        judge, ledger = Judge(judging), Ledger(span)
+        judge, ledger = IntervalEvaluator(judging), PeriodTotals(span)
         restarts = sorted(staging.restarts(), key=lambda each: each[0].since_us)
         for snapshot in staging.snapshots(evidence.groups, ungrouped=evidence.ungrouped):
             judge.take(_without_rates(snapshot, restarts, evidence))
             ledger.take(snapshot)
         owners = sorted({*evidence.sources, *ledger.owners()})
-        outcomes = {owner: outcome_of(judge.checks(owner)) for owner in owners}
+        outcomes = {owner: result_of(judge.checks(owner)) for owner in owners}
         blocks = [*_beginning(evidence, outcomes, [each for each, _ in restarts], ascii_only=ascii_only)]
         for owner in sorted(owners, key=lambda each: (-outcomes[each].health, each)):
             blocks += _owner(owner, outcomes[owner], is_group=owner not in evidence.sources)
@@ -89,7 +95,7 @@ def health_check(
     return HealthCheck(tuple(blocks), evidence.records, evidence.damaged, found, tuple(evidence.unreadable))
 
 
-def _without_rates(snapshot: Snapshot, restarts: Sequence[tuple[Restart, int]], evidence: Evidence) -> Snapshot:
+def _without_rates(snapshot: Snapshot, restarts: Sequence[tuple[Restart, int]], evidence: ReportInput) -> Snapshot:
     """The snapshot as rules look at it: without rates and increases of intervals shortly after a restart."""
 
     def is_guarded(restart: Restart, until_us: int) -> bool:
@@ -106,10 +112,10 @@ def _without_rates(snapshot: Snapshot, restarts: Sequence[tuple[Restart, int]], 
 
 
 def _beginning(
-    evidence: Evidence, outcomes: dict[str, Outcome], restarts: Sequence[Restart], *, ascii_only: bool
+    evidence: ReportInput, outcomes: dict[str, ReviewResult], restarts: Sequence[Restart], *, ascii_only: bool
 ) -> Iterator[Block]:
     yield Heading(1, "IBM MQ health check from SMF data")
-    yield Table(
+    yield ReportTable(
         ("file", "records of MQ", "others, passed over", "damaged"),
         tuple(
             (
@@ -139,7 +145,7 @@ def _beginning(
         )
     if evidence.sources:
         yield Heading(2, "Summary")
-        yield Table(
+        yield ReportTable(
             ("queue manager", "systems", "release", "group", "local time"),
             tuple(_source_row(source, evidence) for _, source in sorted(evidence.sources.items())),
         )
@@ -151,7 +157,7 @@ def _beginning(
         yield Paragraph("A check is a rule applied to one object, in all its intervals.")
 
 
-def _source_row(source: Source, evidence: Evidence) -> tuple[str, ...]:
+def _source_row(source: RecordSource, evidence: ReportInput) -> tuple[str, ...]:
     return (
         source.name,
         ", ".join(sorted(source.systems)),
@@ -161,7 +167,7 @@ def _source_row(source: Source, evidence: Evidence) -> tuple[str, ...]:
     )
 
 
-def _summary_line(owner: str, outcome: Outcome, *, ascii_only: bool) -> str:
+def _summary_line(owner: str, outcome: ReviewResult, *, ascii_only: bool) -> str:
     health = outcome.health
     counts = [f"{outcome.count(each)} {each.name.lower()}" for each in sorted(Severity, reverse=True)]
     sign = health.name if ascii_only else str(health)
@@ -171,7 +177,7 @@ def _summary_line(owner: str, outcome: Outcome, *, ascii_only: bool) -> str:
     )
 
 
-def _owner(owner: str, outcome: Outcome, *, is_group: bool) -> Iterator[Block]:
+def _owner(owner: str, outcome: ReviewResult, *, is_group: bool) -> Iterator[Block]:
     yield Heading(2, f"Queue manager {owner}" if not is_group else f"Queue-sharing group {owner}")
     for trouble in outcome.troubles:
         yield from _trouble(trouble)
@@ -187,7 +193,7 @@ def _owner(owner: str, outcome: Outcome, *, is_group: bool) -> Iterator[Block]:
             yield Paragraph(f"And {len(outcome.brief) - MOST_OBJECTS:,} more.")
     if outcome.good:
         yield Heading(3, "What is right")
-        yield Table(
+        yield ReportTable(
             ("rule", "what was looked for and not found", "objects", "intervals"),
             tuple(
                 (str(rule.id), rule.title, f"{len(checks):,}", _judged(checks))
@@ -197,7 +203,7 @@ def _owner(owner: str, outcome: Outcome, *, is_group: bool) -> Iterator[Block]:
         )
     if outcome.unknown:
         yield Heading(3, "What could not be judged")
-        yield Table(
+        yield ReportTable(
             ("rule", "title", "objects", "why"),
             tuple(
                 (str(rule.id), rule.title, f"{len(checks):,}", reasons(checks))
@@ -207,7 +213,7 @@ def _owner(owner: str, outcome: Outcome, *, is_group: bool) -> Iterator[Block]:
         )
 
 
-def _trouble(trouble: Trouble) -> Iterator[Block]:
+def _trouble(trouble: RuleFindings) -> Iterator[Block]:
     rule = trouble.rule
     yield Heading(3, f"{health_of(trouble.severity).name} {rule.id}: {rule.title}")
     shown = trouble.findings[:MOST_OBJECTS]
@@ -223,7 +229,7 @@ def _trouble(trouble: Trouble) -> Iterator[Block]:
     yield Paragraph("Source: " + "; ".join(f"{each.document}, {each.section}" for each in rule.sources))
 
 
-def _finding(finding: Finding) -> str:
+def _finding(finding: ReviewFinding) -> str:
     check, worst = finding.check, finding.worst
     severity = worst.severity.name
     text = f"{severity}: {worst.summary} ({object_words(check.object)}). "
@@ -264,7 +270,7 @@ def _names(checks: Iterable[Check]) -> str:
     )
 
 
-def _quality(source: Source, judging: Judging, staging: Staging) -> Iterator[Block]:
+def _quality(source: RecordSource, judging: Judging, staging: SampleSpool) -> Iterator[Block]:
     yield Heading(3, "Records and gaps")
     rows, gaps = [], []
     for (kind, subtype), number in sorted(source.records.items()):
@@ -279,7 +285,9 @@ def _quality(source: Source, judging: Judging, staging: Staging) -> Iterator[Blo
                     f"{kind}/{subtype}: nothing from {when(began)} to {when(ended)} UTC ({duration_us(ended - began)})"
                 )
         rows.append((f"{kind}/{subtype}", f"{number:,}", *told))
-    yield Table(("type/subtype", "records", "intervals", "their length", "gaps"), tuple(rows), frozenset({1, 2, 4}))
+    yield ReportTable(
+        ("type/subtype", "records", "intervals", "their length", "gaps"), tuple(rows), frozenset({1, 2, 4})
+    )
     if gaps:
         yield Items(tuple(gaps))
     absent = missing(source)
@@ -304,7 +312,7 @@ def _waits_for(rule: Rule, kinds: Iterable[str], judging: Judging) -> bool:
     return all(metric is not None and (metric.smf or metric.declared or metric.computed) for metric in metrics)
 
 
-def _damage(evidence: Evidence) -> Iterator[Block]:
+def _damage(evidence: ReportInput) -> Iterator[Block]:
     if not evidence.damaged:
         return
     yield Heading(2, "Damaged records")

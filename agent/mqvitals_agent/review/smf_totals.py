@@ -1,14 +1,116 @@
-"""The figures of every object, gathered from samples in the order of time."""
+"""Totals of every object over the period of a health check: sums, extremes and means of its samples."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from heapq import heappush, heappushpop
 from typing import Final, NamedTuple
 
-from mqvitals_agent.smf.report.sums import Sums, number
 from mqvitals_agent.text.chart import TimeRange
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
+from mqvitals_rules.vocabulary.metric import Absence, Reported
+
+
+def number(values: Mapping[str, Reported], metric: str) -> float | None:
+    """The value of a metric where it is a number that is there."""
+    value = values.get(metric)
+    return None if value is None or isinstance(value, str | Absence) else value
+
+
+@dataclass(slots=True)
+class ObjectTotals:
+    """Of one object. ``intervals`` counts its records and ``length_ms`` adds up the lengths of those that have one.
+
+    Everything is None where no record told it: that is not zero.
+    """
+
+    intervals: int = 0
+    length_ms: int = 0
+    _sums: dict[str, float] = field(default_factory=dict)
+    _high: dict[str, tuple[float, int]] = field(default_factory=dict)
+    _low: dict[str, tuple[float, int]] = field(default_factory=dict)
+    _last: dict[str, Reported] = field(default_factory=dict)
+    _means: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    def count(self, reading: Reading) -> None:
+        """One more interval."""
+        self.intervals += 1
+        self.length_ms += reading.interval_ms or 0
+
+    def add(self, values: Mapping[str, Reported], *metrics: str) -> None:
+        """Add counters."""
+        for metric in metrics:
+            value = number(values, metric)
+            if value is not None:
+                self._sums[metric] = self._sums.get(metric, 0) + value
+
+    def extremes(self, values: Mapping[str, Reported], ts: int, *metrics: str) -> None:
+        """Compare gauges; of equal ones the first counts."""
+        for metric in metrics:
+            value = number(values, metric)
+            if value is None:
+                continue
+            if metric not in self._high or value > self._high[metric][0]:
+                self._high[metric] = value, ts
+            if metric not in self._low or value < self._low[metric][0]:
+                self._low[metric] = value, ts
+
+    def keep(self, values: Mapping[str, Reported], *metrics: str) -> None:
+        """Keep what was told last."""
+        for metric in metrics:
+            value = values.get(metric)
+            if value is not None and not isinstance(value, Absence):
+                self._last[metric] = value
+
+    def weigh(self, values: Mapping[str, Reported], metric: str, weight: float | None) -> None:
+        """Let a gauge count for its mean."""
+        value = number(values, metric)
+        if value is not None and weight:
+            total, weights = self._means.get(metric, (0.0, 0.0))
+            self._means[metric] = total + value * weight, weights + weight
+
+    def sum(self, *metrics: str) -> float | None:
+        """The sum of counters that were told, together."""
+        told = [self._sums[metric] for metric in metrics if metric in self._sums]
+        return sum(told) if told else None
+
+    def highest(self, metric: str) -> tuple[float, int] | None:
+        """The highest value and the end of its interval, ms UTC."""
+        return self._high.get(metric)
+
+    def lowest(self, metric: str) -> tuple[float, int] | None:
+        """The lowest value and the end of its interval, ms UTC."""
+        return self._low.get(metric)
+
+    def last(self, metric: str) -> Reported | None:
+        """What was told last."""
+        return self._last.get(metric)
+
+    def last_number(self, metric: str) -> float | None:
+        """What was told last, where it is a number."""
+        return number(self._last, metric)
+
+    def mean(self, metric: str) -> float | None:
+        """The mean by weight."""
+        found = self._means.get(metric)
+        return found[0] / found[1] if found and found[1] else None
+
+    def share_of_time(self, metric: str) -> float | None:
+        """A counter of microseconds as a percentage of all intervals."""
+        value = self.sum(metric)
+        return None if value is None or not self.length_ms else value / self.length_ms / 10
+
+    def per_second(self, metric: str) -> float | None:
+        """A counter by the seconds of all intervals."""
+        value = self.sum(metric)
+        return None if value is None or not self.length_ms else value * 1000 / self.length_ms
+
+    def each(self, metric: str, by: str) -> float | None:
+        """A counter divided by another."""
+        one, other = self.sum(metric), self.sum(by)
+        return None if one is None or not other else one / other
+
 
 CELLS: Final = 14
 """So many stretches of time are told apart in the course of a pool's free buffers."""
@@ -53,12 +155,12 @@ class PoolInterval(NamedTuple):
     name: ObjectName
 
 
-class Ledger:
+class PeriodTotals:
     """The sums of all objects. ``span`` (ms UTC) is the time that all records cover."""
 
     def __init__(self, span: TimeRange) -> None:
         self._span = span
-        self._sums: dict[str, dict[str, dict[ObjectName, Sums]]] = {}
+        self._sums: dict[str, dict[str, dict[ObjectName, ObjectTotals]]] = {}
         self._courses: dict[ObjectName, dict[int, float]] = {}
         self._worst: dict[str, list[PoolInterval]] = {}
 
@@ -66,7 +168,7 @@ class Ledger:
         """Enter what records told at one moment."""
         for reading in snapshot.readings:
             name = reading.object
-            sums = self._sums.setdefault(name.owner, {}).setdefault(name.kind, {}).setdefault(name, Sums())
+            sums = self._sums.setdefault(name.owner, {}).setdefault(name.kind, {}).setdefault(name, ObjectTotals())
             sums.count(reading)
             self._enter(name, sums, reading)
 
@@ -74,7 +176,7 @@ class Ledger:
         """Queue managers and groups of which something was told."""
         return tuple(sorted(self._sums))
 
-    def of(self, owner: str, kind: str) -> Mapping[ObjectName, Sums]:
+    def of(self, owner: str, kind: str) -> Mapping[ObjectName, ObjectTotals]:
         """The objects of a kind; numbers in their order."""
         found = self._sums.get(owner, {}).get(kind, {})
         return {name: found[name] for name in sorted(found, key=_order)}
@@ -92,7 +194,7 @@ class Ledger:
         """The intervals in which buffer pools were under stress, the worst first, at most ``MOST_INTERVALS``."""
         return sorted(self._worst.get(owner, ()), reverse=True)
 
-    def _enter(self, name: ObjectName, sums: Sums, reading: Reading) -> None:
+    def _enter(self, name: ObjectName, sums: ObjectTotals, reading: Reading) -> None:
         values, ts = reading.values, reading.ts
         match name.kind:
             case "buffer_pool":

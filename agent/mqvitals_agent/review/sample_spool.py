@@ -1,4 +1,4 @@
-"""What records tell, put aside on disk and given back in the order of time, so that files of any size fit into memory."""
+"""Samples of SMF records on disk, read back in the order of time, so that files of any size fit into memory."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ BEGIN;
 """
 _LARGEST: Final = (1 << 63) - 1
 
-Span = tuple[int, int]
+IntervalUs = tuple[int, int]
 """Beginning and end of an interval, microseconds since 1970 UTC."""
 
 
-class Staging:
+class SampleSpool:
     """A database without a name in the temporary directory, gone when it is closed. All methods raise sqlite3.Error."""
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class Staging:
         if self._waits >= _AT_ONCE:
             self._flush()
 
-    def spans(self, owner: str, kind: int, subtype: int) -> Iterator[Span]:
+    def spans(self, owner: str, kind: int, subtype: int) -> Iterator[IntervalUs]:
         """The intervals of a queue manager's records of a type and subtype, in the order of their beginnings."""
         yield from self._base.execute(
             "SELECT began, ended FROM span WHERE owner = ? AND type = ? AND subtype = ? ORDER BY began, ended",

@@ -1,21 +1,22 @@
-"""A review put down as a report: for each queue manager and the group what to change and why, worst first."""
+"""A review as a report or as JSON: for each queue manager and the group what to change and why, worst first."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-from mqvitals_agent.review.examination import Examined, Part
-from mqvitals_agent.smf.report.document import Block, Heading, Items, Listing, Paragraph
-from mqvitals_agent.smf.report.health_check import NO_CAVEAT
-from mqvitals_agent.smf.report.judge import Check
-from mqvitals_agent.smf.report.outcome import Finding, Outcome, Trouble, by_rule
-from mqvitals_agent.smf.report.wording import plural
+from mqvitals_agent.review.evaluation import Check, ReviewFinding, ReviewResult, RuleFindings, by_rule
+from mqvitals_agent.review.smf_report import NO_CAVEAT
+from mqvitals_agent.review.smf_tables import plural
+from mqvitals_agent.review.store_review import OwnerReview, ReviewPart
+from mqvitals_agent.text.document import Block, Heading, Items, Listing, Paragraph
 from mqvitals_agent.text.figure import moment, object_words, zone_name
 from mqvitals_agent.text.severity import health_of
 from mqvitals_agent.text.terminal import safe
 from mqvitals_rules.declaration import yaml_lines
 from mqvitals_rules.lifecycle.alert import Severity
+from mqvitals_rules.moment import iso
 from mqvitals_rules.rule import RuleKind
 from mqvitals_rules.vocabulary.metric import Absence
 
@@ -57,7 +58,7 @@ _REASONS = {Absence.NOTHING_TO_TELL: "nothing to tell"}
 """Reasons whose own word is meant for the place of a figure."""
 
 
-def review_blocks(examined: Sequence[Examined], origin: str, *, ascii_only: bool = False) -> Iterator[Block]:
+def review_blocks(examined: Sequence[OwnerReview], origin: str, *, ascii_only: bool = False) -> Iterator[Block]:
     """The whole review. ``origin`` says where the store's samples come from; ``ascii_only``: no other character comes from this program."""
     yield Heading(1, "IBM MQ configuration review")
     yield Paragraph(
@@ -80,7 +81,7 @@ def review_blocks(examined: Sequence[Examined], origin: str, *, ascii_only: bool
                 yield from _part(part, outcome, each.now)
 
 
-def _summary(each: Examined, outcomes: Iterable[Outcome], *, ascii_only: bool) -> str:
+def _summary(each: OwnerReview, outcomes: Iterable[ReviewResult], *, ascii_only: bool) -> str:
     outcomes = tuple(outcomes)
     counts = [
         f"{sum(outcome.count(severity) for outcome in outcomes)} {severity.name.lower()}"
@@ -92,7 +93,7 @@ def _summary(each: Examined, outcomes: Iterable[Outcome], *, ascii_only: bool) -
     return f"{sign} {each.name}: {', '.join(counts)}; {plural(good, 'check')} OK, {unknown:,} could not be judged"
 
 
-def _part(part: Part, outcome: Outcome, now: int) -> Iterator[Block]:
+def _part(part: ReviewPart, outcome: ReviewResult, now: int) -> Iterator[Block]:
     yield Heading(3, TITLES[part.kind])
     for trouble in outcome.troubles:
         yield from _trouble(trouble, part, now)
@@ -105,7 +106,7 @@ def _part(part: Part, outcome: Outcome, now: int) -> Iterator[Block]:
         yield from _unknown(part, outcome.unknown)
 
 
-def _trouble(trouble: Trouble, part: Part, now: int) -> Iterator[Block]:
+def _trouble(trouble: RuleFindings, part: ReviewPart, now: int) -> Iterator[Block]:
     rule = trouble.rule
     yield Heading(4, f"{health_of(trouble.severity).name} {rule.id}: {rule.title}")
     yield Items(tuple(_finding(finding, now) for finding in trouble.findings[:MOST_OBJECTS]))
@@ -126,7 +127,7 @@ def _trouble(trouble: Trouble, part: Part, now: int) -> Iterator[Block]:
     yield Paragraph("Source: " + "; ".join(f"{each.document}, {each.section}" for each in rule.sources))
 
 
-def _finding(finding: Finding, now: int) -> str:
+def _finding(finding: ReviewFinding, now: int) -> str:
     text = f"{finding.worst.severity.name}: {finding.worst.summary} ({object_words(finding.check.object)})."
     if finding.worst.terms:
         text += f" What holds: {'; '.join(map(_one_line, finding.worst.terms))}."
@@ -137,7 +138,7 @@ def _finding(finding: Finding, now: int) -> str:
     return text
 
 
-def _unknown(part: Part, checks: Sequence[Check]) -> Iterator[Block]:
+def _unknown(part: ReviewPart, checks: Sequence[Check]) -> Iterator[Block]:
     """What could not be judged by what is lacking, the most frequent first, and the facts as lines for the configuration."""
     yield Heading(4, f"What could not be judged: {plural(len(checks), 'check')}")
     by_reason: Counter[Absence] = Counter()
@@ -171,3 +172,57 @@ def _names(checks: Sequence[Check]) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+def review_json(examined: Sequence[OwnerReview], origin: str) -> dict[str, Any]:
+    """The object of ``mqvitals review --json``."""
+    return {
+        "source": origin,
+        "owners": [
+            {
+                "name": each.name,
+                "group": each.is_group,
+                "at": iso(each.now),
+                "severity": each.health.word,
+                "parts": [_json_part(part) for part in each.parts],
+            }
+            for each in examined
+        ],
+    }
+
+
+def _json_part(part: ReviewPart) -> dict[str, Any]:
+    outcome = part.outcome
+    return {
+        "kind": part.kind.value,
+        "findings": [_json_finding(finding, part) for trouble in outcome.troubles for finding in trouble.findings],
+        "right": {str(rule.id): len(checks) for rule, checks in by_rule(outcome.good)},
+        "unknown": [
+            {
+                "rule": str(check.rule.id),
+                "object": str(check.object),
+                "reasons": [reason.value for reason in check.unknown],
+            }
+            for check in outcome.unknown
+        ],
+        "lacking": {reason.value: sorted(metrics) for reason, metrics in part.lacking.items()},
+        "facts": list(yaml_lines(part.declarations.values())),
+    }
+
+
+def _json_finding(finding: ReviewFinding, part: ReviewPart) -> dict[str, Any]:
+    own = finding.check.rule
+    return {
+        "rule": str(own.id),
+        "title": own.title,
+        "object": str(finding.check.object),
+        "severity": finding.worst.severity.name.lower(),
+        "at": iso(finding.worst.ts),
+        "summary": finding.worst.summary,
+        "figures": [" ".join(term.split()) for term in finding.worst.terms],
+        "advice": own.advice.strip(),
+        "caveat": own.caveat.strip(),
+        "mqsc": part.commands.get((finding.check.object, str(own.id))) or None,
+        "source": [{"document": each.document, "section": each.section} for each in own.sources],
+        "also": [str(other.rule.id) for other in finding.others],
+    }

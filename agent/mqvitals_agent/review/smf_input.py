@@ -1,20 +1,21 @@
-"""What was read: files, records, and what each queue manager's records say of themselves."""
+"""The files of a health check: what was read of each queue manager, gaps between intervals, and records that are missing."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
+from mqvitals_agent.review.sample_spool import IntervalUs, SampleSpool
 from mqvitals_agent.smf.partial_sample import GroupNames
 from mqvitals_agent.smf.reader import ReadCounts, open_smf, records
 from mqvitals_agent.smf.record import Record, SmfError
-from mqvitals_agent.smf.report.staging import Staging
 from mqvitals_agent.smf.sampler import Sampler, UnnamedObjects
 
 
 @dataclass(slots=True)
-class Source:
+class RecordSource:
     """A queue manager as it appears: moments are microseconds since 1970 UTC, ``records`` by type and subtype.
 
     ``ahead`` are what its local time was ahead of UTC (microseconds).
@@ -46,7 +47,7 @@ class Source:
 
 
 @dataclass(slots=True)
-class Evidence:
+class ReportInput:
     """``tallies`` by file, in the order they were named; ``repeated`` records were there before and count once.
 
     ``unreadable``: files that hold no SMF data or cannot be read to their ends, and why. ``unnamed``: objects without a usable name.
@@ -55,7 +56,7 @@ class Evidence:
 
     groups: GroupNames
     tallies: list[tuple[str, ReadCounts]] = field(default_factory=list)
-    sources: dict[str, Source] = field(default_factory=dict)
+    sources: dict[str, RecordSource] = field(default_factory=dict)
     unreadable: list[tuple[str, str]] = field(default_factory=list)
     repeated: int = 0
     unnamed: UnnamedObjects = field(default_factory=UnnamedObjects)
@@ -79,13 +80,15 @@ class Evidence:
         return (min(first), max(last)) if first and last else None
 
 
-def read(paths: Iterable[str], staging: Staging, groups: GroupNames, now_us: int | None = None) -> Evidence:
+def read_files(
+    paths: Iterable[str], staging: SampleSpool, groups: GroupNames, now_us: int | None = None
+) -> ReportInput:
     """Read files into ``staging``; ``groups`` learns the names that records tell. Raises sqlite3.Error.
 
     ``now_us``: as for ``reader.records``.
     """
     sampler = Sampler(groups)
-    evidence = Evidence(groups, unnamed=sampler.unnamed)
+    evidence = ReportInput(groups, unnamed=sampler.unnamed)
     for path in paths:
         tally = ReadCounts()
         evidence.tallies.append((path, tally))
@@ -100,7 +103,7 @@ def read(paths: Iterable[str], staging: Staging, groups: GroupNames, now_us: int
     return evidence
 
 
-def left_out(evidence: Evidence) -> Iterator[str]:
+def left_out(evidence: ReportInput) -> Iterator[str]:
     """What was left out of the files, a sentence for each reason."""
     skipped, unknown = Counter[int](), Counter[tuple[int, int]]()
     for _, tally in evidence.tallies:
@@ -128,11 +131,121 @@ def left_out(evidence: Evidence) -> Iterator[str]:
         yield f"Objects whose names cannot be: {evidence.unnamed.count:,}. {told}."
 
 
-def _take(record: Record, evidence: Evidence, sampler: Sampler, staging: Staging) -> None:
+def _take(record: Record, evidence: ReportInput, sampler: Sampler, staging: SampleSpool) -> None:
     if not staging.is_new(record):
         evidence.repeated += 1
         return
-    evidence.sources.setdefault(record.ssid, Source(record.ssid)).take(record)
+    evidence.sources.setdefault(record.ssid, RecordSource(record.ssid)).take(record)
     staging.put_span(record)
     for total in sampler.totals(record):
         staging.put(total)
+
+
+MOST_GAPS: Final = 5
+"""So many gaps are named, the others counted."""
+_TOLERANCE_US: Final = 2_000_000
+"""Intervals do not join to the microsecond."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """The intervals of one subtype: how many, their shortest and longest length, and gaps (microseconds)."""
+
+    number: int
+    shortest_us: int
+    longest_us: int
+    gaps: tuple[IntervalUs, ...]
+    gap_count: int
+
+
+def intervals_of(spans: Iterable[IntervalUs]) -> Intervals | None:
+    """What is to be said about intervals that come in the order of their beginnings; None when there are none."""
+    number = gap_count = 0
+    shortest = longest = 0
+    covered: int | None = None
+    gaps: list[IntervalUs] = []
+    for began, ended in spans:
+        length = ended - began
+        shortest = length if not number else min(shortest, length)
+        longest = max(longest, length)
+        number += 1
+        if covered is not None and began - covered > _TOLERANCE_US:
+            gap_count += 1
+            if len(gaps) < MOST_GAPS:
+                gaps.append((covered, began))
+        covered = ended if covered is None else max(covered, ended)
+    return Intervals(number, shortest, longest, tuple(gaps), gap_count) if number else None
+
+
+class ExpectedRecords(NamedTuple):
+    """Records that a health check goes by: ``kinds`` are the objects they tell of, ``since`` the release that has them first."""
+
+    subtypes: frozenset[tuple[int, int]]
+    since: int
+    what: str
+    how: str
+    kinds: tuple[str, ...]
+
+
+EXPECTED_RECORDS: Final = (
+    ExpectedRecords(
+        frozenset({(115, 1)}),
+        0,
+        "logs (115 subtype 1)",
+        "START TRACE(STAT) CLASS(1), or SMFSTAT in CSQ6SYSP",
+        ("log",),
+    ),
+    ExpectedRecords(
+        frozenset({(115, 215)}),
+        800,
+        "buffer pools (115 subtype 215)",
+        "START TRACE(STAT) CLASS(1), or SMFSTAT in CSQ6SYSP",
+        ("buffer_pool",),
+    ),
+    ExpectedRecords(
+        frozenset({(115, 201)}),
+        900,
+        "page sets (115 subtype 201)",
+        "START TRACE(STAT) CLASS(1), or SMFSTAT in CSQ6SYSP",
+        ("page_set",),
+    ),
+    ExpectedRecords(
+        frozenset({(115, 231)}),
+        800,
+        "channel initiator, adapters and dispatchers (115 subtype 231)",
+        "START TRACE(STAT) CLASS(4)",
+        ("channel_initiator", "adapter", "dispatcher", "ssl_task", "dns_task"),
+    ),
+    ExpectedRecords(
+        frozenset({(115, 216)}),
+        930,
+        "queues (115 subtype 216)",
+        "START TRACE(STAT) CLASS(5), and STATQ of the queue manager and its queues",
+        ("queue",),
+    ),
+    ExpectedRecords(
+        frozenset({(116, 10)}),
+        800,
+        "channels (116 subtype 10)",
+        "START TRACE(ACCTG) CLASS(4), and STATCHL of the queue manager and its channels",
+        ("channel",),
+    ),
+    ExpectedRecords(
+        frozenset({(116, 1), (116, 2)}),
+        0,
+        "applications (116 subtypes 1 and 2)",
+        "START TRACE(ACCTG) CLASS(3) for a while, and ACCTQ of the queue manager and its queues",
+        ("application",),
+    ),
+)
+"""In the order of their use."""
+
+
+def missing(source: RecordSource) -> tuple[ExpectedRecords, ...]:
+    """The records that a queue manager did not write though its release can."""
+    newest = max(source.releases, default=0)
+    return tuple(
+        each
+        for each in EXPECTED_RECORDS
+        if not each.subtypes & source.records.keys() and (not each.since or newest >= each.since)
+    )

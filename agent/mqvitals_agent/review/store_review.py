@@ -1,15 +1,15 @@
-"""Every object of a store judged now by the rules of a review: what ``review`` shows, and what an import leaves as advice."""
+"""Every object of a store evaluated now by the rules of a review: what ``review`` shows, and what an import stores as advice."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
-from mqvitals_agent.smf.report.gauge import Gauge, gauge_of
-from mqvitals_agent.smf.report.judge import Check, Occurrence
-from mqvitals_agent.smf.report.outcome import Outcome, outcome_of
+from mqvitals_agent.review.evaluation import Check, ComparedValue, Occurrence, ReviewResult, compared_value, result_of
 from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.view.explanation import StoredPast, lasting_owners, load_kind
 from mqvitals_rules.check import Judging
@@ -17,7 +17,8 @@ from mqvitals_rules.declaration import Declaration, declaration
 from mqvitals_rules.expression import Explanation
 from mqvitals_rules.finding import severity_of
 from mqvitals_rules.form import Form
-from mqvitals_rules.lifecycle.alert import Alert
+from mqvitals_rules.lifecycle.alert import Alert, Transition, Why
+from mqvitals_rules.lifecycle.step import Policy, Verdict, begin, end, step
 from mqvitals_rules.rule import RuleKind
 from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName
@@ -30,7 +31,7 @@ REVIEWED = (RuleKind.REVIEW, RuleKind.APPLICATION, RuleKind.DATA_QUALITY)
 
 
 @dataclass(slots=True)
-class Part:
+class ReviewPart:
     """What rules of one kind say of one owner's objects.
 
     ``commands`` are the MQSC commands of findings, by object and rule. ``lacking`` says of each reason of an unknown verdict the metrics
@@ -44,27 +45,27 @@ class Part:
     declarations: dict[tuple[str, str, str], Declaration] = field(default_factory=dict)
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> ReviewResult:
         """The findings, worst first, what is right, and what could not be judged."""
-        return outcome_of(self.checks)
+        return result_of(self.checks)
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
+class OwnerReview:
     """One queue manager, or the group, as of its last snapshot (ms UTC)."""
 
     name: str
     is_group: bool
     now: int
-    parts: tuple[Part, ...]
+    parts: tuple[ReviewPart, ...]
 
     @property
     def health(self) -> Health:
         """The worst that was found; UNKNOWN where nothing could be judged."""
-        return outcome_of(check for part in self.parts for check in part.checks).health
+        return result_of(check for part in self.parts for check in part.checks).health
 
 
-def examine(reader: StoreReader, judging: Judging, wanted: Collection[str] = ()) -> tuple[Examined, ...]:
+def review_store(reader: StoreReader, judging: Judging, wanted: Collection[str] = ()) -> tuple[OwnerReview, ...]:
     """Judge all objects of the owners ``wanted`` (none: of all), whatever their rules' holds. Raises StoreError.
 
     What the agent found when it could still judge, and nobody can judge now, stands as it was found.
@@ -82,7 +83,7 @@ def examine(reader: StoreReader, judging: Judging, wanted: Collection[str] = ())
         if not wanted or owner.name in wanted:
             past = StoredPast(reader, owner.last_ts)
             examiner = _Examiner(judging, world, past, owner.last_ts, standing)
-            found.append(Examined(owner.name, owner.is_group, owner.last_ts, examiner.parts(owner.name)))
+            found.append(OwnerReview(owner.name, owner.is_group, owner.last_ts, examiner.parts(owner.name)))
     return tuple(found)
 
 
@@ -100,10 +101,10 @@ class _Examiner:
         self._scene = Scene(KINDS, world, past)
         self._now = now
         self._standing = standing
-        self._gauges: dict[int, Gauge | None] = {}
+        self._gauges: dict[int, ComparedValue | None] = {}
 
-    def parts(self, owner: str) -> tuple[Part, ...]:
-        parts = {kind: Part(kind) for kind in REVIEWED}
+    def parts(self, owner: str) -> tuple[ReviewPart, ...]:
+        parts = {kind: ReviewPart(kind) for kind in REVIEWED}
         for name, form in self._due(owner):
             self._judge(parts[form.rule.kind], name, form)
         return tuple(parts.values())
@@ -116,7 +117,7 @@ class _Examiner:
                     self._scene.enter(state, self._now)
                     yield from ((state.name, form) for form in forms)
 
-    def _judge(self, part: Part, name: ObjectName, form: Form) -> None:
+    def _judge(self, part: ReviewPart, name: ObjectName, form: Form) -> None:
         scene = self._scene
         check = Check(form.rule, name)
         part.checks.append(check)
@@ -148,7 +149,7 @@ class _Examiner:
         )
         part.commands[name, form.id] = form.command(name, scene)
 
-    def _note_unknown(self, part: Part, check: Check, why: Explanation) -> None:
+    def _note_unknown(self, part: ReviewPart, check: Check, why: Explanation) -> None:
         reasons: Mapping[Absence, None] = dict.fromkeys(absence for _, absence in why.missing) or {Absence.WINDOW: None}
         check.unknown.update(reasons.keys())
         for metric, absence in why.missing:
@@ -168,6 +169,41 @@ class _Examiner:
     def _badness(self, form: Form) -> float | None:
         # A form lives as long as its rules, so its place in memory names it.
         if id(form) not in self._gauges:
-            self._gauges[id(form)] = gauge_of(form, KINDS)
+            self._gauges[id(form)] = compared_value(form, KINDS)
         gauge = self._gauges[id(form)]
         return None if gauge is None else gauge.badness(self._scene)
+
+
+_AT_ONCE: Final = Policy(hold_polls=1, clear_polls=1)
+
+
+def update_advice(store: Store, reader: StoreReader, judging: Judging, owners: Collection[str]) -> None:
+    """Bring the advice about objects of ``owners`` up to date. Raises StoreError."""
+    if not owners:
+        return
+    known = {(alert.scope, alert.key.rule): alert for alert in store.open_alerts()}
+    changes: list[Transition] = []
+    for each in review_store(reader, judging, owners):
+        for part in each.parts:
+            for check in part.checks:
+                changes += _changes(check, known.get((check.object, str(check.rule.id))), judging, each.now)
+    store.write_transitions(changes)
+
+
+def _changes(check: Check, alert: Alert | None, judging: Judging, now: int) -> Iterator[Transition]:
+    if not check.judged:
+        return
+    if check.worst is None:
+        if alert is not None:
+            yield end(alert, Why.CLEARED, now)
+        return
+    worst = check.worst
+    if alert is None:
+        form = judging.rules.form(check.rule, ObjectName(*check.object))
+        if form is not None:
+            yield begin(form.identity(check.object), _AT_ONCE, worst.severity, worst.summary, worst.ts)
+        return
+    verdict = Verdict(holds=True, clear=False, severity=worst.severity, summary=worst.summary)
+    change = step(alert, _AT_ONCE, verdict, max(worst.ts, alert.updated))
+    if change is not None:
+        yield change

@@ -1,0 +1,321 @@
+"""Rules evaluated for objects: at each interval of SMF records, or at one time, and what was found, worst first.
+
+``mqvitals review`` and ``mqvitals smf report`` show the same findings: a ``Check`` is a rule applied to one object.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from mqvitals_agent.store.windows import Wanted, WindowHistory
+from mqvitals_agent.text.severity import Health, health_of
+from mqvitals_rules.check import Judging
+from mqvitals_rules.engine import Engine
+from mqvitals_rules.expression import ExpressionError
+from mqvitals_rules.expression.context import Context
+from mqvitals_rules.expression.expression import Calculation, compile_value
+from mqvitals_rules.expression.syntax import parse
+from mqvitals_rules.finding import severity_of
+from mqvitals_rules.form import Form
+from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
+from mqvitals_rules.rule import Rule
+from mqvitals_rules.scene import Scene
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
+from mqvitals_rules.vocabulary.metric import Absence, Kind, MetricType
+
+_SIGNS: Final[Mapping[type[ast.cmpop], int]] = {ast.Lt: -1, ast.LtE: -1, ast.Gt: 1, ast.GtE: 1}
+
+
+class ComparedValue(NamedTuple):
+    """A number of an object; ``sign`` 1: the greater the worse, -1: the smaller the worse."""
+
+    number: Calculation
+    sign: int
+
+    def badness(self, context: Context) -> float | None:
+        """The greater the worse; None: it cannot be told."""
+        value = self.number.value(context)
+        return None if isinstance(value, Absence) else self.sign * value
+
+
+class _Side(NamedTuple):
+    text: str
+    sign: int
+
+
+def compared_value(form: Form, kinds: Mapping[str, Kind]) -> ComparedValue | None:
+    """The first number in a rule's condition that is compared with a limit; None where there is none.
+
+    Which way is worse is what the condition that clears the alert says best: there it is the other way round.
+    """
+    cleared = {} if form.clear is None else {side.text: -side.sign for side in _sides(form.clear.source)}
+    for side in _sides(form.when.source):
+        try:
+            number = compile_value(side.text, kinds[form.rule.scope], kinds, form.values)
+        except ExpressionError:
+            continue
+        if any(_is_figure(kinds, kind, metric) for kind, metric in number.names):
+            return ComparedValue(number, cleared.get(side.text, side.sign))
+    return None
+
+
+def _is_figure(kinds: Mapping[str, Kind], kind: str, name: str) -> bool:
+    metric = kinds[kind].metric(name)
+    return metric is not None and not metric.declared and metric.type in (MetricType.GAUGE, MetricType.COUNTER)
+
+
+def _sides(source: str) -> Iterator[_Side]:
+    """Both sides of each comparison with less or greater, in the order of the text; of a chain the last comparison first."""
+    syntax = parse(source)
+    for node in ast.walk(syntax.body):
+        if not isinstance(node, ast.Compare):
+            continue
+        operands = [node.left, *node.comparators]
+        for place in range(len(node.ops) - 1, -1, -1):
+            sign = _SIGNS.get(type(node.ops[place]))
+            if sign is not None:
+                yield _Side(syntax.text(operands[place]), sign)
+                yield _Side(syntax.text(operands[place + 1]), -sign)
+
+
+class Occurrence(NamedTuple):
+    """An interval in which a condition held: its end (ms UTC) and length (ms, None: unknown), the rule's words for it, and
+    the parts of the condition that held, with their values."""
+
+    ts: int
+    interval_ms: int | None
+    severity: Severity
+    badness: float | None
+    summary: str
+    terms: tuple[str, ...]
+
+    def is_worse_than(self, other: Occurrence) -> bool:
+        """More severe; equally severe and further beyond the limit."""
+        if self.severity is not other.severity:
+            return self.severity > other.severity
+        return self.badness is not None and (other.badness is None or self.badness > other.badness)
+
+
+@dataclass(slots=True)
+class Check:
+    """A rule and an object: in how many intervals it could be judged, and what came of it.
+
+    ``fired``: the condition held as long as the rule demands. ``first`` and ``last`` are the ends (ms UTC) of the first and the last
+    interval in which it held. ``unknown``: why it could not be judged, and how often.
+    """
+
+    rule: Rule
+    object: ObjectName
+    judged: int = 0
+    held: int = 0
+    fired: bool = False
+    first: int = 0
+    last: int = 0
+    worst: Occurrence | None = None
+    unknown: Counter[Absence] = field(default_factory=Counter)
+
+
+class IntervalEvaluator:
+    """Judges snapshots, which come in the order of time. Decides as the agent does that learns of each record when it ends."""
+
+    def __init__(self, judging: Judging) -> None:
+        rules = judging.rules
+        wanted = {Wanted.by(use) for use in rules.windows}
+        self._rules = rules
+        self._windows = WindowHistory(sorted(wanted))
+        self._engine = Engine(rules, judging.facts, self._windows)
+        self._scene = Scene(rules.kinds, self._engine.world, self._windows)
+        self._gauges: dict[int, ComparedValue | None] = {}
+        self._checks: dict[tuple[ObjectName, str], Check] = {}
+
+    def take(self, snapshot: Snapshot) -> None:
+        """Judge what records told at one moment."""
+        self._windows.add(snapshot)
+        alerts = [each.after for each in self._engine.evaluate(snapshot).transitions]
+        told: dict[ObjectName, list[Reading]] = {}
+        for reading in snapshot.readings:
+            told.setdefault(reading.object, []).append(reading)
+        for name, readings in told.items():
+            self._look(name, readings, snapshot.ts)
+        for alert in alerts:
+            rule = self._rules.rule(alert.key.rule)
+            if rule is not None and alert.started is not None and alert.state is not AlertState.PENDING:
+                self._fire(self._check(rule, alert.scope), alert)
+
+    def checks(self, owner: str) -> Iterator[Check]:
+        """All of one queue manager or group that were tried at least once."""
+        return (check for check in self._checks.values() if check.object.owner == owner)
+
+    def _fire(self, check: Check, alert: Alert) -> None:
+        """The rule raised an alert: that is a finding, whatever was seen of the object's own figures."""
+        check.fired = True
+        if check.worst is None:
+            check.judged, check.held = max(check.judged, 1), max(check.held, 1)
+            check.first = check.last = alert.updated
+            check.worst = Occurrence(alert.updated, None, alert.severity, None, alert.summary, ())
+
+    def _look(self, name: ObjectName, readings: list[Reading], ts: int) -> None:
+        state = self._engine.world.state(name)
+        if state is None:
+            return
+        metrics = {metric for reading in readings for metric in reading.values}
+        interval_ms = max((each.interval_ms for each in readings if each.interval_ms is not None), default=None)
+        scene = self._scene
+        scene.enter(state, ts)
+        for form in self._rules.forms(name):
+            told = not form.own.isdisjoint(metrics)
+            if not told and not form.own.isdisjoint(state.from_records):
+                continue  # another of its records tells what the rule looks at
+            scene.absence = None
+            holds = form.when.truth(scene, state.values)
+            if holds is None and not told:
+                continue  # no record of this object tells it
+            check = self._check(form.rule, name)
+            if holds is None:
+                check.unknown[form.when.reason(scene) or Absence.WINDOW] += 1
+                continue
+            check.judged += 1
+            if not holds:
+                continue
+            check.first = check.first if check.held else ts
+            check.held += 1
+            check.last = ts
+            self._compare(check, form, ts, interval_ms)
+
+    def _compare(self, check: Check, form: Form, ts: int, interval_ms: int | None) -> None:
+        """Keep this interval if it is the worst so far."""
+        scene = self._scene
+        severity = severity_of(form, scene) or form.rule.severity
+        gauge = self._gauge(form)
+        badness = None if gauge is None else gauge.badness(scene)
+        found = Occurrence(ts, interval_ms, severity, badness, "", ())
+        if check.worst is None or found.is_worse_than(check.worst):
+            terms = tuple(
+                term.filled for term in form.when.explain(scene).terms if term.truth is True and not term.left_out
+            )
+            check.worst = found._replace(summary=form.summary.fill(check.object, scene.value), terms=terms)
+
+    def _gauge(self, form: Form) -> ComparedValue | None:
+        # A form lives as long as its rules, so its place in memory names it.
+        if id(form) not in self._gauges:
+            self._gauges[id(form)] = compared_value(form, self._rules.kinds)
+        return self._gauges[id(form)]
+
+    def _check(self, rule: Rule, name: ObjectName) -> Check:
+        key = name, str(rule.id)
+        found = self._checks.get(key)
+        if found is None:
+            found = self._checks[key] = Check(rule, name)
+        return found
+
+
+_REASONS = {
+    Absence.NOTHING_TO_TELL: "nothing of the kind happened",
+    Absence.NOT_ASKED: "commands tell it, not SMF",
+}
+"""Reasons of absence that need more words here than beside a figure."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewFinding:
+    """Something wrong with one object: the worst of the checks that speak of the same trouble, and the ``others``."""
+
+    check: Check
+    worst: Occurrence
+    others: tuple[Check, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFindings:
+    """One rule and the objects that it found something wrong with, the worst first."""
+
+    rule: Rule
+    findings: tuple[ReviewFinding, ...]
+
+    @property
+    def severity(self) -> Severity:
+        """Of the worst."""
+        return self.findings[0].worst.severity
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewResult:
+    """``troubles`` worst first. ``brief``: the condition held, but not as long as the rule demands. ``good`` were judged and found right.
+
+    ``unknown`` could not be judged in any interval.
+    """
+
+    troubles: tuple[RuleFindings, ...]
+    brief: tuple[Check, ...]
+    good: tuple[Check, ...]
+    unknown: tuple[Check, ...]
+
+    def count(self, severity: Severity) -> int:
+        """How many findings are of this severity."""
+        return sum(finding.worst.severity is severity for trouble in self.troubles for finding in trouble.findings)
+
+    @property
+    def health(self) -> Health:
+        """The worst that was found; UNKNOWN where nothing could be judged."""
+        if self.troubles:
+            return health_of(self.troubles[0].severity)
+        return Health.OK if self.good or self.brief else Health.UNKNOWN
+
+
+def result_of(checks: Iterable[Check]) -> ReviewResult:
+    """Sort checks by what came of them."""
+    families: dict[tuple[object, str], list[Check]] = {}
+    brief, good, unknown = [], [], []
+    for check in checks:
+        rule = check.rule
+        if check.fired and check.worst is not None:
+            family = f"family {rule.family.name}" if rule.family else f"rule {rule.id}"
+            families.setdefault((check.object, family), []).append(check)
+        elif check.held:
+            brief.append(check)
+        elif check.judged:
+            good.append(check)
+        else:
+            unknown.append(check)
+    by_rule: dict[str, list[ReviewFinding]] = {}
+    for each in families.values():
+        first, *others = sorted(each, key=_stage)
+        assert first.worst is not None
+        by_rule.setdefault(str(first.rule.id), []).append(ReviewFinding(first, first.worst, tuple(others)))
+    troubles = [RuleFindings(found[0].check.rule, tuple(sorted(found, key=_order))) for found in by_rule.values()]
+    troubles.sort(key=lambda trouble: (-trouble.severity, -len(trouble.findings), str(trouble.rule.id)))
+    return ReviewResult(tuple(troubles), _sorted(brief), _sorted(good), _sorted(unknown))
+
+
+def by_rule(checks: Iterable[Check]) -> list[tuple[Rule, list[Check]]]:
+    """Checks of the same rule together."""
+    found: dict[str, tuple[Rule, list[Check]]] = {}
+    for check in checks:
+        found.setdefault(str(check.rule.id), (check.rule, []))[1].append(check)
+    return [found[rule] for rule in sorted(found)]
+
+
+def reasons(checks: Iterable[Check]) -> str:
+    """Why checks could not be judged, the most frequent reason first."""
+    counts: Counter[Absence] = Counter()
+    for check in checks:
+        counts.update(check.unknown)
+    return ", ".join(_REASONS.get(absence, absence.value) for absence, _ in counts.most_common())
+
+
+def _stage(check: Check) -> tuple[int, int]:
+    assert check.worst is not None
+    return -check.worst.severity, -(check.rule.family.rank if check.rule.family else 0)
+
+
+def _order(finding: ReviewFinding) -> tuple[int, float, int, object]:
+    badness = finding.worst.badness
+    return -finding.worst.severity, -(badness or 0.0), -finding.check.held, finding.check.object
+
+
+def _sorted(checks: list[Check]) -> tuple[Check, ...]:
+    return tuple(sorted(checks, key=lambda check: (str(check.rule.id), check.object)))

@@ -1,0 +1,392 @@
+"""The tables of a health check. A dash stands where a figure is missing, which is not zero."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from mqvitals_agent.review.smf_totals import BLOCK_MB, CELLS, MOST_INTERVALS, VERBS, ObjectTotals, PeriodTotals
+from mqvitals_agent.smf.record import utc_datetime
+from mqvitals_agent.text.chart import BLOCKS, TimeRange, sparkline
+from mqvitals_agent.text.document import Block, Heading, Paragraph, ReportTable
+from mqvitals_agent.text.figure import duration_us, moment, percent
+from mqvitals_agent.text.figure import number as short_number
+from mqvitals_rules.snapshot import ObjectName
+
+NONE = "-"
+
+
+def count(value: object) -> str:
+    """A count to its last digit below a million."""
+    if not isinstance(value, int | float):
+        return NONE
+    return f"{value:,.0f}" if abs(value) < 1_000_000 else short_number(value)
+
+
+def share(value: float | None) -> str:
+    """A percentage."""
+    return NONE if value is None else percent(value)
+
+
+def rate(value: float | None) -> str:
+    """A number with up to two decimals. What is not quite nothing does not look as if it were."""
+    if value is None:
+        return NONE
+    return "< 0.01" if 0 < value < 0.01 else short_number(value)
+
+
+def time(value: float | None) -> str:
+    """A length of time given in microseconds."""
+    return NONE if value is None else duration_us(value)
+
+
+def at(found: tuple[float, int] | None) -> str:
+    """The moment of an extreme, to the minute."""
+    return NONE if found is None else moment(found[1])[5:16]
+
+
+def value_of(found: tuple[float, int] | None) -> float | None:
+    """The value of an extreme."""
+    return None if found is None else found[0]
+
+
+def when(us: int) -> str:
+    """A moment given in microseconds: ``2026-03-01 12:00:00``."""
+    found = utc_datetime(us)
+    return "outside every calendar" if found is None else f"{found:%Y-%m-%d %H:%M:%S}"
+
+
+def plural(number: int, what: str, more: str = "") -> str:
+    """``1 interval``, ``2 intervals``."""
+    return f"{number:,} {what if number == 1 else more or what + 's'}"
+
+
+def release(number: int) -> str:
+    """``941`` as ``9.4.1``, ``100000`` as ``10.0.0``."""
+    digits = str(number)
+    if len(digits) == 3:
+        return ".".join(digits)
+    if len(digits) == 6:
+        return ".".join(str(int(digits[at : at + 2])) for at in (0, 2, 4))
+    return digits
+
+
+def zone(us: int) -> str:
+    """What local time is ahead of UTC: ``UTC+1``, ``UTC-4:30``."""
+    minutes = abs(us) // 60_000_000
+    return f"UTC{'-' if us < 0 else '+'}{minutes // 60}" + (f":{minutes % 60:02d}" if minutes % 60 else "")
+
+
+def short_name(name: ObjectName) -> str:
+    """What an object is called among others of its kind."""
+    return name.name or name.owner
+
+
+MOST_CHANNELS: Final = 10
+MOST_APPLICATIONS: Final = 10
+MOST_TASKS: Final = 40
+
+_WORDS: Final = (
+    ("adapter", "Adapters"),
+    ("dispatcher", "Dispatchers"),
+    ("ssl_task", "TLS tasks"),
+    ("dns_task", "DNS task"),
+)
+
+
+def channel_initiator(ledger: PeriodTotals, owner: str) -> Iterator[Block]:
+    """The channel initiator and its tasks."""
+    for sums in ledger.of(owner, "channel_initiator").values():
+        yield Heading(3, "Channel initiator")
+        most = f"{count(value_of(sums.highest('active')))} of {count(sums.last('active_max'))}"
+        current = f"{count(value_of(sums.highest('current')))} of {count(sums.last('current_max'))}"
+        storage = value_of(sums.highest("storage31_kb"))
+        below = "-" if storage is None else f"{storage / 1024:,.0f} MB"
+        yield Paragraph(
+            f"Most active channels {most}, most current channels {current}, most storage below the bar {below}."
+        )
+    for kind, word in _WORDS:
+        tasks = ledger.of(owner, kind)
+        if not tasks:
+            continue
+        yield Heading(4, word)
+        idle = [name for name, sums in tasks.items() if not sums.sum("requests")]
+        yield Paragraph(f"{plural(len(tasks), 'task')}, unused in the whole period: {len(idle)}.")
+        used = [(name, sums) for name, sums in tasks.items() if sums.sum("requests")]
+        if not used:
+            continue
+        yield ReportTable(
+            ("task", "requests", "busy", "busiest", "at (UTC)", "CPU", "CPU/request", "time/request"),
+            tuple(_task_row(name, sums) for name, sums in used[:MOST_TASKS]),
+            frozenset({0, 1, 2, 3, 5, 6, 7}),
+        )
+        if len(used) > MOST_TASKS:
+            yield Paragraph(f"{plural(len(used) - MOST_TASKS, 'more task')} did work and are not shown.")
+
+
+def _task_row(name: ObjectName, sums: ObjectTotals) -> tuple[str, ...]:
+    busiest = sums.highest("busy_pct")
+    return (
+        name.name,
+        count(sums.sum("requests")),
+        share(sums.share_of_time("elapsed_us")),
+        share(value_of(busiest)),
+        at(busiest),
+        share(sums.share_of_time("cpu_us")),
+        time(sums.each("cpu_us", "requests")),
+        time(sums.each("elapsed_us", "requests")),
+    )
+
+
+def channels(ledger: PeriodTotals, owner: str) -> Iterator[Block]:
+    """The channels with most messages."""
+    found = ledger.of(owner, "channel")
+    if not found:
+        return
+    yield Heading(3, "Busiest channels")
+    ranked = sorted(found.items(), key=lambda each: (-(each[1].sum("interval_msgs") or 0), each[0]))
+    shown = ranked[:MOST_CHANNELS]
+    yield Paragraph(
+        f"{len(shown)} of {plural(len(found), 'channel')}, those with most messages. NETTIME is the round trip of the "
+        "network; its average weighs each interval by its messages."
+    )
+    titles = ("channel", "messages", "per second", "per batch", "BATCHSZ", "full batches")
+    yield ReportTable(titles, tuple(_channel_row(name, sums) for name, sums in shown), frozenset(range(1, 6)))
+    timed = [(name, sums) for name, sums in shown if sums.mean("nettime_avg_us") is not None]
+    if timed:
+        yield ReportTable(
+            ("channel", "NETTIME least", "average", "most", "in the interval to (UTC)"),
+            tuple(
+                (
+                    short_name(name),
+                    time(value_of(sums.lowest("nettime_min_us"))),
+                    time(sums.mean("nettime_avg_us")),
+                    time(value_of(sums.highest("nettime_max_us"))),
+                    at(sums.highest("nettime_max_us")),
+                )
+                for name, sums in timed
+            ),
+            frozenset({1, 2, 3}),
+        )
+
+
+def _channel_row(name: ObjectName, sums: ObjectTotals) -> tuple[str, ...]:
+    batches, full = sums.sum("interval_batches"), sums.sum("full_batches")
+    return (
+        short_name(name),
+        count(sums.sum("interval_msgs")),
+        rate(sums.per_second("interval_msgs")),
+        rate(sums.each("interval_msgs", "interval_batches")),
+        count(sums.last("batchsz")),
+        share(None if not batches or full is None else 100 * full / batches),
+    )
+
+
+def applications(ledger: PeriodTotals, owner: str) -> Iterator[Block]:
+    """The jobs and transactions whose calls used most processor time."""
+    found = ledger.of(owner, "application")
+    if not found:
+        return
+    yield Heading(3, "Costliest applications")
+    ranked = sorted(found.items(), key=lambda each: (-(each[1].sum("cpu_us") or 0), each[0]))
+    shown = ranked[:MOST_APPLICATIONS]
+    yield Paragraph(
+        f"{len(shown)} of {plural(len(found), 'job or transaction and queue', 'jobs or transactions and queues')}, "
+        "those whose calls used most processor time; */* is all that were not told apart. Times are of one call, on average."
+    )
+    yield ReportTable(
+        ("job/queue", "CPU", "calls", "CPU/call", "time/call"),
+        tuple(_application_row(name, sums) for name, sums in shown),
+        frozenset(range(1, 5)),
+    )
+    yield ReportTable(
+        ("job/queue", "call", "number", "CPU/call", "time/call"),
+        tuple(
+            (
+                short_name(name),
+                f"MQ{verb.upper()}",
+                count(sums.sum(f"{verb}_n")),
+                time(sums.each(f"{verb}_ct_us", f"{verb}_n")),
+                time(sums.each(f"{verb}_et_us", f"{verb}_n")),
+            )
+            for name, sums in shown
+            for verb in VERBS
+            if sums.sum(f"{verb}_n")
+        ),
+        frozenset({2, 3, 4}),
+    )
+
+
+def _application_row(name: ObjectName, sums: ObjectTotals) -> tuple[str, ...]:
+    calls = sums.sum(*(f"{verb}_n" for verb in VERBS))
+    elapsed, used = sums.sum(*(f"{verb}_et_us" for verb in VERBS)), sums.sum("cpu_us")
+    return (
+        short_name(name),
+        time(used),
+        count(calls),
+        time(None if used is None or not calls else used / calls),
+        time(None if elapsed is None or not calls else elapsed / calls),
+    )
+
+
+_ASCII: Final = str.maketrans(BLOCKS, "12345678")
+
+
+def figures(ledger: PeriodTotals, owner: str, span: TimeRange, *, ascii_only: bool) -> Iterator[Block]:
+    """All that is known of a queue manager or group, in figures."""
+    yield from _pools(ledger, owner, span, ascii_only=ascii_only)
+    yield from _page_sets(ledger, owner)
+    yield from _log(ledger, owner)
+    yield from channel_initiator(ledger, owner)
+    yield from channels(ledger, owner)
+    yield from applications(ledger, owner)
+    yield from _structures(ledger, owner)
+
+
+def _pools(ledger: PeriodTotals, owner: str, span: TimeRange, *, ascii_only: bool) -> Iterator[Block]:
+    pools = ledger.of(owner, "buffer_pool")
+    if not pools:
+        return
+    yield Heading(3, "Buffer pools")
+    height = "from 1 (empty) to 8 (all free)" if ascii_only else "from empty to all free"
+    yield Paragraph(
+        f"Lowest free share over the whole period, {height}, a dot where nothing was told; DWT: deferred writes started (less than 15 % free), "
+        "DMC: synchronous writes (less than 5 % free), SOS: no buffer was free, IMW: pages written while a task waited, "
+        "RIO: pages read. Counts are of all intervals."
+    )
+    rows = []
+    for name, sums in pools.items():
+        line = sparkline(ledger.course(name), span, CELLS).replace(" ", "." if ascii_only else "·")
+        low = sums.lowest("low_pct")
+        rows.append(
+            (
+                name.name,
+                count(sums.last("total")),
+                share(value_of(low)),
+                at(low),
+                line.translate(_ASCII) if ascii_only else line,
+                *(count(sums.sum(metric)) for metric in ("dwt", "dmc", "sos", "imw", "rio")),
+            )
+        )
+    titles = ("pool", "buffers", "lowest free", "at (UTC)", "over time", "DWT", "DMC", "SOS", "IMW", "RIO")
+    yield ReportTable(titles, tuple(rows), frozenset({0, 1, 2, 5, 6, 7, 8, 9}))
+    worst = ledger.worst(owner)
+    if worst:
+        yield Paragraph(
+            "Intervals in which a pool was at most 20 % free or reached one of these thresholds, the worst first:"
+            if len(worst) < MOST_INTERVALS
+            else f"The {MOST_INTERVALS} worst intervals of all pools:"
+        )
+        yield ReportTable(
+            ("pool", "interval to (UTC)", "lowest free", "DWT", "DMC", "SOS"),
+            tuple(
+                (
+                    each.name.name,
+                    moment(-each.negative_ts),
+                    share(-each.negative_free_pct),
+                    count(each.dwt),
+                    count(each.dmc),
+                    count(each.sos),
+                )
+                for each in worst
+            ),
+            frozenset({0, 2, 3, 4, 5}),
+        )
+
+
+def _page_sets(ledger: PeriodTotals, owner: str) -> Iterator[Block]:
+    page_sets = ledger.of(owner, "page_set")
+    if not page_sets:
+        return
+    yield Heading(3, "Page sets")
+    rows = []
+    for name, sums in page_sets.items():
+        high = sums.highest("used_pct")
+        rows.append(
+            (
+                name.name,
+                count(sums.last("buffer_pool")),
+                count(sums.last("total_pages")),
+                share(sums.last_number("used_pct")),
+                share(value_of(high)),
+                at(high),
+                count(sums.sum("expand_count")),
+                count(sums.sum("full_count")),
+                count(sums.sum("imm_writes")),
+            )
+        )
+    titles = ("page set", "pool", "pages", "used", "most used", "at (UTC)", "expanded", "full", "waited writes")
+    yield ReportTable(titles, tuple(rows), frozenset({0, 1, 2, 3, 4, 6, 7, 8}))
+
+
+def _log(ledger: PeriodTotals, owner: str) -> Iterator[Block]:
+    for sums in ledger.of(owner, "log").values():
+        yield Heading(3, "Log")
+        both, one = sums.highest("mb_s"), sums.highest("write_mb_s")
+        written = sums.per_second("ci_writes")
+        yield ReportTable(
+            ("written", "average MB/s", "highest MB/s", "in the interval to (UTC)"),
+            (
+                (
+                    "all copies",
+                    rate(None if written is None else written * BLOCK_MB),
+                    rate(value_of(both)),
+                    at(both),
+                ),
+                ("one copy", rate(sums.mean("write_mb_s")), rate(value_of(one)), at(one)),
+            ),
+            frozenset({1, 2}),
+        )
+        yield ReportTable(
+            ("copy", "write I/Os", "average time", "longest", "in the interval to (UTC)"),
+            tuple(
+                (
+                    str(copy),
+                    count(sums.sum(f"io_count_copy{copy}")),
+                    time(sums.each(f"io_time_us_copy{copy}", f"io_count_copy{copy}")),
+                    time(value_of(sums.highest(f"io_max_us_copy{copy}"))),
+                    at(sums.highest(f"io_max_us_copy{copy}")),
+                )
+                for copy in (1, 2)
+                if sums.sum(f"io_count_copy{copy}")
+            ),
+            frozenset({1, 2, 3}),
+        )
+        yield ReportTable(
+            ("counted", "in all intervals"),
+            tuple(
+                (what, count(sums.sum(metric)))
+                for what, metric in (
+                    ("checkpoints", "checkpoints"),
+                    ("waits for a free log buffer (should be 0)", "wtb"),
+                    ("log buffers paged in before a write (should be 0)", "pagein"),
+                    ("tasks suspended for a log write", "suspends"),
+                    ("writes because WRTHRSH was reached", "thrsh"),
+                    ("writes of one copy after the other", "serial_writes"),
+                    ("reads from archive logs", "reads_archive"),
+                )
+            ),
+            frozenset({1}),
+        )
+
+
+def _structures(ledger: PeriodTotals, owner: str) -> Iterator[Block]:
+    structures = ledger.of(owner, "cf_structure")
+    if not structures:
+        return
+    yield Heading(3, "Coupling facility structures")
+    yield ReportTable(
+        ("structure", "slowest average request", "in the interval to (UTC)", "most entries", "full", "redriven"),
+        tuple(
+            (
+                short_name(name),
+                time(value_of(sums.highest("avg_call_us"))),
+                at(sums.highest("avg_call_us")),
+                count(value_of(sums.highest("peak_entries"))),
+                count(sums.sum("full_count")),
+                count(sums.sum("redrives")),
+            )
+            for name, sums in structures.items()
+        ),
+        frozenset({1, 3, 4, 5}),
+    )

@@ -1,1 +1,0 @@
-"""The health check of queue managers by their SMF records."""

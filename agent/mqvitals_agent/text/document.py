@@ -1,0 +1,198 @@
+"""A report as blocks (headings, paragraphs, lists, tables, listings), and its lines as plain text or Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+
+from mqvitals_agent.text.terminal import cells, cut, fit, safe, table, to_ascii, wrap
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """``level`` 1 is the title."""
+
+    level: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Some sentences."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list of sentences."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportTable:
+    """Columns with titles; those in ``right`` hold numbers and stand at their right side."""
+
+    titles: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    right: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Lines to be copied as they are: part of a configuration, a command. ``language`` is what they are written in, empty for none."""
+
+    lines: tuple[str, ...]
+    language: str = ""
+
+
+def ascii_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Blocks whose texts hold no character beyond ASCII, so that columns fit what is written in the end."""
+
+    def of(texts: Iterable[str]) -> tuple[str, ...]:
+        return tuple(to_ascii(safe(text)) for text in texts)
+
+    for block in blocks:
+        match block:
+            case Heading(text=text) | Paragraph(text=text):
+                yield replace(block, text=to_ascii(safe(text)))
+            case Items(texts):
+                yield Items(of(texts))
+            case Listing(lines, language):
+                yield Listing(of(lines), language)
+            case ReportTable(titles, rows, right):
+                yield ReportTable(of(titles), tuple(map(of, rows)), right)
+
+
+Block = Heading | Paragraph | Items | ReportTable | Listing
+"""Text in blocks is as the records have it: whoever writes it out makes it safe."""
+
+
+_GAP = 2
+_LONGEST_WORD = 24
+"""Words up to so many cells are not broken."""
+
+
+def column_lines(rows: Sequence[Sequence[str]], width: int, right: Collection[int]) -> Iterator[str]:
+    """The lines of rows, the first of which are the titles; columns in ``right`` hold numbers and are never broken, but their titles are.
+
+    Where even narrow columns do not fit beside each other, the last ones stand on a further line of each row. Cells are safe text.
+    """
+    widths = _widths(rows, width, right)
+    if widths is None:
+        for lines in table(rows, width, right=right, indent=2):
+            yield from lines
+        return
+    for row in rows:
+        parts = [wrap(cell, size) if cells(cell) > size else [cell] for cell, size in zip(row, widths, strict=True)]
+        for line in zip_longest(*parts, fillvalue=""):
+            shown = (fit(text, widths[place], right=place in right) for place, text in enumerate(line))
+            yield (" " * _GAP).join(shown).rstrip()
+
+
+def _widths(rows: Sequence[Sequence[str]], width: int, right: Collection[int]) -> list[int] | None:
+    """How wide each column is; None: they do not fit."""
+    columns = list(zip(*rows, strict=True))
+    room = width - _GAP * (len(columns) - 1)
+    # A title of several words may stand on several lines.
+    least = []
+    for place, column in enumerate(columns):
+        words = max((cells(word) for word in column[0].split()), default=0)
+        if place in right:
+            words = max(words, *map(cells, column[1:]), 0)
+        else:
+            longest = max((cells(word) for cell in column[1:] for word in cell.split()), default=0)
+            words = max(words, min(longest, _LONGEST_WORD))
+        least.append(words)
+    bodies = [max(map(cells, column[1:]), default=0) for column in columns]
+    widths = [max(map(cells, column)) for column in columns]
+    while sum(widths) > room:
+        spare = [size - low for size, low in zip(widths, least, strict=True)]
+        if not any(spare):
+            return None
+        # Titles give first, then the widest, so that as few cells as possible are broken.
+        place = max(range(len(widths)), key=lambda each: (spare[each] > 0, widths[each] > bodies[each], widths[each]))
+        widths[place] -= 1
+    return widths
+
+
+_RULES = {1: "=", 2: "-"}
+
+
+def plain_lines(blocks: Iterable[Block], width: int) -> Iterator[str]:
+    """The lines of blocks, each at most ``width`` cells, but for what is to be copied; safe for a terminal."""
+    first = True
+    for block in blocks:
+        if not first:
+            yield ""
+        first = False
+        match block:
+            case Heading(level, text):
+                shown = cut(safe(text), width)
+                yield shown
+                if level in _RULES:
+                    yield _RULES[level] * cells(shown)
+            case Paragraph(text):
+                yield from wrap(safe(text), width)
+            case Items(texts):
+                for text in texts:
+                    yield from wrap(safe(text), width, first="- ", rest="  ")
+            case Listing(lines, _):
+                # Not broken, however narrow the terminal is: they are to be copied.
+                yield from (f"    {safe(line)}" for line in lines)
+            case ReportTable(titles, rows, right):
+                rows_shown = [tuple(map(safe, row)) for row in (titles, *rows)]
+                yield from (cut(line, width) for line in column_lines(rows_shown, width, right))
+
+
+_MARKS = re.compile(r"[\\`*\[<|~#&$@]|(?<!\w)_|_(?!\w)")
+_LINKS = re.compile(r"(?i)(://|\bwww\.)")
+_NUMBERED = re.compile(r"^(\d+)([.)])(?=\s|$)")
+_FENCES = re.compile("`+")
+_BEGINNINGS = "-+=>"
+
+
+def markdown_lines(blocks: Iterable[Block]) -> Iterator[str]:
+    """The lines of blocks."""
+    first = True
+    for block in blocks:
+        if not first:
+            yield ""
+        first = False
+        match block:
+            case Heading(level, text):
+                yield f"{'#' * level} {escaped_line(text)}"
+            case Paragraph(text):
+                yield escaped_line(text)
+            case Items(texts):
+                yield from (f"- {escaped_line(text)}" for text in texts)
+            case Listing(lines, language):
+                shown = [safe(line) for line in lines]
+                # A fence is longer than any row of its signs within.
+                fence = "`" * max(3, 1 + max((len(row) for line in shown for row in _FENCES.findall(line)), default=0))
+                yield f"{fence}{language}"
+                yield from shown
+                yield fence
+            case ReportTable(titles, rows, right):
+                yield _row(titles)
+                yield "|" + "|".join(" ---: " if index in right else " --- " for index in range(len(titles))) + "|"
+                yield from map(_row, rows)
+
+
+def escaped(text: str) -> str:
+    """Text that stands for itself within a line of Markdown."""
+    found = _MARKS.sub(r"\\\g<0>", safe(text))
+    return _LINKS.sub(lambda match: match[0].replace(":", "\\:").replace(".", "\\."), found)
+
+
+def escaped_line(text: str) -> str:
+    """Text that stands for itself where a line or an item begins."""
+    found = _NUMBERED.sub(r"\1\\\2", escaped(text.strip()))
+    return f"\\{found}" if found.startswith(tuple(_BEGINNINGS)) else found
+
+
+def _row(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(escaped(cell) for cell in cells) + " |"
