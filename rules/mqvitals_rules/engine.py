@@ -6,7 +6,7 @@ Called once for each snapshot, after the windows have taken it in. No input or o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple
@@ -23,7 +23,7 @@ from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, fresh_until
 from mqvitals_rules.template import shown
 from mqvitals_rules.vocabulary.metric import Absence, Reported
-from mqvitals_rules.watch import AT_ONCE, REVIEW_MS, Watch
+from mqvitals_rules.watch import AT_ONCE, REVIEW_MS, RuleGroup, Watch
 from mqvitals_rules.windows import Windows
 from mqvitals_rules.world import ObjectState, World
 
@@ -67,8 +67,10 @@ class Engine:
         self._rules = rules
         self._review_ms = review_ms
         self._newcomers = 0
-        self._shared: tuple[tuple[Form, ...], tuple[Form, ...]] = (), ()
-        """The rules of the object met last, and those of them that every poll judges: mostly those of the next one too."""
+        self._groups: dict[tuple[int, ...], RuleGroup] = {}
+        """By the identities of their rules."""
+        self._group = RuleGroup((), {})
+        """The rules of the object met last: mostly those of the next one too."""
         self.world = World(rules.kinds, facts)
         self._scene = Scene(rules.kinds, self.world, windows)
         self._open: dict[ObjectName, dict[str, Alert]] = {}
@@ -158,15 +160,12 @@ class Engine:
             if state is not None:
                 self._judge(state, now, counts, changes)
         self._explain(snapshot.owner, now, changes)
-        unknown = sorted(
-            (UnknownCount(rule, reason, count) for (rule, reason), count in counts.items() if count),
-            key=lambda each: (each.rule, each.reason.value),
-        )
-        return Evaluation(
-            tuple(changes),
-            tuple(each for each in unknown if each.rule not in self._advice),
-            tuple(each for each in unknown if each.rule in self._advice),
-        )
+        unknown: list[UnknownCount] = []
+        unknown_advice: list[UnknownCount] = []
+        for (rule, reason), count in sorted(counts.items(), key=_rule_and_reason):
+            if count:
+                (unknown_advice if rule in self._advice else unknown).append(UnknownCount(rule, reason, count))
+        return Evaluation(tuple(changes), tuple(unknown), tuple(unknown_advice))
 
     def _explain(self, owner: str, now: int, changes: list[Transition]) -> None:
         """Note for the owner's firing alerts which of them explains which."""
@@ -233,9 +232,13 @@ class Engine:
         watch = state.extra
         if not isinstance(watch, Watch):
             forms = self._rules.forms(state.name)
-            if forms is not self._shared[0]:
-                self._shared = forms, tuple(form for form in forms if not form.leisurely)
-            watch = state.extra = Watch(state.name, *self._shared, self._open.setdefault(state.name, {}))
+            if forms is not self._group.forms:
+                key = tuple(map(id, forms))
+                group = self._groups.get(key)
+                if group is None:
+                    group = self._groups[key] = RuleGroup(forms, self._scene.untold(state.name.kind))
+                self._group = group
+            watch = state.extra = Watch(state.name, self._group, self._open.setdefault(state.name, {}))
         return watch
 
     def _judge(
@@ -244,7 +247,7 @@ class Engine:
         now: int,
         counts: Counter[tuple[str, Absence]],
         changes: list[Transition],
-        forms: Iterable[Form] | None = None,
+        forms: Sequence[Form] | None = None,
     ) -> None:
         """Judge an object by ``forms``; by default, as of a poll, by all that polls judge."""
         watch = state.extra
@@ -258,42 +261,33 @@ class Engine:
             if watch.reviewed.new:
                 self._newcomers += 1
             forms = watch.due(state, now, self._review_ms, at_once=self._newcomers <= AT_ONCE)
-        scene = self._scene
+        scene, alerts, unknown = self._scene, watch.alerts, watch.unknown
         scene.enter(state, now)
-        alerts, unknown, value_of = watch.alerts, watch.unknown, state.values.get
-        # Runs for every rule of every object: what changes nothing must cost next to nothing.
-        for form in forms:
-            scene.absence = None
-            try:
-                holds = form.when.judge(scene, value_of)
-            except ArithmeticError:
-                holds = form.when.truth(scene, state.values)
+        for place, holds, met in watch.group.judge(scene, state.values, forms, watch.settled):
+            form = watch.group.forms[place]
             if holds is None:
                 before = unknown.get(form.id)
-                if before is None or before[0] is not scene.absence:
-                    self._note_unknown(form, unknown, counts, state.values)
-            elif unknown and form.id in unknown:
+                if before is None or before[0] is not met:
+                    self._note_unknown(form, met, unknown, counts, state.values)
+            elif form.id in unknown:
                 counts[form.id, unknown.pop(form.id)[1]] -= 1
-            if not holds and not alerts:
-                continue
             alert = alerts.get(form.id)
-            if alert is None:
-                if holds:
-                    policy = form.record_policy if by_records else form.policy
-                    self._begin(form, policy, state, now, alerts, changes)
-            else:
-                policy = form.record_policy if by_records else form.policy
+            policy = form.record_policy if by_records else form.policy
+            if alert is not None:
                 self._step(form, policy, alert, state, now, alerts, changes, holds=holds)
+            elif holds:
+                self._begin(form, policy, state, now, alerts, changes)
+            watch.settle(place, form.id)
 
     def _note_unknown(
         self,
         form: Form,
+        met: Absence | None,
         unknown: dict[str, tuple[Absence | None, Absence]],
         counts: Counter[tuple[str, Absence]],
         values: Mapping[str, Reported],
     ) -> None:
         """Keep count of what is unknown, and of the reason; that is sought anew only when the first absence met is another."""
-        met = self._scene.absence
         before = unknown.get(form.id)
         if before is not None:
             counts[form.id, before[1]] -= 1
@@ -377,3 +371,8 @@ class Engine:
 
 def _end_of(record: Reading) -> tuple[int, ObjectName]:
     return record.ts, record.object
+
+
+def _rule_and_reason(counted: tuple[tuple[str, Absence], int]) -> tuple[str, str]:
+    (rule, reason), _ = counted
+    return rule, reason.value

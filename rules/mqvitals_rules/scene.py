@@ -92,6 +92,10 @@ class Scene:
         if self._related:
             self._related = {}
 
+    def untold(self, kind: str) -> Mapping[str, Absence]:
+        """By metric of a kind, why it has no value that nothing has told yet."""
+        return self._untold[kind]
+
     @property
     def name(self) -> str:
         """The last part of the object's name."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from zlib import crc32
 
+from mqvitals_rules.expression.compiler import JudgeTogether, Verdict
+from mqvitals_rules.expression.expression import judge_together
 from mqvitals_rules.form import Form
 from mqvitals_rules.lifecycle.alert import Alert
+from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.world import ObjectState
 
 REVIEW_MS = 300_000
@@ -61,39 +65,107 @@ class Reviews:
         return True
 
 
+_OFTEN = 64
+"""After judging so many times by the same rules it pays to compile them together, which takes about a millisecond a rule."""
+
+_NEWS = object()
+"""Stands for a rule with an open alert, to which every verdict matters."""
+
+
+class _Together:
+    """Rules that are compiled into one function once they have been judged often."""
+
+    __slots__ = ("_compiled", "_forms", "_judged", "_places", "_untold")
+
+    def __init__(self, forms: tuple[Form, ...], places: Mapping[str, int], untold: Mapping[str, Absence]) -> None:
+        self._forms = forms
+        self._places = places
+        self._untold = untold
+        self._judged = 0
+        self._compiled: JudgeTogether | None = None
+
+    def often(self) -> JudgeTogether | None:
+        """The function; None while they have not been judged often."""
+        if self._compiled is None:
+            self._judged += 1
+            if self._judged > _OFTEN:
+                self._compiled = judge_together(
+                    ((self._places[form.id], form.when) for form in self._forms), self._untold
+                )
+        return self._compiled
+
+
+class RuleGroup:
+    """The rules in force for some objects (``forms``); ``urgent`` are those that are judged at every poll."""
+
+    __slots__ = ("_every", "_some", "forms", "places", "urgent")
+
+    def __init__(self, forms: tuple[Form, ...], untold: Mapping[str, Absence]) -> None:
+        """``untold``: why a metric of the objects has no value that nothing has told yet."""
+        self.forms = forms
+        self.places = {form.id: place for place, form in enumerate(forms)}
+        self.urgent = tuple(form for form in forms if not form.leisurely)
+        self._every = _Together(forms, self.places, untold)
+        self._some = _Together(self.urgent, self.places, untold)
+
+    def judge(
+        self, scene: Scene, values: Mapping[str, Reported], forms: Sequence[Form], settled: Sequence[object]
+    ) -> list[Verdict]:
+        """The verdicts about the object that the scene looks at which are not ``settled``, in the order of the rules."""
+        if forms is self.urgent or forms is self.forms:
+            together = (self._some if forms is self.urgent else self._every).often()
+            if together is not None:
+                try:
+                    return together(scene, values.get, settled)
+                except ArithmeticError:
+                    pass  # one of them must be judged with more care
+        return self._one_by_one(scene, values, forms, settled)
+
+    def _one_by_one(
+        self, scene: Scene, values: Mapping[str, Reported], forms: Sequence[Form], settled: Sequence[object]
+    ) -> list[Verdict]:
+        found: list[Verdict] = []
+        for form in forms:
+            scene.absence = None
+            holds = form.when.truth(scene, values)
+            place = self.places[form.id]
+            met = scene.absence if holds is None else None
+            if (met if holds is None else holds) is not settled[place]:
+                found.append((place, holds, met))
+        return found
+
+
 class Watch:
-    """What the engine keeps of an object between its polls. ``urgent`` are those of its rules (``forms``) that are judged at every poll."""
+    """What the engine keeps of an object between its polls. ``settled`` has the verdict of each rule of its ``group`` that changes nothing."""
 
     __slots__ = (
         "_for_turn",
         "alerts",
         "by_polls",
         "by_records",
-        "forms",
         "fresh_until",
+        "group",
         "judged",
         "leisurely",
         "reviewed",
+        "settled",
         "told",
         "unknown",
-        "urgent",
     )
 
-    def __init__(
-        self, name: ObjectName, forms: tuple[Form, ...], urgent: tuple[Form, ...], alerts: dict[str, Alert]
-    ) -> None:
-        self.forms = forms
-        self.urgent = urgent
-        self.leisurely = len(urgent) < len(forms)
+    def __init__(self, name: ObjectName, group: RuleGroup, alerts: dict[str, Alert]) -> None:
+        self.group = group
+        self.leisurely = len(group.urgent) < len(group.forms)
         self.reviewed = Reviews(name)
         self.alerts = alerts
         self.unknown: dict[str, tuple[Absence | None, Absence]] = {}
         """Rule id -> the first absence met, and the one that makes the verdict unknown."""
+        self.settled: list[object] = [_NEWS if form.id in alerts else False for form in group.forms]
         self.judged = -1
         self.told: dict[str, int] = {}
         """Rule id -> the end of the last record by which it was judged."""
         self._for_turn = (-1, -1)
-        self.by_polls = forms
+        self.by_polls = group.forms
         self.by_records: tuple[Form, ...] = ()
         self.fresh_until = 0
 
@@ -101,6 +173,11 @@ class Watch:
         """The clock was corrected by so much: what waits waits for the time that has elapsed."""
         self.reviewed.shift(by_ms)
         self.judged = -1
+
+    def settle(self, place: int, rule: str) -> None:
+        """A verdict of a rule has been dealt with."""
+        met, _ = self.unknown.get(rule, (False, None))
+        self.settled[place] = _NEWS if rule in self.alerts else met
 
     def sort(self, state: ObjectState) -> None:
         """Which rules wait for polls, and which for records: those with a record's value and none that polls tell.
@@ -114,18 +191,18 @@ class Watch:
         told, polled = state.from_records, state.stamps.keys() - state.from_records
         self.by_records = tuple(
             form
-            for form in self.forms
+            for form in self.group.forms
             if not state.stamps or (not form.own.isdisjoint(told) and form.own.isdisjoint(polled))
         )
         recorded = {form.id for form in self.by_records}
-        self.by_polls = tuple(form for form in self.forms if form.id not in recorded)
+        self.by_polls = tuple(form for form in self.group.forms if form.id not in recorded)
         self.fresh_until = min((state.told_until(form.own) for form in self.by_records), default=0)
 
     def due(self, state: ObjectState, now: int, review_ms: int, *, at_once: bool = True) -> tuple[Form, ...]:
         """The rules that a poll judges: also those that wait for records whose time has run out. ``at_once`` as for ``Reviews``."""
         all_due = not self.leisurely or self.reviewed.due(now, review_ms, at_once=at_once)
         if not state.recorded:
-            return self.forms if all_due else self.urgent
+            return self.group.forms if all_due else self.group.urgent
         self.sort(state)
         forms = self.by_polls
         if self.by_records and now > self.fresh_until:

@@ -301,7 +301,7 @@ class WindowHistory:
         if count < 1:
             return []
         here = len(track.ts)
-        points = _points(track, column, max(0, here - count), counter=metric in plan.counters)
+        points = _points(track, column, here - count if here > count else 0, counter=metric in plan.counters)
         if here < count and track.floor != _BEGINNING and self._older is not None:
             return [*self._from_store(plan, object_name, metric, last=track.floor, newest=count - here), *points]
         return points

@@ -6,14 +6,18 @@ is the language's own functions. No text of a rule gets into it.
 Its parameters are ``c``, the context, and ``v``, which takes the name of a metric of the object itself and may know its
 value at once; what ``v`` does not hand out as a present value is asked of the context. The function returns True, False or
 None. It raises ArithmeticError when a calculation overflows: then a careful evaluation finds out what is unknown.
+
+Conditions about the same objects can also become one function (``compile_together``), which looks up once what several of
+them read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from types import CodeType, FunctionType
 from typing import Any as Whatever
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from mqvitals_rules.expression.context import Context
 from mqvitals_rules.expression.function import EXTREMES, WINDOW_FUNCTIONS, rising
@@ -45,11 +49,28 @@ from mqvitals_rules.expression.node import (
     Window,
     limit_metrics,
     read_now,
+    walk,
+    walk_outside,
 )
 from mqvitals_rules.expression.type import Type, type_of
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 Judge = Callable[[Context, Callable[[str], Reported | None]], bool | None]
+
+Verdict = tuple[int, bool | None, Absence | None]
+"""The place of a condition among those that are judged together, what it comes to, and, where that is None, the first absence met."""
+
+Settled = Sequence[object]
+"""By place, the verdict that is not news: False, or, of an unknown one, the first absence met. Anything else: every verdict is news."""
+
+
+class NotingContext(Context, Protocol):
+    """A context that notes the first absence met since ``absence`` was last set to None."""
+
+    absence: Absence | None
+
+
+JudgeTogether = Callable[[NotingContext, Callable[[str, Absence], Reported], Settled], list[Verdict]]
 
 NUMBERS = frozenset((int, float))
 TEXTS = frozenset((str,))
@@ -93,16 +114,47 @@ def compile_operand(root: Operand) -> Callable[..., Whatever]:
     return _function(f"({value} if {' and '.join(tests.parts)} else None)" if tests.parts else value, writer)
 
 
+def compile_together(roots: Sequence[tuple[int, Condition]], untold: Mapping[str, Absence]) -> JudgeTogether:
+    """One function for conditions on objects of one kind, each with its place: it returns the verdicts that are not ``Settled``.
+
+    ``untold``: by metric of that kind, what the context says of one that it has no value of. The function must get the
+    context's own values, and raises ArithmeticError when any calculation overflows.
+    """
+    writer = _Writer(untold)
+    lines = ["def judge(c, v, s):", " found = []"]
+    lines += [f" {local} = {code}" for local, code in writer.fetch_shared([root for _, root in roots]).items()]
+    for place, root in roots:
+        code = writer.condition(root, frozenset())
+        text = f"(None if (t := {code.text}) is L else t)" if code.leaves else code.text
+        lines += (
+            " c.absence = a = None",
+            f" if (r := {text}) is None:",
+            f"  if (a := a or c.absence) is not s[{place}]: found.append(({place}, None, a))",
+            f" elif r is not s[{place}]: found.append(({place}, r, None))",
+        )
+    return _defined("\n".join((*lines, " return found", "")), writer)
+
+
 def _function(text: str, writer: _Writer) -> Judge:
-    module = compile(f"def judge(c, v):\n return {text}\n", "<rule>", "exec")
+    return _defined(f"def judge(c, v):\n return {text}\n", writer)
+
+
+def _defined(text: str, writer: _Writer) -> Callable[..., Whatever]:
+    module = compile(text, "<rule>", "exec")
     body = next(constant for constant in module.co_consts if isinstance(constant, CodeType))
     return FunctionType(body, writer.table, "judge")
 
 
 class _Writer:
-    """Writes Python expressions. A condition's comes to True, False, None, or L for what is left out."""
+    """Writes Python expressions. A condition's comes to True, False, None, or L for what is left out.
 
-    def __init__(self) -> None:
+    With ``untold`` the object's own metrics are not asked of the context: ``v`` hands out all of them, and the local ``a``
+    notes the first absence met, unless the context met one before.
+    """
+
+    def __init__(self, untold: Mapping[str, Absence] | None = None) -> None:
+        self._untold = untold
+        self._fetched: frozenset[str] = frozenset()
         self.table: dict[str, Whatever] = {
             "__builtins__": {},
             "N": NUMBERS,
@@ -110,6 +162,7 @@ class _Writer:
             "P": PRESENT,
             "D": Absence.NOT_DECLARED,
             "L": LEFT_OUT,
+            "A": Absence,
             "absolute": abs,
             "least": EXTREMES["min"],
             "greatest": EXTREMES["max"],
@@ -134,10 +187,7 @@ class _Writer:
                 kept = f" or {local} is L" if code.leaves else ""
                 return code._replace(text=f"({local} if ({local} := {code.text}) is None{kept} else not {local})")
             case Present():
-                asked = f"{_whose(node.metric)}.value({self._address(node.metric)}).__class__ in P"
-                if node.metric.own:
-                    asked = f"v({self._constant(node.metric.metric.name)}).__class__ in P or {asked}"
-                return _Code(f"({asked})", leaves=False, read=read)
+                return _Code(f"({self._tested(node.metric, 'P')})", leaves=False, read=read)
             case MembersKnown():
                 return _Code(f"(c.members({self._constant(node.kind)}).doubt is None)", leaves=False, read=read)
             case Rising():
@@ -261,12 +311,7 @@ class _Writer:
         if local in tests.present:
             return local
         classes = "T" if type_of(metric) is Type.TEXT else "N"
-        if local in tests.read:
-            part = f"{local}.__class__ in {classes}"
-        else:
-            part = f"({local} := {_whose(metric)}.value({self._address(metric)})).__class__ in {classes}"
-            if metric.own:
-                part = f"(({local} := v({self._constant(metric.metric.name)})).__class__ in {classes} or {part})"
+        part = f"{local}.__class__ in {classes}" if local in tests.read else f"({self._tested(metric, classes)})"
         if not tests.parts:
             tests.first = frozenset((local,))
         tests.parts.append(part)
@@ -278,7 +323,45 @@ class _Writer:
         local = self._metric(metric)
         if local in read:
             return local
+        if metric.own and self._untold is not None:
+            return f"({self._own(metric)}.__class__ is A and {_noted(local)} and {local})"
         return f"({local} := {_whose(metric)}.value({self._address(metric)}))"
+
+    def _tested(self, metric: MetricValue, classes: str) -> str:
+        """The code that looks a metric up and tests whether it has a value of these classes."""
+        local = self._metric(metric)
+        if metric.own and self._untold is not None:
+            return f"{self._own(metric)}.__class__ in {classes} or {_noted(local)} is L"
+        asked = f"({local} := {_whose(metric)}.value({self._address(metric)})).__class__ in {classes}"
+        if metric.own:
+            return f"({local} := v({self._constant(metric.metric.name)})).__class__ in {classes} or {asked}"
+        return asked
+
+    def _own(self, metric: MetricValue) -> str:
+        """The code of what ``v`` hands out of a metric of the object itself."""
+        local = self._metric(metric)
+        return local if local in self._fetched else f"({local} := {self._handed_out(metric)})"
+
+    def _handed_out(self, metric: MetricValue) -> str:
+        assert self._untold is not None, "else v does not know all metrics"
+        name = metric.metric.name
+        return f"v({self._constant(name)}, {self._constant(self._untold[name])})"
+
+    def fetch_shared(self, roots: Sequence[Condition]) -> dict[str, str]:
+        """Local -> code of the object's own metrics that several conditions read: to be looked up before all of them."""
+        uses: Counter[str] = Counter()
+        metrics: dict[str, MetricValue] = {}
+        for root in roots:
+            looked_back = {id(each.metric) for each in walk(root) if isinstance(each, Window | Rising)}
+            own = {
+                self._metric(each): each
+                for each in walk_outside(root)
+                if isinstance(each, MetricValue) and each.own and id(each) not in looked_back
+            }
+            uses.update(own.keys())
+            metrics.update(own)
+        self._fetched = frozenset(local for local, count in uses.items() if count > 1)
+        return {local: self._handed_out(metrics[local]) for local in metrics if local in self._fetched}
 
     # Names in the written code
 
@@ -327,6 +410,11 @@ def _may_be_nan(node: Operand) -> bool:
 
 def _context(of: str) -> str:
     return f"c.{of}" if of else "c"
+
+
+def _noted(local: str) -> str:
+    """The code that notes that a looked-up metric is absent, and comes to the first absence met."""
+    return f"(a := a or c.absence or {local}.__class__ is A and {local} or None)"
 
 
 def _whose(metric: MetricValue) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from mqvitals_config.problem import LocatedText, Problem
 from mqvitals_rules.expression.check import ConditionChecker
-from mqvitals_rules.expression.compiler import Judge, compile_condition
+from mqvitals_rules.expression.compiler import Judge, JudgeTogether, compile_condition, compile_together
 from mqvitals_rules.expression.context import Context
 from mqvitals_rules.expression.doubt import doubts
 from mqvitals_rules.expression.error import ExpressionError, RefusedError, located, problems
@@ -66,11 +66,11 @@ class Expression:
     the ``get`` of its values, but that it raises ArithmeticError where a calculation overflows; ``truth`` then tells what that means.
     """
 
-    __slots__ = ("_reason", "_root", "judge", "members", "messages", "names", "pairs", "shares", "source", "windows")
+    __slots__ = ("_reason", "judge", "members", "messages", "names", "pairs", "root", "shares", "source", "windows")
 
     def __init__(self, source: LocatedText, root: Condition) -> None:
         self.source = source
-        self._root = root
+        self.root = root
         self.judge: Judge = self._judged_first
         self._reason: Reason | None = None
         self.names = names_of(root)
@@ -86,11 +86,11 @@ class Expression:
     @property
     def text(self) -> str:
         """What it stands for in ``source``: all of it, unless it is one of the ``parts`` of another."""
-        return self.source[self._root.start : self._root.end]
+        return self.source[self.root.start : self.root.end]
 
     def parts(self) -> tuple[Expression, ...]:
         """Itself, and every operand of its ``and`` and ``or``, also of those within: each can be judged by itself."""
-        match self._root:
+        match self.root:
             case All(operands=operands) | Any(operands=operands):
                 return (self, *(part for operand in operands for part in Expression(self.source, operand).parts()))
             case Not(operand=operand):
@@ -106,16 +106,16 @@ class Expression:
         try:
             return self.judge(context, values.get)
         except ArithmeticError:  # an overflow somewhere: only a careful look tells whether it matters
-            return CarefulJudge(self.source, context).condition(self._root).truth
+            return CarefulJudge(self.source, context).condition(self.root).truth
 
     def _judged_first(self, context: Context, value_of: Callable[[str], Reported | None]) -> bool | None:
         """Compile, and judge: to compile takes longer than all the rest of loading, and most programs judge few rules or none."""
-        self.judge = compile_condition(self._root)
+        self.judge = compile_condition(self.root)
         return self.judge(context, value_of)
 
     def explain(self, context: Context) -> Explanation:
         """The truth again, with every term's values and, for an unknown verdict, what is missing."""
-        return explain(self.source, self._root, context)
+        return explain(self.source, self.root, context)
 
     def reason(self, context: Context, values: Mapping[str, Reported] = _NOTHING) -> Absence | None:
         """Why the verdict is unknown: the first absence that makes it so. None when it is known. ``values`` as for ``truth``."""
@@ -124,28 +124,28 @@ class Expression:
     def why_unknown(self, context: Context, values: Mapping[str, Reported] = _NOTHING) -> Absence | None:
         """The same for who knows already that the verdict is unknown."""
         if self._reason is None:
-            self._reason = reason_of(self.source, self._root)
+            self._reason = reason_of(self.source, self.root)
         try:
             return self._reason(context, values.get)
         except ArithmeticError:
-            missing = CarefulJudge(self.source, context).condition(self._root).missing
+            missing = CarefulJudge(self.source, context).condition(self.root).missing
             return missing[0].absence if missing else None
 
     def filled(self, context: Context) -> str:
         """The text with the value of each metric, parameter and window in brackets behind it: ``free_pct [4] <= 5``."""
-        return filled(self.source, self._root, context)
+        return filled(self.source, self.root, context)
 
     def sides(self) -> dict[tuple[str, str], bool | None]:
         """(kind, metric) of each metric that is compared by itself -> whether low values fulfil the condition; None: neither side alone does."""
         found: dict[tuple[str, str], bool | None] = {}
-        for metric, low in sides_of(self._root):
+        for metric, low in sides_of(self.root):
             key = (metric.kind, metric.metric.name)
             found[key] = low if found.get(key, low) is low else None
         return found
 
     def doubts(self) -> tuple[Problem, ...]:
         """Comparisons that can never hold, or always do, because of what a metric can be."""
-        return problems(self.source, doubts(self._root))
+        return problems(self.source, doubts(self.root))
 
 
 class Calculation:
@@ -188,6 +188,11 @@ def compile_expression(
     except RefusedError as refused:
         raise ExpressionError(problems(source, refused.mistakes)) from None
     return Expression(source, root)
+
+
+def judge_together(expressions: Iterable[tuple[int, Expression]], untold: Mapping[str, Absence]) -> JudgeTogether:
+    """One function that judges conditions on the same object, each with its place; as ``compile_together``."""
+    return compile_together([(place, each.root) for place, each in expressions], untold)
 
 
 def compile_value(

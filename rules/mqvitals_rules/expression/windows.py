@@ -6,7 +6,7 @@ Counters come as the increase of each interval, gauges as they were at each poll
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
+from math import inf, nan
 from operator import mul
 
 from mqvitals_rules.polls import UNKNOWN_MS, Polls
@@ -144,20 +144,21 @@ def rising(points: Sequence[Point], rises: int) -> bool | None:
     """
     values: Sequence[float]
     if points.__class__ is Polls:
-        newest = points.values[-2:]
+        values = points.values
         # The newest first: what does not rise mostly shows it there. Nothing is above or below an absent value.
-        if len(newest) > 1 and newest[1] <= newest[0]:
+        if len(values) > 1 and values[-1] <= values[-2]:
             return False
-        values = points.known
     else:
         values = [point.value for point in points if point.value is not None]
-    rest = iter(values)
-    before = next(rest, None)
-    for value in rest:
-        if before is not None and value <= before:
+    before = nan
+    known = 0
+    for value in values:
+        if value <= before:
             return False
-        before = value
-    return True if len(values) > rises else None
+        if value == value:
+            before = value
+            known += 1
+    return True if known > rises else None
 
 
 def _covering(points: Sequence[Point], since: int, window_ms: int) -> Sequence[float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import ObjectName
@@ -96,9 +96,7 @@ def step(alert: Alert, policy: Policy, verdict: Verdict, now: int) -> Transition
         after = _pending(alert, policy, verdict, now)
     else:
         after = _firing(alert, policy, verdict, now)
-    if replace(after, updated=alert.updated) == alert:
-        return None
-    return Transition(after, alert, after.why)
+    return None if after is alert else Transition(after, alert, after.why)
 
 
 def end(alert: Alert, why: Why, now: int) -> Transition:
@@ -147,8 +145,15 @@ def _ended(alert: Alert, why: Why, now: int) -> Alert:
     return replace(alert, state=AlertState.RESOLVED, ended=now, updated=now, why=why, cause=None)
 
 
+def _changed(alert: Alert, now: int, **changes: Any) -> Alert:
+    """The alert with these fields as of ``now``; itself where none of them is another. To copy it takes longer than to compare."""
+    if all(getattr(alert, name) == value for name, value in changes.items()):
+        return alert
+    return replace(alert, **changes, updated=now)
+
+
 def _unknown(alert: Alert, now: int) -> Alert:
-    after = replace(alert, unknown_polls=alert.unknown_polls + 1, updated=now)
+    after = _changed(alert, now, unknown_polls=alert.unknown_polls + 1)
     return _ended(after, Why.UNKNOWN, now) if after.unknown_polls >= UNKNOWN_POLLS else after
 
 
@@ -161,11 +166,12 @@ def _pending(alert: Alert, policy: Policy, verdict: Verdict, now: int) -> Alert:
     if not verdict.holds:
         if not recent:
             return _ended(replace(alert, true_polls=0, unknown_polls=0, recent_polls=0), Why.CONDITION_BROKE, now)
-        return replace(alert, true_polls=recent.bit_count(), unknown_polls=0, recent_polls=recent, updated=now)
+        return _changed(alert, now, true_polls=recent.bit_count(), unknown_polls=0, recent_polls=recent)
     severity = alert.severity if verdict.severity is None else verdict.severity
     measured = verdict.measured
-    after = replace(
+    after = _changed(
         alert,
+        now,
         true_polls=alert.true_polls + 1 if policy.hold_of is None else recent.bit_count(),
         recent_polls=recent,
         unknown_polls=0,
@@ -175,7 +181,6 @@ def _pending(alert: Alert, policy: Policy, verdict: Verdict, now: int) -> Alert:
         worst_value="" if measured is None else measured.words,
         worst_number=None if measured is None else measured.number,
         summary=verdict.summary,
-        updated=now,
     )
     return _fire(after, now) if _held(after, policy, now) else after
 
@@ -184,16 +189,15 @@ def _firing(alert: Alert, policy: Policy, verdict: Verdict, now: int) -> Alert:
     if not verdict.holds and verdict.clear:
         good = alert.good_polls + 1
         since = now if alert.good_since is None else alert.good_since
-        after = replace(
-            alert, good_polls=good, good_since=since, unknown_polls=0, value_now=_now(alert, verdict), updated=now
-        )
+        after = _changed(alert, now, good_polls=good, good_since=since, unknown_polls=0, value_now=_now(alert, verdict))
         return _ended(after, Why.CLEARED, now) if _cleared(after, policy, now) else after
     severity = alert.severity if verdict.severity is None else verdict.severity
     # A clear condition that cannot be judged is unknown: it takes nothing back of the good polls before it.
     unclear = not verdict.holds and verdict.clear is None
     worst_value, worst_number = _worst(alert, severity, verdict)
-    return replace(
+    return _changed(
         alert,
+        now,
         good_polls=alert.good_polls if unclear else 0,
         good_since=alert.good_since if unclear else None,
         unknown_polls=0,
@@ -202,7 +206,6 @@ def _firing(alert: Alert, policy: Policy, verdict: Verdict, now: int) -> Alert:
         # The words stay those of the last poll on which the condition held: once it is over they tell how bad it was.
         summary=verdict.summary if verdict.holds else alert.summary,
         why=alert.why if severity is alert.severity else Why.SEVERITY_CHANGED,
-        updated=now,
         value_now="" if verdict.holds else _now(alert, verdict),
         worst_value=worst_value,
         worst_number=worst_number,
