@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from struct import Struct
 from typing import Final
 
-from mqvitals_agent.simulator.smf.moment import duration, stamp
+from mqvitals_agent.simulator.smf.sections import tod_duration, tod_stamp
 
 STATISTICS, ACCOUNTING = 115, 116
 MOST_BYTES: Final = 32_756
@@ -26,7 +26,7 @@ _EXTENDED_FROM: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class StatisticsInterval:
     """Whose records, and of which time: from ``began`` to ``ended``, ms since 1970 UTC. ``zone_ms``: its local time is ahead."""
 
     queue_manager: str
@@ -44,18 +44,18 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SectionPart:
     """The sections at one place of a record, all of one length. Without any the length stands for them."""
 
     sections: Sequence[bytes]
     length: int = 0
 
 
-def record(
+def smf_record(
     kind: int,
     subtype: int,
-    parts: Mapping[int, Part],
-    interval: Interval,
+    parts: Mapping[int, SectionPart],
+    interval: StatisticsInterval,
     *,
     places: int,
     sequence: int = 0,
@@ -83,7 +83,7 @@ def record(
     return b"".join((_header(kind, subtype, interval, size), first, *triplets, *body, standard))
 
 
-def _header(kind: int, subtype: int, interval: Interval, size: int) -> bytes:
+def _header(kind: int, subtype: int, interval: StatisticsInterval, size: int) -> bytes:
     local = interval.ended + interval.zone_ms
     day = datetime.fromtimestamp(local // 1000, UTC)
     date = bytes.fromhex(f"01{day:%y%j}f".rjust(8, "0"))
@@ -102,7 +102,9 @@ def _header(kind: int, subtype: int, interval: Interval, size: int) -> bytes:
     )
 
 
-def _standard(kind: int, subtype: int, interval: Interval, places: int, sequence: int, *, more: bool) -> bytes:
+def _standard(
+    kind: int, subtype: int, interval: StatisticsInterval, places: int, sequence: int, *, more: bool
+) -> bytes:
     chinit = (kind, subtype) in ((115, 231), (116, 10))
     extended = interval.level >= _EXTENDED_FROM
     length_us = interval.length_ms * 1000
@@ -115,13 +117,13 @@ def _standard(kind: int, subtype: int, interval: Interval, places: int, sequence
         0,
         0,
         _text(interval.queue_manager, 4),
-        stamp(interval.ended),
+        tod_stamp(interval.ended),
         0 if chinit else sequence >> 32,
         0 if chinit else sequence & 0xFFFFFFFF,
         (_MORE if more else 0) | (_EXTENDED if extended else 0),
-        stamp(interval.began + interval.zone_ms),
+        tod_stamp(interval.began + interval.zone_ms),
         # The queue manager gives its interval in microseconds, the channel initiator in units of the clock.
-        duration(length_us) if chinit else length_us,
+        tod_duration(length_us) if chinit else length_us,
     )
     if not extended:
         return long

@@ -15,7 +15,7 @@ from mqsamples.examples import VERY_COSTLY
 from mqvitals_agent.simulator.model import World
 from mqvitals_agent.simulator.repetition import Repetition
 from mqvitals_agent.simulator.scenario import SCENARIOS, Incident, Scenario, What, load_scenario
-from mqvitals_agent.simulator.smf.task import Work, spread
+from mqvitals_agent.simulator.smf.channel_initiator import TaskWork, spread
 from mqvitals_agent.simulator.smf.writer import KEPT, SmfWriter
 from mqvitals_agent.smf.reader import ReadCounts, records
 from mqvitals_agent.smf.restart import RestartDetector
@@ -180,7 +180,7 @@ def test_many_intervals_that_nobody_asked_for_are_lost(smf: SimpleNamespace) -> 
 def test_requests_take_the_first_task_that_is_free(requests: int, busy_us: float, tasks: int, length_s: int) -> None:
     """All requests are some task's; no task is busy longer than the interval, and none busier than the one before it."""
     length_us = length_s * 1_000_000
-    found = spread(Work(requests, busy_us / 3, busy_us), tasks, length_us)
+    found = spread(TaskWork(requests, busy_us / 3, busy_us), tasks, length_us)
     assert sum(each.requests for each in found) == requests
     assert all(0 <= each.busy_us <= length_us for each in found)
     assert all(one.requests + 1 >= other.requests for one, other in pairwise(found))

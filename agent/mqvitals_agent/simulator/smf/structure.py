@@ -1,13 +1,12 @@
-"""Coupling facility structures and shared message data sets over an interval, as one member sees them (115/2)."""
+"""Coupling facility structures and shared message data sets over an interval (115/2)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
 
-from mqvitals_agent.simulator.smf.moment import duration
-from mqvitals_agent.simulator.smf.queue_manager_tables import QESD, QEST, QEST_NAME, SLOT_BYTES, SLOTS
-from mqvitals_agent.simulator.smf.traffic import Traffic
+from mqvitals_agent.simulator.smf.sections import QESD, QEST, QEST_NAME, SLOT_BYTES, SLOTS, tod_duration
+from mqvitals_agent.simulator.smf.storage import QueueTraffic
 from mqvitals_agent.simulator.state import Group, Member, Structure
 
 _SINGLE_US, _MULTIPLE_US = 8.5, 26.0
@@ -22,7 +21,7 @@ _INTERVAL_BYTES: Final = 4096
 
 
 @dataclass(slots=True)
-class _Mark:
+class _StructureMark:
     entries: int
     size_kb: int
     most_used: int
@@ -38,15 +37,15 @@ class StructureMeter:
     def __init__(self, group: Group, member: Member) -> None:
         self._group = group
         self._member = member
-        self._traffic = Traffic()
+        self._traffic = QueueTraffic()
         self._totals = self._shared_totals()
         self._marks = {
-            name: _Mark(each.entries_used, each.size_used_kb, each.smds_used_blocks, self._messages(name))
+            name: _StructureMark(each.entries_used, each.size_used_kb, each.smds_used_blocks, self._messages(name))
             for name, each in group.structures.items()
         }
 
     @property
-    def traffic(self) -> Traffic:
+    def traffic(self) -> QueueTraffic:
         """What this member put on shared queues so far, and got."""
         return self._traffic
 
@@ -84,8 +83,8 @@ class StructureMeter:
             values |= {
                 f"single_{slot}": single,
                 f"multiple_{slot}": multiple,
-                f"single_time_{slot}": duration(single * _SINGLE_US),
-                f"multiple_time_{slot}": duration(multiple * _MULTIPLE_US),
+                f"single_time_{slot}": tod_duration(single * _SINGLE_US),
+                f"multiple_time_{slot}": tod_duration(multiple * _MULTIPLE_US),
                 f"full_{slot}": mark.full,
                 f"entries_{slot}": mark.entries,
                 f"elements_{slot}": mark.size_kb * 1024 // _ELEMENT_BYTES,
