@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from mqvitals_config.node import ScalarNode, compose
-from mqvitals_rules.check import fact_section
-from mqvitals_rules.facts import SHARED_VOLUMES, VOLUMES
+from mqvitals_rules.facts import SHARED_VOLUMES, VOLUMES, fact_section
 from mqvitals_rules.pattern import ObjectPattern
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Kind, Metric, MetricType

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from dataclasses import fields as fields_of
 
-from mqvitals_rules.pattern import ObjectPattern
+from mqvitals_config.facts import FactSettings
+from mqvitals_config.problem import LocatedText, Problem, did_you_mean
+from mqvitals_rules.pattern import ObjectPattern, pattern_of
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_rules.vocabulary.metric import Kind, Value
+from mqvitals_rules.vocabulary.metric import Kind, MetricType, Value
+from mqvitals_rules.vocabulary.tables import KINDS
 
 POOL_PURPOSES: Mapping[str, str] = {"0": "system", "1": "system_shallow", "2": "system_deep"}
 """What the first buffer pools are for unless declared otherwise, by their number."""
@@ -71,3 +75,74 @@ def shared_volumes(log: Mapping[str, Value]) -> str | None:
     others = [volumes[metric] for metric in OTHERS if metric in volumes]
     both = active[0] & active[1] if len(active) > 1 else frozenset[str]()
     return " ".join(sorted(both | (frozenset().union(*active) & frozenset().union(*others))))
+
+
+_FACT_KINDS: Mapping[str, str] = {
+    "buffer_pools": "buffer_pool",
+    "page_sets": "page_set",
+    "logs": "log",
+    "queues": "queue",
+    "channels": "channel",
+    "cf_structures": "cf_structure",
+    "queue_managers": "queue_manager",
+    "channel_initiators": "channel_initiator",
+    "groups": "qsg",
+    "applications": "application",
+}
+"""The sections of ``facts`` and the kind of object each is about."""
+
+
+def facts_of(settings: FactSettings) -> tuple[list[Fact], list[Problem]]:
+    """The declared facts, and what is wrong with their patterns and words."""
+    facts: list[Fact] = []
+    problems: list[Problem] = []
+    for section, kind_name in _FACT_KINDS.items():
+        kind = KINDS[kind_name]
+        for index, entry in enumerate(getattr(settings, section)):
+            key = f"facts.{section}[{index}]"
+            pattern, found = pattern_of(entry.objects, f"{key}.objects", kind_name, f"facts.{section} declares")
+            problems += found
+            for name, word in _declared(entry):
+                try:
+                    value = declared_value(kind, name, word)
+                except ValueError as error:
+                    assert isinstance(word, LocatedText)
+                    problems.append(Problem(word.place, f"{key}.{name}", str(error)))
+                else:
+                    if pattern is not None:
+                        facts.append(Fact(pattern, name, value))
+    return facts, problems
+
+
+def fact_section(kind: str) -> str | None:
+    """The section of ``facts`` that is about objects of a kind; None when nothing is declared of them."""
+    return next((section for section, about in _FACT_KINDS.items() if about == kind), None)
+
+
+def _declared(entry: object) -> Iterator[tuple[str, str | float]]:
+    for item in fields_of(entry):  # type: ignore[arg-type]
+        value = getattr(entry, item.name)
+        if item.name != "objects" and value is not None:
+            yield item.name, " ".join(value) if isinstance(value, tuple) else value
+
+
+def declared_value(kind: Kind, name: str, word: str | float) -> Value:
+    """The value of a declared metric from what a person wrote: a state's number from its name.
+
+    Raises ValueError when the metric is not one that is declared, or the word is no value of it.
+    """
+    metric = kind.metric(name)
+    if metric is None or not metric.declared:
+        known = [each.name for each in kind.metrics if each.declared]
+        meant = did_you_mean(name, known) or f"; there is {', '.join(known) or 'nothing'} to declare"
+        raise ValueError(f"{name!r} is no fact about a {kind.name}{meant}")
+    if metric.type is MetricType.TEXT:
+        return str(word)
+    if metric.type is MetricType.STATE:
+        if word not in metric.values:
+            meant = did_you_mean(str(word), metric.values) or f"; there is {', '.join(metric.values)}"
+            raise ValueError(f"{word!r} is no {name} of a {kind.name}{meant}")
+        return metric.values[str(word)]
+    if not isinstance(word, str):
+        return word
+    raise ValueError(f"{name} is a number, not {word!r}")

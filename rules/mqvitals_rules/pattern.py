@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from mqvitals_config.problem import LocatedText, Problem, did_you_mean
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.tables import KINDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +46,20 @@ def _glob(text: str) -> re.Pattern[str]:
     *middle, last = middle
     # Each part is sought once, at the first place behind the one before, and never again: in linear time, also to fail.
     return re.compile(f"{first}{''.join(f'(?>.*?{part})' for part in middle if part)}.*{last}", re.DOTALL)
+
+
+def pattern_of(text: LocatedText, key: str, kind: str, who: str) -> tuple[ObjectPattern | None, list[Problem]]:
+    """The pattern that a setting ``key`` writes for objects of ``kind``, or what is wrong with it; ``who`` names its purpose."""
+    try:
+        pattern = ObjectPattern.parse(text)
+    except ValueError as error:
+        return None, [Problem(text.place, key, str(error))]
+    if pattern.kind not in KINDS:
+        offset = text.index("/") + 1
+        message = f"there is no kind of object {pattern.kind!r}{did_you_mean(pattern.kind, KINDS)}"
+        return None, [Problem(text.at(offset), key, message)]
+    if pattern.kind != kind:
+        return None, [
+            Problem(text.place, key, f"{who} objects of kind {kind}, and this pattern selects {pattern.kind}")
+        ]
+    return pattern, []

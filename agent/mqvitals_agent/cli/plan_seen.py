@@ -81,8 +81,7 @@ def _object(formula: Formula, text: str) -> ObjectName:
 def _facts(asked: argparse.Namespace) -> Facts:
     """The declared facts, defaults included; raises Failure for a file that cannot be used."""
     from mqvitals_agent.commandline.settings import explained, settings_of
-    from mqvitals_rules.check import facts_of
-    from mqvitals_rules.facts import Facts
+    from mqvitals_rules.facts import Facts, facts_of
     from mqvitals_rules.vocabulary.tables import KINDS
 
     found, problems = facts_of(settings_of(asked).facts)

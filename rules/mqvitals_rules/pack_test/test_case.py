@@ -9,8 +9,8 @@ from mqvitals_config.decoder import decode
 from mqvitals_config.problem import ConfigError, LocatedText, Place, Problem, did_you_mean
 from mqvitals_config.scalars import format_duration
 from mqvitals_config.settings import RuleSettings
-from mqvitals_rules.check import facts_of, thresholds_of
-from mqvitals_rules.facts import Fact
+from mqvitals_rules.check import thresholds_of
+from mqvitals_rules.facts import Fact, facts_of
 from mqvitals_rules.pack_test.entry import ExpectEntry, MessageEntry, TestEntry, TestFile
 from mqvitals_rules.rule import Rule
 from mqvitals_rules.ruleset import RuleSet, Threshold

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from mqvitals_config.load import load_settings
-from mqvitals_rules.check import fact_section, facts_of
 from mqvitals_rules.declaration import Declaration, usable, yaml_lines
-from mqvitals_rules.facts import VOLUMES
+from mqvitals_rules.facts import VOLUMES, fact_section, facts_of
 from mqvitals_rules.vocabulary.metric import Kind, Metric
 from mqvitals_rules.vocabulary.tables import KINDS
 
