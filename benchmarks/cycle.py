@@ -45,7 +45,7 @@ from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.model import World
 from mqvitals_agent.simulator.scenario import load_scenario
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import prepare
+from mqvitals_rules.rule_config import load_rule_config
 from pcf_decode import INSTALL, ibmmq_unpack
 from pipeline import plain_walk
 
@@ -193,7 +193,7 @@ async def agent(cycles: int, ways: Callable[[SystemClock], Sequence[Connector]])
     with tempfile.TemporaryDirectory() as folder:
         service = Service(
             settings(),
-            prepare(Settings()),
+            load_rule_config(Settings()),
             Path(folder) / "bench.db",
             ways(clock),
             clock,

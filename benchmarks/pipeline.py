@@ -24,7 +24,7 @@ from mqvitals_agent.poll.collector import Collector
 from mqvitals_agent.simulator.answer import CCSID, answer
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import prepare
+from mqvitals_rules.rule_config import load_rule_config
 
 QUEUES, CHANNELS, CYCLES = 10_000, 2_000, 17
 USUAL = 5
@@ -155,7 +155,7 @@ def main() -> None:
     found: list[tuple[float, float]] = []
     with tempfile.TemporaryDirectory() as folder, rare_collections():
         store = Store.open(Path(folder) / "bench.db", source="benchmark", group="BENCH")
-        intake = Intake(store, prepare(Settings()))
+        intake = Intake(store, load_rule_config(Settings()))
         collector = Collector("BENCH", ("QM01",), lambda _: None)
         for number in range(1, CYCLES + 1):
             cycle = exchanges(number)

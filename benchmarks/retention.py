@@ -20,7 +20,7 @@ from mqvitals_agent.intake import Intake
 from mqvitals_agent.store.retention import STEP_S, Policy, Retention
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.settings import SHORTEST_KEEP_MS, Settings
-from mqvitals_rules.check import prepare
+from mqvitals_rules.rule_config import load_rule_config
 from page_size import INTERVAL_MS, snapshots, written
 
 KEPT = SHORTEST_KEEP_MS // INTERVAL_MS
@@ -42,7 +42,7 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.polls < KEPT + 20:
         parser.error(f"--polls must be {KEPT + 20} at least: the first {KEPT} fill the store")
-    judging = prepare(Settings())
+    judging = load_rule_config(Settings())
     cycles: dict[bool, list[float]] = {True: [], False: []}
     volume = {True: 0, False: 0}
     steps: list[tuple[float, float]] = []

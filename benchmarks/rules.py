@@ -29,9 +29,9 @@ from group import Group, facts
 from mqvitals_agent.garbage import out_of_the_way
 from mqvitals_agent.store.windows import Wanted, WindowHistory
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import Judging, prepare
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.rule import RuleKind
+from mqvitals_rules.rule_config import RuleConfig, load_rule_config
 from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -65,7 +65,7 @@ Names = dict[tuple[str, bool | None], set[ObjectName]]
 class Shipped:
     """The agent's way: windows and engine."""
 
-    def __init__(self, judging: Judging) -> None:
+    def __init__(self, judging: RuleConfig) -> None:
         wanted = {Wanted(use.kind, use.metric, use.window_ms, max(1, use.polls)) for use in judging.rules.windows}
         self.rules = judging.rules
         self.windows = WindowHistory(sorted(wanted))
@@ -99,7 +99,7 @@ class Shipped:
 class Handwritten:
     """The peer."""
 
-    def __init__(self, judging: Judging) -> None:
+    def __init__(self, judging: RuleConfig) -> None:
         holds = {str(rule.id): rule.hold.polls for rule in judging.rules.rules}
         self.site = Site(facts(), KEPT, JUDGES, holds, INTERVAL_MS / 1000)
 
@@ -125,7 +125,7 @@ class Handwritten:
         return found
 
 
-def differences(judging: Judging, engine: Names, hand: Names) -> tuple[list[str], list[str]]:
+def differences(judging: RuleConfig, engine: Names, hand: Names) -> tuple[list[str], list[str]]:
     """What the two say differently, in words; and the rules that only the engine has, of those that the peer should have."""
     lacking, found = [], []
     for rule in judging.rules.rules:
@@ -149,7 +149,7 @@ def main() -> int:
     parser.add_argument("--cycles", type=int, default=60, help="how many are measured (default: %(default)s)")
     cycles = max(parser.parse_args().cycles, 3)
     begin = time.process_time()
-    judging = prepare(Settings())
+    judging = load_rule_config(Settings())
     loading = (time.process_time() - begin) * 1000
     group = Group()
     engine, hand = Shipped(judging), Handwritten(judging)

@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import prepare
+from mqvitals_rules.rule_config import load_rule_config
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.app import MqvitalsApp
 
@@ -42,7 +42,7 @@ def save(app: MqvitalsApp, name: str) -> None:
 
 async def picture(store: Path, last: int) -> None:
     """Look at the store as if its last snapshot had just come."""
-    app = MqvitalsApp(store, prepare(Settings()), lambda: last + 1_000)
+    app = MqvitalsApp(store, load_rule_config(Settings()), lambda: last + 1_000)
     async with app.run_test(size=(120, 34)) as pilot:
         await settle(pilot)
         save(app, "overview.svg")

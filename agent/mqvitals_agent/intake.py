@@ -10,10 +10,10 @@ from mqvitals_agent.store.notice_row import Owed
 from mqvitals_agent.store.older import Older
 from mqvitals_agent.store.verdict import Verdict
 from mqvitals_agent.store.windows import Wanted, WindowHistory
-from mqvitals_rules.check import Judging
 from mqvitals_rules.engine import Engine, Evaluation
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Transition, Why
 from mqvitals_rules.rule import RuleKind
+from mqvitals_rules.rule_config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 from mqvitals_rules.vocabulary.metric import Reported
 
@@ -54,7 +54,7 @@ class Intake:
     def __init__(
         self,
         store: Taking,
-        judging: Judging,
+        judging: RuleConfig,
         owed: Owed | None = None,
         *,
         older: Older | None = None,

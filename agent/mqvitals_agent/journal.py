@@ -10,7 +10,7 @@ from typing import Literal, TextIO
 
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.text.terminal import safe
-from mqvitals_rules.moment import iso
+from mqvitals_rules.timestamps import iso
 
 Level = Literal["debug", "info", "warning", "error"]
 Fact = str | int | float

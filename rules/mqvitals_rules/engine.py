@@ -21,7 +21,7 @@ from mqvitals_rules.rule import RuleKind
 from mqvitals_rules.ruleset import RuleSet
 from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, fresh_until
-from mqvitals_rules.template import shown
+from mqvitals_rules.template import format_value
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.watch import AT_ONCE, REVIEW_MS, RuleGroup, Watch
 from mqvitals_rules.windows import Windows
@@ -358,7 +358,7 @@ class Engine:
         if isinstance(value, Absence):
             return None
         number = None if isinstance(value, str) else float(value)
-        return Measured(shown(figure.metric, value), number, figure.low_is_bad)
+        return Measured(format_value(figure.metric, value), number, figure.low_is_bad)
 
     def _gone(self, name: ObjectName, now: int, why: Why) -> list[Transition]:
         state = self.world.state(name)

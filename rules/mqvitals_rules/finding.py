@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from mqvitals_rules.declaration import Declaration, declaration
 from mqvitals_rules.expression import Explanation, Missing
+from mqvitals_rules.facts import Declaration, declaration_of
 from mqvitals_rules.form import Form
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.scene import Scene
@@ -46,7 +46,7 @@ def find(
     undeclared = [name for name, absence in facts if absence is Absence.NOT_DECLARED]
     if when.truth is not None:
         undeclared = [name for name, value in when.values.items() if value is Absence.NOT_DECLARED]
-    declarations = (declaration(state.name, name, kinds, world) for name in dict.fromkeys(undeclared))
+    declarations = (declaration_of(state.name, name, kinds, world) for name in dict.fromkeys(undeclared))
     return Finding(
         name=state.name,
         when=when,

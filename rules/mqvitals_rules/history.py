@@ -6,8 +6,8 @@ from bisect import bisect_left, insort
 from collections.abc import Mapping, Sequence
 
 from mqvitals_rules.baseline import usual
-from mqvitals_rules.preference import covering, newest
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
+from mqvitals_rules.source_choice import covering, newest
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.windows import Message, Point
 

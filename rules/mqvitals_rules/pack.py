@@ -20,16 +20,16 @@ from mqvitals_config.schema import Convert
 from mqvitals_rules.expression import ExpressionError, compile_expression
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.rule import (
+    Citation,
     Clear,
     Family,
     Hold,
     MqscCase,
     Origin,
-    Parameter,
     Rule,
     RuleKind,
+    RuleParameter,
     SeverityCase,
-    Source,
 )
 from mqvitals_rules.vocabulary.metric import Kind
 
@@ -205,13 +205,13 @@ def _rule(entry: RuleEntry, topic: str) -> Rule:
         severity=entry.severity,
         severity_if=tuple(SeverityCase(case.when, case.severity) for case in entry.severity_if),
         parameters={
-            str(name): Parameter(str(name), each.value, each.unit, each.origin, each.meaning)
+            str(name): RuleParameter(str(name), each.value, each.unit, each.origin, each.meaning)
             for name, each in entry.parameters.items()
         },
         summary=entry.summary,
         advice=entry.advice,
         caveat=entry.caveat,
-        sources=tuple(Source(each.document, each.section) for each in sources),
+        sources=tuple(Citation(each.document, each.section) for each in sources),
         needs=entry.needs,
         mqsc=entry.mqsc,
         mqsc_if=tuple(MqscCase(case.when, case.mqsc) for case in entry.mqsc_if),

@@ -27,7 +27,7 @@ class Origin(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class RuleParameter:
     """A named threshold that the configuration may override."""
 
     name: str
@@ -82,7 +82,7 @@ class MqscCase:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class Citation:
     """The document behind a rule, by its title, and the section or slide in it."""
 
     document: str
@@ -123,11 +123,11 @@ class Rule:
     hold: Hold
     severity: Severity
     severity_if: tuple[SeverityCase, ...]
-    parameters: Mapping[str, Parameter]
+    parameters: Mapping[str, RuleParameter]
     summary: LocatedText
     advice: str
     caveat: str
-    sources: tuple[Source, ...]
+    sources: tuple[Citation, ...]
     needs: tuple[str, ...]
     mqsc: LocatedText | None
     mqsc_if: tuple[MqscCase, ...] = ()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from mqvitals_config.problem import LocatedText, Problem, did_you_mean
-from mqvitals_rules.rule import Parameter
+from mqvitals_rules.rule import RuleParameter
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
 from mqvitals_rules.world import relates
@@ -34,7 +34,7 @@ _MARK = re.compile(r"\{([^{}]*)\}|\[\[|\]\]")
 """A field, or where an aside begins or ends."""
 
 
-class _Place(NamedTuple):
+class _MetricField(NamedTuple):
     """A metric's value, to be looked up when the words are needed."""
 
     kind: str
@@ -46,7 +46,7 @@ class _Place(NamedTuple):
 class _Aside(NamedTuple):
     """What is shown only where a value in it differs from those before it."""
 
-    parts: tuple[str | _Place, ...]
+    parts: tuple[str | _MetricField, ...]
 
 
 class Template:
@@ -54,11 +54,11 @@ class Template:
 
     __slots__ = ("_mqsc", "_parts", "_places")
 
-    def __init__(self, parts: tuple[str | _Place | _Aside, ...], *, mqsc: bool = False) -> None:
+    def __init__(self, parts: tuple[str | _MetricField | _Aside, ...], *, mqsc: bool = False) -> None:
         self._parts = parts
         self._mqsc = mqsc
         every = [inner for part in parts for inner in (part.parts if isinstance(part, _Aside) else (part,))]
-        self._places = tuple(part for part in every if isinstance(part, _Place))
+        self._places = tuple(part for part in every if isinstance(part, _MetricField))
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -79,11 +79,11 @@ class Template:
                 words += self._aside(part, name, lookup, told)
             else:
                 words.append(self._word(part, name, lookup, told))
-        return plain("".join(words))
+        return printable("".join(words))
 
-    def _word(self, part: str | _Place, name: ObjectName, lookup: Lookup, told: set[str]) -> str:
-        if isinstance(part, _Place):
-            word = _said(part, lookup)
+    def _word(self, part: str | _MetricField, name: ObjectName, lookup: Lookup, told: set[str]) -> str:
+        if isinstance(part, _MetricField):
+            word = _field_text(part, lookup)
             told.add(word)
             return word
         if part in _NAMES:
@@ -94,8 +94,8 @@ class Template:
     def _aside(self, aside: _Aside, name: ObjectName, lookup: Lookup, told: set[str]) -> list[str]:
         new = False
         for part in aside.parts:
-            if isinstance(part, _Place) and not isinstance(lookup(part.kind, part.metric.name), Absence):
-                new = new or _said(part, lookup) not in told
+            if isinstance(part, _MetricField) and not isinstance(lookup(part.kind, part.metric.name), Absence):
+                new = new or _field_text(part, lookup) not in told
         return [self._word(part, name, lookup, told) for part in aside.parts] if new else []
 
 
@@ -103,14 +103,14 @@ def compile_template(
     text: LocatedText,
     scope: Kind,
     kinds: Mapping[str, Kind],
-    parameters: Mapping[str, Parameter],
+    parameters: Mapping[str, RuleParameter],
     values: Mapping[str, float],
     *,
     mqsc: bool = False,
 ) -> tuple[Template, list[Problem]]:
     """Check a template's names and keep what is constant. ``values`` are the parameters' values now, ``mqsc`` says that it is a command."""
-    whole: list[str | _Place | _Aside] = []
-    within: list[str | _Place] = []
+    whole: list[str | _MetricField | _Aside] = []
+    within: list[str | _MetricField] = []
     # Of the whole text, or of the aside under way, which begins at ``begun``.
     parts: list[Any] = whole
     begun = None
@@ -141,9 +141,9 @@ def compile_template(
                 message = f"write {match[0]} without quotes: they are put where the name needs them"
                 problems.append(Problem(text.at(match.start()), "", message))
         elif field in parameters:
-            parts.append(readable(values[field], parameters[field].unit))
+            parts.append(format_quantity(values[field], parameters[field].unit))
         else:
-            place = _place(field, scope, kinds)
+            place = _metric_field(field, scope, kinds)
             if place is not None:
                 parts.append(place)
             else:
@@ -168,7 +168,7 @@ def compile_template(
     return Template(tuple(part for part in whole if part), mqsc=mqsc), problems
 
 
-def _place(field: str, scope: Kind, kinds: Mapping[str, Kind]) -> _Place | None:
+def _metric_field(field: str, scope: Kind, kinds: Mapping[str, Kind]) -> _MetricField | None:
     first, *others = field.split("|")
     kind_name, dot, metric_name = first.rpartition(".")
     kind = kinds.get(kind_name) if dot else scope
@@ -177,20 +177,20 @@ def _place(field: str, scope: Kind, kinds: Mapping[str, Kind]) -> _Place | None:
     found = tuple(each for each in instead if each is not None)
     if kind is None or metric is None or len(found) < len(instead) or (others and kind is not scope):
         return None
-    return _Place(kind.name, metric, found)
+    return _MetricField(kind.name, metric, found)
 
 
-def _said(place: _Place, lookup: Lookup) -> str:
+def _field_text(place: _MetricField, lookup: Lookup) -> str:
     value = lookup(place.kind, place.metric.name)
     if isinstance(value, Absence):
         for metric in place.others:
             other = lookup(place.kind, metric.name)
             if not isinstance(other, Absence):
-                return shown(metric, other)
-    return shown(place.metric, value)
+                return format_value(metric, other)
+    return format_value(place.metric, value)
 
 
-def shown(metric: Metric, value: Reported) -> str:
+def format_value(metric: Metric, value: Reported) -> str:
     """A value as people read it: state names, numbers with their unit, absent values with the reason."""
     if isinstance(value, Absence):
         return f"unknown ({value.value})"
@@ -198,7 +198,7 @@ def shown(metric: Metric, value: Reported) -> str:
         return value
     if metric.type is MetricType.STATE:
         return next((name for name, number in metric.values.items() if number == value), f"{value:g}")
-    return readable(value, metric.unit)
+    return format_quantity(value, metric.unit)
 
 
 _UNITS = {"pct": " %", "per_s": "/s", "count": "", "number": "", "": ""}
@@ -211,7 +211,7 @@ def with_unit(value: float, unit: str) -> str:
     return number + _UNITS.get(unit, f" {unit}")
 
 
-def readable(value: float, unit: str) -> str:
+def format_quantity(value: float, unit: str) -> str:
     """A number in words for people: ``with_unit``, but ``88.6 ms`` for ``88626 us``, ``12 days`` for ``1036800 s``, ``5 GiB`` for its bytes.
 
     Counts keep all their digits, as MQ's own displays show them.
@@ -235,6 +235,6 @@ def mqsc_name(name: str) -> str:
     return f"'{doubled}'"
 
 
-def plain(text: str) -> str:
+def printable(text: str) -> str:
     """Without control characters and other things that do not print, each replaced by one blank."""
     return text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)

@@ -9,9 +9,9 @@ import pytest
 
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.journal import Journal
-from mqvitals_rules.moment import parse
+from mqvitals_rules.timestamps import parse_iso
 
-AT = parse("2026-11-21T06:00:00.123Z")
+AT = parse_iso("2026-11-21T06:00:00.123Z")
 
 
 @pytest.fixture

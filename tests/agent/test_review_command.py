@@ -11,9 +11,9 @@ import pytest
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import prepare
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.history import MemoryHistory
+from mqvitals_rules.rule_config import load_rule_config
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -78,7 +78,7 @@ def config(tmp_path: Path) -> Path:
 def store(tmp_path: Path) -> Path:
     """A store of one cycle of two queue managers."""
     path = tmp_path / "store.db"
-    judging = prepare(Settings())
+    judging = load_rule_config(Settings())
     history = MemoryHistory()
     engine = Engine(judging.rules, judging.facts, history)
     queue: dict[str, Reported] = {"max_depth": 999_999, "depth": 9}
@@ -222,7 +222,7 @@ def test_without_a_store(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> 
 def test_many_objects_are_one_pattern(capsys: pytest.CaptureFixture[str], config: Path, tmp_path: Path) -> None:
     """The facts of many objects are asked for by one line; ten findings of a rule are told one by one."""
     names = [ObjectName("QM01", "queue", f"Q{number:02d}") for number in range(30)]
-    judging = prepare(Settings())
+    judging = load_rule_config(Settings())
     history = MemoryHistory()
     with Store.open(tmp_path / "store.db", replay=True) as writer:
         readings = tuple(Reading(name, KINDS["queue"].poll, NOW, {"max_depth": 999_999}) for name in names)

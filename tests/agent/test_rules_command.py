@@ -11,9 +11,9 @@ from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.load import load_settings
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import prepare
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.history import MemoryHistory
+from mqvitals_rules.rule_config import load_rule_config
 from mqvitals_rules.ruleset import load_rules
 from mqvitals_rules.snapshot import ObjectName, Outcome, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Reported
@@ -55,7 +55,7 @@ def store(tmp_path: Path) -> Path:
     """A store of seven polls of a few objects."""
     path = tmp_path / "store.db"
     history = MemoryHistory()
-    judging = prepare(Settings())
+    judging = load_rule_config(Settings())
     engine = Engine(judging.rules, judging.facts, history)
     with Store.open(path, replay=True, source="made up", group="PRDQSG") as writer:
         for cycle in range(7):
@@ -400,7 +400,7 @@ def test_explain_an_alert_that_another_brought_about(capsys: pytest.CaptureFixtu
     (tmp_path / "ours.yaml").write_text(RULES + second, "utf-8")
     config = tmp_path / "mqvitals.yaml"
     config.write_text("store: {path: store.db}\nrules: {files: [ours.yaml]}\n", "utf-8")
-    judging = prepare(load_settings(str(config), {}, {}).settings)
+    judging = load_rule_config(load_settings(str(config), {}, {}).settings)
     engine = Engine(judging.rules, judging.facts, MemoryHistory())
     pool = ObjectName("QM01", "buffer_pool", "3")
     reading = Reading(pool, KINDS["buffer_pool"].poll, 1_800_000_000_000, {"free_pct": 20})

@@ -10,9 +10,9 @@ import pytest
 
 from mqvitals_agent.commandline.runner import main
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import prepare
-from mqvitals_rules.pack_test import shipped
+from mqvitals_rules.rule_config import load_rule_config
 from mqvitals_rules.ruleset import shipped_packs
+from mqvitals_rules.testing import cases
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "rule-tests.md"
 
@@ -113,16 +113,16 @@ def test_the_shipped_packs_pass(
 
     All packs in ``make soak``, else two of them: tests/rules/packs plays each test of each pack.
     """
-    tests = shipped.shipped_tests()
+    tests = cases.shipped_tests()
     assert set(tests) == {name.removesuffix(".yaml") for name, _ in shipped_packs()}
     if not soak:
         tests = {pack: tests[pack] for pack in ("agent", "page_sets")}
-        monkeypatch.setattr(shipped, "shipped_tests", lambda: tests)
+        monkeypatch.setattr(cases, "shipped_tests", lambda: tests)
     assert main(["rules", "test", "--coverage", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["failed"] == 0
     assert {each["file"] for each in told["tests"]} == {path for path, _ in tests.values()}
-    rules = [rule for rule in prepare(Settings()).rules.rules if rule.topic in tests]
+    rules = [rule for rule in load_rule_config(Settings()).rules.rules if rule.topic in tests]
     assert told["coverage"]["both_sides"] == told["coverage"]["rules"] == len(rules) > len(tests)
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from mqvitals_agent.commandline.arguments import parse_moment, reading_zone
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.text.figure import clock, day, moment, stamp, times_in, zone_name
-from mqvitals_rules.moment import iso
+from mqvitals_rules.timestamps import iso
 
 MakeStore = Callable[..., Path]
 BERLIN = ZoneInfo("Europe/Berlin")

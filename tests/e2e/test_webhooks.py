@@ -27,8 +27,8 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.view.frame import FrameRequest, read_frame
 from mqvitals_agent.view.screens.agent import agent_lines
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import prepare
-from mqvitals_rules.moment import parse
+from mqvitals_rules.rule_config import load_rule_config
+from mqvitals_rules.timestamps import parse_iso
 
 PROGRAM = [sys.executable, "-P", "-m", "mqvitals_tui.main"]
 RULES = {"BP-03", "Q-02"}
@@ -203,11 +203,11 @@ def check_valid(payload: dict[str, Any]) -> None:
         assert alert["status"] == payload["status"]
         assert {"alertname", "severity"} <= alert["labels"].keys()
         assert all(isinstance(text, str) for text in {**alert["labels"], **alert["annotations"]}.values())
-        starts = parse(alert["startsAt"])
+        starts = parse_iso(alert["startsAt"])
         if alert["status"] == "firing":
             assert alert["endsAt"] == "0001-01-01T00:00:00Z"
         else:
-            assert parse(alert["endsAt"]) > starts
+            assert parse_iso(alert["endsAt"]) > starts
         assert len(alert["fingerprint"]) == 16
         assert isinstance(alert["generatorURL"], str)
 
@@ -344,7 +344,7 @@ def test_a_healthy_one_beside_them_is_not_delayed(troubled: Troubled) -> None:
 def screen(store: Path) -> str:
     """The agent's screen."""
     with StoreReader.open(store) as reader:
-        frame = read_frame(reader, reader.last_ts() or 0, FrameRequest("agent"), prepare(Settings()))
+        frame = read_frame(reader, reader.last_ts() or 0, FrameRequest("agent"), load_rule_config(Settings()))
     return "\n".join(line.text for line in agent_lines(frame, 400))
 
 

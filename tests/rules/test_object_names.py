@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_rules.declaration import yaml_lines
+from mqvitals_rules.facts import facts_as_yaml
 from mqvitals_rules.snapshot import LONGEST_NAME, LONGEST_OWNER, ObjectName, is_object_name, is_owner_name
 from mqvitals_rules.vocabulary.metric import LARGEST, Absence, within_range
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -47,4 +47,4 @@ def test_numbers_out_of_range_are_absent() -> None:
 
 
 def test_no_objects_no_lines() -> None:
-    assert list(yaml_lines(())) == []
+    assert list(facts_as_yaml(())) == []

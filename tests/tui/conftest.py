@@ -22,7 +22,7 @@ from mqvitals_agent.store.writer import Store
 from mqvitals_agent.who.holder import HandleConnection as HeldBy
 from mqvitals_agent.who.holder import HandleInstance, Holder, Holders, MemberHolders, UnitOfWork, to_json
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import Judging, prepare
+from mqvitals_rules.rule_config import RuleConfig, load_rule_config
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.app import MqvitalsApp
 from mqvitals_tui.screens.frame_screen import FrameScreen
@@ -100,9 +100,9 @@ def screen_text() -> Callable[[App[Any]], str]:
 
 
 @pytest.fixture(scope="session")
-def judging() -> Judging:
+def judging() -> RuleConfig:
     """The built-in rules."""
-    return prepare(Settings())
+    return load_rule_config(Settings())
 
 
 @pytest.fixture(scope="session")
@@ -195,7 +195,7 @@ class Life:
 
     store: Path
     now: int
-    judging: Judging
+    judging: RuleConfig
 
     def app(self, **options: Any) -> MqvitalsApp:
         """The interface over it; its clocks stand still."""
@@ -209,7 +209,7 @@ class Life:
 
 @pytest.fixture(scope="session")
 def lives(
-    tmp_path_factory: pytest.TempPathFactory, built_once: Once, judging: Judging, scenarios: Mapping[str, Scenario]
+    tmp_path_factory: pytest.TempPathFactory, built_once: Once, judging: RuleConfig, scenarios: Mapping[str, Scenario]
 ) -> Callable[[str], Life]:
     """The states in which screens are looked at: ``quiet``, ``incident``, ``stale`` (long after the incident), ``empty``.
 

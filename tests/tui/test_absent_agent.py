@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from mqvitals_rules.check import Judging
+from mqvitals_rules.rule_config import RuleConfig
 from mqvitals_tui.app import MqvitalsApp
 from mqvitals_tui.companion import LOG, ended_words
 from mqvitals_tui.places import BY_ID
@@ -22,7 +22,7 @@ Shown = Callable[[Pilot[None]], Awaitable[None]]
 
 
 async def test_without_a_store_every_place_says_so(
-    tmp_path: Path, judging: Judging, until: Any, screen_text: Any
+    tmp_path: Path, judging: RuleConfig, until: Any, screen_text: Any
 ) -> None:
     """Nothing is said to be read while there is nothing to read."""
     app = MqvitalsApp(tmp_path / "none.db", judging, lambda: 0)
@@ -35,7 +35,7 @@ async def test_without_a_store_every_place_says_so(
             assert ("there is no store yet" in screen_text(app)) == bool(BY_ID[place].columns), place
 
 
-async def test_a_store_that_cannot_be_read(tmp_path: Path, judging: Judging, until: Any, screen_text: Any) -> None:
+async def test_a_store_that_cannot_be_read(tmp_path: Path, judging: RuleConfig, until: Any, screen_text: Any) -> None:
     """A list says that it has nothing to show, the header why."""
     path = tmp_path / "bad.db"
     path.write_bytes(b"no store at all " * 300)

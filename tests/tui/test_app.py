@@ -21,7 +21,7 @@ from mqsamples.once import Once
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import Judging, prepare
+from mqvitals_rules.rule_config import RuleConfig, load_rule_config
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.app import MqvitalsApp
 from mqvitals_tui.places import PLACES, place_row
@@ -54,13 +54,13 @@ def incident(recordings: Callable[[str], Path], built_once: Once, tmp_path_facto
 
 
 @pytest.fixture(scope="session")
-def judging() -> Judging:
+def judging() -> RuleConfig:
     """The built-in rules."""
-    return prepare(Settings())
+    return load_rule_config(Settings())
 
 
 @pytest.fixture
-def make(judging: Judging) -> Callable[..., MqvitalsApp]:
+def make(judging: RuleConfig) -> Callable[..., MqvitalsApp]:
     """Makes the app over a store, at a moment that stands still."""
     return lambda store, **more: MqvitalsApp(store, judging, lambda: NOW, **more)
 
@@ -419,7 +419,7 @@ async def test_vanished_store(
 
 
 async def test_only_the_screen_on_top_wants_anything(
-    tmp_path: Path, incident: Path, judging: Judging, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, incident: Path, judging: RuleConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When a queue manager falls silent while an object is open, the object is read anew and not the list below it."""
     store = tmp_path / "live.db"
@@ -477,7 +477,7 @@ async def test_names_are_not_markup(incident: Path, make: Callable[..., Mqvitals
 
 
 async def test_freshness_ticks(
-    tmp_path: Path, incident: Path, judging: Judging, screen_text: Text, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, incident: Path, judging: RuleConfig, screen_text: Text, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ages grow with the clock although nothing new was stored, and a store that stands still is called stale."""
     store = tmp_path / "live.db"

@@ -15,7 +15,7 @@ from textual.message import Message
 
 from mqvitals_agent.store import schema
 from mqvitals_agent.view.frame import LIST, FrameRequest
-from mqvitals_rules.check import Judging
+from mqvitals_rules.rule_config import RuleConfig
 from mqvitals_tui.feed import Feed, FeedFailed, FrameRead
 
 PATIENCE_S = 200
@@ -37,7 +37,7 @@ def copied(source: Path, path: Path) -> None:
         one.backup(other)
 
 
-def feed_of(path: Path, judging: Judging, got: list[Any]) -> Feed:
+def feed_of(path: Path, judging: RuleConfig, got: list[Any]) -> Feed:
     return Feed(path, judging, lambda: 0, got.append)
 
 
@@ -45,7 +45,7 @@ def kinds(got: list[Any]) -> list[type[Any]]:
     return [type(message) for message in got]
 
 
-def test_a_store_that_comes_later_is_read_when_it_is_there(lives: Lives, judging: Judging, tmp_path: Path) -> None:
+def test_a_store_that_comes_later_is_read_when_it_is_there(lives: Lives, judging: RuleConfig, tmp_path: Path) -> None:
     """Until there is a store the feed waits and says so once; then it reads without being asked."""
     got: list[Any] = []
     feed = feed_of(tmp_path / "late.db", judging, got)
@@ -60,7 +60,7 @@ def test_a_store_that_comes_later_is_read_when_it_is_there(lives: Lives, judging
     feed._close()
 
 
-def test_a_vanished_store_is_no_store_that_was_never_there(store: Path, judging: Judging, tmp_path: Path) -> None:
+def test_a_vanished_store_is_no_store_that_was_never_there(store: Path, judging: RuleConfig, tmp_path: Path) -> None:
     """What has vanished is missed in other words, and read again when it returns though nothing in it is new."""
     got: list[Any] = []
     feed = feed_of(store, judging, got)
@@ -77,7 +77,7 @@ def test_a_vanished_store_is_no_store_that_was_never_there(store: Path, judging:
     feed._close()
 
 
-def test_a_store_that_is_replaced_is_read_anew(store: Path, lives: Lives, judging: Judging, tmp_path: Path) -> None:
+def test_a_store_that_is_replaced_is_read_anew(store: Path, lives: Lives, judging: RuleConfig, tmp_path: Path) -> None:
     """Another file under the same name is another store: what is open is one that nobody writes any more."""
     got: list[Any] = []
     feed = feed_of(store, judging, got)
@@ -91,7 +91,7 @@ def test_a_store_that_is_replaced_is_read_anew(store: Path, lives: Lives, judgin
     feed._close()
 
 
-def test_a_damaged_store_is_read_again_when_it_is_put_right(store: Path, judging: Judging, tmp_path: Path) -> None:
+def test_a_damaged_store_is_read_again_when_it_is_put_right(store: Path, judging: RuleConfig, tmp_path: Path) -> None:
     """What is no store any more is said once; a good copy in its place is read without a keystroke."""
     got: list[Any] = []
     feed = feed_of(store, judging, got)
@@ -112,7 +112,7 @@ def test_a_damaged_store_is_read_again_when_it_is_put_right(store: Path, judging
 
 
 def test_a_locked_store_is_said_and_read_when_it_is_free(
-    store: Path, judging: Judging, monkeypatch: pytest.MonkeyPatch
+    store: Path, judging: RuleConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Somebody's exclusive transaction stops the reading, not the program; afterwards all goes on."""
     monkeypatch.setattr(schema, "BUSY_MS", 10)
@@ -132,7 +132,7 @@ def test_a_locked_store_is_said_and_read_when_it_is_free(
     feed._close()
 
 
-def test_messages_that_nobody_has_looked_at_give_way_to_newer_ones(judging: Judging, store: Path) -> None:
+def test_messages_that_nobody_has_looked_at_give_way_to_newer_ones(judging: RuleConfig, store: Path) -> None:
     """A slow screen paints the newest frame once; a failure never hides a frame that it did not see."""
     got: list[Any] = []
     feed = feed_of(store, judging, got)
@@ -146,7 +146,7 @@ def test_messages_that_nobody_has_looked_at_give_way_to_newer_ones(judging: Judg
     feed._close()
 
 
-def test_feed_reads_only_what_is_new(lives: Lives, judging: Judging) -> None:
+def test_feed_reads_only_what_is_new(lives: Lives, judging: RuleConfig) -> None:
     """Nothing is read twice but what is asked for anew; the thread ends within a second of being told."""
     got: list[Message] = []
     arrived = threading.Semaphore(0)
@@ -185,7 +185,7 @@ def test_feed_reads_only_what_is_new(lives: Lives, judging: Judging) -> None:
     assert not thread.is_alive()
 
 
-def test_feed_says_a_failure_once(tmp_path: Path, judging: Judging) -> None:
+def test_feed_says_a_failure_once(tmp_path: Path, judging: RuleConfig) -> None:
     """The same failure is told once, and again to who asks anew."""
     got: list[FeedFailed] = []
     feed = Feed(tmp_path / "none.db", judging, lambda: 0, got.append)  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ from mqvitals_agent.store.lock import WriterLock
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.who.holder import Holder, Holders, MemberHolders, from_json, to_json
-from mqvitals_rules.check import Judging
+from mqvitals_rules.rule_config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.app import MqvitalsApp
 from mqvitals_tui.screens.detail_screen import DetailScreen
@@ -217,7 +217,7 @@ async def test_w_where_there_is_no_queue(life: Any, shown: Shown) -> None:
         ]
 
 
-async def test_a_replay_has_nobody_to_ask(tmp_path: Path, judging: Judging, begin: int, until: Until) -> None:
+async def test_a_replay_has_nobody_to_ask(tmp_path: Path, judging: RuleConfig, begin: int, until: Until) -> None:
     """The screen says that it is the past."""
     path = tmp_path / "past.db"
     Store.open(path, replay=True).close()

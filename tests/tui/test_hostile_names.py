@@ -22,7 +22,7 @@ from mqsamples.pairs import alone
 from mqvitals_agent.intake import Intake
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.terminal import cells, fit, safe
-from mqvitals_rules.check import Judging
+from mqvitals_rules.rule_config import RuleConfig
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -114,13 +114,13 @@ def instances(owner: str) -> Iterator[Instance]:
 
 
 @pytest.fixture(scope="session")
-def hostile(built_once: Once, tmp_path_factory: pytest.TempPathFactory, judging: Judging, begin: int) -> Path:
+def hostile(built_once: Once, tmp_path_factory: pytest.TempPathFactory, judging: RuleConfig, begin: int) -> Path:
     """A store full of such names: of the site, the queue managers, the group, of every kind of object, and in every text."""
     path = built_once.built("hostile.db", lambda path: write(path, judging, begin))
     return Path(shutil.copy(path, tmp_path_factory.mktemp("hostile") / "store.db"))
 
 
-def write(path: Path, judging: Judging, begin: int) -> None:
+def write(path: Path, judging: RuleConfig, begin: int) -> None:
     with Store.open(path, source="\x1b[31m[/x]", group="S[bold]\x1b]0;T\x07") as store:
         intake = Intake(store, judging)
         for cycle in range(CYCLES):
@@ -136,7 +136,7 @@ def write(path: Path, judging: Judging, begin: int) -> None:
 
 
 @pytest.fixture
-def app(hostile: Path, judging: Judging, begin: int) -> MqvitalsApp:
+def app(hostile: Path, judging: RuleConfig, begin: int) -> MqvitalsApp:
     """The interface over them."""
     return MqvitalsApp(hostile, judging, lambda: begin + CYCLES * EVERY_MS)
 

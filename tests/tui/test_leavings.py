@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mqvitals_agent.view.frame import DETAIL, LIST, FrameRequest
-from mqvitals_rules.check import Judging
+from mqvitals_rules.rule_config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.feed import Feed
 from mqvitals_tui.leavings import AT_ONCE, Leavings
@@ -60,7 +60,7 @@ def test_nothing_is_forgotten_between_two_lettings_go() -> None:
     assert living(refs) == 7
 
 
-def test_the_feed_frees_what_the_screen_showed_before(lives: Lives, judging: Judging) -> None:
+def test_the_feed_frees_what_the_screen_showed_before(lives: Lives, judging: RuleConfig) -> None:
     """The items of a list outlive the next frame, whoever dropped them; a detail above the list makes none of them old."""
     got: list[Any] = []
     feed = Feed(lives("incident").store, judging, lambda: 0, got.append)
@@ -86,7 +86,7 @@ def sizes(feed: Feed) -> tuple[int, int]:
     return len(feed._leavings._newest), len(feed._leavings._old)
 
 
-def test_the_running_feed_lets_go_before_it_looks_again(lives: Lives, judging: Judging) -> None:
+def test_the_running_feed_lets_go_before_it_looks_again(lives: Lives, judging: RuleConfig) -> None:
     """While it runs, nothing old is kept for longer than until the next look; what is shown stays."""
     kept: list[tuple[int, int]] = []
     want = FrameRequest(LIST, "queue")

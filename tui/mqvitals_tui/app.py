@@ -13,7 +13,7 @@ from textual.message import Message
 
 from mqvitals_agent.commandline.arguments import now_ms
 from mqvitals_agent.garbage import out_of_the_way
-from mqvitals_rules.check import Judging
+from mqvitals_rules.rule_config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.commands import Jumps
 from mqvitals_tui.feed import Feed, FeedFailed, FrameRead
@@ -49,7 +49,7 @@ class MqvitalsApp(App[None], inherit_bindings=False):
     def __init__(
         self,
         store: Path,
-        judging: Judging,
+        judging: RuleConfig,
         now: Callable[[], int],
         theme: str = DARK.name,
         ended: Callable[[], str] = str,

@@ -100,10 +100,10 @@ def agent_command(
 def watch(folder: Path, command: Sequence[str], arguments: argparse.Namespace) -> int:
     """Show what the agent writes until the user ends it; returns the exit code. Raises Failure when there is no agent."""
     from mqvitals_config.settings import Settings
-    from mqvitals_rules.check import prepare
+    from mqvitals_rules.rule_config import load_rule_config
     from mqvitals_tui.app import MqvitalsApp
 
-    judging = prepare(Settings())
+    judging = load_rule_config(Settings())
     with ForcedEnd() as forced, agent(folder, command, temporary=not arguments.keep) as living:
         forced.take_along(living, None if arguments.keep else folder)
         await_store(living, folder, (folder / STORE).exists, what=_WHAT)

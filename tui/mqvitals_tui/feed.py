@@ -13,7 +13,7 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.view.frame import DETAIL, Frame, FrameRequest, StorePosition, read_frame, store_position
 from mqvitals_agent.view.status import status_of
-from mqvitals_rules.check import Judging
+from mqvitals_rules.rule_config import RuleConfig
 from mqvitals_tui.leavings import Leavings
 
 EVERY_S = 1.0
@@ -65,7 +65,7 @@ class Feed:
     def __init__(
         self,
         store: Path,
-        judging: Judging,
+        judging: RuleConfig,
         now: Callable[[], int],
         post: Callable[[Message], object],
         *,

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from mqvitals_config.load import LoadedSettings
     from mqvitals_config.settings import Settings
-    from mqvitals_rules.check import Judging
+    from mqvitals_rules.rule_config import RuleConfig
 
 _WHAT = "the agent"
 _STORE = "top.db"
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.commandline.settings import judging_of
     from mqvitals_agent.store.error import StoreError
     from mqvitals_agent.store.reader import StoreReader
-    from mqvitals_rules.check import readable
+    from mqvitals_rules.rule_config import readable_rule_config
 
     loaded = loaded_settings(arguments)
     settings = loaded.settings
@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
             hint=f"'mqvitals status --store {path}' shows the same as text",
         )
     # An agent of ours could not begin with a mistake in the rules; who only looks sees what there is.
-    code = _show(path, readable(settings), now_ms, arguments)
+    code = _show(path, readable_rule_config(settings), now_ms, arguments)
     if writer is not None:
         sys.stderr.write(
             f"mqvitals: this showed the agent that was writing the store already (process {writer});"
@@ -142,7 +142,7 @@ def agent_command(path: Path, arguments: argparse.Namespace, config: str | None)
     return tuple(words)
 
 
-def _with_agent(path: Path | None, loaded: LoadedSettings, arguments: argparse.Namespace, judging: Judging) -> int:
+def _with_agent(path: Path | None, loaded: LoadedSettings, arguments: argparse.Namespace, judging: RuleConfig) -> int:
     """Show the store ``path`` and what an agent of our own writes into it. Raises Failure when there is no agent.
 
     Without a path the store lies in a temporary folder, and goes with it.
@@ -191,7 +191,7 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
 
 def _show(
     path: Path,
-    judging: Judging,
+    judging: RuleConfig,
     now: Callable[[], int],
     arguments: argparse.Namespace,
     ended: Callable[[], str] = str,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mqvitals_config.receiver import Receiver
     from mqvitals_config.secret import Secret
     from mqvitals_config.settings import Settings
-    from mqvitals_rules.check import Judging
+    from mqvitals_rules.rule_config import RuleConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class InForce:
     """Settings and rules that have no mistakes. ``path`` is the settings' file, None without one."""
 
     settings: Settings
-    judging: Judging
+    judging: RuleConfig
     path: str | None
     empty: bool = False
     """Whether that file says nothing at all."""
@@ -44,13 +44,13 @@ def read_in_force(config: str | None, flags: Mapping[str, object], webhooks: Seq
     from mqvitals_agent.poll.errand import polling_problems
     from mqvitals_config.load import load_settings
     from mqvitals_config.problem import ConfigError
-    from mqvitals_rules.check import prepare
+    from mqvitals_rules.rule_config import load_rule_config
 
     loaded = load_settings(config, os.environ, flags, search=flags.get("scenario") is None)
     settings = loaded.settings
     problems = list(polling_problems(settings.polling))
     try:
-        judging = prepare(settings)
+        judging = load_rule_config(settings)
     except ConfigError as error:
         raise ConfigError([*error.problems, *problems]) from error
     if problems:

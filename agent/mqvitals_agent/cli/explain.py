@@ -16,10 +16,10 @@ from mqvitals_rules.snapshot import ObjectName
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_config.settings import Settings
-    from mqvitals_rules.check import Judging
     from mqvitals_rules.finding import Finding
     from mqvitals_rules.lifecycle.alert import Alert
     from mqvitals_rules.rule import Rule
+    from mqvitals_rules.rule_config import RuleConfig
 
 _LABEL = 10
 
@@ -68,7 +68,7 @@ def _object(text: str, rule: Rule) -> ObjectName:
 
 def _rule(rule: Rule, settings: Settings) -> Iterator[str]:
     """Everything the rule says of itself."""
-    from mqvitals_rules.page import clears, commands, hold, one_line, severities
+    from mqvitals_rules.markdown import clear_text, hold_text, mqsc_commands, one_line, severity_text
 
     yield f"{safe(rule.id)}  {safe(rule.title)}"
     yield ""
@@ -78,9 +78,9 @@ def _rule(rule: Rule, settings: Settings) -> Iterator[str]:
     tier = f"; tier {rule.tier}: {_tier(rule.tier)}" if rule.tier else ""
     yield from _line("Kind", f"{rule.kind.value}; judges each {rule.scope}{about}{family}{tier}{off}")
     yield from _line("When", one_line(rule.when))
-    yield from _line("Hold", hold(rule))
-    yield from _line("Clears", clears(rule))
-    yield from _line("Severity", severities(rule))
+    yield from _line("Hold", hold_text(rule))
+    yield from _line("Clears", clear_text(rule))
+    yield from _line("Severity", severity_text(rule))
     yield from _parameters(rule, settings)
     yield from _line(
         "Caused by", ", ".join([*rule.caused_by, *(f"{each} of its partner" for each in rule.caused_by_partner)])
@@ -88,13 +88,13 @@ def _rule(rule: Rule, settings: Settings) -> Iterator[str]:
     yield from _line("Needs", ", ".join(rule.needs))
     yield from _facts(rule)
     yield from _counsel(rule)
-    for number, (mqsc, when) in enumerate(commands(rule)):
+    for number, (mqsc, when) in enumerate(mqsc_commands(rule)):
         yield from _line("Next" if number == 0 else "", f"{mqsc}  when {one_line(when)}" if when else mqsc)
 
 
 def _tier(tier: str) -> str:
     """``P>S`` in words."""
-    from mqvitals_rules.page import TIERS
+    from mqvitals_rules.markdown import TIERS
 
     joints = {">": ", better with ", "+": " and ", "|": " or "}
     return "".join(joints.get(char) or TIERS.get(char, char) for char in tier)
@@ -102,17 +102,17 @@ def _tier(tier: str) -> str:
 
 def _facts(rule: Rule) -> Iterator[str]:
     """What can be declared for the rule."""
-    from mqvitals_rules.declaration import usable, yaml_lines
+    from mqvitals_rules.facts import facts_as_yaml, usable_facts
     from mqvitals_rules.form import compile_rule
     from mqvitals_rules.vocabulary.tables import KINDS
 
     names = {name for expression in compile_rule(rule, KINDS).expressions for name in expression.names}
-    yield from _as_written("Facts", yaml_lines(usable(names, KINDS)))
+    yield from _as_written("Facts", facts_as_yaml(usable_facts(names, KINDS)))
 
 
 def _counsel(rule: Rule) -> Iterator[str]:
     """What to do, when not to, and who says so."""
-    from mqvitals_rules.page import one_line
+    from mqvitals_rules.markdown import one_line
 
     yield from _line("Advice", one_line(rule.advice))
     yield from _line("Caveat", one_line(rule.caveat))
@@ -134,7 +134,7 @@ def _parameters(rule: Rule, settings: Settings) -> Iterator[str]:
                 )
 
 
-def _verdicts(arguments: argparse.Namespace, name: ObjectName, rule: Rule, judging: Judging) -> Iterator[str]:
+def _verdicts(arguments: argparse.Namespace, name: ObjectName, rule: Rule, judging: RuleConfig) -> Iterator[str]:
     """What the rule says now of the object, or of each object that it judges and whose alerts are about this one."""
     from mqvitals_agent.store.error import StoreError
 
@@ -184,11 +184,13 @@ def _never_about(reader: StoreReader, name: ObjectName, rule: Rule) -> Failure:
     )
 
 
-def _verdict(reader: StoreReader, name: ObjectName, rule: Rule, judging: Judging, alert: Alert | None) -> Iterator[str]:
+def _verdict(
+    reader: StoreReader, name: ObjectName, rule: Rule, judging: RuleConfig, alert: Alert | None
+) -> Iterator[str]:
     """What the rule says of one object that it judges; ``alert`` is the newest about it."""
     from mqvitals_agent.text.figure import stamp
     from mqvitals_agent.view.explanation import explain_object
-    from mqvitals_rules.declaration import yaml_lines
+    from mqvitals_rules.facts import facts_as_yaml
 
     form = judging.rules.form(rule, name)
     if form is None:
@@ -208,7 +210,7 @@ def _verdict(reader: StoreReader, name: ObjectName, rule: Rule, judging: Judging
     yield from _terms(found)
     for number, remedy in enumerate(found.remedies):
         yield from _line("Missing" if number == 0 else "", remedy)
-    yield from _as_written("Declare" if found.when.truth is None else "Optional", yaml_lines(found.declarations))
+    yield from _as_written("Declare" if found.when.truth is None else "Optional", facts_as_yaml(found.declarations))
     if found.clear is not None:
         yield from _line("Clears", f"{found.clear.filled}: {_VERDICTS[found.clear.truth]}")
     yield from _line("With", ", ".join(f"{key} = {value:g}" for key, value in form.values.items()))
@@ -219,7 +221,7 @@ def _alert(rule: Rule, alert: Alert | None) -> str:
     """``firing since TIME; ends when ...``: where the newest alert is in its life."""
     from mqvitals_agent.text.figure import stamp
     from mqvitals_config.scalars import format_duration
-    from mqvitals_rules.page import counted, hold
+    from mqvitals_rules.markdown import count_text, hold_text
 
     if alert is None:
         return "none"
@@ -227,11 +229,11 @@ def _alert(rule: Rule, alert: Alert | None) -> str:
         fired = alert.since if alert.started is None else alert.started
         return f"none; the last one was firing from {stamp(fired)} to {stamp(alert.ended)}"
     if alert.started is None:
-        return f"pending since {stamp(alert.since)}; fires when the condition has held for {hold(rule)}"
+        return f"pending since {stamp(alert.since)}; fires when the condition has held for {hold_text(rule)}"
     under = f", brought about by {alert.cause.rule} {safe(str(alert.cause.object))}" if alert.cause else ""
     good = f" ({alert.good_polls} so far)" if alert.good_polls and rule.clear.duration_ms is None else ""
     ends = "the condition has not held" if rule.clear.when is None else "the clear condition has held"
-    polls = f"on {counted(rule.clear.polls, rule.clear.records)}"
+    polls = f"on {count_text(rule.clear.polls, rule.clear.records)}"
     if rule.clear.duration_ms is not None:
         polls = f"for {format_duration(rule.clear.duration_ms)}"
     return f"firing since {stamp(alert.started)}{under}; ends when {ends} {polls}{good}"

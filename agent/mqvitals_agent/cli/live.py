@@ -39,7 +39,7 @@ from mqvitals_config.problem import ConfigError, LocatedText, Place
 from mqvitals_config.scalars import format_duration
 from mqvitals_config.settings import Settings
 from mqvitals_rules.lifecycle.alert import Transition
-from mqvitals_rules.moment import iso
+from mqvitals_rules.timestamps import iso
 
 INTERRUPTED = 130
 

@@ -81,10 +81,10 @@ def _object(formula: Formula, text: str) -> ObjectName:
 def _facts(asked: argparse.Namespace) -> Facts:
     """The declared facts, defaults included; raises Failure for a file that cannot be used."""
     from mqvitals_agent.commandline.settings import explained, settings_of
-    from mqvitals_rules.facts import Facts, facts_of
+    from mqvitals_rules.facts import Facts, declared_facts
     from mqvitals_rules.vocabulary.tables import KINDS
 
-    found, problems = facts_of(settings_of(asked).facts)
+    found, problems = declared_facts(settings_of(asked).facts)
     if problems:
         raise Failure(f"the facts cannot be used:\n{explained(problems)}")
     return Facts(KINDS, found)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mqvitals_agent.poll.replay import Cycle, Summary
     from mqvitals_agent.store.writer import Store
     from mqvitals_config.settings import Settings
-    from mqvitals_rules.check import Judging
+    from mqvitals_rules.rule_config import RuleConfig
 
 _INTERRUPTED = 130
 
@@ -104,7 +104,7 @@ def _open(path: Path, settings: Settings, recording: Recording, *, replace: bool
 
 
 def _play(
-    recording: Recording, store: Store, settings: Settings, judging: Judging, arguments: argparse.Namespace
+    recording: Recording, store: Store, settings: Settings, judging: RuleConfig, arguments: argparse.Namespace
 ) -> int:
     from mqvitals_agent.poll.collector import Collector
     from mqvitals_agent.poll.replay import USUAL_INTERVAL_MS, Pace, Summary, replay
@@ -140,10 +140,10 @@ def _play(
     return ExitCode.FOUND if recording.damaged or summary.disordered else ExitCode.DONE
 
 
-def _taker(store: Store, judging: Judging, *, talkative: bool) -> Callable[[Cycle], None]:
+def _taker(store: Store, judging: RuleConfig, *, talkative: bool) -> Callable[[Cycle], None]:
     """What is done with each cycle: it is taken in; and a line about it when someone watches."""
     from mqvitals_agent.intake import Intake
-    from mqvitals_rules.moment import iso
+    from mqvitals_rules.timestamps import iso
 
     intake = Intake(store, judging)
 
@@ -157,7 +157,7 @@ def _taker(store: Store, judging: Judging, *, talkative: bool) -> Callable[[Cycl
 
 def _times_told(summary: Summary) -> Iterator[str]:
     """What is odd about the recording's times."""
-    from mqvitals_rules.moment import iso
+    from mqvitals_rules.timestamps import iso
 
     for gap in summary.gaps:
         span = _span(gap.at - gap.before)

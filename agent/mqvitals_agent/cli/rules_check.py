@@ -32,8 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check; returns the exit code. Raises Failure."""
-    from mqvitals_rules.check import check_settings
-    from mqvitals_rules.idle_threshold import idle_thresholds
+    from mqvitals_rules.rule_config import check_settings, ineffective_thresholds
     from mqvitals_rules.ruleset import RuleSet, doubts, read_rules
     from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -50,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
         problems = list(check_settings(settings))
         where = "the shipped rules" if not files else "the shipped rules and those of the configuration"
         if not problems:
-            warnings += idle_thresholds(settings)
+            warnings += ineffective_thresholds(settings)
     problems += doubts(rules, KINDS) if not problems else []
     if problems:
         print(explained(sorted(problems)))
@@ -117,8 +116,8 @@ def _idle_parameters(path: str, rules: Iterable[Rule]) -> Iterator[Problem]:
 
 def _untested_packs(rules: RuleSet) -> Iterator[Problem]:
     """The shipped rules that no shipped test names, whichever pack it stands beside."""
-    from mqvitals_rules.pack_test.shipped import shipped_tests
     from mqvitals_rules.ruleset import shipped_packs
+    from mqvitals_rules.testing.cases import shipped_tests
 
     packs = {path for path, _ in shipped_packs()}
     named = frozenset[str]().union(*(_named(path, text, rules) for path, text in shipped_tests().values()))
@@ -127,7 +126,7 @@ def _untested_packs(rules: RuleSet) -> Iterator[Problem]:
 
 def _named(path: str, text: str, rules: RuleSet) -> frozenset[str]:
     """The rules that the tests of a file name. Raises ConfigError for tests with a mistake."""
-    from mqvitals_rules.pack_test import decode_tests
+    from mqvitals_rules.testing import decode_tests
 
     return frozenset[str]().union(*(test.rules for test in decode_tests(path, text, rules)))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mqvitals_rules.pack_test import Coverage
-from mqvitals_rules.pack_test.coverage import Condition, RuleCoverage
+from mqvitals_rules.testing import Coverage
+from mqvitals_rules.testing.coverage import Condition, RuleCoverage
 
 _WORDS = {True: "true", False: "false", None: "unknown"}
 

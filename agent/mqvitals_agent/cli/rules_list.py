@@ -46,11 +46,11 @@ def run(arguments: argparse.Namespace) -> int:
     """List the rules; returns the exit code. Raises Failure."""
     settings = settings_of(arguments)
     if arguments.markdown:
-        from mqvitals_rules.page import page
+        from mqvitals_rules.markdown import rules_page
         from mqvitals_rules.ruleset import load_rules
         from mqvitals_rules.vocabulary.tables import KINDS
 
-        sys.stdout.write(page(load_rules(KINDS)))
+        sys.stdout.write(rules_page(load_rules(KINDS)))
         return ExitCode.DONE
     rules = rules_of(settings)
     wanted = {name: value for name in _FILTERS if (value := getattr(arguments, name)) is not None}
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def row(rule: Rule, settings: Settings) -> dict[str, Any]:
     """One rule as programs get it, with what the configuration changes about it."""
-    from mqvitals_rules.page import clears, hold, one_line
+    from mqvitals_rules.markdown import clear_text, hold_text, one_line
 
     return {
         "id": str(rule.id),
@@ -89,8 +89,8 @@ def row(rule: Rule, settings: Settings) -> dict[str, Any]:
             {"when": one_line(case.when), "severity": case.severity.name.lower()} for case in rule.severity_if
         ],
         "when": one_line(rule.when),
-        "hold": hold(rule),
-        "clear": clears(rule),
+        "hold": hold_text(rule),
+        "clear": clear_text(rule),
         "parameters": [
             {
                 "name": each.name,

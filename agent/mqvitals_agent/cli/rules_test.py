@@ -15,9 +15,9 @@ from mqvitals_agent.commandline.settings import explained, settings_of
 
 if TYPE_CHECKING:
     from mqvitals_config.settings import Settings
-    from mqvitals_rules.pack_test import Coverage, PackTest
-    from mqvitals_rules.pack_test import Failure as Unmet
     from mqvitals_rules.ruleset import RuleSet
+    from mqvitals_rules.testing import Coverage, RuleTest
+    from mqvitals_rules.testing import RuleTestFailure as Unmet
 
 DESCRIPTION = """\
 Plays tests of rules ('mqvitals help rule-tests'). A FILE ends in .test.yaml; its tests see the shipped rules, those of the configuration with its thresholds, and
@@ -34,7 +34,7 @@ class Suite:
     """A file of tests, with the rules that they see; ``covered``: whose coverage is asked for."""
 
     path: str
-    tests: tuple[PackTest, ...]
+    tests: tuple[RuleTest, ...]
     rules: RuleSet
     covered: frozenset[str]
 
@@ -44,7 +44,7 @@ class Played:
     """A test and what failed of it."""
 
     path: str
-    test: PackTest
+    test: RuleTest
     failures: tuple[Unmet, ...]
 
 
@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Play the tests; returns the exit code. Raises Failure."""
     from mqvitals_agent.cli.rules_coverage import coverage_json, coverage_lines
-    from mqvitals_rules.pack_test import run_test
+    from mqvitals_rules.testing import run_test
 
     suites = list(_suites(arguments))
     coverages = _coverages(suites) if arguments.coverage else []
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _coverages(suites: Iterable[Suite]) -> list[Coverage]:
     """What takes note of what tests exercise: one for all suites that see the same rules."""
-    from mqvitals_rules.pack_test import Coverage
+    from mqvitals_rules.testing import Coverage
 
     found: dict[int, Coverage] = {}
     for suite in suites:
@@ -95,7 +95,7 @@ def _coverages(suites: Iterable[Suite]) -> list[Coverage]:
 
 def _suites(arguments: argparse.Namespace) -> Iterator[Suite]:
     from mqvitals_config.problem import did_you_mean
-    from mqvitals_rules.pack_test.shipped import shipped_tests
+    from mqvitals_rules.testing.cases import shipped_tests
 
     shipped = shipped_tests()
     rules = None
@@ -119,9 +119,9 @@ def _is_file(name: str) -> bool:
 
 def _shipped_rules() -> RuleSet:
     from mqvitals_config.settings import Settings
-    from mqvitals_rules.check import prepare
+    from mqvitals_rules.rule_config import load_rule_config
 
-    return prepare(Settings()).rules
+    return load_rule_config(Settings()).rules
 
 
 def _own(path: str, arguments: argparse.Namespace) -> Suite:
@@ -163,9 +163,9 @@ def _with_rules_beside(settings: Settings, path: str) -> tuple[Settings, str]:
     return replace(settings, rules=rules), beside
 
 
-def _decoded(path: str, text: str, rules: RuleSet) -> tuple[PackTest, ...]:
+def _decoded(path: str, text: str, rules: RuleSet) -> tuple[RuleTest, ...]:
     from mqvitals_config.problem import ConfigError
-    from mqvitals_rules.pack_test import decode_tests
+    from mqvitals_rules.testing import decode_tests
 
     try:
         return decode_tests(path, text, rules)

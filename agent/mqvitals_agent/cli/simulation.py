@@ -85,7 +85,7 @@ def _past(store: Path) -> tuple[int | None, int | None]:
     """When a store was made and when its last snapshot was, by the agent's time; None where it does not tell."""
     from mqvitals_agent.store.error import StoreError
     from mqvitals_agent.store.reader import StoreReader
-    from mqvitals_rules.moment import parse
+    from mqvitals_rules.timestamps import parse_iso
 
     if not store.exists():
         return None, None
@@ -97,5 +97,5 @@ def _past(store: Path) -> tuple[int | None, int | None]:
         # Empty, damaged, of another structure: whether it can be used the writer says, and in better words.
         return None, None
     with suppress(ValueError):
-        return parse(created), last
+        return parse_iso(created), last
     return first, last

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mqvitals_agent.smf.record import Record
     from mqvitals_agent.store.writer import Store
     from mqvitals_config.settings import Settings
-    from mqvitals_rules.check import Judging
+    from mqvitals_rules.rule_config import RuleConfig
     from mqvitals_rules.snapshot import Snapshot
 
 _DESCRIPTION = """\
@@ -80,7 +80,7 @@ def _instead(settings: Settings) -> str:
     return "let the agent read them: set smf.watch to a folder, and put the files there; or stop it first"
 
 
-def _import(files: Iterable[str], path: Path, settings: Settings, judging: Judging) -> int:
+def _import(files: Iterable[str], path: Path, settings: Settings, judging: RuleConfig) -> int:
     from mqvitals_agent.intake import Intake
     from mqvitals_agent.review.store_review import update_advice
     from mqvitals_agent.smf.ingest import RecordIngest

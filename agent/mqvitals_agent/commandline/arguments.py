@@ -152,7 +152,7 @@ def parse_moment(text: str, zone: Callable[[], tzinfo], now: int) -> int:
     when clocks go back, the first one counts. Raises ValueError: the form, a date that does not exist, or a time that is
     left out when clocks go forward.
     """
-    from mqvitals_rules.moment import parse
+    from mqvitals_rules.timestamps import parse_iso
 
     words = text.strip().lower().replace("t", " ", 1) if _DATE.match(text.strip()) else text.strip().lower()
     day, _, clock = words.partition(" ")
@@ -169,7 +169,7 @@ def parse_moment(text: str, zone: Callable[[], tzinfo], now: int) -> int:
     if _DATE.fullmatch(day) and (not clock or _CLOCK.fullmatch(clock)):
         there = zone()
         return _at(datetime.fromisoformat(day), clock or "00:00", there)
-    return parse(text.strip())
+    return parse_iso(text.strip())
 
 
 def _at(day: datetime, clock: str, zone: tzinfo) -> int:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from mqvitals_config.load import LoadedSettings
     from mqvitals_config.problem import Problem
     from mqvitals_config.settings import Settings
-    from mqvitals_rules.check import Judging
     from mqvitals_rules.rule import Rule
+    from mqvitals_rules.rule_config import RuleConfig
 
 
 def settings_in_force(path: str | None, flags: Mapping[str, object], *, search: bool = True) -> LoadedSettings:
@@ -57,13 +57,13 @@ def rules_of(settings: Settings) -> tuple[Rule, ...]:
         ) from error
 
 
-def judging_of(settings: Settings) -> Judging:
+def judging_of(settings: Settings) -> RuleConfig:
     """The rules and facts in force. Raises Failure with every problem."""
     from mqvitals_config.problem import ConfigError
-    from mqvitals_rules.check import prepare
+    from mqvitals_rules.rule_config import load_rule_config
 
     try:
-        return prepare(settings)
+        return load_rule_config(settings)
     except ConfigError as error:
         raise Failure(
             f"the settings cannot be used:\n{explained(error.problems)}",

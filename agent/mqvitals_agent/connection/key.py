@@ -11,8 +11,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from mqvitals_rules.moment import parse
 from mqvitals_rules.snapshot import LONGEST_OWNER, is_owner_name
+from mqvitals_rules.timestamps import parse_iso
 
 Found = Mapping[str, Any]
 
@@ -85,7 +85,7 @@ def moment(found: Found, key: str) -> int:
     value = found.get(key, _MISSING)
     if type(value) is str and _MOMENT.fullmatch(value):
         try:
-            at = parse(value)
+            at = parse_iso(value)
         except (ValueError, OverflowError):
             pass
         else:

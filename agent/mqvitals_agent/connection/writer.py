@@ -12,7 +12,7 @@ from typing import Any
 from mqvitals_agent.connection.exchange import Exchange, Reply
 from mqvitals_agent.connection.header import FORMAT, Header, RecordingError
 from mqvitals_agent.connection.lines import LONGEST_LINE
-from mqvitals_rules.moment import iso
+from mqvitals_rules.timestamps import iso
 
 
 class Writer:

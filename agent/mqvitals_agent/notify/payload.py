@@ -16,7 +16,7 @@ from hashlib import blake2b
 from mqvitals_agent.store.notice_row import NoticeStatus
 from mqvitals_agent.view.alerts import duration_words, ended_words, summary_with_owner
 from mqvitals_rules.lifecycle.alert import Alert, AlertState
-from mqvitals_rules.moment import iso
+from mqvitals_rules.timestamps import iso
 
 NOT_ENDED = "0001-01-01T00:00:00Z"
 """What Alertmanager writes for the end of an alert that is firing."""

@@ -15,7 +15,7 @@ from mqvitals_agent.poll import alteration
 from mqvitals_agent.poll.columns import Columns, Picker
 from mqvitals_agent.poll.probe import Answer, Part, Probe, Question, Row, Rows, Values, ask, part, wanted
 from mqvitals_agent.poll.selection import Selection
-from mqvitals_rules.message_pages import message_pages
+from mqvitals_rules.plan.page_sets import message_pages
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.queue import QUEUE_KIND
 

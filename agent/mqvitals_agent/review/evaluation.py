@@ -13,7 +13,6 @@ from typing import Final, NamedTuple
 
 from mqvitals_agent.store.windows import Wanted, WindowHistory
 from mqvitals_agent.text.severity import Health, health_of
-from mqvitals_rules.check import Judging
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.expression import ExpressionError
 from mqvitals_rules.expression.context import Context
@@ -23,6 +22,7 @@ from mqvitals_rules.finding import severity_of
 from mqvitals_rules.form import Form
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
 from mqvitals_rules.rule import Rule
+from mqvitals_rules.rule_config import RuleConfig
 from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Kind, MetricType
@@ -122,7 +122,7 @@ class Check:
 class IntervalEvaluator:
     """Judges snapshots, which come in the order of time. Decides as the agent does that learns of each record when it ends."""
 
-    def __init__(self, judging: Judging) -> None:
+    def __init__(self, judging: RuleConfig) -> None:
         rules = judging.rules
         wanted = {Wanted.by(use) for use in rules.windows}
         self._rules = rules

@@ -27,9 +27,9 @@ from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.text.document import Block, Heading, Items, Paragraph, ReportTable
 from mqvitals_agent.text.figure import duration_us, moment, object_words
 from mqvitals_agent.text.severity import health_of
-from mqvitals_rules.check import Judging
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.rule import Rule, RuleKind
+from mqvitals_rules.rule_config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 
 STANDARD_INPUT = "(standard input)"
@@ -60,7 +60,7 @@ class HealthCheck:
 
 def health_check(
     paths: Iterable[str],
-    judging: Judging,
+    judging: RuleConfig,
     groups: GroupNames | None = None,
     *,
     now_us: int | None = None,
@@ -270,7 +270,7 @@ def _names(checks: Iterable[Check]) -> str:
     )
 
 
-def _quality(source: RecordSource, judging: Judging, staging: SampleSpool) -> Iterator[Block]:
+def _quality(source: RecordSource, judging: RuleConfig, staging: SampleSpool) -> Iterator[Block]:
     yield Heading(3, "Records and gaps")
     rows, gaps = [], []
     for (kind, subtype), number in sorted(source.records.items()):
@@ -301,7 +301,7 @@ def _quality(source: RecordSource, judging: Judging, staging: SampleSpool) -> It
         yield Items(tuple(lines))
 
 
-def _waits_for(rule: Rule, kinds: Iterable[str], judging: Judging) -> bool:
+def _waits_for(rule: Rule, kinds: Iterable[str], judging: RuleConfig) -> bool:
     """Whether records of these kinds tell all that a rule looks at."""
     if rule.scope not in kinds or rule.kind is RuleKind.DATA_QUALITY:
         return False

@@ -14,10 +14,10 @@ from mqvitals_agent.text.document import Block, Heading, Items, Listing, Paragra
 from mqvitals_agent.text.figure import moment, object_words, zone_name
 from mqvitals_agent.text.severity import health_of
 from mqvitals_agent.text.terminal import safe
-from mqvitals_rules.declaration import yaml_lines
+from mqvitals_rules.facts import facts_as_yaml
 from mqvitals_rules.lifecycle.alert import Severity
-from mqvitals_rules.moment import iso
 from mqvitals_rules.rule import RuleKind
+from mqvitals_rules.timestamps import iso
 from mqvitals_rules.vocabulary.metric import Absence
 
 MOST_OBJECTS = 10
@@ -156,7 +156,7 @@ def _unknown(part: ReviewPart, checks: Sequence[Check]) -> Iterator[Block]:
     )
     if part.declarations:
         yield Paragraph("The facts, to be put into the configuration with their values in the place of the dots:")
-        yield Listing(tuple(yaml_lines(part.declarations.values())), "yaml")
+        yield Listing(tuple(facts_as_yaml(part.declarations.values())), "yaml")
 
 
 def _lacking(metrics: Iterable[str]) -> str:
@@ -206,7 +206,7 @@ def _json_part(part: ReviewPart) -> dict[str, Any]:
             for check in outcome.unknown
         ],
         "lacking": {reason.value: sorted(metrics) for reason, metrics in part.lacking.items()},
-        "facts": list(yaml_lines(part.declarations.values())),
+        "facts": list(facts_as_yaml(part.declarations.values())),
     }
 
 

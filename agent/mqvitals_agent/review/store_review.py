@@ -12,14 +12,14 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.view.explanation import StoredPast, lasting_owners, load_kind
-from mqvitals_rules.check import Judging
-from mqvitals_rules.declaration import Declaration, declaration
 from mqvitals_rules.expression import Explanation
+from mqvitals_rules.facts import Declaration, declaration_of
 from mqvitals_rules.finding import severity_of
 from mqvitals_rules.form import Form
 from mqvitals_rules.lifecycle.alert import Alert, Transition, Why
 from mqvitals_rules.lifecycle.step import Policy, Verdict, begin, end, step
 from mqvitals_rules.rule import RuleKind
+from mqvitals_rules.rule_config import RuleConfig
 from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
@@ -65,7 +65,7 @@ class OwnerReview:
         return result_of(check for part in self.parts for check in part.checks).health
 
 
-def review_store(reader: StoreReader, judging: Judging, wanted: Collection[str] = ()) -> tuple[OwnerReview, ...]:
+def review_store(reader: StoreReader, judging: RuleConfig, wanted: Collection[str] = ()) -> tuple[OwnerReview, ...]:
     """Judge all objects of the owners ``wanted`` (none: of all), whatever their rules' holds. Raises StoreError.
 
     What the agent found when it could still judge, and nobody can judge now, stands as it was found.
@@ -90,7 +90,7 @@ def review_store(reader: StoreReader, judging: Judging, wanted: Collection[str] 
 class _Examiner:
     def __init__(
         self,
-        judging: Judging,
+        judging: RuleConfig,
         world: World,
         past: StoredPast,
         now: int,
@@ -155,7 +155,7 @@ class _Examiner:
         for metric, absence in why.missing:
             part.lacking.setdefault(absence, Counter())[metric] += 1
             if absence is Absence.NOT_DECLARED:
-                fact = declaration(check.object, metric, KINDS, self._world)
+                fact = declaration_of(check.object, metric, KINDS, self._world)
                 if fact is not None:
                     part.declarations[fact.section, fact.objects, fact.metric.name] = fact
 
@@ -177,7 +177,7 @@ class _Examiner:
 _AT_ONCE: Final = Policy(hold_polls=1, clear_polls=1)
 
 
-def update_advice(store: Store, reader: StoreReader, judging: Judging, owners: Collection[str]) -> None:
+def update_advice(store: Store, reader: StoreReader, judging: RuleConfig, owners: Collection[str]) -> None:
     """Bring the advice about objects of ``owners`` up to date. Raises StoreError."""
     if not owners:
         return
@@ -190,7 +190,7 @@ def update_advice(store: Store, reader: StoreReader, judging: Judging, owners: C
     store.write_transitions(changes)
 
 
-def _changes(check: Check, alert: Alert | None, judging: Judging, now: int) -> Iterator[Transition]:
+def _changes(check: Check, alert: Alert | None, judging: RuleConfig, now: int) -> Iterator[Transition]:
     if not check.judged:
         return
     if check.worst is None:

@@ -25,7 +25,7 @@ from mqvitals_agent.store.retention import Policy, Retention, Step, never
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.scalars import time_zone
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import Judging
+from mqvitals_rules.rule_config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 
 _OURS = frozenset({"agent", "queue_manager", "store"})
@@ -99,7 +99,7 @@ class Keeper:
         self,
         path: Path,
         settings: Settings,
-        judging: Judging,
+        judging: RuleConfig,
         queue_managers: Sequence[str],
         *,
         source: str = "",
@@ -268,7 +268,7 @@ class Keeper:
     def _steady_ms(self) -> int:
         return round(self._steady_s() * 1000)
 
-    def reload(self, settings: Settings, judging: Judging, queue_managers: Sequence[str], *, anew: bool) -> None:
+    def reload(self, settings: Settings, judging: RuleConfig, queue_managers: Sequence[str], *, anew: bool) -> None:
         """Go on by other settings and rules; open alerts stay. With ``anew`` the queue managers are met for the first time.
 
         Raises StoreError when the store cannot be read: the settings are in force nevertheless.

@@ -35,7 +35,7 @@ from mqvitals_agent.store.writer import Store
 from mqvitals_agent.thread_worker import ThreadWorker, Worker
 from mqvitals_config.scalars import format_duration
 from mqvitals_config.settings import Settings, format_size
-from mqvitals_rules.check import Judging
+from mqvitals_rules.rule_config import RuleConfig
 
 _T = TypeVar("_T")
 
@@ -55,7 +55,7 @@ class Service:
     def __init__(
         self,
         settings: Settings,
-        judging: Judging,
+        judging: RuleConfig,
         store_path: Path | str,
         connectors: Sequence[Connector],
         clock: Clock,
@@ -94,7 +94,7 @@ class Service:
         self._roster = Roster(self, clock, uniform, journal, usage_floor_ms)
         self._roster.plan(settings.polling, connectors, others, anew=True)
         self._inquiries = Inquiries(self._roster, self._in_store, settings.name or "", asking or clock, clock, journal)
-        self._next: tuple[Settings, Judging, Sequence[Connector], Sequence[str]] | None = None
+        self._next: tuple[Settings, RuleConfig, Sequence[Connector], Sequence[str]] | None = None
         self._connectors = tuple(connectors)
         self._others = tuple(others)
         self._arrived: list[Exchange] = []
@@ -144,7 +144,7 @@ class Service:
     def reload(
         self,
         settings: Settings,
-        judging: Judging,
+        judging: RuleConfig,
         connectors: Sequence[Connector] | None = None,
         others: Sequence[str] = (),
     ) -> None:

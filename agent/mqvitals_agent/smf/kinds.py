@@ -21,7 +21,7 @@ from mqvitals_agent.smf.metric_mapping import (
     moment_text,
 )
 from mqvitals_agent.smf.partial_sample import MergeRule
-from mqvitals_rules.message_pages import message_pages
+from mqvitals_rules.plan.page_sets import message_pages
 from mqvitals_rules.vocabulary.application import CONNECTION_TYPES
 from mqvitals_rules.vocabulary.metric import CHANNEL_TYPE, Absence
 from mqvitals_rules.vocabulary.tables import kind

@@ -16,8 +16,8 @@ from mqvitals_agent.store.record_track import BEGINNING, RecordTrack
 from mqvitals_agent.store.usual import UsualHours
 from mqvitals_rules.expression import WindowUse
 from mqvitals_rules.polls import Polls
-from mqvitals_rules.preference import covering, newest
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
+from mqvitals_rules.source_choice import covering, newest
 from mqvitals_rules.vocabulary.metric import Absence, Kind, MetricType, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
 from mqvitals_rules.windows import Message, Point
@@ -119,7 +119,7 @@ class WindowHistory:
     nothing. A point's interval is the time since the object's poll before; of a counter, the time that its increase
     covers, so that an increase after a poll without answer is not taken for that of one interval. Records are points at
     their own ends, in whatever order they come; what polls and records both tell is taken from one of them
-    (``mqvitals_rules.preference``).
+    (``mqvitals_rules.source_choice``).
     """
 
     def __init__(

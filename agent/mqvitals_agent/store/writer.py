@@ -61,8 +61,8 @@ from mqvitals_agent.store.store_file import WatchedFile, set_aside
 from mqvitals_agent.store.table import KindTables, tables_of
 from mqvitals_agent.store.verdict import Unknown, Verdict
 from mqvitals_rules.lifecycle.alert import Transition
-from mqvitals_rules.moment import iso
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot, Source
+from mqvitals_rules.timestamps import iso
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
 

@@ -9,8 +9,8 @@ from contextvars import ContextVar
 from datetime import UTC, datetime, tzinfo
 
 from mqvitals_agent.text.terminal import safe
-from mqvitals_rules.moment import iso
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.timestamps import iso
 from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType, Reported
 
 _THOUSANDS = ("", " k", " M", " G", " T", " P")

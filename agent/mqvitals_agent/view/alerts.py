@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.text.figure import age, clock, day
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Severity, Why
-from mqvitals_rules.moment import iso
 from mqvitals_rules.present import Present
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.timestamps import iso
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from mqvitals_agent.text.figure import clock, day, whole
 from mqvitals_agent.text.styled import Line, Tone, heading, line
 from mqvitals_agent.text.terminal import cells, safe, wrap
 from mqvitals_rules.lifecycle.alert import Alert
-from mqvitals_rules.moment import iso
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.timestamps import iso
 from mqvitals_rules.vocabulary.tables import KINDS
 
 if TYPE_CHECKING:

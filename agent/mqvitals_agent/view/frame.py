@@ -20,7 +20,7 @@ from mqvitals_rules.snapshot import ObjectName
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_agent.store.receiver_row import ReceiverRow
-    from mqvitals_rules.check import Judging
+    from mqvitals_rules.rule_config import RuleConfig
 
 OVERVIEW, LIST, ALERTS, AGENT, DETAIL = "overview", "list", "alerts", "agent", "detail"
 """The screens."""
@@ -95,7 +95,7 @@ def store_position(reader: StoreReader) -> StorePosition:
     return StorePosition(max((owner.last_ts for owner in owners), default=0), sum(owner.last_cycle for owner in owners))
 
 
-def read_frame(reader: StoreReader, clock_ms: int, want: FrameRequest, rules: Judging) -> Frame:
+def read_frame(reader: StoreReader, clock_ms: int, want: FrameRequest, rules: RuleConfig) -> Frame:
     """Read what a screen needs, and no more. Raises StoreError."""
     seq = store_position(reader)
     overview = want.screen == OVERVIEW

@@ -30,7 +30,7 @@ from mqvitals_rules.vocabulary.tables import metric as metric_of
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
-    from mqvitals_rules.check import Judging
+    from mqvitals_rules.rule_config import RuleConfig
 
 
 MOST = 12
@@ -253,7 +253,7 @@ class ObjectDetail:
 
 
 def read_object_detail(
-    reader: StoreReader, status: GroupStatus, rules: Judging, name: ObjectName, *, metric: str = "", span_ms: int
+    reader: StoreReader, status: GroupStatus, rules: RuleConfig, name: ObjectName, *, metric: str = "", span_ms: int
 ) -> ObjectDetail:
     """Read and judge an object; ``metric`` is the one to chart, empty: the usual one, or where that is a
     state the one that the worst firing rule tells of. Raises StoreError."""
@@ -326,7 +326,7 @@ def _belongs(alert: Alert, name: ObjectName, related: Iterable[RelatedObjects]) 
     return False
 
 
-def _look(reader: StoreReader, rules: Judging, name: ObjectName, alerts: Iterable[Alert]) -> tuple[ObjectRule, ...]:
+def _look(reader: StoreReader, rules: RuleConfig, name: ObjectName, alerts: Iterable[Alert]) -> tuple[ObjectRule, ...]:
     """What every rule in force for the object says of it: those that fire first, the worst of them on top.
 
     Those that only records could decide come last.

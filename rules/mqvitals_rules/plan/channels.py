@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 
 from mqvitals_rules.plan.formula import HIGHLIGHTS, MOST_US, TUNING, Input, Result, TableRow, formula
-from mqvitals_rules.plan.page_sets import MOST_MSG_BYTES, SHIPPED, footprint
+from mqvitals_rules.plan.page_sets import MOST_MSG_BYTES, message_pages
 
 MOST_BATCH_MSGS = 9999
 """What BATCHSZ can be at most."""
@@ -150,7 +150,7 @@ def batch_bytes(batch_msgs: int, avg_bytes: float, batch_limit_kb: int) -> Resul
 def batch_buffers(batch_msgs: int, avg_bytes: float, batch_limit_kb: int) -> Result:
     """Buffers of 4 KB; the second half of the catalogue's F-17, with the pages of F-08."""
     messages = _messages_of(batch_msgs, avg_bytes, batch_limit_kb)
-    pages = footprint(ceil(avg_bytes), SHIPPED).pages
+    pages = message_pages(avg_bytes)
     limit = f"BATCHLIM {batch_limit_kb:,} KB" if batch_limit_kb else "no BATCHLIM"
     steps = (
         f"a batch: {batch_msgs:,} messages, {limit}: {messages:,} messages",

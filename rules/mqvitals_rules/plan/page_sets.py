@@ -60,11 +60,17 @@ class Footprint:
         return "one message takes a page" if self.msgs == 1 else f"{self.msgs} messages share a page"
 
 
+def message_pages(msg_bytes: float, layout: str = SHIPPED) -> int:
+    """Pages of 4 KB, and so buffers, that a message takes at most; a short one may share its page."""
+    further = msg_bytes - MOST_BYTES_SHARING[layout][0]
+    return 1 if further <= 0 else 1 + ceil(further / BYTES_OF_NEXT_PAGE[layout])
+
+
 def footprint(msg_bytes: int, layout: str) -> Footprint:
     """Of a message of so many bytes."""
     sharing = MOST_BYTES_SHARING[layout]
     if msg_bytes > sharing[0]:
-        return Footprint(1, 1 + ceil((msg_bytes - sharing[0]) / BYTES_OF_NEXT_PAGE[layout]))
+        return Footprint(1, message_pages(msg_bytes, layout))
     shortest_first = sharing[::-1]
     return Footprint(len(sharing) - bisect_left(shortest_first, msg_bytes), 1)
 

@@ -11,10 +11,10 @@ import pytest
 from mqvitals_agent.console.line import LineCalendar, parse_line
 from mqvitals_agent.console.message import ConsoleMessage, JoinedMessage, MessageJoiner, MessageReader, wanted
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import Judging, prepare
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.history import MemoryHistory
 from mqvitals_rules.lifecycle.alert import AlertState
+from mqvitals_rules.rule_config import RuleConfig, load_rule_config
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Reported
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -26,8 +26,8 @@ Values = Mapping[str, Reported]
 
 
 @cache
-def shipped() -> Judging:
-    return prepare(Settings())
+def shipped() -> RuleConfig:
+    return load_rule_config(Settings())
 
 
 def recognised(lines: str, own: str) -> list[ConsoleMessage]:

@@ -7,9 +7,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from mqvitals_agent.poll.zone import Clock, local_ms
-from mqvitals_rules.moment import parse
+from mqvitals_rules.timestamps import parse_iso
 
-NOON = parse("2026-11-20T12:00:00.000Z")
+NOON = parse_iso("2026-11-20T12:00:00.000Z")
 HOUR = 3_600_000
 
 
@@ -91,4 +91,4 @@ def test_configured_zone_goes_before_what_is_seen() -> None:
     assert winter is not None
     assert summer is not None
     assert clock.utc(winter) == NOON
-    assert clock.utc(summer) == parse("2026-07-20T12:00:00.000Z")
+    assert clock.utc(summer) == parse_iso("2026-07-20T12:00:00.000Z")

@@ -20,8 +20,8 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.poll.probe import Question
 from mqvitals_agent.poll.probes import PROBES
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_rules.moment import iso
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.timestamps import iso
 
 if TYPE_CHECKING:
     from tests.agent.poll.conftest import Talk

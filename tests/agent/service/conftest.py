@@ -25,7 +25,7 @@ from mqvitals_agent.service.service import Service
 from mqvitals_agent.service.store_meter import Disk
 from mqvitals_agent.simulator.answer import answer
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import prepare
+from mqvitals_rules.rule_config import load_rule_config
 
 _T = TypeVar("_T")
 
@@ -183,7 +183,7 @@ class House:
         options.setdefault("asking", NobodyAsks())
         return Service(
             self.settings,
-            prepare(self.settings),
+            load_rule_config(self.settings),
             self.store,
             self.scripts,
             self.clock,

@@ -6,7 +6,7 @@ from typing import Any
 
 from mqvitals_agent.connection.connection import Calls
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_rules.check import prepare
+from mqvitals_rules.rule_config import load_rule_config
 
 
 def firing(house: Any) -> list[str]:
@@ -47,7 +47,7 @@ async def test_refused_connection_is_not_hammered_at(house: Any) -> None:
         await house.clock.advance(1_000_000)
         assert house.of("QM01").attempts == [0, 300_000, 900_000]
         house.of("QM01").down = 0
-        service.reload(house.settings, prepare(house.settings))
+        service.reload(house.settings, load_rule_config(house.settings))
         await house.clock.advance(40_000)
         assert house.of("QM01").attempts[3:] == [1_020_000]
         assert house.of("QM01").open == 1

@@ -16,7 +16,7 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.request import WHO, RequestBook, Wish
 from mqvitals_agent.who.holder import Holders, from_json
 from mqvitals_config.problem import LocatedText, Place
-from mqvitals_rules.check import prepare
+from mqvitals_rules.rule_config import load_rule_config
 from mqvitals_rules.snapshot import ObjectName
 
 QUEUE = ObjectName("QM01", "queue", "APP.IN")
@@ -181,7 +181,7 @@ async def test_after_a_reload(house: Any) -> None:
     """Who is watched now can be asked, who is not can no longer."""
     scripts, house.scripts = house.scripts, house.scripts[:2]
     async with asked(house) as (service, people):
-        service.reload(house.settings, prepare(house.settings), scripts[1:])
+        service.reload(house.settings, load_rule_config(house.settings), scripts[1:])
         await house.clock.advance(30_000)
         gone, new = people.ask(), people.ask(QUEUE._replace(owner="QM03"))
         await house.clock.advance(LOOK_MS)

@@ -20,8 +20,8 @@ from mqvitals_agent.view.status import read_status_data
 from mqvitals_config.collection import PollingSettings
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.settings import RuleSettings
-from mqvitals_rules.check import prepare
 from mqvitals_rules.lifecycle.alert import Why
+from mqvitals_rules.rule_config import load_rule_config
 from mqvitals_rules.snapshot import ObjectName
 
 
@@ -122,13 +122,13 @@ async def test_reload_keeps_alerts(house: Any) -> None:
     house.of("QM03").down = 2059
     async with house.running() as service:
         await house.clock.advance(35_000)
-        service.reload(house.settings, prepare(house.settings))
+        service.reload(house.settings, load_rule_config(house.settings))
         await house.clock.advance(60_000)
         assert alerts(house) == [("AGENT-01", "QM03/queue_manager", "firing")]
         with StoreReader.open(house.store) as reader:
             assert len(reader.transitions(1)) == 1
         other = replace(house.settings, rules=RuleSettings(disabled=(LocatedText("AGENT-01", Place("mqvitals.yaml")),)))
-        service.reload(other, prepare(other))
+        service.reload(other, load_rule_config(other))
         await house.clock.advance(60_000)
         assert alerts(house) == [("AGENT-01", "QM03/queue_manager", "resolved")]
 
@@ -138,7 +138,7 @@ async def test_reload_changes_the_interval(house: Any) -> None:
     async with house.running() as service:
         await house.clock.advance(35_000)
         other = replace(house.settings, polling=PollingSettings(interval=10_000))
-        service.reload(other, prepare(other))
+        service.reload(other, load_rule_config(other))
         await house.clock.advance(55_000)
     assert house.of("QM02").times("INQUIRE_Q_STATUS") == [0, 30_000, 60_000, 70_000, 80_000, 90_000]
     assert house.of("QM02").times("INQUIRE_Q") == [0]
@@ -152,7 +152,7 @@ async def test_reload_starts_and_ends_queue_managers(house: Any) -> None:
     first = house.scripts[0]
     async with house.running() as service:
         await house.clock.advance(5_000)
-        service.reload(house.settings, prepare(house.settings), [house.scripts[1], third])
+        service.reload(house.settings, load_rule_config(house.settings), [house.scripts[1], third])
         await house.clock.advance(60_000)
         assert (first.open, third.open) == (0, 1)
         assert first.times("INQUIRE_Q_STATUS") == [0]
@@ -268,10 +268,10 @@ async def test_queue_manager_that_comes_back_is_watched_again(house: Any) -> Non
     """Put into the configuration again, it is there again."""
     async with house.running() as service:
         await house.clock.advance(5_000)
-        service.reload(house.settings, prepare(house.settings), house.scripts[:2])
+        service.reload(house.settings, load_rule_config(house.settings), house.scripts[:2])
         await house.clock.advance(60_000)
         assert set(gone(house, "QM03/*").values()) == {True}
-        service.reload(house.settings, prepare(house.settings), house.scripts)
+        service.reload(house.settings, load_rule_config(house.settings), house.scripts)
         await house.clock.advance(60_000)
         assert gone(house, "QM03/queue_manager") == {"QM03/queue_manager": False}
 

@@ -14,7 +14,7 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.settings import StoreSettings
-from mqvitals_rules.check import prepare
+from mqvitals_rules.rule_config import load_rule_config
 
 
 async def test_a_connection_that_comes_too_late_is_closed(house: Any) -> None:
@@ -64,7 +64,7 @@ async def test_a_late_answer_of_one_that_was_left(house: Any) -> None:
     async with house.running() as service:
         # The answer came at 45 s, when the cycle of 30 s was stored already.
         await house.clock.advance(50_000)
-        service.reload(house.settings, prepare(house.settings), house.scripts[:2])
+        service.reload(house.settings, load_rule_config(house.settings), house.scripts[:2])
         await house.clock.advance(130_000)
     with StoreReader.open(house.store) as reader:
         last = {owner.name: owner.last_ts - house.stored[0].began for owner in reader.owners()}
@@ -95,9 +95,9 @@ async def test_what_only_a_new_start_can_change(house: Any) -> None:
             name=LocatedText("OTHER", Place("x.yaml")),
             store=StoreSettings(path=LocatedText("/nowhere/at/all.db", Place("x.yaml"))),
         )
-        service.reload(other, prepare(other))
+        service.reload(other, load_rule_config(other))
         await house.clock.advance(60_000)
-        service.reload(other, prepare(other))
+        service.reload(other, load_rule_config(other))
         await house.clock.advance(60_000)
     assert house.log.getvalue().count("takes effect at the next start") == 2
     assert "name and store" in house.log.getvalue()

@@ -8,7 +8,7 @@ from typing import Any
 from mqvitals_agent.connection.exchange import Exchange, MqiFailure
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.service.question import IN_A_ROW
-from mqvitals_rules.check import prepare
+from mqvitals_rules.rule_config import load_rule_config
 
 SLOW = "INQUIRE_CONNECTION"
 
@@ -219,7 +219,7 @@ async def test_who_is_not_watched(house: Any) -> None:
         assert (await ask(service, "QM99")).error == MqiFailure(2, 2058)
         asking = [ask(service, "QM03"), ask(service, "QM03")]
         await house.clock.advance(0)
-        service.reload(house.settings, prepare(house.settings), house.scripts[:2])
+        service.reload(house.settings, load_rule_config(house.settings), house.scripts[:2])
         await house.clock.advance(30_000)
         assert [(await each).error for each in asking] == [MqiFailure(2, 2009)] * 2
         assert (await ask(service, "QM03")).error == MqiFailure(2, 2058)

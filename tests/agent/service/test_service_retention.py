@@ -10,7 +10,7 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.retention import Retention
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.settings import StoreSettings
-from mqvitals_rules.check import prepare
+from mqvitals_rules.rule_config import load_rule_config
 from mqvitals_rules.snapshot import ObjectName
 
 MINUTE = 60_000
@@ -49,14 +49,14 @@ async def test_a_reload_changes_what_is_kept(house: Any) -> None:
         assert len(times(house)) == 181
         other = StoreSettings(keep=HOUR, max_size=1 << 30)
         settings = replace(house.settings, store=other)
-        service.reload(settings, prepare(settings))
+        service.reload(settings, load_rule_config(settings))
         await house.clock.advance(MINUTE)
         assert 119 <= len(times(house)) <= 121
         assert "settings.later" not in house.log.getvalue()
         settings = replace(
             settings, store=replace(other, path=LocatedText("other.db", Place("mqvitals.yaml")), keep=None)
         )
-        service.reload(settings, prepare(settings))
+        service.reload(settings, load_rule_config(settings))
         await house.clock.advance(10 * MINUTE)
         assert len(times(house)) >= 139
         assert "settings.later" in house.log.getvalue()

@@ -12,10 +12,10 @@ import pytest
 from mqvitals_agent.smf.record import parse
 from mqvitals_agent.smf.snapshots import readings
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import Judging, prepare
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.history import MemoryHistory
 from mqvitals_rules.lifecycle.alert import AlertState
+from mqvitals_rules.rule_config import RuleConfig, load_rule_config
 from mqvitals_rules.ruleset import Threshold
 from mqvitals_rules.snapshot import ObjectName
 
@@ -46,8 +46,8 @@ def record(smf: Any, opened: str, base: str, calls: Calls, fields: Mapping[int, 
 
 
 @cache
-def shipped() -> Judging:
-    return prepare(Settings())
+def shipped() -> RuleConfig:
+    return load_rule_config(Settings())
 
 
 class Verdicts:

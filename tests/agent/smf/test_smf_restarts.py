@@ -16,7 +16,7 @@ from mqvitals_agent.smf.record import parse
 from mqvitals_agent.smf.restart import RestartDetector
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import prepare
+from mqvitals_rules.rule_config import load_rule_config
 from mqvitals_rules.snapshot import ObjectName, Source
 from mqvitals_rules.vocabulary.metric import Absence
 
@@ -144,7 +144,7 @@ def test_the_health_check_begins_with_restarts(
     file = tmp_path / "restarts.smf"
     # In another order than that of time: that of the ends counts.
     file.write_bytes(b"".join([*records[4:], *records[:4]]))
-    report = health_check([str(file)], prepare(Settings()))
+    report = health_check([str(file)], load_rule_config(Settings()))
     assert main(["smf", "report", str(file)]) in (0, 1)
     words = " ".join(capsys.readouterr().out.split())
     assert words.count("MQ01 was restarted between") == numbers.count(1)
@@ -161,6 +161,6 @@ def test_a_rule_about_increases_fires_when_the_guard_is_over(minute: Make, tmp_p
     file = tmp_path / "later.smf"
     quiet = [minute(0, 400), minute(1, 1, late=9), minute(2, 5)]
     file.write_bytes(b"".join([*quiet, minute(3, 9, at56=7)]))
-    assert health_check([str(file)], prepare(Settings())).found
+    assert health_check([str(file)], load_rule_config(Settings())).found
     file.write_bytes(b"".join([*quiet[:2], minute(2, 5, at56=7), minute(3, 9)]))
-    assert not health_check([str(file)], prepare(Settings())).found
+    assert not health_check([str(file)], load_rule_config(Settings())).found

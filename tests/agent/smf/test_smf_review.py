@@ -13,7 +13,7 @@ from mqvitals_agent.review.store_review import review_store, update_advice
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import prepare
+from mqvitals_rules.rule_config import load_rule_config
 
 HOUR_US = 3_600_000_000
 
@@ -104,7 +104,7 @@ def test_what_nobody_can_judge_now_stands(file: Path, tmp_path: Path) -> None:
     """An alert that was raised when the rule could be judged is a finding still, in its own words."""
     store = tmp_path / "s.db"
     assert main(["smf", "import", str(file), "--store", str(store)]) == 0
-    judging = prepare(Settings())
+    judging = load_rule_config(Settings())
     with Store.open(store, records=True) as writer, StoreReader.open(store) as reader:
         alert = next(each for each in writer.open_alerts() if each.key.rule == "APP-07")
         with writer.deleting() as connection:

@@ -12,10 +12,10 @@ from mqvitals_agent.smf.snapshots import readings
 from mqvitals_config.facts import BufferPoolFact, FactSettings
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import prepare
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.history import MemoryHistory
 from mqvitals_rules.lifecycle.alert import AlertState, Severity
+from mqvitals_rules.rule_config import load_rule_config
 
 HALF_HOUR_US = 1_800_000_000
 INFO, WARNING, CRITICAL = Severity.INFO, Severity.WARNING, Severity.CRITICAL
@@ -31,7 +31,7 @@ class Verdicts:
             facts = FactSettings(
                 buffer_pools=(BufferPoolFact(LocatedText("*/buffer_pool/*", place), LocatedText(purpose, place)),)
             )
-        judging = prepare(Settings(facts=facts))
+        judging = load_rule_config(Settings(facts=facts))
         history = MemoryHistory()
         engine = Engine(judging.rules, judging.facts, history)
         self.unknown: set[str] = set()

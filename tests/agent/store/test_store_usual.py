@@ -18,9 +18,9 @@ from mqvitals_agent.store.windows import Wanted, WindowHistory
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.view.explanation import explain_object
 from mqvitals_rules.baseline import HOUR_MS, WEEK_MS
-from mqvitals_rules.check import Judging
 from mqvitals_rules.facts import Facts
 from mqvitals_rules.history import MemoryHistory
+from mqvitals_rules.rule_config import RuleConfig
 from mqvitals_rules.ruleset import RuleSet, decode_packs
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
@@ -128,7 +128,7 @@ def test_the_agent_learns_what_is_usual(tmp_path: Path) -> None:
     """Hours that are over are stored beside the snapshots, and found again by another process, also by who only reads."""
     rules, problems = decode_packs([("ours.yaml", RULE)], KINDS)
     assert not problems
-    judging = Judging(RuleSet(rules, KINDS), Facts(KINDS))
+    judging = RuleConfig(RuleSet(rules, KINDS), Facts(KINDS))
     name = ObjectName("QM01", "page_set", "3")
 
     def snapshot(ts: int, pct: float) -> Snapshot:

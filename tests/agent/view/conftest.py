@@ -16,8 +16,8 @@ from mqvitals_agent.text.styled import Line
 from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.status import Current, OwnerData, StatusData
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import Judging, prepare
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
+from mqvitals_rules.rule_config import RuleConfig, load_rule_config
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import metric
@@ -233,13 +233,13 @@ _READINGS: Mapping[tuple[str, str, str], Mapping[str, Reported]] = {
 
 
 @pytest.fixture(scope="session")
-def judging() -> Judging:
+def judging() -> RuleConfig:
     """The shipped rules, without a configuration."""
-    return prepare(Settings())
+    return load_rule_config(Settings())
 
 
 @pytest.fixture
-def stored(tmp_path: Path, judging: Judging) -> Iterator[StoreReader]:
+def stored(tmp_path: Path, judging: RuleConfig) -> Iterator[StoreReader]:
     """A replayed store: QM01 whose buffer pool 3 drains over twelve polls until it is critical, and its group."""
     path = tmp_path / "store.db"
     names = [("queue", each) for each in HOSTILE] + [("channel", each) for each in HOSTILE]

@@ -18,7 +18,7 @@ from mqvitals_agent.view.screens.agent import agent_lines, receiver_lines, store
 from mqvitals_agent.view.screens.alerts import alert_lines
 from mqvitals_agent.view.status import StatusData, status_of
 from mqvitals_agent.view.table import Item
-from mqvitals_rules.check import Judging
+from mqvitals_rules.rule_config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
@@ -78,7 +78,7 @@ def test_hostile_words_in_alerts(ill: StatusData) -> None:
 
 
 @pytest.mark.parametrize("width", [80, 120, 200])
-def test_the_agent(stored: StoreReader, judging: Judging, golden: Golden, width: int) -> None:
+def test_the_agent(stored: StoreReader, judging: RuleConfig, golden: Golden, width: int) -> None:
     """Each queue manager with what its commands cost; the commands themselves are items of a table."""
     frame = read_frame(stored, 0, FrameRequest("agent"), judging)
     assert [item.name.name for item in frame.items] == ["INQUIRE_USAGE"]
@@ -90,7 +90,7 @@ CALM = ReceiverRow("ops", NOW - 86_400_000, NOW - 3_600_000, None, "", 0, None, 
 
 
 @pytest.mark.parametrize("width", [80, 120, 200])
-def test_who_is_told(stored: StoreReader, judging: Judging, golden: Golden, width: int) -> None:
+def test_who_is_told(stored: StoreReader, judging: RuleConfig, golden: Golden, width: int) -> None:
     """Those that are not told as they should be stand before the queue managers, the others after them."""
     down = "http://alerts.example.com:8443 cannot be reached (Connection refused)"
     receivers = (
@@ -132,7 +132,9 @@ def test_how_a_receiver_does(receiver: ReceiverRow, health: str) -> None:
     assert first.spans[1].tone is Tone.STALE
 
 
-def test_receivers_come_from_the_store(stored: StoreReader, judging: Judging, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_receivers_come_from_the_store(
+    stored: StoreReader, judging: RuleConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The agent's screen reads them, and no other does."""
     monkeypatch.setattr(StoreReader, "receivers", lambda _: (CALM,))
     assert read_frame(stored, 0, FrameRequest("agent"), judging).receivers == (CALM,)
@@ -172,7 +174,7 @@ def store_of(**values: Reported) -> Item:
 
 
 @pytest.mark.parametrize("width", [80, 120, 200])
-def test_the_store(stored: StoreReader, judging: Judging, golden: Golden, width: int) -> None:
+def test_the_store(stored: StoreReader, judging: RuleConfig, golden: Golden, width: int) -> None:
     """How large it is, how long it keeps, how fast it grows and until when: each with its unit, and how long ago that was measured."""
     frame = replace(read_frame(stored, 0, FrameRequest("agent"), judging), store=store_of())
     lines = agent_lines(frame, width)
@@ -193,7 +195,7 @@ def test_what_is_not_known_of_the_store() -> None:
     assert store_lines(None, NOW, 80) == ()
 
 
-def test_a_store_with_an_alert_comes_first(stored: StoreReader, judging: Judging) -> None:
+def test_a_store_with_an_alert_comes_first(stored: StoreReader, judging: RuleConfig) -> None:
     """What is wrong stands before what is well."""
     frame = replace(
         read_frame(stored, 0, FrameRequest("agent"), judging), store=replace(store_of(), health=Health.WARNING)

@@ -19,8 +19,8 @@ from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.console import NEEDED, console_lines, read_console, tone_of_code
 from mqvitals_agent.view.frame import FrameRequest, read_frame
 from mqvitals_agent.view.screens.agent import agent_lines
-from mqvitals_rules.check import Judging
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
+from mqvitals_rules.rule_config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 
 NOW = 1795176590000  # 2026-11-20 12:09:50 UTC
@@ -156,7 +156,7 @@ def test_nothing_to_list(tmp_path: Path, capsys: pytest.CaptureFixture[str], mak
 
 
 def test_a_file_that_cannot_be_followed(
-    make_empty: Callable[[], Path], capsys: pytest.CaptureFixture[str], judging: Judging
+    make_empty: Callable[[], Path], capsys: pytest.CaptureFixture[str], judging: RuleConfig
 ) -> None:
     """The list and the agent's screen say which and why, without any control character; one that can be is not named."""
     path = make_empty()

@@ -13,14 +13,14 @@ from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.frame import FrameRequest, read_frame
 from mqvitals_agent.view.object_detail import ObjectDetail
 from mqvitals_agent.view.screens.object import detail_lines
-from mqvitals_rules.check import Judging
+from mqvitals_rules.rule_config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 
 HOSTILE = ("[/x]", "\x1b[2J\x1b[31mRED", "漢" * 48)
 
 
 @pytest.fixture
-def lines(stored: StoreReader, judging: Judging) -> Callable[[str, int], tuple[Line, ...]]:
+def lines(stored: StoreReader, judging: RuleConfig) -> Callable[[str, int], tuple[Line, ...]]:
     """The lines of an object of the made-up store."""
 
     def make(name: str, width: int) -> tuple[Line, ...]:
@@ -30,7 +30,7 @@ def lines(stored: StoreReader, judging: Judging) -> Callable[[str, int], tuple[L
 
 
 @pytest.fixture
-def subject(stored: StoreReader, judging: Judging) -> Callable[..., ObjectDetail]:
+def subject(stored: StoreReader, judging: RuleConfig) -> Callable[..., ObjectDetail]:
     """The detail of an object of the made-up store."""
 
     def make(name: str, metric: str = "") -> ObjectDetail:
@@ -127,7 +127,7 @@ def test_health_without_alerts(subject: Callable[..., ObjectDetail]) -> None:
     assert subject("QM01/buffer_pool/3").since is not None
 
 
-def test_a_queue_manager_tells_of_what_belongs_to_it(stored: StoreReader, judging: Judging) -> None:
+def test_a_queue_manager_tells_of_what_belongs_to_it(stored: StoreReader, judging: RuleConfig) -> None:
     """It is as bad as the worst of its objects, names their alerts with keys that open them, and what to do."""
     frame = read_frame(stored, 0, FrameRequest("detail", name=ObjectName("QM01", "queue_manager")), judging)
     assert frame.detail is not None
@@ -142,7 +142,7 @@ def test_a_queue_manager_tells_of_what_belongs_to_it(stored: StoreReader, judgin
     assert frame.detail.mqsc == frame.detail.lead[1].mqsc != ""
 
 
-def test_related_objects_are_told_in_words(stored: StoreReader, judging: Judging) -> None:
+def test_related_objects_are_told_in_words(stored: StoreReader, judging: RuleConfig) -> None:
     """Beside a related object stands what people call its figure, not the name of a metric."""
     frame = read_frame(stored, 0, FrameRequest("detail", name=ObjectName("QM01", "queue", "APPL.IN")), judging)
     text = "\n".join(line.text for line in detail_lines(frame, 80))

@@ -14,7 +14,7 @@ from mqvitals_agent.text.terminal import cells, fit
 from mqvitals_agent.view.frame import FrameRequest, read_frame
 from mqvitals_agent.view.lists import GAP, METRICS, columns, fitted, matching, ordered, short_absence
 from mqvitals_agent.view.table import Column, Item
-from mqvitals_rules.check import Judging
+from mqvitals_rules.rule_config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import CHANNEL_TYPE, Absence, Reported
 
@@ -54,7 +54,7 @@ def drawn(items: Sequence[Item], kind: str, width: int) -> list[Line]:
 @pytest.mark.parametrize("width", [80, 120, 200])
 @pytest.mark.parametrize("kind", ["channel", "queue", "storage"])
 def test_stored_lists(
-    stored: StoreReader, judging: Judging, golden: Callable[[str, Sequence[Line]], None], kind: str, width: int
+    stored: StoreReader, judging: RuleConfig, golden: Callable[[str, Sequence[Line]], None], kind: str, width: int
 ) -> None:
     """What a store holds, worst first; hostile names are harmless and keep the columns in place."""
     lines = drawn(read_frame(stored, 0, FrameRequest("list", kind), judging).items, kind, width)
@@ -169,20 +169,20 @@ def test_ten_thousand_items_are_sorted_and_searched() -> None:
     ]
 
 
-def test_lists_read_only_what_their_columns_show(stored: StoreReader, judging: Judging) -> None:
+def test_lists_read_only_what_their_columns_show(stored: StoreReader, judging: RuleConfig) -> None:
     """Ten thousand queues with all their metrics take a second to read."""
     for item in read_frame(stored, 0, FrameRequest("list", "queue"), judging).items:
         assert set(item.values) <= set(METRICS["queue"])
 
 
-def test_the_worst_stands_first(stored: StoreReader, judging: Judging) -> None:
+def test_the_worst_stands_first(stored: StoreReader, judging: RuleConfig) -> None:
     """By default a list begins with what is wrong."""
     items = read_frame(stored, 0, FrameRequest("list", "storage"), judging).items
     assert items[0].name == ObjectName("QM01", "buffer_pool", "3")
     assert items[0].health is Health.CRITICAL
 
 
-def test_columns_say_what_people_say(stored: StoreReader, judging: Judging) -> None:
+def test_columns_say_what_people_say(stored: StoreReader, judging: RuleConfig) -> None:
     """Pools are told by what is free, page sets by what is used; a limit stands in full, and instances of how many."""
     titles = [column.title for column in fitted(columns("storage"), 78)]
     assert titles[2:7] == ["Queue mgr", "Free %", "Lowest", "Used %", "Age"]

@@ -18,8 +18,8 @@ from mqvitals_agent.view.frame import Frame, FrameRequest, StorePosition, read_f
 from mqvitals_agent.view.key_figures import OverviewHistory
 from mqvitals_agent.view.screens.overview import header_lines, overview_lines
 from mqvitals_agent.view.status import StatusData, status_of, without_answer
-from mqvitals_rules.check import Judging
 from mqvitals_rules.lifecycle.alert import Severity
+from mqvitals_rules.rule_config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
 
@@ -102,7 +102,7 @@ def test_enter_leads_to_the_object(ill: StatusData) -> None:
     assert {"PRDQSG/cf_structure/APPL1", "QM01/buffer_pool/3", "QM01/channel/TO.BANK"} <= set(keys)
 
 
-def test_a_stored_group(stored: StoreReader, judging: Judging) -> None:
+def test_a_stored_group(stored: StoreReader, judging: RuleConfig) -> None:
     """Read from a store, the overview has the critical pool, its past, and the rate of messages."""
     frame = read_frame(stored, 0, FrameRequest(), judging)
     text = "\n".join(line.text for line in lines_of(frame, 200))
@@ -112,7 +112,7 @@ def test_a_stored_group(stored: StoreReader, judging: Judging) -> None:
     assert any(line.key == "QM01/buffer_pool/3" for line in overview_lines(frame, 200))
 
 
-def test_what_to_do_about_the_worst(stored: StoreReader, judging: Judging) -> None:
+def test_what_to_do_about_the_worst(stored: StoreReader, judging: RuleConfig) -> None:
     """Below the worst alert stand what to do and what to type, also in 80 columns; of a silent one nothing is to be done."""
     frame = read_frame(stored, 0, FrameRequest(), judging)
     for width in (79, 119):
@@ -181,7 +181,7 @@ def test_no_column_moves_with_an_age(healthy: StatusData) -> None:
     assert rows[0].index("run") == rows[1].index("run")
 
 
-def test_an_empty_store(empty: StoreReader, judging: Judging) -> None:
+def test_an_empty_store(empty: StoreReader, judging: RuleConfig) -> None:
     """Nothing stored: every screen is read without an error, and the header says what to do."""
     for screen in ("overview", "list", "alerts", "agent"):
         frame = read_frame(empty, 5, FrameRequest(screen, kind="queue"), judging)

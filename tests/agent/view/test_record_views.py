@@ -14,8 +14,8 @@ from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.view.explanation import explain_object
 from mqvitals_agent.view.table import Item, value_cell
 from mqvitals_agent.view.values import PER_SECOND, with_rates
-from mqvitals_rules.check import Judging
 from mqvitals_rules.lifecycle.alert import AlertState
+from mqvitals_rules.rule_config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
@@ -36,7 +36,7 @@ def record(minute: int, name: ObjectName = CHIN, **values: Reported) -> Reading:
 class Agent:
     """A store and what goes into it, minute by minute; it can be started anew."""
 
-    def __init__(self, path: Path, judging: Judging) -> None:
+    def __init__(self, path: Path, judging: RuleConfig) -> None:
         self.store = Store.open(path)
         self.reader = StoreReader.open(path)
         self._intake = Intake(self.store, judging, older=self.reader)
@@ -57,7 +57,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "records.db"
 
 
-def test_an_alert_about_records_outlives_a_restart(path: Path, judging: Judging) -> None:
+def test_an_alert_about_records_outlives_a_restart(path: Path, judging: RuleConfig) -> None:
     """The agent that starts between two records knows the last one: the alert neither ends nor begins anew."""
     agent = Agent(path, judging)
     agent.take(30, poll(30, adapters_max=30), record(30, adapters_unused=0))
@@ -73,7 +73,7 @@ def test_an_alert_about_records_outlives_a_restart(path: Path, judging: Judging)
     agent.close()
 
 
-def test_what_rules_say_of_records(path: Path, judging: Judging) -> None:
+def test_what_rules_say_of_records(path: Path, judging: RuleConfig) -> None:
     """`rules explain` judges by the newest record, and calls it stale when two and a half of its intervals are over."""
     agent = Agent(path, judging)
     agent.take(30, poll(30, adapters_max=30), record(30, adapters_unused=0))
@@ -89,7 +89,7 @@ def test_what_rules_say_of_records(path: Path, judging: Judging) -> None:
     agent.close()
 
 
-def test_a_cell_of_a_record_is_stale_by_its_own_interval(path: Path, judging: Judging) -> None:
+def test_a_cell_of_a_record_is_stale_by_its_own_interval(path: Path, judging: RuleConfig) -> None:
     """A half hour's figure an hour later is as good as new; when no record has come for 75 minutes it is marked."""
     agent = Agent(path, judging)
     agent.take(30, poll(30, adapters_max=30), record(30, adapters_unused=3))
@@ -102,7 +102,7 @@ def test_a_cell_of_a_record_is_stale_by_its_own_interval(path: Path, judging: Ju
     agent.close()
 
 
-def test_rates_go_by_the_interval_of_their_own_source(path: Path, judging: Judging) -> None:
+def test_rates_go_by_the_interval_of_their_own_source(path: Path, judging: RuleConfig) -> None:
     """An increase of a record is over its half hour, one of a poll over its minute, side by side in a list."""
     polled, recorded = (ObjectName("QM01", "channel", name) for name in ("A", "B"))
     agent = Agent(path, judging)
@@ -112,7 +112,7 @@ def test_rates_go_by_the_interval_of_their_own_source(path: Path, judging: Judgi
     agent.close()
 
 
-def test_a_trend_has_one_source(path: Path, judging: Judging) -> None:
+def test_a_trend_has_one_source(path: Path, judging: RuleConfig) -> None:
     """Where polls and records tell the same counter, a trend shows the polls; where nobody polled, the records."""
     name = ObjectName("QM01", "channel", "A")
     agent = Agent(path, judging)

@@ -22,7 +22,7 @@ from mqvitals_agent.view.screens.object_sections import interval_lines
 from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import bar, task_lines
 from mqvitals_agent.view.values import on_zos, record_words
-from mqvitals_rules.check import Judging
+from mqvitals_rules.rule_config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
@@ -56,7 +56,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def told(path: Path, judging: Judging) -> Iterator[Take]:
+def told(path: Path, judging: RuleConfig) -> Iterator[Take]:
     """Takes readings as of a minute, and gives the frame of what is wanted then."""
     with Store.open(path) as store, StoreReader.open(path) as reader:
         intake = Intake(store, judging, older=reader)

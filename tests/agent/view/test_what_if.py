@@ -11,7 +11,7 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.frame import FrameRequest, read_frame
 from mqvitals_agent.view.what_if import what_if_lines, what_if_metrics
-from mqvitals_rules.check import Judging
+from mqvitals_rules.rule_config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
 
@@ -107,7 +107,7 @@ def test_what_is_asked_for_is_what_the_lines_use(kind: str) -> None:
     assert set(ALL[kind]) <= what_if_metrics(kind)
 
 
-def test_the_screen_reads_them(stored: StoreReader, judging: Judging) -> None:
+def test_the_screen_reads_them(stored: StoreReader, judging: RuleConfig) -> None:
     """The detail of an object holds what is known of each metric, or why it is not known."""
     detail = read_frame(
         stored, 0, FrameRequest("detail", name=ObjectName("QM01", "channel", "TO.QM02")), judging

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import prepare
 from mqvitals_rules.engine import Engine, Evaluation
 from mqvitals_rules.facts import Fact, Facts
 from mqvitals_rules.history import MemoryHistory
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity, Transition, Why
 from mqvitals_rules.lifecycle.family import overshadowed
 from mqvitals_rules.pattern import ObjectPattern
+from mqvitals_rules.rule_config import load_rule_config
 from mqvitals_rules.ruleset import RuleSet, Threshold
 from mqvitals_rules.snapshot import ObjectName, Outcome, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Reported
@@ -50,7 +50,7 @@ RULES = frozenset(
 @cache
 def shipped() -> RuleSet:
     """Those of the shipped rules that the tests are about."""
-    every = prepare(Settings()).rules
+    every = load_rule_config(Settings()).rules
     return replace(every, rules=tuple(rule for rule in every.rules if rule.id in RULES), compiled={})
 
 

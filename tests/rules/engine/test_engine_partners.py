@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import prepare
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.facts import Facts
 from mqvitals_rules.history import MemoryHistory
 from mqvitals_rules.lifecycle.alert import AlertState
 from mqvitals_rules.lifecycle.family import overshadowed
+from mqvitals_rules.rule_config import load_rule_config
 from mqvitals_rules.ruleset import RuleSet, decode_packs
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Reported
@@ -36,7 +36,7 @@ TO_QM02: dict[str, Reported] = {
 
 def rules() -> RuleSet:
     """The shipped rules of an incident that a partner causes."""
-    every = prepare(Settings()).rules
+    every = load_rule_config(Settings()).rules
     chosen = {"AGENT-01", "CHL-16", "Q-01"}
     return replace(every, rules=tuple(rule for rule in every.rules if rule.id in chosen), compiled={})
 

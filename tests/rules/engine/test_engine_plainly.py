@@ -9,15 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import prepare
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.history import MemoryHistory
+from mqvitals_rules.rule_config import load_rule_config
 from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
 
-JUDGING = prepare(Settings())
+JUDGING = load_rule_config(Settings())
 NAMES = tuple(
     ObjectName("QM01", kind, name)
     for kind, name in (("queue", "A"), ("queue", "B"), ("channel", "C"), ("page_set", "4"), ("buffer_pool", "3"))

@@ -6,11 +6,11 @@ from dataclasses import replace
 from functools import cache
 
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import prepare
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.facts import Facts
 from mqvitals_rules.history import MemoryHistory
 from mqvitals_rules.lifecycle.alert import AlertState
+from mqvitals_rules.rule_config import load_rule_config
 from mqvitals_rules.ruleset import RuleSet
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
@@ -41,7 +41,7 @@ RULES = frozenset(
 @cache
 def rules() -> RuleSet:
     """Those of the shipped rules that the tests are about."""
-    every = prepare(Settings()).rules
+    every = load_rule_config(Settings()).rules
     return replace(every, rules=tuple(rule for rule in every.rules if rule.id in RULES), compiled={})
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import prepare
 from mqvitals_rules.engine import Engine, Evaluation
 from mqvitals_rules.history import MemoryHistory
+from mqvitals_rules.rule_config import load_rule_config
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.tables import KINDS
 from mqvitals_rules.watch import AT_ONCE, REVIEW_MS
@@ -31,7 +31,7 @@ def snapshot(cycle: int, count: int) -> Snapshot:
 
 def cycles(count: int, number: int) -> list[Evaluation]:
     """What an engine says of so many page sets in its first cycles."""
-    judging = prepare(Settings())
+    judging = load_rule_config(Settings())
     history = MemoryHistory()
     engine = Engine(judging.rules, judging.facts, history)
     found = []

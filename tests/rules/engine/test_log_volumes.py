@@ -7,7 +7,7 @@ import pytest
 from mqvitals_config.decoder import decode
 from mqvitals_config.facts import FactSettings
 from mqvitals_config.problem import ConfigError
-from mqvitals_rules.facts import Facts, facts_of, shared_volumes
+from mqvitals_rules.facts import Facts, declared_facts, shared_volumes
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Value
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -15,7 +15,7 @@ from mqvitals_rules.vocabulary.tables import KINDS
 
 def of_log(text: str) -> dict[str, Value]:
     """What a section of the configuration declares of the log of QM01."""
-    facts, problems = facts_of(decode("config.yaml", text, FactSettings))
+    facts, problems = declared_facts(decode("config.yaml", text, FactSettings))
     assert problems == []
     return dict(Facts(KINDS, facts).of(ObjectName("QM01", "log")))
 

@@ -10,11 +10,11 @@ import pytest
 
 from mqvitals_config.settings import Settings
 from mqvitals_rules import watch
-from mqvitals_rules.check import prepare
 from mqvitals_rules.engine import Engine, Evaluation
 from mqvitals_rules.expression import Expression, expression
 from mqvitals_rules.expression.compiler import JudgeTogether
 from mqvitals_rules.history import MemoryHistory
+from mqvitals_rules.rule_config import load_rule_config
 from mqvitals_rules.ruleset import RuleSet, decode_packs
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
@@ -71,14 +71,14 @@ def snapshots(seed: int, *, huge: bool = False) -> list[Snapshot]:
 
 def all_rules() -> RuleSet:
     """The shipped ones, and one whose calculation can overflow."""
-    shipped = prepare(Settings()).rules
+    shipped = load_rule_config(Settings()).rules
     added, problems = decode_packs([("ours.yaml", RATIO)], KINDS)
     assert not problems
     return replace(shipped, rules=(*shipped.rules, *added), compiled={})
 
 
 def evaluations(rules: RuleSet, given: list[Snapshot]) -> list[Evaluation]:
-    judging, history = prepare(Settings()), MemoryHistory()
+    judging, history = load_rule_config(Settings()), MemoryHistory()
     engine = Engine(rules, judging.facts, history, review_ms=2 * INTERVAL)
     found = []
     for snapshot in given:

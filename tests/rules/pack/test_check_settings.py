@@ -9,8 +9,8 @@ import pytest
 from mqvitals_config.load import load_settings
 from mqvitals_config.problem import ConfigError, LocatedText, Place
 from mqvitals_config.settings import RuleSettings, Settings
-from mqvitals_rules.check import check_settings, impossible, prepare, readable
-from mqvitals_rules.rule import Origin, Parameter
+from mqvitals_rules.rule import Origin, RuleParameter
+from mqvitals_rules.rule_config import check_settings, impossible_value, load_rule_config, readable_rule_config
 from mqvitals_rules.snapshot import ObjectName
 
 GOOD = """\
@@ -40,7 +40,7 @@ def test_good_settings(tmp_path: Path) -> None:
     """Overrides, switches and facts that fit are taken over."""
     settings = settings_of(GOOD, tmp_path)
     assert check_settings(settings) == ()
-    judging = prepare(settings)
+    judging = load_rule_config(settings)
     pool = ObjectName("QM01", "buffer_pool", "3")
     form = next(form for form in judging.rules.forms(pool) if form.id == "BP-01")
     assert form.values["stress_pct"] == 30
@@ -59,7 +59,7 @@ def test_good_settings(tmp_path: Path) -> None:
 
 def test_without_settings_the_first_pools_have_a_purpose() -> None:
     """Undeclared, pools 0, 1 and 2 are system pools and the others unclassified; a queue's role is not batch."""
-    facts = prepare(Settings()).facts
+    facts = load_rule_config(Settings()).facts
     assert [facts.of(ObjectName("QM01", "buffer_pool", number))["purpose"] for number in "0123"] == [0, 1, 2, 9]
     assert facts.of(ObjectName("QM01", "queue", "ANY"))["role"] == 0
 
@@ -95,7 +95,7 @@ def test_all_mistakes_at_once(tmp_path: Path) -> None:
     settings = settings_of(text, tmp_path)
     assert [problem.place.line for problem in check_settings(settings)] == [2, 7, 9]
     with pytest.raises(ConfigError) as caught:
-        prepare(settings)
+        load_rule_config(settings)
     assert caught.value.problems == check_settings(settings)
 
 
@@ -114,12 +114,12 @@ def test_what_can_be_read_is_there_to_look_with(tmp_path: Path) -> None:
     """Of a file with a mistake the other files' rules remain, with facts; thresholds only while none is wrong."""
     (tmp_path / "ours.yaml").write_text("rules: [{id: MY-01}]", "utf-8")
     settings = settings_of(GOOD.replace("rules:\n", "rules:\n  files: [ours.yaml]\n"), tmp_path)
-    judging = readable(settings)
+    judging = readable_rule_config(settings)
     pool = ObjectName("QM01", "buffer_pool", "3")
     form = next(form for form in judging.rules.forms(pool) if form.id == "BP-01")
     assert form.values["stress_pct"] == 30
     assert judging.facts.of(pool) == {"purpose": 4}
-    wrong = readable(settings_of(GOOD.replace("QM01/buffer_pool/*}", "QM01}"), tmp_path)).rules
+    wrong = readable_rule_config(settings_of(GOOD.replace("QM01/buffer_pool/*}", "QM01}"), tmp_path)).rules
     assert next(form for form in wrong.forms(pool) if form.id == "BP-01").values["stress_pct"] != 30
 
 
@@ -154,15 +154,15 @@ def test_a_threshold_that_its_unit_forbids(rule: str, parameter: str, value: str
 def test_limits_of_thresholds() -> None:
     """The ends of a unit's range are in it; a rule whose own value breaks a limit, or has a unit of its own, is not held to it."""
 
-    def of(value: float, unit: str) -> Parameter:
-        return Parameter("x", value, unit, Origin.DEFAULT, "")
+    def of(value: float, unit: str) -> RuleParameter:
+        return RuleParameter("x", value, unit, Origin.DEFAULT, "")
 
     for value in (0, 100):
-        assert not impossible(of(20, "pct"), value)
-    assert not impossible(of(0.5, ""), 0)
-    assert not impossible(of(150, "pct"), 300)
-    assert not impossible(of(-3, ""), -5)
-    assert not impossible(of(3, "degrees"), -5)
+        assert not impossible_value(of(20, "pct"), value)
+    assert not impossible_value(of(0.5, ""), 0)
+    assert not impossible_value(of(150, "pct"), 300)
+    assert not impossible_value(of(-3, ""), -5)
+    assert not impossible_value(of(3, "degrees"), -5)
 
 
 def test_so_many_rule_files_are_read() -> None:

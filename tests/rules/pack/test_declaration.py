@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from mqvitals_config.load import load_settings
-from mqvitals_rules.declaration import Declaration, usable, yaml_lines
-from mqvitals_rules.facts import VOLUMES, fact_section, facts_of
+from mqvitals_rules.facts import VOLUMES, Declaration, declared_facts, fact_section, facts_as_yaml, usable_facts
 from mqvitals_rules.vocabulary.metric import Kind, Metric
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -42,22 +41,22 @@ def filled(lines: list[str]) -> str:
 def test_what_to_declare_is_taken(kind: Kind, metric: Metric, tmp_path: Path) -> None:
     """Each fact that a rule can lack, filled in as its comment says, is no mistake in a configuration."""
     file = tmp_path / "mqvitals.yaml"
-    file.write_text(filled(list(yaml_lines(usable([(kind.name, metric.name)], KINDS)))), "utf-8")
+    file.write_text(filled(list(facts_as_yaml(usable_facts([(kind.name, metric.name)], KINDS)))), "utf-8")
     assert f"{metric.name}:" in file.read_text() or metric.name == "shared_volumes"
-    facts, problems = facts_of(load_settings(str(file), {}, {}).settings.facts)
+    facts, problems = declared_facts(load_settings(str(file), {}, {}).settings.facts)
     assert facts
     assert problems == []
 
 
 def test_shared_volumes_follow_from_others() -> None:
     """Nobody declares which volumes are shared: it follows from the lists of volumes."""
-    lines = list(yaml_lines(usable([("log", "shared_volumes")], KINDS)))
+    lines = list(facts_as_yaml(usable_facts([("log", "shared_volumes")], KINDS)))
     assert [each.split(", ")[1] for each in lines if "objects" in each] == [f"{name}: [...]}}" for name in VOLUMES]
 
 
 def test_a_word_that_yaml_takes_for_a_boolean_is_quoted() -> None:
     """YES stands as "YES", for without quotes it is refused."""
-    lines = list(yaml_lines(usable([("channel", "partner_ams")], KINDS)))
+    lines = list(facts_as_yaml(usable_facts([("channel", "partner_ams")], KINDS)))
     assert lines[2].endswith(': "NO", "YES"')
 
 
@@ -66,7 +65,7 @@ def test_what_a_pattern_selects_is_not_told_again() -> None:
     metric = KINDS["queue"].metric("workload")
     assert metric is not None
     objects = ("QM01/queue/A", "QM01/queue/*", "QM02/queue/A")
-    lines = list(yaml_lines(Declaration("queues", each, metric) for each in objects))
+    lines = list(facts_as_yaml(Declaration("queues", each, metric) for each in objects))
     assert [each for each in lines if "objects" in each] == [
         '    - {objects: "QM01/queue/*", workload: ...}',
         '    - {objects: "QM02/queue/A", workload: ...}',

@@ -8,7 +8,7 @@ from mqvitals_config.problem import LocatedText, Place
 from mqvitals_rules.form import compile_rule
 from mqvitals_rules.ruleset import load_rules
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_rules.template import compile_template, mqsc_name, readable, with_unit
+from mqvitals_rules.template import compile_template, format_quantity, mqsc_name, with_unit
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -67,7 +67,7 @@ def test_quotes_around_a_name_in_a_command_are_refused() -> None:
 )
 def test_figures_for_people(value: float, unit: str, text: str) -> None:
     """Times and sizes have a unit in which they are short; counts keep their digits, as MQ's own displays show them."""
-    assert readable(value, unit) == text
+    assert format_quantity(value, unit) == text
 
 
 @pytest.mark.parametrize(("text", "column"), [("{depth", 1), ("depth} {name}", 6), ("{name} {{depth}}", 8)])

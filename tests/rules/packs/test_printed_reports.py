@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import prepare
-from mqvitals_rules.pack_test import PackTest, decode_tests, run_test
 from mqvitals_rules.rule import Rule
+from mqvitals_rules.rule_config import load_rule_config
 from mqvitals_rules.ruleset import RuleSet
+from mqvitals_rules.testing import RuleTest, decode_tests, run_test
 
 HERE = Path(__file__).resolve().parent
 PRINTED = HERE / "printed_reports.test.yaml"
@@ -30,7 +30,7 @@ OF_RULES_NOT_SHIPPED = {"C-06": {"CHL-09", "CHL-10", "CHL-11", "CHL-12"}}
 
 @cache
 def rules() -> RuleSet:
-    return prepare(Settings()).rules
+    return load_rule_config(Settings()).rules
 
 
 def rule(name: str) -> Rule:
@@ -38,7 +38,7 @@ def rule(name: str) -> Rule:
 
 
 @cache
-def printed() -> tuple[PackTest, ...]:
+def printed() -> tuple[RuleTest, ...]:
     return decode_tests(PRINTED.name, PRINTED.read_text("utf-8"), rules())
 
 

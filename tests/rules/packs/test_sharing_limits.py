@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import prepare
-from mqvitals_rules.pack_test import decode_tests, run_test
+from mqvitals_rules.rule_config import load_rule_config
+from mqvitals_rules.testing import decode_tests, run_test
 
 TEST = """\
 tests:
@@ -31,6 +31,6 @@ tests:
 def test_queues_of_a_structure_near_their_limit(queues: int, expected: str) -> None:
     """Nine tenths of 512 are 460.8."""
     series = "\n".join(f"      PRDQSG/queue/Q{number}: {{cf_structure: APPL1}}" for number in range(queues))
-    rules = prepare(Settings()).rules
+    rules = load_rule_config(Settings()).rules
     (test,) = decode_tests("limits.test.yaml", TEST.format(queues=series, expected=expected), rules)
     assert run_test(test, rules) == []

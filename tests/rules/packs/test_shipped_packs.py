@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import prepare
 from mqvitals_rules.lifecycle.alert import Severity
-from mqvitals_rules.pack_test import PackTest, decode_tests, run_test
-from mqvitals_rules.page import page
+from mqvitals_rules.markdown import rules_page
 from mqvitals_rules.rule import Rule, RuleKind
+from mqvitals_rules.rule_config import load_rule_config
 from mqvitals_rules.ruleset import RuleSet, doubts, load_rules, shipped_packs
+from mqvitals_rules.testing import RuleTest, decode_tests, run_test
 from mqvitals_rules.vocabulary.tables import KINDS
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "rules.md"
@@ -27,11 +27,11 @@ PACKS = files("mqvitals_rules") / "packs"
 
 @cache
 def rules() -> RuleSet:
-    return prepare(Settings()).rules
+    return load_rule_config(Settings()).rules
 
 
 @cache
-def pack_tests() -> dict[str, tuple[PackTest, ...]]:
+def pack_tests() -> dict[str, tuple[RuleTest, ...]]:
     names = sorted(entry.name for entry in PACKS.iterdir() if entry.name.endswith(".test.yaml"))
     return {name: decode_tests(name, (PACKS / name).read_text("utf-8"), rules()) for name in names}
 
@@ -167,4 +167,4 @@ def test_no_comparison_is_idle() -> None:
 
 def test_page_is_up_to_date() -> None:
     """docs/rules.md is what `mqvitals rules list --markdown` prints now."""
-    assert PAGE.read_text("utf-8") == page(load_rules(KINDS)), "write it again: make docs"
+    assert PAGE.read_text("utf-8") == rules_page(load_rules(KINDS)), "write it again: make docs"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mqvitals_rules.message_pages import message_pages
+from mqvitals_rules.plan.page_sets import message_pages
 
 
 @pytest.mark.parametrize(

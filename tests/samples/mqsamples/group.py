@@ -22,7 +22,7 @@ from mqvitals_agent.simulator.model import World
 from mqvitals_agent.simulator.scenario import Incident, Scenario, What
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.settings import Settings
-from mqvitals_rules.check import Judging
+from mqvitals_rules.rule_config import RuleConfig
 
 BEGIN = 1795176000000  # 2026-11-20 12:00:00 UTC
 SITE = "PRDQSG"
@@ -145,7 +145,7 @@ def batches(scenario: Scenario, length_ms: int, every_ms: int, *, connected: boo
         return thread.submit(asyncio.run, gathered()).result()
 
 
-def write_store(path: Path, judging: Judging, scenario: Scenario, polled: Iterable[Batch]) -> None:
+def write_store(path: Path, judging: RuleConfig, scenario: Scenario, polled: Iterable[Batch]) -> None:
     """A store as a living agent fills it: samples, verdicts, alerts."""
     polled = list(polled)
     settings = replace(Settings(), name=LocatedText(SITE, Place("test")))

@@ -12,8 +12,8 @@ from mqvitals_config.problem import Problem
 from mqvitals_rules import ruleset
 from mqvitals_rules.form import Form, compile_rule
 from mqvitals_rules.pack import decode_pack
-from mqvitals_rules.pack_test import test_case
 from mqvitals_rules.rule import Rule
+from mqvitals_rules.testing import cases
 from mqvitals_rules.vocabulary.metric import Kind
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -51,4 +51,4 @@ def remember(patch: pytest.MonkeyPatch) -> None:
 
     patch.setattr(ruleset, "decode_pack", decoded)
     patch.setattr(ruleset, "compile_rule", compiled)
-    patch.setattr(test_case, "decode", decoded_tests)
+    patch.setattr(cases, "decode", decoded_tests)

@@ -15,7 +15,7 @@ from mqvitals_agent.text.terminal import cells, cut, safe
 from mqvitals_agent.view.frame import DETAIL, HOUR_MS, FrameRequest
 from mqvitals_agent.view.screens.object import detail_lines
 from mqvitals_agent.view.trend import not_kept
-from mqvitals_rules.page import one_line
+from mqvitals_rules.markdown import one_line
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import KINDS
 from mqvitals_tui.chart_span import fitting_ms, lately, span_words, stepped_ms

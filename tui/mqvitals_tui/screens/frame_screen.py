@@ -18,7 +18,7 @@ from mqvitals_agent.text.styled import Line, Tone, line
 from mqvitals_agent.text.terminal import cut, safe, wrap
 from mqvitals_agent.view.frame import Frame, FrameRequest
 from mqvitals_agent.view.screens.header import header_lines
-from mqvitals_rules.check import Judging
+from mqvitals_rules.rule_config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.feed import Read, aged
 from mqvitals_tui.keys import EVERYWHERE, OPEN
@@ -47,7 +47,7 @@ class Sight:
     machine's clock, ms since 1970 UTC, by which questions are asked: the samples of a simulation may have another.
     """
 
-    judging: Judging
+    judging: RuleConfig
     now: Callable[[], int]
     ended: Callable[[], str] = str
     machine: Callable[[], int] = now_ms

@@ -13,7 +13,7 @@ from mqvitals_agent.text.terminal import cells, safe, wrap
 from mqvitals_agent.view.alerts import since_words
 from mqvitals_agent.view.object_detail import ObjectRule
 from mqvitals_agent.view.values import newest_record, on_zos, record_words
-from mqvitals_rules.page import hold, one_line
+from mqvitals_rules.markdown import hold_text, one_line
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import metric as metric_of
 
@@ -46,7 +46,7 @@ def verdict(looked: ObjectRule, now: int) -> tuple[Health, str]:
     if truth:
         severity = looked.finding.severity
         health = Health.UNKNOWN if severity is None else health_of(severity)
-        held = hold(looked.form.rule)
+        held = hold_text(looked.form.rule)
         when = "it is judged next" if held == "at once" else f"it has held for {held}"
         return health, f"holds; fires when {when}"
     if truth is None:

@@ -29,7 +29,7 @@ from mqvitals_agent.text.document import (
 )
 from mqvitals_agent.text.terminal import ELLIPSIS, cells, safe, to_ascii
 from mqvitals_config.load import load_settings
-from mqvitals_rules.check import Judging, prepare
+from mqvitals_rules.rule_config import RuleConfig, load_rule_config
 
 Run = Callable[..., tuple[int, str]]
 Make = Callable[..., Any]
@@ -137,9 +137,9 @@ def test_quiet_minutes_are_judged(report: Run, quiet: Path) -> None:
 
 
 @cache
-def shipped() -> Judging:
+def shipped() -> RuleConfig:
     """The shipped rules."""
-    return prepare(load_settings(None, {}, {}).settings)
+    return load_rule_config(load_settings(None, {}, {}).settings)
 
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=40)

@@ -21,7 +21,7 @@ from mqvitals_agent.smf.reader import ReadCounts, records
 from mqvitals_agent.smf.snapshots import readings
 from mqvitals_agent.text.document import escaped
 from mqvitals_config.load import load_settings
-from mqvitals_rules.check import prepare
+from mqvitals_rules.rule_config import load_rule_config
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -92,7 +92,7 @@ def test_gaps_are_where_nothing_is(pairs: list[tuple[int, int]]) -> None:
 )
 def test_which_way_is_worse(rule: str, kind: str, sign: int) -> None:
     """Few free buffers and few unused adapters are bad, many waits are; a chain of comparisons does not confuse it."""
-    rules = prepare(load_settings(None, {}, {}).settings).rules
+    rules = load_rule_config(load_settings(None, {}, {}).settings).rules
     found = rules.rule(rule)
     assert found is not None
     form = rules.form(found, ObjectName("MQ01", kind, "3"))

@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 from mqvitals_rules.snapshot import Source
 
 
-class Told(Protocol):
+class SourcePoint(Protocol):
     """A value of a source: the end of its interval (ms UTC), the interval's length (None: unknown), and the number."""
 
     @property
@@ -36,7 +36,7 @@ AS_WELL = 0.8
 
 _NEVER = -(1 << 62)
 
-T = TypeVar("T", bound=Told)
+T = TypeVar("T", bound=SourcePoint)
 
 
 def covering(told: Mapping[Source, Sequence[T]], since: int) -> tuple[Source, Sequence[T]]:
@@ -66,7 +66,7 @@ def _first_present(told: Mapping[Source, Sequence[T]]) -> Source:
     return next((source for source in sorted(told) if _last(told[source]) != _NEVER), Source.POLL)
 
 
-def _covered(points: Sequence[Told], since: int) -> int:
+def _covered(points: Sequence[SourcePoint], since: int) -> int:
     return sum(
         min(point.interval_ms, point.ts - since)
         for point in points
@@ -74,5 +74,5 @@ def _covered(points: Sequence[Told], since: int) -> int:
     )
 
 
-def _last(points: Sequence[Told]) -> int:
+def _last(points: Sequence[SourcePoint]) -> int:
     return next((point.ts for point in reversed(points) if point.value is not None), _NEVER)

@@ -1,23 +1,129 @@
-"""A test that is ready to be played, and how to make it from a file's text."""
+"""Rule tests: the form of their files, and the cases decoded from them with every problem at its place."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Annotated
 
 from mqvitals_config.decoder import decode
+from mqvitals_config.facts import FactSettings
 from mqvitals_config.problem import ConfigError, LocatedText, Place, Problem, did_you_mean
-from mqvitals_config.scalars import format_duration
+from mqvitals_config.scalars import DURATION_FORM, format_duration, parse_duration
+from mqvitals_config.schema import Convert
 from mqvitals_config.settings import RuleSettings
-from mqvitals_rules.check import thresholds_of
-from mqvitals_rules.facts import Fact, facts_of
-from mqvitals_rules.pack_test.entry import ExpectEntry, MessageEntry, TestEntry, TestFile
+from mqvitals_config.settings import ThresholdSettings as ThresholdEntry
+from mqvitals_rules.facts import Fact, declared_facts
+from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.rule import Rule
+from mqvitals_rules.rule_config import thresholds_of
 from mqvitals_rules.ruleset import RuleSet, Threshold
 from mqvitals_rules.series import MOST_POLLS, parse_series
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Kind, Reported
 from mqvitals_rules.windows import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A time of a test, in ms since its beginning, and where it is written."""
+
+    ms: int
+    place: Place
+
+
+def _moment(text: LocatedText) -> Moment:
+    return Moment(parse_duration(text), text.place)
+
+
+def _as_written(text: LocatedText) -> LocatedText:
+    return text
+
+
+Duration = Annotated[int, Convert(parse_duration, expected=DURATION_FORM)]
+At = Annotated[Moment, Convert(_moment, expected=DURATION_FORM)]
+Series = Annotated[LocatedText, Convert(_as_written, expected="a series of values", raw=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class FiringEntry:
+    """An alert that must be firing. ``object`` is what the alert is about, or what its rule judges; without it any will do.
+
+    ``cause`` is the rule whose alert must explain it.
+    """
+
+    rule: LocatedText
+    object: LocatedText | None = None
+    severity: Severity | None = None
+    cause: LocatedText | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectEntry:
+    """What must hold after the poll at ``at``. What is not named is not judged.
+
+    ``firing`` names alerts that are firing, every one of them if ``exact`` (and when it is written and empty: nothing is firing);
+    ``not_firing`` rules that have none; ``unknown`` rules that cannot be judged for some object; ``known`` those that can be judged for all.
+    """
+
+    at: At
+    firing: tuple[FiringEntry, ...] | None = None
+    not_firing: tuple[LocatedText, ...] = ()
+    unknown: tuple[LocatedText, ...] = ()
+    known: tuple[LocatedText, ...] = ()
+    exact: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.firing is None and not (self.not_firing or self.unknown or self.known):
+            raise ValueError("this expects nothing; give firing, not_firing, unknown or known")
+
+    @property
+    def rules(self) -> tuple[LocatedText, ...]:
+        """Every rule it names, as often as it does."""
+        return (*(each.rule for each in self.firing or ()), *self.not_firing, *self.unknown, *self.known)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageEntry:
+    """A console message: ``{at: 20s, id: CSQP020E, object: QM01/buffer_pool/3}``. ``object``: what it names, if anything."""
+
+    at: At
+    id: LocatedText
+    object: LocatedText | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TestEntry:
+    """One test. A series that is shorter than the longest of its test goes on with its last value.
+
+    What only SMF tells comes as the SMF record of the interval that ends at the poll; with ``records`` also what polls could tell, and an
+    object without anything else is not polled. ``console`` holds the messages of each owner whose console is followed. ``exact`` is for
+    the expectations that do not say.
+    """
+
+    __test__ = False
+
+    name: LocatedText
+    interval: Duration
+    series: Mapping[LocatedText, Mapping[LocatedText, Series]]
+    expect: tuple[ExpectEntry, ...]
+    facts: FactSettings = field(default_factory=FactSettings)
+    thresholds: tuple[ThresholdEntry, ...] = ()
+    records: bool = False
+    console: Mapping[LocatedText, tuple[MessageEntry, ...]] = field(default_factory=dict)
+    exact: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TestFile:
+    """The whole file. ``exact`` is for the tests that do not say."""
+
+    __test__ = False
+
+    tests: tuple[TestEntry, ...]
+    exact: bool = False
+
 
 BEGIN = 1_767_225_600_000
 """When every test begins: 2026-01-01T00:00:00Z."""
@@ -33,7 +139,7 @@ class Expectation:
 
 
 @dataclass(frozen=True, slots=True)
-class PackTest:
+class RuleTest:
     """A test ready to run. ``messages`` has the owners whose console is followed."""
 
     name: str
@@ -63,11 +169,11 @@ class PackTest:
         return tuple(expected.entry for expected in self.expectations)
 
 
-def decode_tests(path: str, text: str, rules: RuleSet) -> tuple[PackTest, ...]:
+def decode_tests(path: str, text: str, rules: RuleSet) -> tuple[RuleTest, ...]:
     """The tests of a file. Raises ConfigError with everything that is wrong with it."""
     known = {str(rule.id): rule for rule in rules.rules}
     file = decode(path, text, TestFile)
-    tests: list[PackTest] = []
+    tests: list[RuleTest] = []
     problems: list[Problem] = []
     for index, entry in enumerate(file.tests):
         reader = _Reader(f"tests[{index}]", known, rules.kinds)
@@ -87,13 +193,13 @@ class _Reader:
         self._kinds = kinds
         self.problems: list[Problem] = []
 
-    def test(self, entry: TestEntry, *, exact: bool) -> PackTest:
+    def test(self, entry: TestEntry, *, exact: bool) -> RuleTest:
         objects: dict[ObjectName, Mapping[str, tuple[Reported, ...]]] = {}
         for text, metrics in entry.series.items():
             name = self._object(text, f"{self._key}.series")
             if name is not None:
                 objects[name] = self._series(self._kinds[name.kind], metrics)
-        facts, found = facts_of(entry.facts)
+        facts, found = declared_facts(entry.facts)
         self.problems += found
         thresholds, found = thresholds_of(RuleSettings(thresholds=entry.thresholds), dict(self._rules))
         self.problems += found
@@ -103,7 +209,7 @@ class _Reader:
         }
         if entry.interval <= 0:
             self._refuse(entry.name.place, f"{self._key}.interval", "the interval must be longer than 0s")
-        return PackTest(
+        return RuleTest(
             str(entry.name),
             entry.name.place,
             entry.interval,
@@ -174,3 +280,14 @@ class _Reader:
                 if each.object is not None:
                     self._object(each.object, key)
             yield Expectation(poll, expected, exact if expected.exact is None else expected.exact)
+
+
+SUFFIX = ".test.yaml"
+"""How the name of every file of tests ends; what stands before it is the name of the pack, or the stem of the file of rules."""
+
+
+def shipped_tests() -> dict[str, tuple[str, str]]:
+    """Pack -> file name and text of its tests, in order of name."""
+    folder = files("mqvitals_rules") / "packs"
+    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(SUFFIX))
+    return {name.removesuffix(SUFFIX): (name, (folder / name).read_text("utf-8")) for name in names}

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 
 from mqvitals_rules.expression import Expression
 from mqvitals_rules.form import Form
-from mqvitals_rules.pack_test.game import Game
-from mqvitals_rules.pack_test.test_case import PackTest
 from mqvitals_rules.ruleset import RuleSet
 from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName, Snapshot
+from mqvitals_rules.testing.cases import RuleTest
+from mqvitals_rules.testing.runner import RuleTestRun
 
 SIDES: tuple[bool | None, ...] = (True, False, None)
 
@@ -73,7 +73,7 @@ class Coverage:
         """All rules, in the order of their files."""
         return tuple(self._rules.values())
 
-    def watch(self, test: PackTest, game: Game) -> Observer:
+    def watch(self, test: RuleTest, game: RuleTestRun) -> Observer:
         """Take note of a test's expectations, and of what comes up while it is played."""
         exact = any(expected.exact and expected.entry.firing is not None for expected in test.expectations)
         counted = {name: found for name, found in self._rules.items() if exact or name in test.rules}
@@ -93,7 +93,7 @@ class Coverage:
 class Observer:
     """Sees one test being played."""
 
-    def __init__(self, coverage: Coverage, counted: dict[str, RuleCoverage], game: Game) -> None:
+    def __init__(self, coverage: Coverage, counted: dict[str, RuleCoverage], game: RuleTestRun) -> None:
         self._coverage = coverage
         self._counted = counted
         self._game = game
@@ -135,7 +135,7 @@ class Observer:
                 decided[case] = truth is not False
 
 
-def _note(found: RuleCoverage, test: PackTest) -> None:
+def _note(found: RuleCoverage, test: RuleTest) -> None:
     found.tests += 1
     for expected in test.expectations:
         entry = expected.entry

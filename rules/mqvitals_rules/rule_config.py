@@ -1,21 +1,23 @@
-"""Settings made ready for judging: rules with the site's thresholds, and its facts; every mistake at its place in the configuration.
+"""The rules, thresholds and facts in force, from the settings; every mistake at its place in the configuration.
 
-``mqvitals_config`` has checked the settings' shapes; here their words meet the rules and the vocabulary.
+``mqvitals_config`` checks the form of settings. Here rule ids, parameters, patterns and words are checked against the
+rules and the vocabulary.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from mqvitals_config.problem import ConfigError, Problem, did_you_mean
 from mqvitals_config.settings import RuleSettings, Settings
-from mqvitals_rules.facts import Facts, facts_of
+from mqvitals_rules.facts import Facts, declared_facts
 from mqvitals_rules.form import Form
-from mqvitals_rules.pattern import pattern_of
-from mqvitals_rules.rule import Parameter, Rule
+from mqvitals_rules.pattern import ObjectPattern, pattern_of
+from mqvitals_rules.rule import Rule, RuleParameter
 from mqvitals_rules.ruleset import RuleSet, Threshold, read_rules
 from mqvitals_rules.template import with_unit
+from mqvitals_rules.vocabulary.metric import Kind
 from mqvitals_rules.vocabulary.tables import KINDS
 
 _SHARES = frozenset({"pct", "%"})
@@ -25,7 +27,7 @@ _NEVER_NEGATIVE = frozenset(metric.unit for kind in KINDS.values() for metric in
 
 
 @dataclass(frozen=True, slots=True)
-class Judging:
+class RuleConfig:
     """What an engine needs of the configuration."""
 
     rules: RuleSet
@@ -34,19 +36,19 @@ class Judging:
 
 def check_settings(settings: Settings) -> tuple[Problem, ...]:
     """Everything in the settings that does not fit the rules or the vocabulary, and everything wrong in the rule files they name."""
-    _, problems = _prepare(settings)
+    _, problems = _load(settings)
     return tuple(sorted(problems))
 
 
-def prepare(settings: Settings) -> Judging:
+def load_rule_config(settings: Settings) -> RuleConfig:
     """The rules and facts in force. Raises ConfigError with what ``check_settings`` finds."""
-    judging, problems = _prepare(settings)
+    judging, problems = _load(settings)
     if judging is None or problems:
         raise ConfigError(problems)
     return judging
 
 
-def readable(settings: Settings) -> Judging:
+def readable_rule_config(settings: Settings) -> RuleConfig:
     """What of the rules and facts can be read, for looking at what others have judged: a mistake must not keep anyone from that."""
     compiled: dict[str, Form] = {}
     rules, _ = read_rules(KINDS, settings.rules.files, compiled)
@@ -55,18 +57,18 @@ def readable(settings: Settings) -> Judging:
     if wrong:
         # One whose pattern cannot be read would count for every object.
         thresholds = ()
-    facts, _ = facts_of(settings.facts)
+    facts, _ = declared_facts(settings.facts)
     disabled = frozenset(map(str, settings.rules.disabled))
-    return Judging(RuleSet(tuple(known.values()), KINDS, thresholds, disabled, compiled), Facts(KINDS, facts))
+    return RuleConfig(RuleSet(tuple(known.values()), KINDS, thresholds, disabled, compiled), Facts(KINDS, facts))
 
 
-def _prepare(settings: Settings) -> tuple[Judging | None, list[Problem]]:
+def _load(settings: Settings) -> tuple[RuleConfig | None, list[Problem]]:
     compiled: dict[str, Form] = {}
     rules, problems = read_rules(KINDS, settings.rules.files, compiled)
     # A rule that cannot be read must not make its own thresholds look misspelt too.
     thresholds, found = thresholds_of(settings.rules, {str(rule.id): rule for rule in rules}, complete=not problems)
     problems += found
-    facts, found = facts_of(settings.facts)
+    facts, found = declared_facts(settings.facts)
     problems += found
     if problems:
         return None, problems
@@ -75,7 +77,7 @@ def _prepare(settings: Settings) -> tuple[Judging | None, list[Problem]]:
         ruleset = RuleSet(rules, KINDS, thresholds, disabled, compiled)
     except ConfigError as error:
         return None, [*error.problems]
-    return Judging(ruleset, Facts(KINDS, facts)), []
+    return RuleConfig(ruleset, Facts(KINDS, facts)), []
 
 
 def thresholds_of(
@@ -106,7 +108,7 @@ def thresholds_of(
                 )
             )
             continue
-        refusal = impossible(rule.parameters[entry.parameter], entry.value)
+        refusal = impossible_value(rule.parameters[entry.parameter], entry.value)
         if refusal:
             problems.append(Problem(entry.value.place, f"{key}.value", refusal))
         pattern = None
@@ -117,7 +119,7 @@ def thresholds_of(
     return tuple(thresholds), problems
 
 
-def impossible(parameter: Parameter, value: float) -> str:
+def impossible_value(parameter: RuleParameter, value: float) -> str:
     """Why ``value`` cannot be meant for a parameter, for its unit; empty when it can.
 
     A rule whose own value breaks a unit's limit knows why: it is not held to it.
@@ -133,3 +135,47 @@ def impossible(parameter: Parameter, value: float) -> str:
 
 def _no_rule(rule_id: str, rules: Mapping[str, Rule]) -> str:
     return f"there is no rule {rule_id!r}" + (did_you_mean(rule_id, rules) or "; 'mqvitals rules list' shows all")
+
+
+def ineffective_thresholds(settings: Settings) -> Iterator[Problem]:
+    """What is to be said of each. The settings must be without problems."""
+    entries = settings.rules.thresholds
+    for index, entry in enumerate(entries):
+        key = f"rules.thresholds[{index}]"
+        later = next(
+            (
+                each
+                for each in entries[index + 1 :]
+                if (each.rule, each.parameter) == (entry.rule, entry.parameter)
+                and (each.objects is None or each.objects == entry.objects)
+            ),
+            None,
+        )
+        if later is not None:
+            yield Problem(
+                entry.rule.place, key, f"warning: this never counts: {later.rule.place} says another value for the same"
+            )
+        elif entry.objects is not None:
+            reason = _nothing_like(ObjectPattern.parse(entry.objects), settings)
+            if reason:
+                yield Problem(entry.objects.place, f"{key}.objects", f"warning: this selects nothing: {reason}")
+
+
+def _nothing_like(pattern: ObjectPattern, settings: Settings) -> str:
+    """Why no object can be selected; empty where that is not certain."""
+    kind = KINDS[pattern.kind]
+    if kind.single and not pattern.name.fullmatch(""):
+        return f"a {kind.name} has no name of its own; write owner/{kind.name}"
+    owners = _owners(kind, settings)
+    if owners is not None and not any(map(pattern.owner.fullmatch, owners)):
+        return f"objects of kind {kind.name} belong to {', '.join(owners) or 'nobody'}"
+    return ""
+
+
+def _owners(kind: Kind, settings: Settings) -> tuple[str, ...] | None:
+    """All who can own objects of a kind; None where records or answers may tell of others."""
+    names = tuple(str(each.name) for each in settings.queue_managers)
+    if not names or settings.smf.watch is not None or settings.name is None:
+        return None
+    group = str(settings.name)
+    return (group,) if kind.of_group else (*names, group)

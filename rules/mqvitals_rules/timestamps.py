@@ -11,7 +11,7 @@ def iso(moment: int) -> str:
     return f"{datetime.fromtimestamp(whole, UTC):%Y-%m-%dT%H:%M:%S}.{ms:03d}Z"
 
 
-def parse(text: str) -> int:
+def parse_iso(text: str) -> int:
     """Read what ``iso`` writes, and any ISO 8601 moment that names its offset.
 
     Raises ValueError when the text is no moment or names no offset.

@@ -60,7 +60,7 @@ TIERS = {
 """What the letters of a rule's tier stand for; between them ``>`` is better with, ``+`` and, ``|`` or."""
 
 
-def page(rules: Iterable[Rule]) -> str:
+def rules_page(rules: Iterable[Rule]) -> str:
     """The whole page, ending with a line's end; rules by topic, in the order of their files."""
     rules = tuple(rules)
     by_topic: dict[str, list[Rule]] = {}
@@ -81,38 +81,38 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def severities(rule: Rule) -> str:
+def severity_text(rule: Rule) -> str:
     """``warning; critical when used_pct >= critical_pct``."""
     cases = [f"{case.severity.name.lower()} when {one_line(case.when)}" for case in rule.severity_if]
     return "; ".join([rule.severity.name.lower(), *cases])
 
 
-def commands(rule: Rule) -> tuple[tuple[str, str], ...]:
+def mqsc_commands(rule: Rule) -> tuple[tuple[str, str], ...]:
     """The MQSC commands of a rule, each with the condition under which it is the one to use; the usual one, without condition, first."""
     usual = ((str(rule.mqsc), ""),) if rule.mqsc else ()
     return usual + tuple((str(case.mqsc), str(case.when)) for case in rule.mqsc_if)
 
 
-def hold(rule: Rule) -> str:
+def hold_text(rule: Rule) -> str:
     """``2 polls``, ``3 of 5 polls``, ``2 polls or 1 record``, ``5m``, ``at once``."""
     if rule.hold.duration_ms is not None:
         return format_duration(rule.hold.duration_ms)
     if rule.hold.polls == (rule.hold.records or 1) == 1:
         return "at once"
     if rule.hold.of is not None:
-        return f"{rule.hold.polls} of {counted(rule.hold.of, rule.hold.records)}"
-    return counted(rule.hold.polls, rule.hold.records)
+        return f"{rule.hold.polls} of {count_text(rule.hold.of, rule.hold.records)}"
+    return count_text(rule.hold.polls, rule.hold.records)
 
 
-def clears(rule: Rule) -> str:
+def clear_text(rule: Rule) -> str:
     """``used_pct < clear_pct, on 3 polls``, ``..., on 3 polls or 2 records``, ``..., for 10m``."""
     condition = "the condition does not hold" if rule.clear.when is None else one_line(rule.clear.when)
     if rule.clear.duration_ms is not None:
         return f"{condition}, for {format_duration(rule.clear.duration_ms)}"
-    return f"{condition}, on {counted(rule.clear.polls, rule.clear.records)}"
+    return f"{condition}, on {count_text(rule.clear.polls, rule.clear.records)}"
 
 
-def counted(polls: int, records: int | None) -> str:
+def count_text(polls: int, records: int | None) -> str:
     """``3 polls``, ``3 polls or 2 records``: the numbers of each that count."""
     words = f"{polls} poll{'s' * (polls != 1)}"
     return words if records is None else f"{words} or {records} record{'s' * (records != 1)}"
@@ -131,16 +131,16 @@ def _section(rule: Rule) -> Iterator[str]:
     yield "```"
     yield ""
     facts = {
-        "Severity": severities(rule),
-        "Hold": hold(rule),
-        "Clears": clears(rule),
+        "Severity": severity_text(rule),
+        "Hold": hold_text(rule),
+        "Clears": clear_text(rule),
         "Explained by": ", ".join([*rule.caused_by, *(f"{each} of its partner" for each in rule.caused_by_partner)]),
         "Needs": ", ".join(rule.needs),
         "Advice": one_line(rule.advice),
         "Caveat": one_line(rule.caveat),
         "Source": "; ".join(f"*{source.document}*, {source.section}" for source in rule.sources),
         "Next": "; ".join(
-            f"`{one_line(mqsc)}`" + (f" when `{one_line(when)}`" if when else "") for mqsc, when in commands(rule)
+            f"`{one_line(mqsc)}`" + (f" when `{one_line(when)}`" if when else "") for mqsc, when in mqsc_commands(rule)
         ),
     }
     yield from (f"- **{name}**: {_escaped(text) if name != 'Next' else text}" for name, text in facts.items() if text)

@@ -1,0 +1,298 @@
+"""Runs rule tests through a real engine and compares each poll with what the test expects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from mqvitals_config.problem import LocatedText, Place
+from mqvitals_config.scalars import format_duration
+from mqvitals_rules.derived import with_derived
+from mqvitals_rules.engine import Engine
+from mqvitals_rules.facts import Facts
+from mqvitals_rules.finding import Finding, find
+from mqvitals_rules.form import Form
+from mqvitals_rules.history import MemoryHistory
+from mqvitals_rules.lifecycle.alert import Alert, AlertState
+from mqvitals_rules.ruleset import RuleSet
+from mqvitals_rules.scene import Scene
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
+from mqvitals_rules.testing.cases import BEGIN, Expectation, FiringEntry, RuleTest, decode_tests
+from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported
+from mqvitals_rules.world import ObjectState
+
+if TYPE_CHECKING:
+    from mqvitals_rules.testing.coverage import Coverage
+
+_RECORD = "SMF"
+"""The probe of the records of a test."""
+_NO_RECORD = (Absence.NO_ANSWER, Absence.NEEDS_SMF)
+"""Of what a record would tell: that no record came."""
+
+
+class RuleTestRun:
+    """One test under way. ``rules`` are those in force for it."""
+
+    def __init__(self, test: RuleTest, rules: RuleSet) -> None:
+        self._test = test
+        self._facts = Facts(rules.kinds, test.facts)
+        self._history = MemoryHistory()
+        for owner, messages in test.messages.items():
+            self._history.follow(owner)
+            for message in messages:
+                self._history.add_message(owner, message)
+        self.rules = replace(rules, thresholds=(*rules.thresholds, *test.thresholds)) if test.thresholds else rules
+        self._engine = Engine(self.rules, self._facts, self._history, review_ms=0)
+        self._unknown: dict[str, frozenset[str]] = {}
+        self._scene = Scene(rules.kinds, self._engine.world, self._history)
+        self.now = BEGIN
+        self._owners = tuple(dict.fromkeys(name.owner for name in test.objects))
+
+    def snapshots(self, poll: int) -> Iterator[Snapshot]:
+        """Play a poll: what each owner says, after it has been judged."""
+        self.now = BEGIN + poll * self._test.interval_ms
+        for owner in self._owners:
+            snapshot = self._snapshot(owner, poll)
+            self._history.add(snapshot)
+            found = self._engine.evaluate(snapshot)
+            self._unknown[owner] = frozenset(count.rule for count in (*found.unknown, *found.unknown_advice))
+            yield snapshot
+
+    @property
+    def alerts(self) -> tuple[Alert, ...]:
+        """Every alert that is pending or firing now."""
+        return self._engine.open_alerts
+
+    @property
+    def unknown(self) -> frozenset[str]:
+        """The rules that cannot be judged for some object."""
+        return frozenset[str]().union(*self._unknown.values())
+
+    def scene(self, state: ObjectState) -> Scene:
+        """What a rule sees that judges an object now."""
+        self._scene.enter(state, self.now)
+        return self._scene
+
+    def state(self, name: ObjectName) -> ObjectState | None:
+        """What is known of an object."""
+        return self._engine.world.state(name)
+
+    def finding(self, form: Form, name: ObjectName) -> Finding | None:
+        """What a rule says of an object now; None of an object that nothing was told of."""
+        state = self.state(name)
+        if state is None:
+            return None
+        return find(form, self.rules.kinds, self._engine.world, self._history, state, self.now)
+
+    def judged(self, rule: str) -> Iterator[Finding]:
+        """What a rule says now of each object that it is in force for."""
+        for name in self._test.objects:
+            for form in self.rules.forms(name):
+                if form.id == rule and (found := self.finding(form, name)) is not None:
+                    yield found
+
+    def _snapshot(self, owner: str, poll: int) -> Snapshot:
+        kinds = self.rules.kinds
+        readings: list[Reading] = []
+        group = False
+        for name, metrics in self._test.objects.items():
+            if name.owner == owner:
+                kind = kinds[name.kind]
+                group = group or kind.of_group
+                told = {metric: values[min(poll, len(values) - 1)] for metric, values in metrics.items()}
+                readings += self._readings(name, kind, told, poll)
+        return Snapshot(owner, group, poll + 1, self.now, tuple(readings))
+
+    def _readings(self, name: ObjectName, kind: Kind, told: Mapping[str, Reported], poll: int) -> Iterator[Reading]:
+        test = self._test
+        recorded = {metric for metric in told if _from_record(kind, metric, test)}
+        polled = {metric: value for metric, value in told.items() if metric not in recorded}
+        if polled:
+            answered = any(value is not Absence.NO_ANSWER for value in polled.values())
+            interval = test.interval_ms if poll else None
+            values = with_derived(name.kind, polled)
+            yield Reading(name, kind.poll, self.now, values, interval, answered=answered)
+        record = {metric: told[metric] for metric in recorded if told[metric] not in _NO_RECORD}
+        if record:
+            # The record of the interval that ends at this poll.
+            values = with_derived(name.kind, record)
+            yield Reading(name, _RECORD, self.now, values, test.interval_ms, poll=False, source=Source.SMF)
+
+
+def _from_record(kind: Kind, name: str, test: RuleTest) -> bool:
+    metric = kind.metric(name)
+    return metric is not None and (metric.needs_smf or (test.records and bool(metric.smf)))
+
+
+_TRUTH = {True: "true", False: "false", None: "unknown"}
+
+MOST_REASONS = 3
+"""So many objects of a rule are explained in one failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleTestFailure:
+    """An expectation that does not hold: of which test, ``at`` how many ms of it, what was expected, what was, and why that was so."""
+
+    place: Place
+    test: str
+    at: int
+    expected: str
+    actual: str
+    why: str
+
+    def __str__(self) -> str:
+        why = f"; {self.why}" if self.why else ""
+        return (
+            f"{self.place}: {self.test}, after {format_duration(self.at)}: "
+            f"expected {self.expected}, but {self.actual}{why}"
+        )
+
+
+class ExpectationCheck:
+    """One expectation of a test at its moment."""
+
+    def __init__(self, test: str, expected: Expectation, game: RuleTestRun) -> None:
+        self._test = test
+        self._expected = expected
+        self._game = game
+
+    def failures(self) -> Iterator[RuleTestFailure]:
+        """Every difference."""
+        entry = self._expected.entry
+        left = [alert for alert in self._game.alerts if alert.state is AlertState.FIRING]
+        firing = tuple(left)
+        for each in entry.firing or ():
+            alert = _found(each, left)
+            if alert is None:
+                yield self._not_firing(each)
+                continue
+            left.remove(alert)
+            if each.severity is not None and alert.severity is not each.severity:
+                yield self._severity(each, alert)
+            if each.cause is not None and (alert.cause is None or alert.cause.rule != each.cause):
+                by = "nothing" if alert.cause is None else f"{alert.cause.rule} on {alert.cause.object}"
+                expected = f"{each.rule} on {alert.scope} to be explained by {each.cause}"
+                yield self._failure(each.cause.place, expected, f"it is explained by {by}", self._why_not(each, alert))
+        if entry.firing == () or (entry.firing is not None and self._expected.exact):
+            others = "nothing firing" if not entry.firing else "nothing else firing"
+            yield from (self._firing(entry.at.place, others, alert) for alert in left)
+        for rule in entry.not_firing:
+            expected = f"{rule} not firing"
+            yield from (self._firing(rule.place, expected, alert) for alert in firing if alert.key.rule == rule)
+        for rule in entry.unknown:
+            if rule not in self._game.unknown:
+                yield self._known(rule)
+        for rule in entry.known:
+            if rule in self._game.unknown:
+                yield self._unknown(rule)
+
+    def _failure(self, place: Place, expected: str, actual: str, why: str) -> RuleTestFailure:
+        return RuleTestFailure(place, self._test, self._expected.entry.at.ms, expected, actual, why)
+
+    def _not_firing(self, each: FiringEntry) -> RuleTestFailure:
+        where = "" if each.object is None else f" on {each.object}"
+        alerts = [alert for alert in self._game.alerts if _is_of(each, alert)]
+        actual = "it is not firing"
+        if alerts and alerts[0].state is AlertState.PENDING:
+            alert = alerts[0]
+            actual = f"it is pending, after {alert.true_polls} poll{'s' * (alert.true_polls != 1)} that counted"
+        findings = self._game.judged(each.rule)
+        rule = self._game.rules.rule(each.rule)
+        if each.object is not None and rule is not None:
+            findings = (
+                found
+                for found in findings
+                if each.object in (str(found.name), str(ObjectName(found.name.owner, rule.about)))
+            )
+        of = each.object or "an object that it judges"
+        why = _why(findings) or f"at this poll the test tells nothing of {of}"
+        return self._failure(each.rule.place, f"{each.rule} firing{where}", actual, why)
+
+    def _why_not(self, each: FiringEntry, alert: Alert) -> str:
+        """Why no alert of the rule that should explain this one does."""
+        rule = self._game.rules.rule(each.rule)
+        if rule is not None and each.cause not in rule.causes:
+            return f"{each.rule} does not name {each.cause} under caused_by"
+        firing = {other.key.rule for other in self._game.alerts if other.state is AlertState.FIRING}
+        if each.cause not in firing:
+            return f"{each.cause} is not firing"
+        return (
+            f"nothing that {each.cause} fires about is told to belong to {alert.scope}" if alert.cause is None else ""
+        )
+
+    def _severity(self, each: FiringEntry, alert: Alert) -> RuleTestFailure:
+        assert each.severity is not None
+        expected = f"{each.rule} on {alert.scope} to be {each.severity.name.lower()}"
+        return self._failure(
+            each.rule.place, expected, f"it is {alert.severity.name.lower()}", _why(self._of(alert), severity=True)
+        )
+
+    def _firing(self, place: Place, expected: str, alert: Alert) -> RuleTestFailure:
+        actual = f"{alert.key.rule} on {alert.scope} is firing ({alert.summary})"
+        return self._failure(place, expected, actual, _why(self._of(alert)))
+
+    def _known(self, rule: LocatedText) -> RuleTestFailure:
+        return self._failure(
+            rule.place,
+            f"{rule} unknown for some object",
+            "it is known for all",
+            _why(self._game.judged(rule)) or "it judges none of the objects",
+        )
+
+    def _unknown(self, rule: LocatedText) -> RuleTestFailure:
+        findings = [found for found in self._game.judged(rule) if found.when.truth is None]
+        return self._failure(rule.place, f"{rule} known for all objects", "it is unknown for some", _why(findings))
+
+    def _of(self, alert: Alert) -> Iterator[Finding]:
+        return (found for found in self._game.judged(alert.key.rule) if found.name == alert.scope)
+
+
+def _found(entry: FiringEntry, alerts: Iterable[Alert]) -> Alert | None:
+    """The alert that an entry means: of several the one of the right severity, if there is one."""
+    fitting = [alert for alert in alerts if _is_of(entry, alert)]
+    right = (alert for alert in fitting if entry.severity in (None, alert.severity))
+    return next(right, fitting[0] if fitting else None)
+
+
+def _is_of(entry: FiringEntry, alert: Alert) -> bool:
+    return alert.key.rule == entry.rule and (
+        entry.object is None or entry.object in (str(alert.key.object), str(alert.scope))
+    )
+
+
+def _why(findings: Iterable[Finding], *, severity: bool = False) -> str:
+    """The condition with its values, and what it comes to, of the first objects."""
+    texts: list[str] = []
+    for found in findings:
+        if len(texts) == MOST_REASONS:
+            texts.append("and others")
+            break
+        text = f"{found.name}: {' '.join(found.when.filled.split())} is {_TRUTH[found.when.truth]}"
+        if found.when.truth is None and found.when.missing:
+            text += " for " + ", ".join(f"{name} ({absence.value})" for name, absence in found.when.missing)
+        if severity and found.severity is None:
+            text += ", and its severity unknown"
+        texts.append(text)
+    return "; ".join(texts)
+
+
+def run_test(test: RuleTest, rules: RuleSet, coverage: Coverage | None = None) -> list[RuleTestFailure]:
+    """Play one test; every expectation that does not hold. ``coverage`` takes note of what the test exercises."""
+    game = RuleTestRun(test, rules)
+    watch = None if coverage is None else coverage.watch(test, game)
+    failures: list[RuleTestFailure] = []
+    for poll in range(test.polls):
+        for snapshot in game.snapshots(poll):
+            if watch is not None:
+                watch.look(snapshot)
+        for expected in test.expectations:
+            if expected.poll == poll:
+                failures += ExpectationCheck(test.name, expected, game).failures()
+    return failures
+
+
+def run_tests(path: str, text: str, rules: RuleSet) -> list[RuleTestFailure]:
+    """Play every test of a file; what fails. Raises ConfigError as ``decode_tests``."""
+    return [failure for test in decode_tests(path, text, rules) for failure in run_test(test, rules)]
