@@ -27,7 +27,7 @@ from mqvitals_agent.commandline.arguments import duration, speed, speed_word
 from mqvitals_agent.commandline.failure import Failure
 from mqvitals_agent.connection.recording import read
 from mqvitals_agent.journal import Journal
-from mqvitals_agent.notify.notifier import Notifier
+from mqvitals_agent.notify.delivery import Notifier
 from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.state import Group, Member, PageSet, Pool
 from mqvitals_agent.store.reader import StoreReader

@@ -26,19 +26,16 @@ from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.connection.header import RecordingError
 from mqvitals_agent.garbage import out_of_the_way, rare_collections
 from mqvitals_agent.journal import Journal
-from mqvitals_agent.notify.notifier import Notifier
-from mqvitals_agent.notify.outbox import StoreOutbox
-from mqvitals_agent.notify.owing import Owing
+from mqvitals_agent.notify.delivery import Notifier
+from mqvitals_agent.notify.outbox import Outbox
 from mqvitals_agent.service.keeper import Stored
 from mqvitals_agent.service.service import Service
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.notice_row import OwedNotice
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.thread_worker import ThreadWorker, WorkerEndedError
 from mqvitals_config.problem import ConfigError, LocatedText, Place
 from mqvitals_config.scalars import format_duration
 from mqvitals_config.settings import Settings
-from mqvitals_rules.lifecycle.alert import Transition
 from mqvitals_rules.timestamps import iso
 
 INTERRUPTED = 130
@@ -133,12 +130,19 @@ class Run:
         self._telling: set[asyncio.Task[None]] = set()
         self._worker = ThreadWorker(clock=watched.clock)
         self._notifier: Notifier | None = None
-        self._outbox: StoreOutbox | None = None
         self._leave_by: float | None = None
         self._mistake: BaseException | None = None
         self._rereading = asyncio.Lock()
         self._refused = ""
         self._files = SettingsWatch(watched.machine, self._reload)
+        settings = self._in_force.settings
+        self._outbox = Outbox(
+            lambda: self._service.ledger,
+            self._worker.call,
+            settings.receivers,
+            self._in_force.judging.rules,
+            settings.name or "",
+        )
 
     async def live(self) -> int:
         """Work until a signal comes or the time is over; returns the exit code. Says itself what kept it from working."""
@@ -152,7 +156,7 @@ class Run:
             watched.clock,
             self._journal,
             source=watched.source,
-            owed=self._owed,
+            owed=self._outbox.pending,
             tap=None if self._recorder is None else self._record,
             stored=self._stored,
             uniform=watched.uniform,
@@ -258,7 +262,7 @@ class Run:
 
     async def _farewell(self) -> None:
         """All is stored and the store still open: send what can be sent, and say what waits for the next run."""
-        if self._notifier is None or self._outbox is None:
+        if self._notifier is None:
             return
         rest = _GRACE_S if self._leave_by is None else max(self._leave_by - time.monotonic(), 0)
         await self._notifier.drain(rest)
@@ -266,7 +270,7 @@ class Run:
         if self._telling:
             await asyncio.wait(self._telling, timeout=_FAREWELL_S)
         try:
-            owed = await self._outbox.owed()
+            owed = await self._outbox.counts()
         except StoreError:
             # It has been told of already, by whoever wrote last.
             return
@@ -293,18 +297,6 @@ class Run:
         """In the worker's thread."""
         if self._recorder is not None:
             self._recorder.write(exchange, self._service.header)
-
-    def _owed(self, changes: Sequence[tuple[int, Transition]]) -> list[OwedNotice]:
-        """What changes of alerts owe to receivers. In the worker's thread."""
-        return self._owing()(changes)
-
-    def _introduced(self, names: Sequence[str], now: int) -> list[OwedNotice]:
-        """What receivers that are new are owed. In the worker's thread."""
-        return self._owing().introduced(names, now)
-
-    def _owing(self) -> Owing:
-        settings = self._in_force.settings
-        return Owing(settings.receivers, self._in_force.judging.rules, self._service.ledger, settings.name or "")
 
     def _stored(self, stored: Stored) -> None:
         """A cycle has been stored: the store is open, and there may be news for receivers."""
@@ -339,9 +331,7 @@ class Run:
             await self._worker.call(lambda: None)
 
     def _begin_telling(self) -> None:
-        self._outbox = StoreOutbox(self._service.ledger, self._worker.call, self._introduced)
-        receivers = self._in_force.settings.receivers
-        self._notifier = Notifier(receivers, self._outbox, self._watched.clock, self._journal, self._watched.chance_of)
+        self._notifier = Notifier(self._outbox, self._watched.clock, self._journal, self._watched.chance_of)
         telling = self._start(self._notifier.run())
         self._telling.add(telling)
         telling.add_done_callback(self._told)
@@ -413,6 +403,8 @@ class Run:
             return "", ()
         self._service.reload(in_force.settings, in_force.judging, roll.connectors, roll.others)
         self._in_force = in_force
+        settings = in_force.settings
+        self._outbox.configure(settings.receivers, in_force.judging.rules, settings.name or "")
         self._watched = replace(self._watched, roll=roll)
         self._journal.set(form=in_force.settings.log.format, level=in_force.settings.log.level)
         if self._notifier is not None:

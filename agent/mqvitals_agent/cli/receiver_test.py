@@ -35,20 +35,21 @@ def add_test_arguments(parser: argparse.ArgumentParser) -> None:
 def run_test(arguments: argparse.Namespace) -> int:
     """Post the test alert; returns the exit code. Raises Failure when there is no such receiver, or it did not take it."""
     from mqvitals_agent.bounded_call import run_in_loop
-    from mqvitals_agent.notify.answer import Verdict
-    from mqvitals_agent.notify.trial import try_receiver
+    from mqvitals_agent.notify.delivery import make_receiver
+    from mqvitals_agent.notify.receiver import DeliveryStatus, send_test_alert
     from mqvitals_agent.text.terminal import safe
 
-    receiver = _receiver(arguments)
-    for status, answer in run_in_loop(try_receiver(receiver, now_ms())):
-        if answer.verdict is not Verdict.ACCEPTED:
+    settings, now = _receiver(arguments), now_ms()
+    receiver = make_receiver(settings, lambda: now)
+    for status, outcome in run_in_loop(send_test_alert(receiver, settings, now)):
+        if outcome.status is not DeliveryStatus.ACCEPTED:
             raise Failure(
-                f"receiver {receiver.name} did not accept the test alert, {status.value}: {safe(answer.text)}",
+                f"receiver {settings.name} did not accept the test alert, {status.value}: {safe(outcome.text)}",
                 hint="the agent would try it again for a day, and then give it up"
-                if answer.verdict is Verdict.REFUSED
+                if outcome.status is DeliveryStatus.REFUSED
                 else "the agent would go on trying",
             )
-        print(f"{status.value:<8}  {answer.verdict.value}  {safe(answer.text)}")
+        print(f"{status.value:<8}  {outcome.status.value}  {safe(outcome.text)}")
     return ExitCode.DONE
 
 

@@ -1,1 +1,1 @@
-"""From alerts to notices: which transitions are told to whom (``pipeline``), kept in the store, delivered by webhook."""
+"""Notifies receivers about alerts: decides, builds payloads, keeps notifications in the outbox, and delivers them."""

@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from mqvitals_agent.journal import Fact, Level
-from mqvitals_agent.notify.log import Log
+from mqvitals_agent.notify.decision import OPERATIONAL
 from mqvitals_agent.notify.payload import fingerprint
-from mqvitals_agent.notify.pipeline import OPERATIONAL
 from mqvitals_agent.view.alerts import began_ts, duration_words, summary_with_owner
 from mqvitals_rules.lifecycle.alert import AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import Snapshot
+
+
+class Log(Protocol):
+    """Lines about events; ``Journal`` is one."""
+
+    def say(self, event: str, text: str, *, level: Level = "info", **facts: Fact) -> None:
+        """Write a line."""
+        ...
+
+    def changed(self, key: str, event: str, text: str, *, level: Level = "info", **facts: Fact) -> bool:
+        """Write a line when ``text`` differs from the last one for ``key``, and say whether it does.
+
+        An empty text forgets the key, and says whether there was one.
+        """
+        ...
+
 
 _LEVELS: dict[Severity, Level] = {Severity.CRITICAL: "error", Severity.WARNING: "warning", Severity.INFO: "info"}
 

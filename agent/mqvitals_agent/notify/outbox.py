@@ -1,105 +1,177 @@
-"""The outbox: the notices that are owed, as those who deliver them see it."""
+"""The outbox: notifications that receivers are owed, from the change of an alert to their delivery, kept in the store."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
+from mqvitals_agent.notify.decision import Decision, decide, inhibitions
+from mqvitals_agent.notify.payload import RuleText, content, notification
 from mqvitals_agent.store.notice_row import NoticeOutcome, OwedNotice, StoredNotice
-from mqvitals_agent.store.receiver_row import Adoption, Introduced
-from mqvitals_config.receiver import Receiver
+from mqvitals_agent.store.receiver_row import Adoption
+from mqvitals_config.receiver import Receiver as ReceiverSettings
+from mqvitals_rules.lifecycle.alert import Alert, Transition
+from mqvitals_rules.present import Present
+from mqvitals_rules.ruleset import RuleSet
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Reported
+
+if TYPE_CHECKING:
+    from mqvitals_agent.store.alert_row import StoredAlert
+    from mqvitals_agent.store.resilient import ResilientStore
+    from mqvitals_agent.store.writer import Store
 
 T = TypeVar("T")
 
 
-class Outbox(Protocol):
-    """Where owed notices are. Every method raises StoreError."""
+class StoreThread(Protocol):
+    """Runs a function on the thread that the store belongs to; awaits its result or exception."""
 
-    async def due(self, receiver: str, now: int, limit: int) -> Sequence[StoredNotice]:
-        """The oldest notices owed to a receiver, in their order, up to the first that is not due at ``now`` (ms UTC)."""
-        ...
-
-    async def done(self, number: int, ts: int, outcome: NoticeOutcome, error: str) -> None:
-        """A notice has been accepted, or refused for good because of ``error``."""
-        ...
-
-    async def failed(self, number: int, ts: int, error: str, next_ts: int, *, refused: bool) -> None:
-        """An attempt failed at ``ts`` because of ``error``, ``refused``: of the notice; the next is due at ``next_ts``."""
-        ...
-
-    async def next_due(self, receiver: str, now: int) -> int | None:
-        """When the next notice that waits at ``now`` will be due, ms UTC; None: none does."""
-        ...
-
-    async def adopt(self, receivers: Sequence[Receiver], ts: int) -> Adoption:
-        """From ``ts`` (ms UTC) on these are the receivers: what others are owed is dropped, new ones are told what fires."""
-        ...
-
-    async def owed(self) -> Mapping[str, int]:
-        """How many notices each receiver is owed, but for those with none."""
+    def __call__(self, function: Callable[[], T], /) -> Awaitable[T]:
+        """The function's result."""
         ...
 
 
-class Call(Protocol):
-    """Runs a function on the thread that the store belongs to, and gives back what it returns or raises."""
-
-    def __call__(self, job: Callable[[], T], /) -> Awaitable[T]:
-        """``job``'s result."""
-        ...
+class _OutboxSettings(NamedTuple):
+    receivers: tuple[ReceiverSettings, ...]
+    rules: RuleSet
+    group: str
 
 
-class Notices(Protocol):
-    """The tables that notices are in: ``Store``, and ``ResilientStore``. As ``AlertTables`` has them; raises StoreError."""
+class Outbox:
+    """Builds notifications and keeps them until they are delivered.
 
-    def due_notices(self, receiver: str, now: int, limit: int) -> Sequence[StoredNotice]: ...  # noqa: D102
-
-    def next_notice(self, receiver: str, now: int) -> int | None: ...  # noqa: D102
-
-    def owed_notices(self) -> Mapping[str, int]: ...  # noqa: D102
-
-    def adopt_receivers(self, names: Sequence[str], ts: int, introduced: Introduced) -> Adoption: ...  # noqa: D102
-
-    def notice_done(self, number: int, ts: int, outcome: NoticeOutcome, error: str = "") -> None: ...  # noqa: D102
-
-    def notice_failed(  # noqa: D102
-        self, number: int, ts: int, error: str, next_ts: int, *, refused: bool = False
-    ) -> None: ...
-
-
-class StoreOutbox:
-    """The outbox that a store holds. ``call`` runs what is asked of it on the store's one thread.
-
-    ``introduced`` says, on that thread, which notices new receivers are owed at a moment (ms UTC).
+    The plain methods run on the store's thread, in its transaction; the coroutines run on the event loop. All raise
+    StoreError. The outbox remembers nothing: what a receiver knows is in the store, so a snapshot that could not be stored
+    has no effect, and another process continues where this one ended.
     """
 
     def __init__(
-        self, store: Notices, call: Call, introduced: Callable[[Sequence[str], int], Sequence[OwedNotice]]
+        self,
+        store: Callable[[], Store | ResilientStore],
+        call: StoreThread,
+        receivers: Sequence[ReceiverSettings],
+        rules: RuleSet,
+        group: str = "",
     ) -> None:
+        """``store`` returns the open store. ``group`` is the name of the queue-sharing group; empty: as the store has it."""
         self._store = store
         self._call = call
-        self._introduced = introduced
+        self._settings = _OutboxSettings(tuple(receivers), rules, group)
+
+    def configure(self, receivers: Sequence[ReceiverSettings], rules: RuleSet, group: str = "") -> None:
+        """Use other settings from the next change on. May be called on any thread."""
+        self._settings = _OutboxSettings(tuple(receivers), rules, group)
+
+    @property
+    def receivers(self) -> tuple[ReceiverSettings, ...]:
+        """The receivers of the settings in force."""
+        return self._settings.receivers
+
+    def pending(self, changes: Sequence[tuple[int, Transition]]) -> list[OwedNotice]:
+        """The notifications for visible transitions (with the alerts' numbers), in the order in which they are sent."""
+        if not self.receivers or not changes:
+            return []
+        return self._notifications(self.decisions(changes))
+
+    def introduce(self, names: Sequence[str], now: int) -> list[OwedNotice]:
+        """The notifications at ``now`` (ms UTC) to receivers that are new, in their order: about every firing alert.
+
+        One that was a receiver before gets what it does not know yet, and the end of what it still takes to be firing.
+        """
+        receivers = tuple(each for each in self.receivers if each.name in names)
+        store = self._store()
+        firing = store.firing_alerts()
+        alerts = {stored.id: stored.alert for stored in firing}
+        for each in receivers:
+            alerts.update((stored.id, stored.alert) for stored in store.believed(each.name))
+        decisions = self._decide(sorted(alerts.items()), receivers, firing)
+        return [replace(each, made=now) for each in self._notifications(decisions)]
+
+    def decisions(self, changes: Sequence[tuple[int, Transition]]) -> list[Decision]:
+        """Every decision that ``changes`` lead to.
+
+        An inhibited alert is decided about again when the alert that stands for it ends or becomes milder.
+        """
+        firing = self._store().firing_alerts()
+        alerts = {number: transition.after for number, transition in changes}
+        owners = {alert.scope.owner for alert in alerts.values()}
+        for stored in firing:
+            if stored.alert.scope.owner in owners:
+                alerts.setdefault(stored.id, stored.alert)
+        return self._decide(tuple(alerts.items()), self.receivers, firing)
 
     async def due(self, receiver: str, now: int, limit: int) -> Sequence[StoredNotice]:
-        """The notices to be sent next. Raises StoreError."""
-        return await self._call(lambda: self._store.due_notices(receiver, now, limit))
-
-    async def done(self, number: int, ts: int, outcome: NoticeOutcome, error: str) -> None:
-        """Keep how a notice ended. Raises StoreError."""
-        await self._call(lambda: self._store.notice_done(number, ts, outcome, error))
-
-    async def failed(self, number: int, ts: int, error: str, next_ts: int, *, refused: bool) -> None:
-        """Keep that an attempt failed. Raises StoreError."""
-        await self._call(lambda: self._store.notice_failed(number, ts, error, next_ts, refused=refused))
+        """The oldest notifications to a receiver, in their order, up to the first that is not due at ``now`` (ms UTC)."""
+        return await self._call(lambda: self._store().due_notices(receiver, now, limit))
 
     async def next_due(self, receiver: str, now: int) -> int | None:
-        """When the next is due. Raises StoreError."""
-        return await self._call(lambda: self._store.next_notice(receiver, now))
+        """When the next notification that waits at ``now`` is due, ms UTC; None when none waits."""
+        return await self._call(lambda: self._store().next_notice(receiver, now))
 
-    async def adopt(self, receivers: Sequence[Receiver], ts: int) -> Adoption:
-        """Keep who the receivers are. Raises StoreError."""
-        names = [str(receiver.name) for receiver in receivers]
-        return await self._call(lambda: self._store.adopt_receivers(names, ts, lambda new: self._introduced(new, ts)))
+    async def done(self, number: int, ts: int, outcome: NoticeOutcome, error: str) -> None:
+        """A notification is accepted, or refused for good because of ``error``."""
+        await self._call(lambda: self._store().notice_done(number, ts, outcome, error))
 
-    async def owed(self) -> Mapping[str, int]:
-        """What waits. Raises StoreError."""
-        return await self._call(self._store.owed_notices)
+    async def failed(self, number: int, ts: int, error: str, next_ts: int, *, refused: bool) -> None:
+        """An attempt failed at ``ts`` because of ``error``; the next is due at ``next_ts``.
+
+        ``refused``: because of the notification itself, not of the receiver's state.
+        """
+        await self._call(lambda: self._store().notice_failed(number, ts, error, next_ts, refused=refused))
+
+    async def adopt(self, ts: int) -> Adoption:
+        """From ``ts`` (ms UTC) on the receivers are those of the settings.
+
+        Notifications to others are dropped; new receivers are notified about what fires.
+        """
+        names = [str(receiver.name) for receiver in self.receivers]
+        return await self._call(lambda: self._store().adopt_receivers(names, ts, lambda new: self.introduce(new, ts)))
+
+    async def counts(self) -> Mapping[str, int]:
+        """How many notifications wait for each receiver that has some."""
+        return await self._call(lambda: self._store().owed_notices())
+
+    def _decide(
+        self,
+        alerts: Sequence[tuple[int, Alert]],
+        receivers: Sequence[ReceiverSettings],
+        firing: Sequence[StoredAlert],
+    ) -> list[Decision]:
+        inhibited = inhibitions([stored.alert for stored in firing], self._settings.rules.ranks)
+        return decide(alerts, receivers, inhibited, self._store().told([number for number, _ in alerts]))
+
+    def _notifications(self, decisions: Iterable[Decision]) -> list[OwedNotice]:
+        groups = self._store().groups()
+        group = self._settings.group or next(iter(sorted(groups)), "")
+        return [
+            notification(
+                content(each.alert, self._rule_text(each.alert), groups, group),
+                each.receiver,
+                number=each.number,
+                severity=each.alert.severity,
+                made=each.alert.updated,
+            )
+            for each in decisions
+            if each.receiver is not None and each.reason.notifies
+        ]
+
+    def _rule_text(self, alert: Alert) -> RuleText:
+        rules = self._settings.rules
+        rule = rules.rule(alert.key.rule)
+        if rule is None:
+            return RuleText()
+        source = rule.sources[0] if rule.sources else None
+        form = rules.form(rule, alert.scope)
+
+        def lookup(kind: str, metric: str) -> Reported:
+            name = alert.scope if kind == alert.scope.kind else ObjectName(alert.scope.owner, kind)
+            return self._store().value_now(name, metric)
+
+        return RuleText(
+            rule.advice,
+            source.document if source else "",
+            source.section if source else "",
+            form.command(alert.scope, Present(lookup, alert.updated, alert.scope.name)) if form else "",
+        )

@@ -1,8 +1,7 @@
-"""A notice as JSON: the payload that version 4 of Alertmanager's webhooks has, with one alert in it.
+"""The payload of a notification: JSON as version 4 of Alertmanager's webhooks, with one alert.
 
-Every notice is a group of its own: its key is made of what identifies the alert, so that receivers that keep one
-incident a group keep one an alert. The fingerprint also holds when it started: a second incident is another one, and
-whatever is sent again about the same has the same.
+Every notification is a group of its own: the group key identifies the alert, so receivers that keep one incident a group keep one
+an alert. The fingerprint also covers when the alert started: a second incident has another one, a repetition has the same.
 """
 
 from __future__ import annotations
@@ -13,9 +12,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from mqvitals_agent.store.notice_row import NoticeStatus
+from mqvitals_agent.store.notice_row import NoticeStatus, OwedNotice
 from mqvitals_agent.view.alerts import duration_words, ended_words, summary_with_owner
-from mqvitals_rules.lifecycle.alert import Alert, AlertState
+from mqvitals_config.receiver import Receiver
+from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
 from mqvitals_rules.timestamps import iso
 
 NOT_ENDED = "0001-01-01T00:00:00Z"
@@ -26,8 +26,8 @@ _IDENTITY = ("alertname", "owner", "queue_manager", "kind", "object", "instance"
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """What a rule says about its alert: advice, the document and section behind it, the MQSC command to type next."""
+class RuleText:
+    """The texts of a rule for its alert: advice, the document and section behind it, the MQSC command to type next."""
 
     advice: str = ""
     document: str = ""
@@ -36,8 +36,8 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
-    """What is said of one alert, as plain data. ``ends`` is None while it is firing; moments are ms UTC."""
+class NotificationContent:
+    """The content of a notification about one alert. ``ends`` is None while it fires; times are ms UTC."""
 
     labels: Mapping[str, str]
     annotations: Mapping[str, str]
@@ -47,20 +47,20 @@ class Content:
 
     @property
     def status(self) -> NoticeStatus:
-        """Firing until it has ended."""
+        """Firing, or resolved when the alert has ended."""
         return NoticeStatus.FIRING if self.ends is None else NoticeStatus.RESOLVED
 
 
 def fingerprint(alert: Alert) -> str:
-    """What tells this incident from all others: of what the alert is about and when it started; 16 hex digits."""
+    """Identifies an incident: a digest of the alert's key and its start, 16 hex digits."""
     facts = json.dumps([alert.key.rule, *alert.key.object, alert.key.instance, alert.began_as])
     return blake2b(facts.encode(), digest_size=8).hexdigest()
 
 
-def content(alert: Alert, words: Words, groups: Collection[str], group: str) -> Content:
-    """What is said of an alert that has fired.
+def content(alert: Alert, words: RuleText, groups: Collection[str], group: str) -> NotificationContent:
+    """The content of a notification about an alert that has fired.
 
-    ``groups`` are the owners that are no queue manager; ``group`` is the name of the queue-sharing group.
+    ``groups`` are the owners that are not queue managers; ``group`` is the name of the queue-sharing group.
     """
     about = alert.key.object
     labels = {
@@ -86,11 +86,11 @@ def content(alert: Alert, words: Words, groups: Collection[str], group: str) -> 
         annotations |= {"worst_severity": alert.worst.name.lower(), "fired_for": duration_words(alert, alert.updated)}
     starts = alert.updated if alert.started is None else alert.started
     ends = (alert.updated if alert.ended is None else alert.ended) if alert.state is AlertState.RESOLVED else None
-    return Content(_present(labels), _present(annotations), fingerprint(alert), starts, ends)
+    return NotificationContent(_present(labels), _present(annotations), fingerprint(alert), starts, ends)
 
 
-def payload(content: Content, receiver: str, labels: Mapping[str, str]) -> str:
-    """The JSON of a notice to ``receiver``, plain ASCII. ``labels`` are those that the site adds."""
+def payload(content: NotificationContent, receiver: str, labels: Mapping[str, str]) -> str:
+    """The JSON of a notification to ``receiver``, in ASCII. ``labels`` are those of the receiver's settings."""
     every = {**_present(labels), **content.labels}
     identity = {name: every[name] for name in _IDENTITY if name in every}
     status = content.status.value
@@ -120,8 +120,16 @@ def payload(content: Content, receiver: str, labels: Mapping[str, str]) -> str:
     )
 
 
+def notification(
+    content: NotificationContent, receiver: Receiver, *, number: int, severity: Severity, made: int
+) -> OwedNotice:
+    """A notification to a receiver about alert ``number`` of the store, made at ``made`` (ms UTC)."""
+    text = payload(content, receiver.name, receiver.labels)
+    return OwedNotice(number, str(receiver.name), content.status, severity, content.fingerprint, made, text)
+
+
 def _present(texts: Mapping[str, str]) -> dict[str, str]:
-    """Without empty ones, which are none to Alertmanager. Half a surrogate pair is no text that JSON can carry."""
+    """The texts that are not empty (Alertmanager drops empty ones), with lone surrogates replaced, as JSON cannot carry them."""
     return {name: _LONE.sub("\ufffd", text) for name, text in texts.items() if text}
 
 

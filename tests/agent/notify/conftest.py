@@ -17,9 +17,9 @@ from aiohttp.test_utils import TestServer
 
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.journal import Level
-from mqvitals_agent.notify.notifier import Notifier
-from mqvitals_agent.notify.outbox import StoreOutbox
-from mqvitals_agent.notify.owing import Owing
+from mqvitals_agent.notify.delivery import Notifier
+from mqvitals_agent.notify.outbox import Outbox
+from mqvitals_agent.notify.webhook import WebhookReceiver
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.receiver_row import ReceiverRow
 from mqvitals_agent.store.writer import Store
@@ -154,11 +154,12 @@ class Site:
     cycle: int = 0
     asked: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def owing(self, group: str = "PRDQSG") -> Owing:
-        return Owing(self.receivers, ruleset(), self.store, group)
+    def outbox(self, group: str = "PRDQSG") -> Outbox:
+        async def call(job: Callable[[], T]) -> T:
+            self.asked.set()
+            return job()
 
-    def introduced(self, names: Any, now: int) -> Any:
-        return self.owing().introduced(names, now)
+        return Outbox(lambda: self.store, call, self.receivers, ruleset(), group)
 
     def change(self, *alerts: Alert, owed: Any = None) -> None:
         """A cycle after which the alerts are so."""
@@ -175,26 +176,23 @@ class Site:
             changes.append(Transition(alert, before, Why.HELD))
             if alert.state is not AlertState.RESOLVED:
                 self.open[alert.key] = alert
-        self.store.write(Snapshot("QM01", False, self.cycle, ts, ()), Verdict(tuple(changes)), owed or self.owing())
+        self.store.write(
+            Snapshot("QM01", False, self.cycle, ts, ()), Verdict(tuple(changes)), owed or self.outbox().pending
+        )
 
     def notifier(self, secrets_of: Any = None) -> Notifier:
-        async def call(job: Callable[[], T]) -> T:
-            self.asked.set()
-            return job()
-
         return Notifier(
-            self.receivers,
-            StoreOutbox(self.store, call, self.introduced),
+            self.outbox(),
             self.clock,
             self.lines,
             chance_of=lambda _: lambda: 1.0,
-            secrets_of=secrets_of,
+            make=lambda settings, now: WebhookReceiver(settings, now, secrets_of),
         )
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator[Notifier]:
+    async def running(self, notifier: Notifier | None = None) -> AsyncIterator[Notifier]:
         """A notifier at work."""
-        notifier = self.notifier()
+        notifier = notifier or self.notifier()
         task = asyncio.create_task(notifier.run())
         try:
             yield notifier

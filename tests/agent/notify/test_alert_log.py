@@ -13,7 +13,7 @@ import pytest
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.journal import Journal
 from mqvitals_agent.notify.alert_log import AlertLog
-from mqvitals_agent.notify.payload import Words, content, payload
+from mqvitals_agent.notify.payload import RuleText, content, payload
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 
@@ -66,7 +66,7 @@ def test_the_fingerprint_is_that_of_the_webhook(pool: Pool) -> None:
     """Whoever has one finds the other."""
     for transition in life(pool()):
         (line,) = logged(transition)
-        posted = json.loads(payload(content(transition.after, Words(), (), ""), "ops", {}))
+        posted = json.loads(payload(content(transition.after, RuleText(), (), ""), "ops", {}))
         assert line["fingerprint"] == posted["alerts"][0]["fingerprint"]
 
 

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.notify.payload import NOT_ENDED, Words, content, fingerprint, payload
-from mqvitals_agent.notify.trial import trial_contents
+from mqvitals_agent.notify.payload import NOT_ENDED, RuleText, content, fingerprint, payload
+from mqvitals_agent.notify.receiver import trial_contents
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Why
 from mqvitals_rules.snapshot import ObjectName
 
 Pool = Callable[..., Alert]
-WORDS = Words("Enlarge it.", "MP16", "Buffer pools", "DISPLAY USAGE PSID(*) TYPE(PAGESET)")
+WORDS = RuleText("Enlarge it.", "MP16", "Buffer pools", "DISPLAY USAGE PSID(*) TYPE(PAGESET)")
 STARTED = 1_795_176_010_007
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z")
 
@@ -132,7 +132,7 @@ def test_a_resolved_notice_says_how_long_and_how_it_ended(pool: Pool) -> None:
         value_now="34 %",
         worst_value="1 %",
     )
-    said = content(ended, Words(), (), "").annotations
+    said = content(ended, RuleText(), (), "").annotations
     assert said == {
         "summary": "over after 12m30s (34 % now, 1 % at worst); it was: QM01: buffer pool 3: 1 % free",
         "worst_value": "1 %",
@@ -141,7 +141,7 @@ def test_a_resolved_notice_says_how_long_and_how_it_ended(pool: Pool) -> None:
         "fired_for": "12m30s",
     }
     gone = replace(ended, why=Why.GONE)
-    assert content(gone, Words(), (), "").annotations["summary"] == (
+    assert content(gone, RuleText(), (), "").annotations["summary"] == (
         "ended after 12m30s, the object no longer exists; it was: QM01: buffer pool 3: 1 % free"
     )
 
@@ -149,7 +149,7 @@ def test_a_resolved_notice_says_how_long_and_how_it_ended(pool: Pool) -> None:
 def test_an_alert_between_its_bounds_says_what_it_is_now(pool: Pool) -> None:
     """Its condition no longer holds, and what clears it does not yet."""
     between = replace(pool(started=STARTED, summary="buffer pool 3: 1 % free"), value_now="10 %")
-    said = content(between, Words(), (), "")
+    said = content(between, RuleText(), (), "")
     assert said.annotations["summary"] == "QM01: now 10 %, was: buffer pool 3: 1 % free"
 
 
@@ -164,7 +164,7 @@ def test_an_alert_between_its_bounds_says_what_it_is_now(pool: Pool) -> None:
 )
 def test_every_summary_names_its_queue_manager(pool: Pool, summary: str, named: str) -> None:
     """Also where a receiver shows nothing but the summary; not twice."""
-    assert content(pool(started=STARTED, summary=summary), Words(), (), "").annotations["summary"] == named
+    assert content(pool(started=STARTED, summary=summary), RuleText(), (), "").annotations["summary"] == named
 
 
 def test_the_fingerprint_is_that_of_the_incident(pool: Pool) -> None:
@@ -185,11 +185,11 @@ def test_the_fingerprint_is_that_of_the_incident(pool: Pool) -> None:
 def test_the_group_is_no_queue_manager(pool: Pool) -> None:
     """Things of the group have an owner and no queue manager; an instance is named where there is one."""
     structure = pool("CF-01", name=ObjectName("PRDQSG", "cf_structure", "APPL1"), instance="form", started=STARTED)
-    labels = content(structure, Words(), {"PRDQSG"}, "PRDQSG").labels
+    labels = content(structure, RuleText(), {"PRDQSG"}, "PRDQSG").labels
     assert labels["owner"] == "PRDQSG"
     assert "queue_manager" not in labels
     assert labels["instance"] == "form"
-    assert "advice" not in content(structure, Words(), (), "").annotations
+    assert "advice" not in content(structure, RuleText(), (), "").annotations
 
 
 def test_a_label_of_the_site_never_hides_one_of_the_alert(pool: Pool) -> None:
@@ -229,7 +229,7 @@ def test_any_text_gives_valid_json(rule: str, owner: str, name: str, summary: st
         summary,
         started,
     )
-    text = payload(content(alert, Words(summary, rule, name, owner), {label}, label), name, {"site": label})
+    text = payload(content(alert, RuleText(summary, rule, name, owner), {label}, label), name, {"site": label})
     assert text.isascii()
     notice = json.loads(text)
     json.dumps(notice, ensure_ascii=False, allow_nan=False).encode()

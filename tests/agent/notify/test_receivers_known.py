@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from mqvitals_agent.notify.outbox import Outbox
 from mqvitals_agent.store.error import StoreError
 from mqvitals_config.receiver import Receiver
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
@@ -95,7 +96,7 @@ async def test_new_ones_and_what_they_are_owed_are_one_transaction(
     """When the notices cannot be kept the receiver stays unknown, and it is tried again."""
     site.change(pool())
     site.receivers = [webhook(hook.url)]
-    introduced, times = type(site).introduced, [0]
+    introduced, times = Outbox.introduce, [0]
 
     def full(*arguments: Any) -> Any:
         times[0] += 1
@@ -104,7 +105,7 @@ async def test_new_ones_and_what_they_are_owed_are_one_transaction(
         assert site.row("SELECT count(*) FROM notice") == [(0,)]
         return introduced(*arguments)
 
-    monkeypatch.setattr(type(site), "introduced", full)
+    monkeypatch.setattr(Outbox, "introduce", full)
     async with site.running():
         await hook.until(1)
         await settled(site)

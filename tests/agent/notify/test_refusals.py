@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from mqvitals_agent.notify.backoff import GIVEN_UP_MS, LONGEST_MS
+from mqvitals_agent.notify.delivery import GIVE_UP_MS
+from mqvitals_agent.store.notice_row import LONGEST_PAUSE_MS
 from mqvitals_config.receiver import Receiver
 from mqvitals_rules.lifecycle.alert import Alert, AlertState
 
@@ -75,7 +76,7 @@ async def test_after_a_day_it_is_given_up(site: Any, hook: Any, pool: Pool, webh
     async with site.running():
         await settled(site)
     assert site.outcomes() == [("BP-03", "firing", "refused"), ("BP-01", "firing", "accepted")]
-    assert GIVEN_UP_MS <= site.clock.now() - began <= GIVEN_UP_MS + LONGEST_MS
+    assert GIVE_UP_MS <= site.clock.now() - began <= GIVE_UP_MS + LONGEST_PAUSE_MS
     assert [line.split()[1] for line in site.lines.said] == ["notice.refused", "notice.given_up"]
     (row,) = site.receiver_rows()
     assert (row.given_up, row.refused, row.waiting, row.failing) == (1, 0, 0, None)
@@ -99,7 +100,7 @@ async def test_a_clock_that_is_set_ahead_gives_nothing_up(
     site.change(pool())
     async with site.running():
         await hook.until(2)
-        site.clock.set(site.clock.now() + 3 * GIVEN_UP_MS)
+        site.clock.set(site.clock.now() + 3 * GIVE_UP_MS)
         await settled(site)
     assert site.outcomes() == [("BP-03", "firing", "accepted")]
 
@@ -119,7 +120,7 @@ async def test_a_clock_that_is_set_delays_no_attempt_for_long(
         site.clock.set(site.clock.now() + by_ms)
         await settled(site)
     assert site.outcomes() == [("BP-03", "firing", "accepted")]
-    assert (site.clock.steady_s() - began) * 1000 <= LONGEST_MS + 14_000
+    assert (site.clock.steady_s() - began) * 1000 <= LONGEST_PAUSE_MS + 14_000
 
 
 async def test_of_what_was_given_up_the_end_is_not_told(

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.notify.answer import Verdict, retry_after_ms, shown_body, to_be_mended, verdict_of
-from mqvitals_agent.notify.backoff import LONGEST_MS, pause_ms
+from mqvitals_agent.notify.delivery import pause_ms
+from mqvitals_agent.notify.receiver import DeliveryStatus
+from mqvitals_agent.notify.webhook import body_excerpt, delivery_status, retry_after_ms, settings_hint
+from mqvitals_agent.store.notice_row import LONGEST_PAUSE_MS
 
 NOW = 1_795_176_000_000  # 2026-11-20 12:00:00 UTC
 
@@ -15,21 +17,21 @@ NOW = 1_795_176_000_000  # 2026-11-20 12:00:00 UTC
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
 def test_accepted(status: int) -> None:
     """Any success."""
-    assert verdict_of(status) is Verdict.ACCEPTED
+    assert delivery_status(status) is DeliveryStatus.ACCEPTED
 
 
 @pytest.mark.parametrize("status", [400, 406, 409, 413, 415, 422, 499])
 def test_refused(status: int) -> None:
     """What blames the notice."""
-    assert verdict_of(status) is Verdict.REFUSED
-    assert to_be_mended(status) == ""
+    assert delivery_status(status) is DeliveryStatus.REFUSED
+    assert settings_hint(status) == ""
 
 
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504, 599, 600])
 def test_again(status: int) -> None:
     """What may be better another time."""
-    assert verdict_of(status) is Verdict.AGAIN
-    assert to_be_mended(status) == ""
+    assert delivery_status(status) is DeliveryStatus.AGAIN
+    assert settings_hint(status) == ""
 
 
 @pytest.mark.parametrize(
@@ -38,8 +40,8 @@ def test_again(status: int) -> None:
 )
 def test_a_mistake_in_the_settings(status: int, word: str) -> None:
     """A person mends it, so the notice waits; what to look at is said."""
-    assert verdict_of(status) is Verdict.AGAIN
-    assert word in to_be_mended(status)
+    assert delivery_status(status) is DeliveryStatus.AGAIN
+    assert word in settings_hint(status)
 
 
 @pytest.mark.parametrize(
@@ -74,8 +76,8 @@ def test_any_retry_after_is_read_or_not(header: str) -> None:
 def test_pauses_are_between_a_second_and_five_minutes(failures: int, chance: float, asked: int | None) -> None:
     """However often, whatever chance, whatever the receiver asks for; and never shorter than asked, but for the cap."""
     pause = pause_ms(failures, chance, asked)
-    assert 1000 <= pause <= LONGEST_MS
-    assert pause >= min(asked or 0, LONGEST_MS)
+    assert 1000 <= pause <= LONGEST_PAUSE_MS
+    assert pause >= min(asked or 0, LONGEST_PAUSE_MS)
 
 
 def test_pauses_double() -> None:
@@ -94,7 +96,7 @@ def test_pauses_double() -> None:
 def test_a_body_is_harmless_and_short() -> None:
     """One line, nothing that steers a terminal, no secret that it repeats, however long it is."""
     body = b"no\x1b[2J\r\n such hook /services/T0123/verysecret \xff" + b"x" * 5000
-    shown = shown_body(body, {"verysecret", "T0123/verysecret"})
+    shown = body_excerpt(body, {"verysecret", "T0123/verysecret"})
     assert shown.startswith("no␛[2J such hook /services/(hidden) \ufffdx")
     assert len(shown) <= 160
     assert shown.endswith("…")

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.notify.owing import WORSE_MS, quiet
-from mqvitals_agent.notify.reason import Reason
+from mqvitals_agent.notify.decision import LATE_EFFECT_MS, DecisionReason, inhibitions
 from mqvitals_agent.store.error import StoreError
 from mqvitals_config.receiver import Receiver
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
@@ -111,11 +110,11 @@ def test_what_another_alert_brings_about_is_told_when_it_stays_alone(site: Any, 
 def test_what_comes_long_after_its_cause_is_told(pool: Pool) -> None:
     """It has become worse: whoever was called for the cause is called again."""
     cause = pool("LOG-08", family="", started=1_000)
-    soon = pool("BP-03", cause=cause.key, started=1_000 + WORSE_MS)
-    late = pool("BP-05", family="", cause=cause.key, started=1_001 + WORSE_MS)
-    assert quiet([cause, soon, late], {}) == {soon.key: cause.key}
+    soon = pool("BP-03", cause=cause.key, started=1_000 + LATE_EFFECT_MS)
+    late = pool("BP-05", family="", cause=cause.key, started=1_001 + LATE_EFFECT_MS)
+    assert inhibitions([cause, soon, late], {}) == {soon.key: cause.key}
     # It goes on being told apart, whatever the cause is called by then.
-    assert quiet([late, cause], {}) == {}
+    assert inhibitions([late, cause], {}) == {}
 
 
 def test_a_milder_cause_keeps_nobody_asleep(site: Any, pool: Pool, webhook: Webhook) -> None:
@@ -126,19 +125,19 @@ def test_a_milder_cause_keeps_nobody_asleep(site: Any, pool: Pool, webhook: Webh
 
 
 def test_the_reasons_can_be_asked(site: Any, pool: Pool, webhook: Webhook) -> None:
-    """Every candidate comes back with one, told or not."""
+    """Every decision comes back with one, told or not."""
     site.receivers = [webhook()]
     asked = []
 
     def owed(changes: Any) -> Any:
-        owing = site.owing()
-        asked.extend(owing.decided(changes))
-        return owing(changes)
+        outbox = site.outbox()
+        asked.extend(outbox.decisions(changes))
+        return outbox.pending(changes)
 
     site.change(pool("BP-01", severity=WARNING), pool("BP-03"), owed=owed)
     assert [(each.alert.key.rule, each.reason) for each in asked] == [
-        ("BP-01", Reason.COVERED),
-        ("BP-03", Reason.STARTED),
+        ("BP-01", DecisionReason.INHIBITED),
+        ("BP-03", DecisionReason.STARTED),
     ]
 
 

@@ -1,0 +1,112 @@
+"""Decides which receivers are notified about an alert, and why. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from mqvitals_agent.store.notice_row import NoticeStatus, Told
+from mqvitals_config.receiver import Receiver as ReceiverSettings
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState
+from mqvitals_rules.lifecycle.family import overshadowed
+
+OPERATIONAL = "operational"
+"""The ``kind_of_rule`` of rules that someone must act on; everything else is advice."""
+
+LATE_EFFECT_MS = 1_800_000
+"""An effect that begins later than this after its cause is notified: nobody may be looking at the cause any more."""
+
+
+class DecisionReason(Enum):
+    """Why a receiver is notified about an alert, or is not."""
+
+    STARTED = "it fires and the receiver does not know it"
+    SEVERITY_CHANGED = "it is of another severity than the receiver knows"
+    ENDED = "it has ended and the receiver knows it as firing"
+    NEVER_FIRED = "it has never fired"
+    ADVICE = "it is advice: on the configuration, on applications, or on what data are worth"
+    INHIBITED = "another alert stands for it: a worse one of its family for the same object, or its cause"
+    ALREADY_SENT = "the receiver knows it in this state and severity"
+    NEVER_SENT = "it has ended and the receiver never knew it"
+    RESOLVED_NOT_WANTED = "it has ended and the receiver does not want to know"
+
+    @property
+    def notifies(self) -> bool:
+        """True when the receiver gets a notification."""
+        return self in _NOTIFIES
+
+
+_NOTIFIES = frozenset({DecisionReason.STARTED, DecisionReason.SEVERITY_CHANGED, DecisionReason.ENDED})
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The decision about an alert (``number`` in the store) and a receiver; None: about all receivers."""
+
+    number: int
+    alert: Alert
+    receiver: ReceiverSettings | None
+    reason: DecisionReason
+
+
+def decide(
+    alerts: Iterable[tuple[int, Alert]],
+    receivers: Sequence[ReceiverSettings],
+    inhibited: Mapping[AlertKey, AlertKey],
+    last_sent: Mapping[tuple[int, str], Told],
+) -> list[Decision]:
+    """A decision for each numbered alert and receiver, in their order; one alone for an alert that no receiver gets.
+
+    ``inhibited`` is what ``inhibitions`` returns for all firing alerts. ``last_sent`` maps (number of the alert, name of the
+    receiver) to the last notification that the receiver knows or will know.
+    """
+    decisions = []
+    for number, alert in alerts:
+        reason = exclusion(alert, inhibited)
+        if reason is not None:
+            decisions.append(Decision(number, alert, None, reason))
+            continue
+        for receiver in receivers:
+            last = last_sent.get((number, receiver.name))
+            reason = reason_for(alert, last, send_resolved=receiver.send_resolved)
+            decisions.append(Decision(number, alert, receiver, reason))
+    return decisions
+
+
+def exclusion(alert: Alert, inhibited: Mapping[AlertKey, AlertKey]) -> DecisionReason | None:
+    """Why no receiver is notified about an alert; None when each receiver is decided about by itself."""
+    if alert.started is None:
+        return DecisionReason.NEVER_FIRED
+    if alert.kind_of_rule != OPERATIONAL:
+        return DecisionReason.ADVICE
+    # The key alone could mean an incident that ended in the same cycle as the next began.
+    if alert.ended is None and alert.key in inhibited:
+        return DecisionReason.INHIBITED
+    return None
+
+
+def reason_for(alert: Alert, last: Told | None, *, send_resolved: bool) -> DecisionReason:
+    """Whether a receiver is notified about an alert as it is now; ``last`` is the last notification about it to the receiver."""
+    if alert.state is AlertState.RESOLVED:
+        if last is None:
+            return DecisionReason.NEVER_SENT
+        if last.status is NoticeStatus.RESOLVED:
+            return DecisionReason.ALREADY_SENT
+        return DecisionReason.ENDED if send_resolved else DecisionReason.RESOLVED_NOT_WANTED
+    if alert.state is not AlertState.FIRING:
+        return DecisionReason.NEVER_FIRED
+    if last is None:
+        return DecisionReason.STARTED
+    return DecisionReason.ALREADY_SENT if last.severity is alert.severity else DecisionReason.SEVERITY_CHANGED
+
+
+def inhibitions(firing: Sequence[Alert], ranks: Mapping[str, int]) -> dict[AlertKey, AlertKey]:
+    """Which firing alerts are inhibited, each with the alert that stands for it. ``ranks``: rule id -> rank in its family."""
+    begun = {alert.key: alert.since if alert.started is None else alert.started for alert in firing}
+    late = {
+        alert.key
+        for alert in firing
+        if alert.cause is not None and begun[alert.key] - begun.get(alert.cause, begun[alert.key]) > LATE_EFFECT_MS
+    }
+    return {key: source for key, source in overshadowed(firing, ranks).items() if key not in late}

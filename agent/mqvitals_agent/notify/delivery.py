@@ -1,0 +1,320 @@
+"""Delivers the notifications of the outbox: a queue for each receiver, with retries, so that no receiver waits for another."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from mqvitals_agent.clock import Clock
+from mqvitals_agent.journal import Level
+from mqvitals_agent.notify.alert_log import Log
+from mqvitals_agent.notify.outbox import Outbox
+from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus, NotificationReceiver
+from mqvitals_agent.notify.webhook import WebhookReceiver
+from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.store.notice_row import LONGEST_PAUSE_MS, NoticeOutcome, StoredNotice
+from mqvitals_agent.store.receiver_row import Adoption
+from mqvitals_config.receiver import Receiver as ReceiverSettings
+
+T = TypeVar("T")
+
+FIRST_PAUSE_MS: Final = 1_000
+
+GIVE_UP_MS: Final = 86_400_000
+"""A notification that the receiver refuses is tried again for this long."""
+GIVE_UP_ATTEMPTS: Final = GIVE_UP_MS // LONGEST_PAUSE_MS
+"""The least number of attempts in that time. Fewer mean that the clock was set ahead."""
+
+_BATCH: Final = 20
+"""Notifications read at a time: few, so that thousands that wait for a receiver take no memory."""
+
+MakeReceiver = Callable[[ReceiverSettings, Callable[[], int]], NotificationReceiver]
+"""(settings, the time now in ms UTC) -> the receiver. Called on the event loop's thread."""
+
+RECEIVERS: Final[Mapping[type[ReceiverSettings], MakeReceiver]] = {ReceiverSettings: WebhookReceiver}
+"""The type of receiver for each class of settings."""
+
+
+def make_receiver(settings: ReceiverSettings, now: Callable[[], int]) -> NotificationReceiver:
+    """The receiver that these settings describe. ``now`` returns the time in ms UTC."""
+    return RECEIVERS[type(settings)](settings, now)
+
+
+def pause_ms(failures: int, chance: float, retry_after_ms: int | None = None) -> int:
+    """The pause after this many failures in a row (1 or more), ms.
+
+    Full jitter: ``chance`` (0 to 1, random) of a span that doubles from one second to five minutes, at least one second, so
+    that a receiver that comes back does not get everything at once. ``retry_after_ms``, which the receiver requested, is the
+    least pause, up to five minutes.
+    """
+    span = min(FIRST_PAUSE_MS * 2 ** min(failures, 20), LONGEST_PAUSE_MS)
+    pause = max(FIRST_PAUSE_MS, int(span * chance))
+    return min(max(pause, retry_after_ms or 0), LONGEST_PAUSE_MS)
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """Retries calls of the outbox until the store answers: a delivery must be stored before the next one.
+
+    ``about`` names the receiver in the log; ``chance`` returns random numbers from 0 to 1.
+    """
+
+    clock: Clock
+    log: Log
+    chance: Callable[[], float]
+    about: str
+
+    async def call(self, function: Callable[[], Awaitable[T]]) -> T:
+        """The result of ``function``, called again after each StoreError."""
+        key, failures = f"outbox {self.about}", 0
+        while True:
+            try:
+                result = await function()
+            except StoreError as error:
+                failures += 1
+                self.log.changed(key, "outbox.failing", str(error), level="error", receiver=self.about)
+                await self.clock.sleep(pause_ms(failures, self.chance()))
+            else:
+                self.log.changed(key, "outbox.failing", "")
+                return result
+
+
+class ReceiverQueue:
+    """Delivers the notifications of one receiver in their order, each at least once.
+
+    A notification is tried until it is accepted, or until it was refused for a day. ``chance`` returns random numbers from 0
+    to 1.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        receiver: NotificationReceiver,
+        outbox: Outbox,
+        clock: Clock,
+        log: Log,
+        chance: Callable[[], float],
+    ) -> None:
+        self._name = name
+        self._receiver = receiver
+        self._outbox = outbox
+        self._clock = clock
+        self._log = log
+        self._chance = chance
+        self._retry = RetryPolicy(clock, log, chance, name)
+        self._news = asyncio.Event()
+        self._settled = asyncio.Event()
+        self._failures = 0
+
+    def wake(self) -> None:
+        """There may be new notifications. Call it on the event loop's thread."""
+        self._news.set()
+        self._unsettle()
+
+    async def settled(self) -> None:
+        """Wait until nothing is due, or the receiver fails."""
+        await self._settled.wait()
+
+    async def run(self) -> None:
+        """Deliver until cancelled. The next run repeats an attempt that is then under way."""
+        while True:
+            self._news.clear()
+            now = self._clock.now()
+            due = await self._retry.call(lambda: self._outbox.due(self._name, now, _BATCH))  # noqa: B023 - called before the next round
+            if not due:
+                await self._rest()
+            refused: set[int] = set()
+            for stored in due:
+                if stored.notice.alert_id in refused:
+                    # What comes after a refused notification about the same alert is not due before it is.
+                    continue
+                status = await self._deliver(stored)
+                if status is DeliveryStatus.AGAIN:
+                    break
+                if status is DeliveryStatus.REFUSED:
+                    refused.add(stored.notice.alert_id)
+
+    def _unsettle(self) -> None:
+        if not self._failures:
+            self._settled.clear()
+
+    async def _rest(self) -> None:
+        """Wait until there may be news, or a refused notification is due again."""
+        now = self._clock.now()
+        due = await self._retry.call(lambda: self._outbox.next_due(self._name, now))
+        alarm = None if due is None else asyncio.create_task(self._wake_in(due - now))
+        try:
+            if not self._news.is_set():
+                self._settled.set()
+            await self._news.wait()
+        finally:
+            if alarm is not None:
+                alarm.cancel()
+        self._unsettle()
+
+    async def _wake_in(self, ms: int) -> None:
+        await self._clock.sleep(ms)
+        self._news.set()
+
+    async def _deliver(self, stored: StoredNotice) -> DeliveryStatus:
+        """Make one attempt and store its outcome; when the receiver failed, also pause."""
+        with self._clock.hold():
+            outcome = await self._receiver.send(stored.notice)
+        if outcome.status is DeliveryStatus.AGAIN:
+            await self._on_failure(stored, outcome)
+            return outcome.status
+        self._failures = 0
+        self._unsettle()
+        if outcome.status is DeliveryStatus.REFUSED:
+            await self._on_refusal(stored, outcome)
+            return outcome.status
+        ts = self._clock.now()
+        await self._retry.call(lambda: self._outbox.done(stored.id, ts, NoticeOutcome.ACCEPTED, ""))
+        # An empty text forgets the failure, so the same one is logged again when it comes back.
+        if self._log.changed(f"receiver {self._name}", "receiver.failing", ""):
+            self._log.say("receiver.back", f"receiver {self._name}: {outcome.text}", receiver=self._name)
+        if stored.refused is not None:
+            self._log_notification(stored, "notice.taken", "a notice that had been refused has been accepted", "info")
+        return outcome.status
+
+    async def _on_failure(self, stored: StoredNotice, outcome: DeliveryOutcome) -> None:
+        self._failures += 1
+        self._settled.set()
+        pause = pause_ms(self._failures, self._chance(), outcome.retry_after_ms)
+        ts = self._clock.now()
+        self._log.changed(
+            f"receiver {self._name}",
+            "receiver.failing",
+            f"receiver {self._name}: {outcome.text}; alerts wait until it can be told",
+            level="error",
+            receiver=self._name,
+        )
+        await self._retry.call(lambda: self._outbox.failed(stored.id, ts, outcome.text, ts + pause, refused=False))
+        await self._clock.sleep(pause)
+
+    async def _on_refusal(self, stored: StoredNotice, outcome: DeliveryOutcome) -> None:
+        """Postpone the notification, so that others go on; after a day give it up."""
+        self._log.changed(f"receiver {self._name}", "receiver.failing", "")
+        ts = self._clock.now()
+        if _is_given_up(stored, ts):
+            await self._retry.call(lambda: self._outbox.done(stored.id, ts, NoticeOutcome.REFUSED, outcome.text))
+            text = f"a notice was refused for a day and is not sent again; the last was: {outcome.text}"
+            self._log_notification(stored, "notice.given_up", text, "error")
+            return
+        pause = pause_ms(stored.attempts + 1, self._chance(), outcome.retry_after_ms)
+        await self._retry.call(lambda: self._outbox.failed(stored.id, ts, outcome.text, ts + pause, refused=True))
+        if stored.refused is None:
+            text = f"a notice is refused: {outcome.text}; it is tried again for a day while others go on"
+            self._log_notification(stored, "notice.refused", text, "error")
+
+    def _log_notification(self, stored: StoredNotice, event: str, text: str, level: Level) -> None:
+        self._log.say(
+            event,
+            f"receiver {self._name}: {text}",
+            level=level,
+            receiver=self._name,
+            notice=stored.id,
+            alert=stored.notice.alert_id,
+            fingerprint=stored.notice.fingerprint,
+        )
+
+
+def _is_given_up(stored: StoredNotice, now: int) -> bool:
+    """Whether a notification refused at ``now`` (ms UTC) was refused for a day, and not only by a clock that was set ahead."""
+    return stored.refused is not None and now - stored.refused >= GIVE_UP_MS and stored.attempts >= GIVE_UP_ATTEMPTS
+
+
+class Notifier:
+    """Delivers what the outbox holds to its receivers, until it is closed. Created and used on the event loop's thread.
+
+    ``chance_of`` returns, for a receiver's name, a function that returns random numbers from 0 to 1, so the pauses of one
+    receiver do not depend on the others.
+    """
+
+    def __init__(
+        self,
+        outbox: Outbox,
+        clock: Clock,
+        log: Log,
+        chance_of: Callable[[str], Callable[[], float]] = lambda _: random.random,
+        make: MakeReceiver = make_receiver,
+    ) -> None:
+        self._receivers = outbox.receivers
+        self._outbox = outbox
+        self._clock = clock
+        self._log = log
+        self._chance_of = chance_of
+        self._make = make
+        self._queues: list[ReceiverQueue] = []
+        self._begun = asyncio.Event()
+        self._closed = asyncio.Event()
+
+    async def run(self) -> None:
+        """Deliver until ``close``. What is not delivered then stays in the outbox, attempts under way included."""
+        async with asyncio.TaskGroup() as group:
+            work = group.create_task(self._deliver_all())
+            await self._closed.wait()
+            work.cancel()
+
+    def wake(self) -> None:
+        """There may be new notifications. Call it after every snapshot that was stored."""
+        for queue in self._queues:
+            queue.wake()
+
+    async def begun(self) -> None:
+        """Wait until the store knows the receivers and each has its queue."""
+        await self._begun.wait()
+
+    async def drain(self, within_s: float) -> None:
+        """Wait, at most this many seconds, until nothing is due at receivers that do not fail."""
+        self.wake()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                await self.begun()
+                for queue in self._queues:
+                    await queue.settled()
+
+    def close(self) -> None:
+        """End ``run``; a second call does nothing."""
+        self._closed.set()
+
+    async def _deliver_all(self) -> None:
+        retry = RetryPolicy(self._clock, self._log, self._chance_of(""), "all receivers")
+        ts = self._clock.now()
+        self._log_adoption(await retry.call(lambda: self._outbox.adopt(ts)))
+        async with AsyncExitStack() as receivers, asyncio.TaskGroup() as group:
+            for settings in self._receivers:
+                name = str(settings.name)
+                receiver = self._make(settings, self._clock.now)
+                receivers.push_async_callback(receiver.aclose)
+                queue = ReceiverQueue(name, receiver, self._outbox, self._clock, self._log, self._chance_of(name))
+                self._queues.append(queue)
+                group.create_task(queue.run(), name=f"receiver {name}")
+            self._begun.set()
+
+    def _log_adoption(self, adoption: Adoption) -> None:
+        for name, count in adoption.dropped.items():
+            if count:
+                self._log.say(
+                    "receiver.dropped",
+                    f"receiver {name} stands in the settings no more: what it was owed is dropped, {_notices(count)}",
+                    level="warning",
+                    receiver=name,
+                    notices=count,
+                )
+        for name, count in adoption.owed.items():
+            if count:
+                self._log.say(
+                    "receiver.new",
+                    f"receiver {name} is new and is told how alerts are, {_notices(count)}",
+                    receiver=name,
+                    notices=count,
+                )
+
+
+def _notices(count: int) -> str:
+    return f"{count} notice{'' if count == 1 else 's'}"

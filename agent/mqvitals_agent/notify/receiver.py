@@ -1,0 +1,77 @@
+"""What every receiver of notifications implements, and the test alert of ``mqvitals alerts test``.
+
+A new type of receiver is one module with a class like ``NotificationReceiver``, a class of settings, and a line in
+``delivery.RECEIVERS``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from hashlib import blake2b
+from typing import Protocol
+
+from mqvitals_agent.notify.payload import NotificationContent, notification
+from mqvitals_agent.store.notice_row import NoticeStatus, OwedNotice
+from mqvitals_config.receiver import Receiver as ReceiverSettings
+from mqvitals_rules.lifecycle.alert import Severity
+
+
+class DeliveryStatus(Enum):
+    """Whether a notification is delivered."""
+
+    ACCEPTED = "accepted"
+    REFUSED = "refused"  # the receiver rejects this notification; it may accept others
+    AGAIN = "try again"
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryOutcome:
+    """The result of one attempt: ``text`` on one line for people, ``retry_after_ms`` as the receiver requested it."""
+
+    status: DeliveryStatus
+    text: str
+    retry_after_ms: int | None = None
+
+
+class NotificationReceiver(Protocol):
+    """Sends notifications to one receiver. Order, retries and pauses are decided by ``delivery``."""
+
+    async def send(self, notification: OwedNotice, /) -> DeliveryOutcome:
+        """Make one attempt. Raises nothing that the receiver or the network can cause."""
+        ...
+
+    async def aclose(self) -> None:
+        """Release connections."""
+        ...
+
+
+def trial_contents(now: int) -> tuple[NotificationContent, NotificationContent]:
+    """A test alert, firing and then resolved, at ``now`` (ms UTC). Labels and annotations mark it as a test."""
+    firing = NotificationContent(
+        labels={"alertname": "MQVITALS-TEST", "severity": "info", "kind": "agent", "test": "true"},
+        annotations={
+            "summary": "This is a test of mqvitals: nothing is wrong",
+            "advice": "Nothing is to be done. Somebody ran 'mqvitals alerts test' to see whether this arrives.",
+        },
+        fingerprint=blake2b(f"test {now}".encode(), digest_size=8).hexdigest(),
+        starts=now,
+    )
+    return firing, replace(firing, ends=now)
+
+
+async def send_test_alert(
+    receiver: NotificationReceiver, settings: ReceiverSettings, now: int
+) -> Sequence[tuple[NoticeStatus, DeliveryOutcome]]:
+    """Send the test alert, firing and, once that is accepted, resolved. Returns the outcome of each; closes the receiver."""
+    outcomes: list[tuple[NoticeStatus, DeliveryOutcome]] = []
+    try:
+        for content in trial_contents(now):
+            outcome = await receiver.send(notification(content, settings, number=0, severity=Severity.INFO, made=now))
+            outcomes.append((content.status, outcome))
+            if outcome.status is not DeliveryStatus.ACCEPTED:
+                break
+    finally:
+        await receiver.aclose()
+    return outcomes

@@ -1,0 +1,103 @@
+"""Each stage of the pipeline by itself, and the decision about one transition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from mqvitals_agent.notify.decision import DecisionReason, decide, exclusion, reason_for
+from mqvitals_agent.store.notice_row import NoticeStatus, Told
+from mqvitals_config.receiver import Receiver
+from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
+
+PENDING, FIRING, RESOLVED = AlertState.PENDING, AlertState.FIRING, AlertState.RESOLVED
+Pool = Callable[..., Alert]
+Webhook = Callable[..., Receiver]
+
+
+@pytest.mark.parametrize(
+    ("state", "told", "send_resolved", "reason"),
+    [
+        (FIRING, None, True, DecisionReason.STARTED),
+        (FIRING, Told(NoticeStatus.FIRING, Severity.CRITICAL), True, DecisionReason.ALREADY_SENT),
+        (FIRING, Told(NoticeStatus.FIRING, Severity.WARNING), True, DecisionReason.SEVERITY_CHANGED),
+        (RESOLVED, None, True, DecisionReason.NEVER_SENT),
+        (RESOLVED, Told(NoticeStatus.FIRING, Severity.WARNING), True, DecisionReason.ENDED),
+        (RESOLVED, Told(NoticeStatus.FIRING, Severity.WARNING), False, DecisionReason.RESOLVED_NOT_WANTED),
+        (RESOLVED, Told(NoticeStatus.RESOLVED, Severity.CRITICAL), True, DecisionReason.ALREADY_SENT),
+        (PENDING, None, True, DecisionReason.NEVER_FIRED),
+    ],
+)
+def test_the_decision(
+    pool: Pool, state: AlertState, told: Told | None, send_resolved: bool, reason: DecisionReason
+) -> None:
+    """By what the receiver knows, and how the alert is."""
+    assert reason_for(pool(state=state, started=1), told, send_resolved=send_resolved) is reason
+    assert reason.notifies is (
+        reason in (DecisionReason.STARTED, DecisionReason.SEVERITY_CHANGED, DecisionReason.ENDED)
+    )
+
+
+def reasons(alerts: list[Alert], inhibited: Any = None) -> list[DecisionReason | None]:
+    return [exclusion(each, inhibited or {}) for each in alerts]
+
+
+def test_what_never_fired_is_left_out(pool: Pool) -> None:
+    """A pending alert, and one that ended before it fired."""
+    waiting, ended, real = pool(state=PENDING), pool(state=RESOLVED), pool(started=1)
+    assert reasons([waiting, ended, real]) == [DecisionReason.NEVER_FIRED, DecisionReason.NEVER_FIRED, None]
+
+
+def test_advice_is_left_out(pool: Pool) -> None:
+    """Only operational rules notify receivers."""
+    kinds = ("review", "operational", "application", "data_quality")
+    advice = DecisionReason.ADVICE
+    assert reasons([pool(kind_of_rule=kind, started=1) for kind in kinds]) == [advice, None, advice, advice]
+
+
+def test_an_inhibited_alert_is_left_out_while_it_fires(pool: Pool) -> None:
+    """Its end is sent like any other: the receiver may have known it before it was inhibited."""
+    mild, bad = pool("BP-01", started=1), pool("BP-03", started=1)
+    ended = replace(mild, state=RESOLVED, ended=4)
+    assert reasons([mild, bad, ended], {mild.key: bad.key}) == [DecisionReason.INHIBITED, None, None]
+
+
+def test_one_decision_for_each_receiver(pool: Pool, webhook: Webhook) -> None:
+    """An excluded alert has one decision, any other as many as there are receivers; in the order of alerts, then receivers."""
+    ops, chat = webhook(name="ops"), webhook(name="chat")
+    found = decide([(1, pool(started=1)), (2, pool(kind_of_rule="review", started=1))], [ops, chat], {}, {})
+    assert [(each.number, each.receiver, each.reason) for each in found] == [
+        (1, ops, DecisionReason.STARTED),
+        (1, chat, DecisionReason.STARTED),
+        (2, None, DecisionReason.ADVICE),
+    ]
+
+
+def test_each_receiver_is_judged_by_what_it_was_sent(pool: Pool, webhook: Webhook) -> None:
+    """One knows the alert, one knows it milder, one does not know it."""
+    receivers = [webhook(name=name) for name in ("knows", "milder", "new")]
+    last_sent = {
+        (7, "knows"): Told(NoticeStatus.FIRING, Severity.CRITICAL),
+        (7, "milder"): Told(NoticeStatus.FIRING, Severity.WARNING),
+        (8, "new"): Told(NoticeStatus.FIRING, Severity.CRITICAL),
+    }
+    assert [each.reason for each in decide([(7, pool(started=1))], receivers, {}, last_sent)] == [
+        DecisionReason.ALREADY_SENT,
+        DecisionReason.SEVERITY_CHANGED,
+        DecisionReason.STARTED,
+    ]
+
+
+def test_the_first_reason_for_exclusion_counts(pool: Pool, webhook: Webhook) -> None:
+    """That an alert never fired comes before what kind it is, and that before what stands for it; one decision for all."""
+    covered = {pool().key: pool("BP-01").key}
+    pending, advice = pool(state=PENDING, kind_of_rule="review"), pool(started=1, kind_of_rule="review")
+    found = decide([(1, pending), (2, advice), (3, pool(started=1))], [webhook()], covered, {})
+    assert [(each.receiver, each.reason) for each in found] == [
+        (None, DecisionReason.NEVER_FIRED),
+        (None, DecisionReason.ADVICE),
+        (None, DecisionReason.INHIBITED),
+    ]
