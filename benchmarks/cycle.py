@@ -32,7 +32,7 @@ from statistics import median
 from mqvitals_agent.clock import SystemClock
 from mqvitals_agent.connection.connection import Connector
 from mqvitals_agent.connection.exchange import Exchange
-from mqvitals_agent.garbage import out_of_the_way
+from mqvitals_agent.gc_tuning import freeze_long_lived
 from mqvitals_agent.journal import Journal
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import encode_message
@@ -179,7 +179,7 @@ async def agent(cycles: int, ways: Callable[[SystemClock], Sequence[Connector]])
         turns.clear()
         if len(spent.wall) == 1:
             # As ``mqvitals agent`` does it when the first cycle is stored.
-            out_of_the_way()
+            freeze_long_lived()
         if len(spent.wall) == cycles:
             service.stop()
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 
 from mqvitals_agent.connection.exchange import Exchange, Reply
-from mqvitals_agent.garbage import out_of_the_way, rare_collections
+from mqvitals_agent.gc_tuning import fewer_collections, freeze_long_lived
 from mqvitals_agent.intake import Intake
 from mqvitals_agent.pcf import constants as c
 from mqvitals_agent.pcf.encoder import integer, integers, request, string
@@ -153,7 +153,7 @@ def walked(replies: list[bytes]) -> float:
 def main() -> None:
     """Measure and print."""
     found: list[tuple[float, float]] = []
-    with tempfile.TemporaryDirectory() as folder, rare_collections():
+    with tempfile.TemporaryDirectory() as folder, fewer_collections():
         store = Store.open(Path(folder) / "bench.db", source="benchmark", group="BENCH")
         intake = Intake(store, load_rule_config(Settings()))
         collector = Collector("BENCH", ("QM01",), lambda _: None)
@@ -176,7 +176,7 @@ def main() -> None:
             )
             if number == 1:
                 # As the agent does it when the first cycle is stored.
-                out_of_the_way()
+                freeze_long_lived()
         store.close()
     later = median(spent for spent, _ in found[-USUAL:])
     times = median(spent / peer for spent, peer in found[-USUAL:])

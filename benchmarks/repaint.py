@@ -17,7 +17,7 @@ from textual.coordinate import Coordinate
 from textual.pilot import Pilot
 from textual.widgets import DataTable
 
-from mqvitals_agent.garbage import out_of_the_way
+from mqvitals_agent.gc_tuning import freeze_long_lived
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.view.table import Cell, Column, Item
@@ -101,7 +101,7 @@ async def ours() -> dict[str, Spent]:
         table = app.query_one(VirtualTable)
         table.show(columns, items, 0)
         await pilot.pause()
-        out_of_the_way()
+        freeze_long_lived()
 
         async def all_cells(run: int) -> None:
             # As at every poll: a sequence of new items, every cell with another text.
@@ -131,7 +131,7 @@ async def peer() -> dict[str, Spent]:
         for row in range(ROWS):
             table.add_row(*[figure(row, number, 0) for number in range(COLUMNS)])
         await pilot.pause()
-        out_of_the_way()
+        freeze_long_lived()
 
         async def all_cells(run: int) -> None:
             with app.batch_update():

@@ -26,7 +26,7 @@ from answers import INTERVAL_MS
 from by_hand import Judge, Site
 from figures import taken
 from group import Group, facts
-from mqvitals_agent.garbage import out_of_the_way
+from mqvitals_agent.gc_tuning import freeze_long_lived
 from mqvitals_agent.store.windows import Wanted, WindowHistory
 from mqvitals_config.settings import Settings
 from mqvitals_rules.engine import Engine
@@ -167,7 +167,7 @@ def main() -> int:
         for way in ways.values():
             way.take(snapshots)
     # As the agent does it when the first cycle is stored.
-    out_of_the_way()
+    freeze_long_lived()
     spent: dict[str, list[float]] = {what: [] for what in ways}
     for cycle in range(WARM_CYCLES + SETTLED_CYCLES, WARM_CYCLES + SETTLED_CYCLES + cycles):
         snapshots = group.snapshots(cycle)

@@ -20,7 +20,7 @@ from mqsamples.pairs import alone
 from mqvitals_agent.commandline.failure import Failure
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_tui import companion, demo
+from mqvitals_tui import child_agent, demo
 
 Run = Callable[..., Any]
 PATIENCE_S = 60
@@ -63,7 +63,7 @@ def test_the_morning_is_alerted(mqvitals: Run, demonstration: Path) -> None:
 
 def test_the_log_is_kept(demonstration: Path) -> None:
     """Beside the store stands what the agent said; nobody writes any more."""
-    assert "agent.ended" in (demonstration / companion.LOG).read_text("utf-8")
+    assert "agent.ended" in (demonstration / child_agent.LOG).read_text("utf-8")
     assert not (demonstration / f"{demo.STORE}.lock").exists()
 
 
@@ -121,7 +121,7 @@ def test_a_folder_that_cannot_be_used(mqvitals: Run, tmp_path: Path) -> None:
     """Where the store cannot be made there is a sentence, whatever is in the way."""
     (tmp_path / "file").touch()
     assert "cannot use the folder" in mqvitals("demo", "--keep", tmp_path / "file", code=2).stderr
-    (tmp_path / companion.LOG).mkdir()
+    (tmp_path / child_agent.LOG).mkdir()
     assert "cannot begin" in mqvitals("demo", "--keep", tmp_path, code=2).stderr
 
 
@@ -131,7 +131,7 @@ def test_real_receivers_hear_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     program = (sys.executable, "-c", "import os; print([key for key in os.environ if key.startswith('MQVITALS_C')])")
     with demo.agent(tmp_path, program) as living:
         living.wait(30)
-    assert companion.last_words(tmp_path) == "[]"
+    assert child_agent.log_tail(tmp_path) == "[]"
 
 
 def test_an_agent_that_ends_at_once(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_an_agent_that_ends_at_once(tmp_path: Path) -> None:
         pytest.raises(Failure, match="could not begin: no space left"),
         demo.agent(tmp_path, program) as living,
     ):
-        companion.await_store(living, tmp_path, lambda: False, what="the agent")
+        child_agent.wait_for_store(living, tmp_path, lambda: False, what="the agent")
 
 
 def test_an_agent_that_makes_no_store(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_an_agent_that_makes_no_store(tmp_path: Path) -> None:
     ticks = count(0, 10)
     program = (sys.executable, "-c", "import time; time.sleep(60)")
     with demo.agent(tmp_path, program) as living, pytest.raises(Failure, match="no store after 30 s"):
-        companion.await_store(
+        child_agent.wait_for_store(
             living,
             tmp_path,
             lambda: False,
@@ -162,12 +162,12 @@ def test_an_agent_that_makes_no_store(tmp_path: Path) -> None:
 
 def test_an_agent_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that does not listen to SIGTERM is killed."""
-    monkeypatch.setattr(companion, "GRACE_S", 0.2)
+    monkeypatch.setattr(child_agent, "GRACE_S", 0.2)
     deaf = (
         "import signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, flush=True); time.sleep(60)"
     )
     with demo.agent(tmp_path, (sys.executable, "-c", deaf)) as living:
-        while not companion.last_words(tmp_path):
+        while not child_agent.log_tail(tmp_path):
             os.sched_yield()
     assert living.returncode == -9
 

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from mqsamples.pairs import paired
-from mqvitals_tui.forced_end import ORDERLY_S, ForcedEnd
+from mqvitals_tui.terminal import ORDERLY_S, ForcedExit
 
 from .conftest import PROGRAM
 
@@ -157,7 +157,7 @@ def test_an_end_by_force(tmp_path: Path) -> None:
     child: Any = Child()
     folder = tmp_path / "folder"
     folder.mkdir()
-    with ForcedEnd(0.01, leave) as forced:
+    with ForcedExit(0.01, leave) as forced:
         forced.take_along(child, folder)
         forced.begin(signal.SIGTERM)
         forced.begin(signal.SIGHUP)
@@ -170,9 +170,9 @@ def test_an_end_by_force(tmp_path: Path) -> None:
 def test_no_end_by_force_after_one_in_order() -> None:
     """Nor when nobody asked for an end."""
     left: list[int] = []
-    with ForcedEnd(PATIENCE_S, left.append):
+    with ForcedExit(PATIENCE_S, left.append):
         pass
-    with ForcedEnd(PATIENCE_S, left.append) as forced:
+    with ForcedExit(PATIENCE_S, left.append) as forced:
         forced.begin(signal.SIGTERM)
     for thread in threading.enumerate():
         if thread.name == "mqvitals-end":
@@ -191,7 +191,7 @@ def test_a_failed_write_is_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(error: Exception) -> None:
         raise error
 
-    with ForcedEnd(PATIENCE_S, begun.append) as forced:
+    with ForcedExit(PATIENCE_S, begun.append) as forced:
         monkeypatch.setattr(forced, "begin", begun.append)
         for name, error in (
             ("other", OSError(5, "EIO")),

@@ -13,9 +13,9 @@ from textual.pilot import Pilot
 
 from mqvitals_rules.rule_config import RuleConfig
 from mqvitals_tui.app import MqvitalsApp
-from mqvitals_tui.companion import LOG, ended_words
-from mqvitals_tui.places import BY_ID
-from mqvitals_tui.widgets.banner import Banner
+from mqvitals_tui.child_agent import LOG, exit_message
+from mqvitals_tui.keys import TABS_BY_ID
+from mqvitals_tui.widgets.painting import Banner
 
 Lives = Callable[[str], Any]
 Shown = Callable[[Pilot[None]], Awaitable[None]]
@@ -28,11 +28,11 @@ async def test_without_a_store_every_place_says_so(
     app = MqvitalsApp(tmp_path / "none.db", judging, lambda: 0)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: "does not exist yet" in screen_text(app))
-        for place in BY_ID:
+        for place in TABS_BY_ID:
             app.go_to(place)
             await until(pilot, lambda: "does not exist yet" in screen_text(app))
             assert "reading the store" not in screen_text(app), place
-            assert ("there is no store yet" in screen_text(app)) == bool(BY_ID[place].columns), place
+            assert ("there is no store yet" in screen_text(app)) == bool(TABS_BY_ID[place].columns), place
 
 
 async def test_a_store_that_cannot_be_read(tmp_path: Path, judging: RuleConfig, until: Any, screen_text: Any) -> None:
@@ -81,7 +81,7 @@ def test_ended_words(tmp_path: Path) -> None:
     """Nothing while the agent runs; then that it has ended and the last line of its log, however often it is asked."""
     (tmp_path / LOG).write_text("first\nmqvitals: disk full\n", "utf-8")
     living = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    words = ended_words(living, tmp_path, what="the agent")
+    words = exit_message(living, tmp_path, what="the agent")
     try:
         assert words() == ""
     finally:
@@ -95,4 +95,4 @@ def test_ended_without_a_word(tmp_path: Path) -> None:
     """An empty log is said to be empty."""
     living = subprocess.Popen([sys.executable, "-c", ""])
     living.wait()
-    assert ended_words(living, tmp_path, what="the agent")() == "The agent has ended; its log ends: it is empty"
+    assert exit_message(living, tmp_path, what="the agent")() == "The agent has ended; its log ends: it is empty"

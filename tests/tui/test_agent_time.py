@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.snapshot import Snapshot
-from mqvitals_tui.companion import time_of
+from mqvitals_tui.child_agent import agent_clock
 
 NOW = 1_795_176_000_000
 DAY = 86_400_000
@@ -17,7 +17,7 @@ NOTHING = SimpleNamespace(transitions=(), unknown=())
 def test_the_moment_that_the_agent_has_reached(tmp_path: Path) -> None:
     """The newest snapshot's and what has passed since, at the agent's speed, and never after now."""
     path, seconds = tmp_path / "x.db", [0.0]
-    moment = time_of(path, 60.0, machine=lambda: NOW, time_s=lambda: seconds[0])
+    moment = agent_clock(path, 60.0, machine=lambda: NOW, time_s=lambda: seconds[0])
     assert moment() == NOW  # there is no store yet
     with Store.open(path) as store:
         store.write(Snapshot("QM01", group=False, cycle=1, ts=NOW - DAY, readings=()), NOTHING)
@@ -38,4 +38,4 @@ def test_at_lifes_pace_it_is_now(tmp_path: Path) -> None:
     def now() -> int:
         return NOW
 
-    assert time_of(tmp_path / "none.db", 1.0, machine=now) is now
+    assert agent_clock(tmp_path / "none.db", 1.0, machine=now) is now

@@ -24,13 +24,13 @@ from mqvitals_config.settings import Settings
 from mqvitals_rules.rule_config import RuleConfig, load_rule_config
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.app import MqvitalsApp
-from mqvitals_tui.places import PLACES, place_row
+from mqvitals_tui.keys import TABS, tab_row
 from mqvitals_tui.screens import frame_screen
 from mqvitals_tui.screens.detail_screen import DetailScreen
 from mqvitals_tui.screens.help_screen import HelpScreen
 from mqvitals_tui.screens.main_screen import MainScreen
 from mqvitals_tui.themes import THEMES
-from mqvitals_tui.widgets.lines import LinesView
+from mqvitals_tui.widgets.cursor_view import LinesView
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 
 NOW = BEGIN + 205_000
@@ -143,7 +143,7 @@ async def test_every_place_has_its_digit(incident: Path, make: Callable[..., Mqv
     app = make(incident)
     async with app.run_test(size=(80, 24)) as pilot:
         await begin(pilot)
-        for place in PLACES:
+        for place in TABS:
             await visit(pilot, place.key)
             assert main_screen(app).place is place
             assert f"›{place.key} {place.short}" in screen_text(app)
@@ -314,13 +314,13 @@ async def test_help(incident: Path, make: Callable[..., MqvitalsApp], screen_tex
             await until(pilot, lambda: isinstance(app.screen, MainScreen))
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", TABS)
 def test_row_of_places(place: Any) -> None:
     """All places are in the row at 80 columns, and where one is said to be its key stands."""
-    row, where = place_row(place.id, 80)
+    row, where = tab_row(place.id, 80)
     assert len(row.text) <= 80
     for begins, ends, name in where:
-        expected = next(each for each in PLACES if each.id == name)
+        expected = next(each for each in TABS if each.id == name)
         assert row.text[begins:ends].startswith(f"{expected.key} ")
     assert row.text.count("›") == 1
 
@@ -330,7 +330,7 @@ async def test_click_on_a_place(incident: Path, make: Callable[..., MqvitalsApp]
     app = make(incident)
     async with app.run_test(size=(80, 24)) as pilot:
         await begin(pilot)
-        x = next(begins for begins, _, name in place_row("overview", 80)[1] if name == "alerts")
+        x = next(begins for begins, _, name in tab_row("overview", 80)[1] if name == "alerts")
         await pilot.click("#places", offset=(x, 0))
         await until(pilot, lambda: main_screen(app).place.id == "alerts")
 
@@ -372,7 +372,7 @@ async def test_empty_store(tmp_path: Path, make: Callable[..., MqvitalsApp], scr
     app = make(store)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: "Nothing was stored yet" in screen_text(app))
-        for place in PLACES:
+        for place in TABS:
             await pilot.press(place.key)
             await until(pilot, lambda: main_screen(app).frame is not None)
             assert "Nothing was stored yet" in screen_text(app)

@@ -11,9 +11,16 @@ from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.view.trend import Trend
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import metric
-from mqvitals_tui.chart_span import SPANS_MS, fitting_ms, lately, span_words, stepped_ms
-from mqvitals_tui.screens.detail_screen import DetailScreen
-from mqvitals_tui.trend_chart import drawing, unit_words
+from mqvitals_tui.screens.detail_screen import (
+    SPANS_MS,
+    DetailScreen,
+    chart_data,
+    fitting_span_ms,
+    last_part,
+    next_span_ms,
+    span_words,
+    unit_words,
+)
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
@@ -36,20 +43,20 @@ def trend(*ages_ms: int) -> Trend:
 )
 def test_the_shortest_step_that_holds_all(oldest: int, minutes: int) -> None:
     """A young store fills its chart, and the span grows with its age up to what is asked for."""
-    assert fitting_ms(trend(oldest, 0), HOUR) == minutes * MINUTE
+    assert fitting_span_ms(trend(oldest, 0), HOUR) == minutes * MINUTE
 
 
 def test_nothing_is_absent_for_the_whole_time() -> None:
     """Without points the chart speaks of all the time that was looked at."""
-    assert fitting_ms(trend(), HOUR) == HOUR
+    assert fitting_span_ms(trend(), HOUR) == HOUR
 
 
 def test_steps() -> None:
     """Each key press goes one step, and stays at the ends."""
-    assert stepped_ms(HOUR, 1) == 3 * HOUR
-    assert stepped_ms(HOUR, -1) == 30 * MINUTE
-    assert stepped_ms(SPANS_MS[0], -1) == SPANS_MS[0]
-    assert stepped_ms(SPANS_MS[-1], 1) == SPANS_MS[-1]
+    assert next_span_ms(HOUR, 1) == 3 * HOUR
+    assert next_span_ms(HOUR, -1) == 30 * MINUTE
+    assert next_span_ms(SPANS_MS[0], -1) == SPANS_MS[0]
+    assert next_span_ms(SPANS_MS[-1], 1) == SPANS_MS[-1]
 
 
 def test_steps_have_names() -> None:
@@ -66,13 +73,13 @@ def test_steps_have_names() -> None:
 def test_only_what_is_drawn_decides_on_the_scale() -> None:
     """Points before the span, of this day or of others, have no part in the scale."""
     whole = trend(50 * MINUTE, 40_000, 0)
-    short = lately(whole, MINUTE)
+    short = last_part(whole, MINUTE)
     assert [NOW - ts for ts, _ in short.points] == [40_000, 0]
     assert short.span == TimeRange(NOW - MINUTE, NOW)
-    drawn = drawing(short, (("yesterday", ((NOW - 30 * MINUTE, 5000.0), (NOW - 20_000, 50.0))),))
+    drawn = chart_data(short, (("yesterday", ((NOW - 30 * MINUTE, 5000.0), (NOW - 20_000, 50.0))),))
     assert drawn.scale.high <= 100
     assert drawn.earlier == (("yesterday", ((NOW - 20_000, 50.0),)),)
-    assert lately(whole, HOUR) is whole
+    assert last_part(whole, HOUR) is whole
 
 
 def test_units() -> None:

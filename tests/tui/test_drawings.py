@@ -15,10 +15,9 @@ from mqvitals_agent.text.styled import Line, Span, Tone
 from mqvitals_agent.view.table import Cell, Column, Item
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.themes import CONTRAST, DARK
-from mqvitals_tui.widgets.banner import Banner
 from mqvitals_tui.widgets.chart import BrailleChart
-from mqvitals_tui.widgets.lines import LinesView
-from mqvitals_tui.widgets.tones import is_drawn
+from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.painting import Banner, is_drawn
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 
 Lives = Callable[[str], Any]

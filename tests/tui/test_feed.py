@@ -16,7 +16,7 @@ from textual.message import Message
 from mqvitals_agent.store import schema
 from mqvitals_agent.view.frame import LIST, FrameRequest
 from mqvitals_rules.rule_config import RuleConfig
-from mqvitals_tui.feed import Feed, FeedFailed, FrameRead
+from mqvitals_tui.feed import Feed, FeedFailed, FrameLoaded
 
 PATIENCE_S = 200
 
@@ -56,7 +56,7 @@ def test_a_store_that_comes_later_is_read_when_it_is_there(lives: Lives, judging
     assert "does not exist yet" in got[0].text
     copied(lives("incident").store, tmp_path / "late.db")
     feed._look()
-    assert kinds(got) == [FeedFailed, FrameRead]
+    assert kinds(got) == [FeedFailed, FrameLoaded]
     feed._close()
 
 
@@ -68,12 +68,12 @@ def test_a_vanished_store_is_no_store_that_was_never_there(store: Path, judging:
     store.rename(tmp_path / "away.db")
     feed._look()
     feed._look()
-    assert kinds(got) == [FrameRead, FeedFailed]
+    assert kinds(got) == [FrameLoaded, FeedFailed]
     assert "has vanished" in got[1].text
     assert not got[1].waiting
     (tmp_path / "away.db").rename(store)
     feed._look()
-    assert kinds(got) == [FrameRead, FeedFailed, FrameRead]
+    assert kinds(got) == [FrameLoaded, FeedFailed, FrameLoaded]
     feed._close()
 
 
@@ -85,7 +85,7 @@ def test_a_store_that_is_replaced_is_read_anew(store: Path, lives: Lives, judgin
     copied(lives("empty").store, tmp_path / "other.db")
     (tmp_path / "other.db").rename(store)
     feed._look()
-    assert kinds(got) == [FrameRead, FrameRead]
+    assert kinds(got) == [FrameLoaded, FrameLoaded]
     assert got[0].read.frame.situation.members
     assert not got[1].read.frame.situation.members
     feed._close()
@@ -103,11 +103,11 @@ def test_a_damaged_store_is_read_again_when_it_is_put_right(store: Path, judging
     bad.rename(store)
     feed._look()
     feed._look()
-    assert kinds(got) == [FrameRead, FeedFailed]
+    assert kinds(got) == [FrameLoaded, FeedFailed]
     assert str(store) in got[1].text
     good.rename(store)
     feed._look()
-    assert kinds(got) == [FrameRead, FeedFailed, FrameRead]
+    assert kinds(got) == [FrameLoaded, FeedFailed, FrameLoaded]
     feed._close()
 
 
@@ -128,7 +128,7 @@ def test_a_locked_store_is_said_and_read_when_it_is_free(
         assert "locked" in got[0].text
         other.execute("ROLLBACK")
         feed._look()
-    assert kinds(got) == [FeedFailed, FrameRead]
+    assert kinds(got) == [FeedFailed, FrameLoaded]
     feed._close()
 
 
@@ -176,7 +176,7 @@ def test_feed_reads_only_what_is_new(lives: Lives, judging: RuleConfig) -> None:
         feed.want(FrameRequest(LIST, "queue"))
         assert arrived.acquire(timeout=PATIENCE_S)
         last = got[-1]
-        assert isinstance(last, FrameRead)
+        assert isinstance(last, FrameLoaded)
         assert last.read.frame.want == FrameRequest(LIST, "queue")
         assert last.can_replace(got[0])
     finally:

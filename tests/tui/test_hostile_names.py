@@ -27,7 +27,7 @@ from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
 from mqvitals_tui.app import MqvitalsApp
-from mqvitals_tui.places import BY_ID
+from mqvitals_tui.keys import TABS_BY_ID
 from mqvitals_tui.screens.detail_screen import DetailScreen
 from mqvitals_tui.screens.main_screen import MainScreen
 from mqvitals_tui.widgets.cursor_view import CursorView
@@ -205,7 +205,7 @@ async def test_places(app: MqvitalsApp, shown: Shown, size: tuple[int, int]) -> 
     """Overview, lists, alerts and agent: harmless, aligned, and shown to the end."""
     async with app.run_test(size=size) as pilot:
         await shown(pilot)
-        for place in BY_ID.values():
+        for place in TABS_BY_ID.values():
             app.go_to(place.id)
             await shown(pilot)
             for page in range(4):

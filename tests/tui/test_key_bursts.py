@@ -12,8 +12,7 @@ from textual.command import CommandPalette
 
 from mqvitals_tui.screens.detail_screen import DetailScreen
 from mqvitals_tui.screens.help_screen import HelpScreen
-from mqvitals_tui.screens.main_screen import MainScreen
-from mqvitals_tui.widgets.filter_line import FilterLine, typeable
+from mqvitals_tui.screens.main_screen import FilterLine, MainScreen, typeable
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 
 Lives = Callable[[str], Any]

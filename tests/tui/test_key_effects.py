@@ -16,8 +16,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_tui.keys import ACROSS, APP, EVERYWHERE, HELP, MOVES
-from mqvitals_tui.places import BEHIND, BY_ID, PLACES
+from mqvitals_tui.keys import ACROSS, APP, EVERYWHERE, HELP, MOVES, SIBLING_TABS, TABS, TABS_BY_ID
 from mqvitals_tui.screens.detail_screen import DetailScreen
 from mqvitals_tui.screens.frame_screen import FrameScreen
 from mqvitals_tui.screens.help_screen import HelpScreen
@@ -32,7 +31,7 @@ Until = Callable[[Pilot[None], Callable[[], bool]], Awaitable[None]]
 
 OBJECTS = {"object": ObjectName("QM01", "buffer_pool", "3"), "queue": ObjectName("QM02", "queue", "PAYMENTS.IN")}
 COMMANDS = {"object": "DISPLAY USAGE PSID(*) TYPE(PAGESET)", "queue": "DISPLAY QSTATUS(PAYMENTS.IN) TYPE(HANDLE) ALL"}
-SCREENS = (*BY_ID, *OBJECTS, "holders")
+SCREENS = (*TABS_BY_ID, *OBJECTS, "holders")
 
 
 @dataclass
@@ -66,7 +65,7 @@ class Stage:
 
     async def begin(self) -> None:
         """The screen as who opens it finds it, but with the cursor away from the first and the last line."""
-        self.app.go_to(self.screen if self.screen in BY_ID else "overview")
+        self.app.go_to(self.screen if self.screen in TABS_BY_ID else "overview")
         if self.screen in OBJECTS:
             self.app.open_object(OBJECTS[self.screen])
         elif self.screen == "holders":
@@ -108,8 +107,8 @@ Effect = Callable[[Stage, str], Awaitable[None]]
 
 async def goes_to(stage: Stage, key: str) -> None:
     """A digit leads to its screen; one's own to what lies behind it, where there is something."""
-    place = next(place for place in PLACES if place.key == key)
-    wanted = BEHIND[place.id].id if stage.screen == place.id and place.id in BEHIND else place.id
+    place = next(place for place in TABS if place.key == key)
+    wanted = SIBLING_TABS[place.id].id if stage.screen == place.id and place.id in SIBLING_TABS else place.id
     await stage.press(key)
     await stage.see(lambda: isinstance(stage.app.screen, MainScreen) and stage.main.place.id == wanted)
 
@@ -170,7 +169,7 @@ async def reverses(stage: Stage, key: str) -> None:
 
 
 async def goes_behind(stage: Stage, key: str) -> None:
-    wanted = BEHIND[stage.screen].id
+    wanted = SIBLING_TABS[stage.screen].id
     await stage.press(key)
     await stage.see(lambda: stage.main.place.id == wanted)
 
@@ -332,7 +331,7 @@ def items(stage: Stage) -> Any:
 
 
 EFFECTS: dict[str, Effect] = {
-    **{f"place_{place.id}": goes_to for place in PLACES},
+    **{f"place_{place.id}": goes_to for place in TABS},
     "find": finds,
     "keys": helps,
     "next_theme": changes_theme,

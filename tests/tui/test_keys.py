@@ -11,12 +11,25 @@ from textual.binding import Binding
 
 from mqvitals_agent.text.terminal import cells
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_tui.keys import ACROSS, APP, DETAIL, EVERYWHERE, HELP, HOLDERS, MAIN, MOVES, WHO, Hint, hint_line, shown
-from mqvitals_tui.places import BY_ID
+from mqvitals_tui.keys import (
+    ACROSS,
+    APP,
+    DETAIL,
+    EVERYWHERE,
+    HELP,
+    HOLDERS,
+    MAIN,
+    MOVES,
+    TABS_BY_ID,
+    WHO,
+    Hint,
+    hint_line,
+    key_names,
+)
 from mqvitals_tui.screens.frame_screen import FrameScreen
 from mqvitals_tui.screens.help_screen import help_lines
-from mqvitals_tui.widgets.lines import LinesView
-from mqvitals_tui.widgets.status_bar import StatusBar
+from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.painting import StatusBar
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 
 Lives = Callable[[str], Any]
@@ -85,7 +98,7 @@ def assert_help_is_whole(screen: FrameScreen, place: str, width: int) -> None:
 
 
 def shown_keys(binding: Binding) -> list[str]:
-    return shown(binding).split()
+    return key_names(binding).split()
 
 
 def unused(place: str) -> set[str]:
@@ -110,7 +123,7 @@ async def test_last_line_fits_and_is_right(lives: Lives, shown: Any, until: Any,
     app = lives("incident").app()
     async with app.run_test(size=(width, 24)) as pilot:
         await shown(pilot)
-        for name in BY_ID:
+        for name in TABS_BY_ID:
             app.go_to(name)
             await shown(pilot)
             text = hints(app)

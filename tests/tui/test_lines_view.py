@@ -12,9 +12,8 @@ from textual.strip import Strip
 
 from mqvitals_agent.text.styled import Line, Span, Tone, line
 from mqvitals_tui.themes import DARK, LIGHT, THEMES
-from mqvitals_tui.widgets.lines import LinesView
-from mqvitals_tui.widgets.status_bar import StatusBar
-from mqvitals_tui.widgets.title_bar import TitleBar
+from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.painting import StatusBar, TitleBar
 
 Text = Callable[[App[Any]], str]
 

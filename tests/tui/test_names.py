@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_tui.names import found, prepared
+from mqvitals_tui.palette import find_names, index_names
 
-KNOWN = prepared(
+KNOWN = index_names(
     ObjectName(owner, kind, name)
     for owner, kind, name in (
         ("QM01", "queue", "ALL.ORDERS.REPLY"),
@@ -23,7 +23,7 @@ KNOWN = prepared(
 
 
 def keys(query: str, most: int = 50) -> list[str]:
-    return [str(name) for name in found(KNOWN, query, most)]
+    return [str(name) for name in find_names(KNOWN, query, most)]
 
 
 def test_rank() -> None:
@@ -49,7 +49,7 @@ def test_every_word_must_occur() -> None:
 def test_twenty_thousand_objects() -> None:
     """A keystroke costs no more than some plain passes over all names, of which each takes about 10 ms."""
     objects = [ObjectName(f"QM{n % 4:02d}", "queue", f"APP{n % 7}.ORDERS.{n:05d}") for n in range(20_000)]
-    many, names = prepared(objects), [str(each) for each in objects]
+    many, names = index_names(objects), [str(each) for each in objects]
 
     def cpu_s(search: Callable[[str], object], query: str) -> float:
         times = []
@@ -60,6 +60,6 @@ def test_twenty_thousand_objects() -> None:
         return min(times)
 
     for query in ("o", "orders", "qm01 orders.00", "nothing"):
-        assert len(found(many, query, 50)) <= 50
+        assert len(find_names(many, query, 50)) <= 50
         plain = cpu_s(lambda words: sorted(n for n in names if all(w in n.casefold() for w in words.split())), query)
-        assert cpu_s(lambda words: found(many, words, 50), query) < 5 * plain, query
+        assert cpu_s(lambda words: find_names(many, words, 50), query) < 5 * plain, query

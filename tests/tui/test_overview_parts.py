@@ -10,8 +10,8 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
 from mqvitals_agent.text.styled import Line, heading, is_heading, line
-from mqvitals_tui.widgets.lines import LinesView
-from mqvitals_tui.widgets.status_bar import StatusBar
+from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.painting import StatusBar
 
 Lives = Callable[[str], Any]
 Shown = Callable[[Pilot[None]], Awaitable[None]]

@@ -12,10 +12,9 @@ from textual.pilot import Pilot
 
 from mqvitals_agent.text.terminal import cells
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_tui.places import BY_ID
+from mqvitals_tui.keys import TABS_BY_ID
 from mqvitals_tui.screens.help_screen import HelpScreen
-from mqvitals_tui.widgets.cursor_view import CursorView
-from mqvitals_tui.widgets.lines import LinesView
+from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
 
 GOLDENS = Path(__file__).parent / "goldens"
 STATES = ("quiet", "incident", "stale", "empty")
@@ -50,7 +49,7 @@ def lines_in(app: App[Any]) -> int:
 
 def names(state: str, width: int) -> list[str]:
     """The files of a state and a width, without their ends."""
-    screens = [*BY_ID, *(f"detail-{name}" for name in OBJECTS)]
+    screens = [*TABS_BY_ID, *(f"detail-{name}" for name in OBJECTS)]
     return [f"{state}-{screen}-{width}" for screen in screens]
 
 
@@ -77,7 +76,7 @@ async def walk(app: Any, size: tuple[int, int], shown: Shown, until: Until, text
     seen: dict[str, str] = {}
     async with app.run_test(size=size) as pilot:
         await shown(pilot)
-        for place in BY_ID:
+        for place in TABS_BY_ID:
             app.go_to(place)
             await shown(pilot)
             seen[place] = await settled(pilot, until, text)

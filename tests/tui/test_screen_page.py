@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from mqvitals_tui.keys import APP, DETAIL, EVERYWHERE, MAIN, WHO, shown
+from mqvitals_tui.keys import APP, DETAIL, EVERYWHERE, MAIN, WHO, key_names
 
 PAGE = Path(__file__).parents[2] / "docs" / "screen.md"
 ABRIDGED = {"2", "3", "4", "5", "6", "7", ".", ",", "="}
@@ -16,6 +16,6 @@ def test_the_page_names_every_key() -> None:
     """Who reads the page learns every key, and none that there is not."""
     table = "\n".join(line.split("|")[1] for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| `"))
     told = {re.sub(r"\\", "", key) for key in re.findall(r"`([^`]+)`", table)}
-    keys = {key for binding in (*APP, *EVERYWHERE, *MAIN, *DETAIL, WHO) for key in shown(binding).split()}
+    keys = {key for binding in (*APP, *EVERYWHERE, *MAIN, *DETAIL, WHO) for key in key_names(binding).split()}
     assert keys - ABRIDGED - {"d"} <= told
     assert told - keys <= {"↑", "↓", "k", "j", "F7", "F8", "Space", "Enter"}

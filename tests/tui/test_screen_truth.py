@@ -19,7 +19,7 @@ from mqvitals_agent.view.lists import STORAGE, columns, fitted
 from mqvitals_agent.view.screens.overview import overview_lines
 from mqvitals_agent.view.table import Item
 from mqvitals_rules.vocabulary.tables import metric
-from mqvitals_tui.places import PLACES
+from mqvitals_tui.keys import TABS
 
 Lives = Callable[[str], Any]
 
@@ -88,7 +88,7 @@ def test_states_are_those_of_the_group(lives: Lives) -> None:
 def test_who_cannot_be_reached_is_unknown(lives: Lives) -> None:
     """Of the queue manager that went away nothing is fine, and its figures are those from before, and look so."""
     life = lives("incident")
-    for want in (*(place.want for place in PLACES if place.want.screen == LIST), FrameRequest(AGENT)):
+    for want in (*(place.want for place in TABS if place.want.screen == LIST), FrameRequest(AGENT)):
         kind = want.kind or "agent"
         items = [item for item in frame_of(life, want).items if item.name.owner == "QM04"]
         assert items or kind in ("cf_structure", "smds", "qsg")
@@ -112,7 +112,7 @@ def test_who_cannot_be_reached_is_unknown(lives: Lives) -> None:
 def test_every_list_shows_ages_in_80_columns(lives: Lives, state: str) -> None:
     """However narrow the terminal, each line of a list says how bad it is and how old that is."""
     life = lives(state)
-    for place in PLACES:
+    for place in TABS:
         if place.columns:
             shown = fitted(columns(place.columns), 78)
             assert [each.id for each in shown[:2]] == ["health", "name"]
@@ -126,7 +126,7 @@ def test_every_list_shows_ages_in_80_columns(lives: Lives, state: str) -> None:
 def test_nothing_stale_looks_well(lives: Lives) -> None:
     """Long after the last sample no line is OK, no figure has the tone of one of now, and the header is stale as well."""
     life = lives("stale")
-    for place in PLACES:
+    for place in TABS:
         frame = frame_of(life, place.want)
         assert all(item.health is Health.UNKNOWN for item in frame.items)
         assert all(member.health is Health.UNKNOWN for member in frame.status.queue_managers)

@@ -11,9 +11,9 @@ from textual import events
 
 from mqvitals_agent.text.terminal import cells
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_tui.places import BY_ID
+from mqvitals_tui.keys import TABS_BY_ID
 from mqvitals_tui.screens.main_screen import MainScreen
-from mqvitals_tui.widgets.lines import LinesView
+from mqvitals_tui.widgets.cursor_view import LinesView
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 
 Lives = Callable[[str], Any]
@@ -21,7 +21,7 @@ Lives = Callable[[str], Any]
 PATIENCE_S = 200
 
 SIZES = ((200, 60), (80, 24), (40, 10), (39, 10), (40, 9), (12, 3), (1, 1), (40, 10), (80, 24), (200, 60))
-SCREENS = (*BY_ID, "help", "object", "filter", "palette")
+SCREENS = (*TABS_BY_ID, "help", "object", "filter", "palette")
 
 
 @pytest.mark.parametrize("screen", SCREENS)

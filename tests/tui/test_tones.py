@@ -14,8 +14,8 @@ from textual.theme import Theme
 
 from mqvitals_agent.text.styled import Line, Span, Tone
 from mqvitals_tui.themes import CONTRAST, DARK, GROUNDS, LIGHT, THEMES
-from mqvitals_tui.widgets.lines import LinesView
-from mqvitals_tui.widgets.tones import LOOKS, fitted
+from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.painting import TONE_STYLES, fitted
 
 LEAST = 4.5
 """The contrast that the web's accessibility guidelines ask of text."""
@@ -39,7 +39,7 @@ def pairs() -> Iterator[tuple[str, str, str, Color, Color]]:
         variables = theme.to_color_system().generate() | theme.variables
         for ground in GROUNDS:
             for tone in Tone:
-                name = LOOKS[tone].variable if tone in LOOKS else "foreground"
+                name = TONE_STYLES[tone].variable if tone in TONE_STYLES else "foreground"
                 yield theme.name, tone.value, ground, Color.parse(variables[name]), Color.parse(variables[ground])
 
 

@@ -18,7 +18,7 @@ from textual.app import App
 from mqvitals_agent.commandline.failure import Failure
 from mqvitals_agent.store.lock import writer_of
 from mqvitals_agent.store.writer import Store
-from mqvitals_tui import top
+from mqvitals_tui import terminal, top
 
 
 def arguments(store: Path, *more: str) -> argparse.Namespace:
@@ -86,8 +86,8 @@ def test_a_scenario_on_a_store_that_is_written(
 ) -> None:
     """The agent that has it is shown, no second one is started, and that is said in the end."""
     monkeypatch.setattr(top, "has_terminal", lambda: True)
-    monkeypatch.setattr(top, "on_screen", lambda *_: 0)
-    monkeypatch.setattr(top, "companion", lambda *_: pytest.fail("an agent was started"))
+    monkeypatch.setattr(top, "run_app", lambda *_: 0)
+    monkeypatch.setattr(top, "run_child_agent", lambda *_: pytest.fail("an agent was started"))
     with Store.open(store):
         assert top.run(arguments(store, "--scenario", "quiet")) == 0
     said = capsys.readouterr().err
@@ -105,7 +105,7 @@ def test_a_scenario_brings_an_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         return 0
 
     monkeypatch.setattr(top, "has_terminal", lambda: True)
-    monkeypatch.setattr(top, "on_screen", look)
+    monkeypatch.setattr(top, "run_app", look)
     assert top.run(arguments(path, "--scenario", "quiet", "--interval", "1s")) == 0
     assert seen[0] is not None
     assert seen[0] != str(os.getpid())
@@ -129,7 +129,7 @@ def test_a_scenario_needs_no_store(
         top.run(parsed("--scenario", "quiet"))
     assert "mqvitals agent --scenario quiet --store FILE" in caught.value.hint
     monkeypatch.setattr(top, "has_terminal", lambda: True)
-    monkeypatch.setattr(top, "companion", agentless)
+    monkeypatch.setattr(top, "run_child_agent", agentless)
     with pytest.raises(Failure, match="no agent in this test"):
         top.run(parsed("--scenario", "quiet"))
     assert shown[0].parent == tmp_path
@@ -191,8 +191,8 @@ def screens(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             yield SimpleNamespace(pid=os.getpid(), poll=lambda: None)
 
     monkeypatch.setattr(top, "has_terminal", lambda: True)
-    monkeypatch.setattr(top, "on_screen", look)
-    monkeypatch.setattr(top, "companion", agent)
+    monkeypatch.setattr(top, "run_app", look)
+    monkeypatch.setattr(top, "run_child_agent", agent)
     return done
 
 
@@ -276,7 +276,7 @@ def test_options_of_a_simulation_need_a_scenario(tmp_path: Path, living: str, sc
 def test_without_a_package_that_connects(store: Path, living: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the agent says about it is said before any screen, with what to do; so is the way to look all the same."""
     monkeypatch.setattr(top, "has_terminal", lambda: True)
-    monkeypatch.setattr(top, "on_screen", lambda *_: pytest.fail("there is a screen"))
+    monkeypatch.setattr(top, "run_app", lambda *_: pytest.fail("there is a screen"))
     hidden = store.parent / "hidden" / "pymqi"
     hidden.mkdir(parents=True)
     (hidden / "__init__.py").write_text("raise ImportError('no client library')\n", "utf-8")
@@ -309,5 +309,5 @@ def test_a_signal_ends_it_in_order(number: int, monkeypatch: pytest.MonkeyPatch)
     whole = app.run_async
     monkeypatch.setattr(app, "run_async", lambda: whole(headless=True))
     before = signal.getsignal(number)
-    assert top.on_screen(app) == 128 + number
+    assert terminal.run_app(app) == 128 + number
     assert signal.getsignal(number) == before

@@ -14,10 +14,10 @@ from textual.color import Color
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Tone
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_tui.places import BY_ID
+from mqvitals_tui.keys import TABS_BY_ID
 from mqvitals_tui.themes import CONTRAST, DARK, THEMES
-from mqvitals_tui.widgets.lines import LinesView
-from mqvitals_tui.widgets.tones import tone_style
+from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.painting import tone_style
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 
 Lives = Callable[[str], Any]
@@ -75,7 +75,7 @@ async def test_no_state_is_told_by_colour_alone(
     async with app.run_test(size=(120, 40)) as pilot:
         await shown(pilot)
         seen = 0
-        for place in (*BY_ID, "object"):
+        for place in (*TABS_BY_ID, "object"):
             if place == "object":
                 app.open_object(ObjectName("QM01", "buffer_pool", "3"))
             else:

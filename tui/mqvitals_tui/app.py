@@ -12,20 +12,19 @@ from textual.command import CommandPalette
 from textual.message import Message
 
 from mqvitals_agent.commandline.arguments import now_ms
-from mqvitals_agent.garbage import out_of_the_way
+from mqvitals_agent.gc_tuning import freeze_long_lived
 from mqvitals_rules.rule_config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_tui.commands import Jumps
-from mqvitals_tui.feed import Feed, FeedFailed, FrameRead
-from mqvitals_tui.keys import APP
-from mqvitals_tui.places import BEHIND, BY_ID
+from mqvitals_tui.feed import Feed, FeedFailed, FrameLoaded
+from mqvitals_tui.keys import APP, SIBLING_TABS, TABS_BY_ID
+from mqvitals_tui.palette import NavigationProvider
 from mqvitals_tui.screens.detail_screen import DetailScreen
-from mqvitals_tui.screens.frame_screen import FrameScreen, Sight
+from mqvitals_tui.screens.frame_screen import FrameScreen, ScreenContext
 from mqvitals_tui.screens.help_screen import HelpScreen
 from mqvitals_tui.screens.holders_screen import HoldersScreen
 from mqvitals_tui.screens.main_screen import MainScreen
 from mqvitals_tui.themes import CONTRAST, DARK, THEMES
-from mqvitals_tui.widgets.tones import attribute_css
+from mqvitals_tui.widgets.painting import attribute_css
 
 _ATTRIBUTES = "attributes"
 """The class of the app while tones are to differ by more than colours."""
@@ -40,7 +39,7 @@ class MqvitalsApp(App[None], inherit_bindings=False):
     """
 
     TITLE = "mqvitals"
-    COMMANDS = {Jumps}  # noqa: RUF012 - the toolkit's declaration
+    COMMANDS = {NavigationProvider}  # noqa: RUF012 - the toolkit's declaration
     COMMAND_PALETTE_BINDING = "ctrl+p"
     BINDINGS: ClassVar[list[BindingType]] = list(APP)
     NOTIFICATION_TIMEOUT = 4
@@ -57,7 +56,7 @@ class MqvitalsApp(App[None], inherit_bindings=False):
     ) -> None:
         super().__init__()
         self.store = store
-        self._sight = Sight(judging, now, ended, machine)
+        self._sight = ScreenContext(judging, now, ended, machine)
         self._first_theme = theme
         self._feed = Feed(store, judging, now, self._post)
         self._main = MainScreen(self._sight)
@@ -86,7 +85,7 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         """The screen on top wants something else."""
         self._feed.want(message.want)
 
-    def on_frame_read(self, message: FrameRead) -> None:
+    def on_frame_loaded(self, message: FrameLoaded) -> None:
         """To whoever wants it."""
         for screen in self.screen_stack:
             if isinstance(screen, FrameScreen):
@@ -94,7 +93,7 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         if not self._settled and not self.is_headless:
             # All that lasts is there once there is a frame to show. Without a terminal others share the process.
             self._settled = True
-            self.call_after_refresh(out_of_the_way)
+            self.call_after_refresh(freeze_long_lived)
 
     def on_feed_failed(self, message: FeedFailed) -> None:
         """Every screen says so."""
@@ -126,12 +125,12 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         """Show a place of the main screen, whatever lies above it."""
         while self.screen is not self._main and len(self.screen_stack) > 1:
             self.pop_screen()
-        self._main.go_to(BY_ID[place].id)
+        self._main.go_to(TABS_BY_ID[place].id)
 
     def action_place(self, place: str) -> None:
         """A digit; a second time it leads to what lies behind."""
         here = self.screen is self._main and self._main.place.id == place
-        self.go_to(BEHIND[place].id if here and place in BEHIND else place)
+        self.go_to(SIBLING_TABS[place].id if here and place in SIBLING_TABS else place)
 
     def action_keys(self) -> None:
         """The help for the screen on top."""

@@ -18,9 +18,8 @@ from pathlib import Path
 
 from mqvitals_agent.commandline.arguments import speed, speed_word
 from mqvitals_agent.commandline.failure import ExitCode, Failure
-from mqvitals_tui.companion import PROGRAM, await_store, companion, ended_words, last_words, time_of
-from mqvitals_tui.forced_end import ForcedEnd
-from mqvitals_tui.top import add_theme, has_terminal, on_screen
+from mqvitals_tui.child_agent import PROGRAM, agent_clock, exit_message, log_tail, run_child_agent, wait_for_store
+from mqvitals_tui.terminal import ForcedExit, add_theme_argument, has_terminal, run_app
 
 SCENARIO = "busy-morning"
 INTERVAL = "2s"
@@ -57,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seed", metavar="N", default="1", help="another course of the scenario (default: %(default)s)"
     )
     parser.add_argument("--keep", metavar="FOLDER", help="keep the store and the agent's log in this folder")
-    add_theme(parser)
+    add_theme_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -81,8 +80,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _play(folder: Path, arguments: argparse.Namespace) -> int:
     if has_terminal():
-        return watch(folder, agent_command(folder, arguments), arguments)
-    return tell(folder, agent_command(folder, arguments, None, UNWATCHED), kept=bool(arguments.keep))
+        return run_on_terminal(folder, agent_command(folder, arguments), arguments)
+    return run_unattended(folder, agent_command(folder, arguments, None, UNWATCHED), kept=bool(arguments.keep))
 
 
 def agent_command(
@@ -97,29 +96,29 @@ def agent_command(
     )
 
 
-def watch(folder: Path, command: Sequence[str], arguments: argparse.Namespace) -> int:
+def run_on_terminal(folder: Path, command: Sequence[str], arguments: argparse.Namespace) -> int:
     """Show what the agent writes until the user ends it; returns the exit code. Raises Failure when there is no agent."""
     from mqvitals_config.settings import Settings
     from mqvitals_rules.rule_config import load_rule_config
     from mqvitals_tui.app import MqvitalsApp
 
     judging = load_rule_config(Settings())
-    with ForcedEnd() as forced, agent(folder, command, temporary=not arguments.keep) as living:
+    with ForcedExit() as forced, agent(folder, command, temporary=not arguments.keep) as living:
         forced.take_along(living, None if arguments.keep else folder)
-        await_store(living, folder, (folder / STORE).exists, what=_WHAT)
-        now = time_of(folder / STORE, 1.0 if arguments.speed == _AS_USUAL else arguments.speed)
-        theme, ended = f"mqvitals-{arguments.theme}", ended_words(living, folder, what=_WHAT)
-        code = on_screen(MqvitalsApp(folder / STORE, judging, now, theme=theme, ended=ended), forced)
+        wait_for_store(living, folder, (folder / STORE).exists, what=_WHAT)
+        now = agent_clock(folder / STORE, 1.0 if arguments.speed == _AS_USUAL else arguments.speed)
+        theme, ended = f"mqvitals-{arguments.theme}", exit_message(living, folder, what=_WHAT)
+        code = run_app(MqvitalsApp(folder / STORE, judging, now, theme=theme, ended=ended), forced)
         if code < 128 and living.poll():
-            raise Failure(f"the agent of the demonstration ended early: {last_words(folder)}")
+            raise Failure(f"the agent of the demonstration ended early: {log_tail(folder)}")
     return code
 
 
-def tell(folder: Path, command: Sequence[str], *, kept: bool) -> int:
+def run_unattended(folder: Path, command: Sequence[str], *, kept: bool) -> int:
     """Let the agent run for its time, and print how the group is then; returns the exit code. Raises Failure."""
     with agent(folder, command, temporary=not kept) as living:
         if living.wait():
-            raise Failure(f"the agent of the demonstration could not do its work: {last_words(folder)}")
+            raise Failure(f"the agent of the demonstration could not do its work: {log_tail(folder)}")
     store = str(folder / STORE)
     print(_printed("status", "--store", store))
     print("What happened, worst first:\n")
@@ -132,8 +131,8 @@ def tell(folder: Path, command: Sequence[str], *, kept: bool) -> int:
 def agent(
     folder: Path, command: Sequence[str], *, temporary: bool = False
 ) -> AbstractContextManager[subprocess.Popen[bytes]]:
-    """The agent of the demonstration, as ``companion`` runs it, without the settings of a real group."""
-    return companion(folder, command, _environment(), temporary=temporary, what=_WHAT)
+    """The agent of the demonstration, as ``run_child_agent`` runs it, without the settings of a real group."""
+    return run_child_agent(folder, command, _environment(), temporary=temporary, what=_WHAT)
 
 
 def _printed(*arguments: str) -> str:

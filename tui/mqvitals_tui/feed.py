@@ -1,9 +1,9 @@
-"""From the store to the screens: a thread that looks once a second and reads anew only when there is something new."""
+"""From the store to the screens: a thread that checks the store once a second and reads a frame only when it has changed."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,36 +14,57 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.view.frame import DETAIL, Frame, FrameRequest, StorePosition, read_frame, store_position
 from mqvitals_agent.view.status import status_of
 from mqvitals_rules.rule_config import RuleConfig
-from mqvitals_tui.leavings import Leavings
+
+RELEASED_AT_ONCE = 100
+"""So many are let go of in one step."""
+
+
+class DeferredRelease:
+    """What was read last, and of what was read before that what has not been let go of yet. For one thread."""
+
+    def __init__(self) -> None:
+        self._newest: Sequence[object] = ()
+        self._old: list[object] = []
+
+    def renew(self, newest: Sequence[object]) -> None:
+        """``newest`` will take the place of what was read last, which is let go of by the next ``let_go``."""
+        self._old += self._newest
+        self._newest = newest
+
+    def let_go(self) -> None:
+        """Free what is old. Call it when what took its place has had time to be shown."""
+        while self._old:
+            del self._old[-RELEASED_AT_ONCE:]
+
 
 EVERY_S = 1.0
 """How often the store is looked at."""
 
 _DAY_MS = 86_400_000
-EARLIER = (("yesterday", _DAY_MS), ("a week before", 7 * _DAY_MS))
+EARLIER_DAYS = (("yesterday", _DAY_MS), ("a week before", 7 * _DAY_MS))
 """The same time of other days, for the chart of a detail: name and how long before, ms."""
 
 Points = tuple[tuple[int, float | None], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class LoadedFrame:
     """A frame, and for a detail its chart's series of earlier days, their times moved to those of the chart."""
 
     frame: Frame
     earlier: tuple[tuple[str, Points], ...] = ()
 
 
-class FrameRead(Message):
+class FrameLoaded(Message):
     """A frame was read. When nobody has looked at it before the next one comes, it gives way to that."""
 
-    def __init__(self, read: Read) -> None:
+    def __init__(self, read: LoadedFrame) -> None:
         super().__init__()
         self.read = read
 
     def can_replace(self, message: Message) -> bool:
         """Whether ``message``, which came after this one, may be handled in its place."""
-        return isinstance(message, FrameRead)
+        return isinstance(message, FrameLoaded)
 
 
 class FeedFailed(Message):
@@ -56,7 +77,7 @@ class FeedFailed(Message):
 
     def can_replace(self, message: Message) -> bool:
         """Whether ``message``, which came after this one, may be handled in its place."""
-        return isinstance(message, FrameRead | FeedFailed)
+        return isinstance(message, FrameLoaded | FeedFailed)
 
 
 class Feed:
@@ -87,7 +108,7 @@ class Feed:
         self._done: tuple[FrameRequest, StorePosition] | None = None
         self._said = ""
         self._seen = False
-        self._leavings = Leavings()
+        self._leavings = DeferredRelease()
 
     def want(self, want: FrameRequest) -> None:
         """Read this from now on, and at once, even when it was read before."""
@@ -150,19 +171,19 @@ class Feed:
         if want.screen != DETAIL:
             # Below a detail the list is still there: what it shows is not old before another one is.
             self._leavings.renew(read.frame.items)
-        self._post(FrameRead(read))
+        self._post(FrameLoaded(read))
 
-    def _read(self, reader: StoreReader, want: FrameRequest) -> Read:
+    def _read(self, reader: StoreReader, want: FrameRequest) -> LoadedFrame:
         frame = read_frame(reader, self._now(), want, self._judging)
         trend = None if frame.detail is None else frame.detail.trend
         if want.screen != DETAIL or trend is None:
-            return Read(frame)
+            return LoadedFrame(frame)
         earlier = []
-        for name, ms in EARLIER:
+        for name, ms in EARLIER_DAYS:
             series = reader.trend(trend.object, trend.metric.name, trend.span.since - ms, trend.span.until - ms)
             if series.points:
                 earlier.append((name, tuple((ts + ms, value) for ts, value in series.points)))
-        return Read(frame, tuple(earlier))
+        return LoadedFrame(frame, tuple(earlier))
 
     def _say(self, text: str, *, waiting: bool = False) -> None:
         if text != self._said:
@@ -175,7 +196,7 @@ class Feed:
         self._reader, self._file, self._done = None, None, None
 
 
-def aged(frame: Frame, now: int, ranks: Mapping[str, int]) -> Frame:
+def frame_at(frame: Frame, now: int, ranks: Mapping[str, int]) -> Frame:
     """The frame as it looks at the moment ``now`` (ms UTC) with nothing read since; of a replay time stands still."""
     if frame.situation.past:
         return frame

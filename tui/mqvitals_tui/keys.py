@@ -1,8 +1,8 @@
-"""All keys in one place: each has an id, so that a site can change it, and a sentence for the help.
+"""The tabs of the main screen and all key bindings: each binding has an id, so that a site can change it, and a help text.
 
-They have priority: the app acts on them one by one as they come, before the next one is looked at. Otherwise a key goes
-to the widget that has the focus when it arrives, and whoever types ``/`` and ``q`` faster than the filter can open has
-left the program. What can be written still goes into a filter that is open, because an input takes such keys for itself.
+Bindings have priority: the app acts on them one by one as they come, before it looks at the next one. Otherwise a key goes to the
+widget that has the focus when it arrives, and typing ``/`` and ``q`` faster than the filter opens would leave the program. A
+filter that is open still gets what is typed, because an input takes such keys for itself.
 """
 
 from __future__ import annotations
@@ -14,7 +14,74 @@ from textual.binding import Binding
 
 from mqvitals_agent.text.styled import Line, Span, Tone
 from mqvitals_agent.text.terminal import cells
-from mqvitals_tui.places import PLACES
+from mqvitals_agent.view.frame import AGENT, ALERTS, LIST, OVERVIEW, FrameRequest
+from mqvitals_agent.view.lists import STORAGE
+
+
+class Tab(NamedTuple):
+    """A place: the key that leads there, its title, a shorter one for narrow terminals, and what it wants."""
+
+    id: str
+    key: str
+    title: str
+    short: str
+    want: FrameRequest
+
+    @property
+    def columns(self) -> str:
+        """What its table's columns are called, empty for a place without a table."""
+        return self.want.kind or ("agent" if self.want.screen == AGENT else "")
+
+
+TABS = (
+    Tab("overview", "1", "Overview", "Overview", FrameRequest(OVERVIEW)),
+    Tab("channels", "2", "Channels", "Channels", FrameRequest(LIST, "channel")),
+    Tab("queues", "3", "Queues", "Queues", FrameRequest(LIST, "queue")),
+    Tab("storage", "4", "Storage", "Storage", FrameRequest(LIST, STORAGE)),
+    Tab("structures", "5", "Coupling facility", "CF", FrameRequest(LIST, "cf_structure")),
+    Tab("chinit", "6", "Channel initiator", "Chinit", FrameRequest(LIST, "channel_initiator")),
+    Tab("logs", "7", "Logs", "Logs", FrameRequest(LIST, "log")),
+    Tab("alerts", "8", "Alerts", "Alerts", FrameRequest(ALERTS)),
+    Tab("agent", "0", "Agent", "Agent", FrameRequest(AGENT)),
+)
+
+DATA_SETS = Tab("data_sets", "", "Shared message data sets", "SMDS", FrameRequest(LIST, "smds"))
+"""Lies behind the structures that use them: it has no digit of its own, and the row marks theirs."""
+
+STRUCTURES = next(place for place in TABS if place.id == "structures")
+
+CHINIT = next(place for place in TABS if place.id == "chinit")
+
+QUEUES = next(place for place in TABS if place.id == "queues")
+
+SIBLING_TABS = {DATA_SETS.id: STRUCTURES, STRUCTURES.id: DATA_SETS}
+"""Where the key of a place leads who is there already."""
+
+TABS_BY_ID = {place.id: place for place in (*TABS, DATA_SETS)}
+
+
+def tab_row(current: str, width: int) -> tuple[Line, tuple[tuple[int, int, str], ...]]:
+    """The row of places with the ``current`` one marked, in ``width`` cells if it can be; and where each is (from, to, id)."""
+    if current == DATA_SETS.id:
+        current = STRUCTURES.id
+    for gap, short in (("   ", False), ("  ", False), ("  ", True), (" ", True)):
+        spans: list[Span] = []
+        where: list[tuple[int, int, str]] = []
+        x = 0
+        for place in TABS:
+            words = place.short if short else place.title
+            lead = gap if spans else " "
+            text = f"{place.key} {words}"
+            if place.id == current:
+                # The mark stands in the gap, so that nothing moves when the place changes.
+                spans += [Span(lead[:-1]), Span("›", Tone.INFO), Span(text, Tone.STRONG)]
+            else:
+                spans += [Span(lead), Span(text, Tone.FAINT)]
+            where.append((x + cells(lead), x + cells(lead) + cells(text), place.id))
+            x += cells(lead) + cells(text)
+        if x <= width:
+            break
+    return Line(tuple(spans)), tuple(where)
 
 
 def key(keys: str, action: str, words: str, tooltip: str, *, name: str = "") -> Binding:
@@ -30,13 +97,13 @@ APP = (key("ctrl+c", "quit", "quit", "Leave mqvitals, also while something is ty
 EVERYWHERE = (
     *(
         key(
-            place.key,
-            f"app.place('{place.id}')",
-            place.title,
-            f"Go to the screen {place.title}",
-            name=f"place_{place.id}",
+            tab.key,
+            f"app.place('{tab.id}')",
+            tab.title,
+            f"Go to the screen {tab.title}",
+            name=f"place_{tab.id}",
         )
-        for place in PLACES
+        for tab in TABS
     ),
     key("colon,ctrl+p", "app.command_palette", "find", "Find a screen or an object by its name", name="find"),
     key("question_mark,f1", "app.keys", "help", "Show the keys of this screen", name="keys"),
@@ -121,7 +188,7 @@ ACROSS = (
 )
 """Keys of tables."""
 
-_NAMES = {
+_KEY_NAMES = {
     "question_mark": "?",
     "slash": "/",
     "colon": ":",
@@ -142,10 +209,10 @@ _NAMES = {
 
 
 def _shown(name: str) -> str:
-    return _NAMES.get(name, name if len(name) == 1 else name.capitalize())
+    return _KEY_NAMES.get(name, name if len(name) == 1 else name.capitalize())
 
 
-def shown(binding: Binding) -> str:
+def key_names(binding: Binding) -> str:
     """The keys of a binding as they stand on a keyboard."""
     return " ".join(_shown(each) for each in binding.key.split(","))
 

@@ -7,17 +7,13 @@ demonstration does, unless one writes the store already.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import os
-import signal
 import sys
 import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from mqvitals_agent.bounded_call import run_in_loop
 from mqvitals_agent.commandline.arguments import (
     add_scenario_arguments,
     add_store_arguments,
@@ -26,14 +22,12 @@ from mqvitals_agent.commandline.arguments import (
     refuse_simulation_options,
     speed_word,
 )
-from mqvitals_agent.commandline.failure import ExitCode, Failure
+from mqvitals_agent.commandline.failure import Failure
 from mqvitals_agent.store.lock import writer_of
-from mqvitals_tui.companion import PROGRAM, await_store, companion, ended_words, last_words, time_of
-from mqvitals_tui.forced_end import ForcedEnd
+from mqvitals_tui.child_agent import PROGRAM, agent_clock, exit_message, log_tail, run_child_agent, wait_for_store
+from mqvitals_tui.terminal import ForcedExit, add_theme_argument, has_terminal, run_app
 
 if TYPE_CHECKING:
-    from textual.app import App
-
     from mqvitals_config.load import LoadedSettings
     from mqvitals_config.settings import Settings
     from mqvitals_rules.rule_config import RuleConfig
@@ -44,7 +38,6 @@ _DESCRIPTION = """\
 Shows a store. When no agent writes it yet it starts one, which ends with the screen: with --scenario on a simulated group, else with a
 configuration that tells how queue managers are reached. Without a store named, that agent's is a temporary one.
 """
-LOOKS = ("dark", "light", "contrast")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,12 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_store_arguments(parser)
     add_scenario_arguments(parser)
     parser.add_argument("--no-agent", action="store_true", help="only look; start no agent")
-    add_theme(parser)
-
-
-def add_theme(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--theme``."""
-    parser.add_argument("--theme", choices=LOOKS, default=LOOKS[0], help="the colours (default: %(default)s)")
+    add_theme_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -159,19 +147,21 @@ def _with_agent(path: Path | None, loaded: LoadedSettings, arguments: argparse.N
         folder = Path(name)
         store = folder / _STORE if path is None else path
         command = agent_command(store, arguments, loaded.path)
-        with ForcedEnd() as forced, companion(folder, command, os.environ, temporary=True, what=_WHAT) as living:
+        with ForcedExit() as forced, run_child_agent(folder, command, os.environ, temporary=True, what=_WHAT) as living:
             forced.take_along(living, folder)
             try:
-                await_store(living, folder, lambda: store.exists() and writer_of(store) == str(living.pid), what=_WHAT)
+                wait_for_store(
+                    living, folder, lambda: store.exists() and writer_of(store) == str(living.pid), what=_WHAT
+                )
             except Failure as failure:
                 if not store.exists():
                     raise
                 hints = (failure.hint, "--no-agent shows the store as it is")
                 raise Failure(failure.message, hint="; ".join(filter(None, hints))) from failure
-            now = time_of(store, arguments.speed)
-            code = _show(store, judging, now, arguments, ended_words(living, folder, what=_WHAT), forced)
+            now = agent_clock(store, arguments.speed)
+            code = _show(store, judging, now, arguments, exit_message(living, folder, what=_WHAT), forced)
             if code < 128 and living.poll():
-                raise Failure(f"{_WHAT} ended early: {last_words(folder)}")
+                raise Failure(f"{_WHAT} ended early: {log_tail(folder)}")
     if path is None and code < 128:
         sys.stderr.write(
             "mqvitals: what was seen is gone with the screen; --store FILE, MQVITALS_STORE or store.path keeps it\n"
@@ -195,59 +185,8 @@ def _show(
     now: Callable[[], int],
     arguments: argparse.Namespace,
     ended: Callable[[], str] = str,
-    forced: ForcedEnd | None = None,
+    forced: ForcedExit | None = None,
 ) -> int:
     from mqvitals_tui.app import MqvitalsApp
 
-    return on_screen(MqvitalsApp(path, judging, now, theme=f"mqvitals-{arguments.theme}", ended=ended), forced)
-
-
-def has_terminal() -> bool:
-    """Whether a person sits at a terminal that can be drawn on. The toolkit draws on standard error."""
-    streams = (sys.stdin, sys.stdout, sys.stderr)
-    return os.environ.get("TERM", "dumb") != "dumb" and all(
-        stream is not None and stream.isatty() for stream in streams
-    )
-
-
-def on_screen(app: App[Any], forced: ForcedEnd | None = None) -> int:
-    """Run ``app`` to its end, which SIGTERM and SIGHUP also bring, the terminal left as it was; returns the exit code.
-
-    ``forced`` is what ends it when it cannot end in order, and is entered already.
-    """
-    from mqvitals_tui.turns import short_turns
-
-    if forced is None:
-        with ForcedEnd() as forced:
-            return on_screen(app, forced)
-    with short_turns():
-        return run_in_loop(_on_screen(app, forced))
-
-
-async def _on_screen(app: App[Any], forced: ForcedEnd) -> int:
-    loop = asyncio.get_running_loop()
-    came: list[int] = []
-
-    def end(number: int) -> None:
-        # A handler that raises could do so in the midst of drawing: the terminal would stay as it was then.
-        came.append(number)
-        app.exit()
-
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
-    taken = [number for number, handler in before.items() if handler != signal.SIG_IGN]
-    for number in taken:
-        loop.add_signal_handler(number, end, number)
-        # The loop learns of the signal by its file descriptor; this runs also while the loop waits for the terminal.
-        signal.signal(number, lambda number, _: forced.begin(number))
-    try:
-        # After SIGHUP there is no terminal any more to put in order.
-        with suppress(OSError):
-            await app.run_async()
-    finally:
-        for number in taken:
-            loop.remove_signal_handler(number)
-            signal.signal(number, before[number])
-    if came:
-        return 128 + came[0]
-    # The toolkit shows a mistake in the interface itself, and remembers that it did.
-    return app.return_code or ExitCode.DONE
+    return run_app(MqvitalsApp(path, judging, now, theme=f"mqvitals-{arguments.theme}", ended=ended), forced)

@@ -24,7 +24,7 @@ from mqvitals_agent.clock import SystemClock, VirtualClock
 from mqvitals_agent.commandline.failure import ExitCode, Failure
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.connection.header import RecordingError
-from mqvitals_agent.garbage import out_of_the_way, rare_collections
+from mqvitals_agent.gc_tuning import fewer_collections, freeze_long_lived
 from mqvitals_agent.journal import Journal
 from mqvitals_agent.notify.delivery import Notifier
 from mqvitals_agent.notify.outbox import Outbox
@@ -178,7 +178,7 @@ class Run:
             self._start(self._watch_files(files))
         if watched.smf is not None:
             self._start(write_smf(watched.smf, watched.clock, self._journal))
-        with self._signals(), rare_collections():
+        with self._signals(), fewer_collections():
             try:
                 await self._work
             except asyncio.CancelledError:
@@ -303,7 +303,7 @@ class Run:
         self._cycles += 1
         if self._cycles == 1:
             # All objects are known now. Another halt, but a short one as long as there is little else to look at.
-            out_of_the_way()
+            freeze_long_lived()
             self._start(self._show_refused())
         self._exchanges += stored.exchanges
         self._snapshots += stored.snapshots

@@ -1,34 +1,135 @@
-"""One object: its past as a chart, and below it all that is known, what belongs to it, and what to type next."""
+"""One object: a chart of a metric, and below it its figures, related objects, rules, and the next command to type."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from mqvitals_agent.text.figure import object_words
+from mqvitals_agent.text.chart import Scale, TimeRange, scale_of_states, scale_of_values
+from mqvitals_agent.text.figure import clock, day, object_words, quantity, state
 from mqvitals_agent.text.styled import Line, Span, Tone, line
 from mqvitals_agent.text.terminal import cells, cut, safe
 from mqvitals_agent.view.frame import DETAIL, HOUR_MS, FrameRequest
 from mqvitals_agent.view.screens.object import detail_lines
-from mqvitals_agent.view.trend import not_kept
+from mqvitals_agent.view.trend import Trend, not_kept
 from mqvitals_rules.markdown import one_line
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Metric, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
-from mqvitals_tui.chart_span import fitting_ms, lately, span_words, stepped_ms
-from mqvitals_tui.feed import Read
+from mqvitals_tui.feed import LoadedFrame, Points
 from mqvitals_tui.keys import DETAIL as DETAIL_KEYS
 from mqvitals_tui.keys import MOVES, WHO, Hint, hint_line
-from mqvitals_tui.screens.frame_screen import FrameScreen, Sight
-from mqvitals_tui.screens.trail import trail_line
-from mqvitals_tui.trend_chart import drawing, unit_words
-from mqvitals_tui.widgets.banner import Banner
+from mqvitals_tui.screens.frame_screen import FrameScreen, ScreenContext, trail_line
 from mqvitals_tui.widgets.chart import BrailleChart
-from mqvitals_tui.widgets.lines import LinesView
-from mqvitals_tui.widgets.status_bar import StatusBar
+from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.painting import Banner, StatusBar
+
+_MINUTES = (1, 5, 15, 30, 60, 3 * 60, 6 * 60, 12 * 60, 24 * 60, 3 * 24 * 60, 7 * 24 * 60)
+
+_UNITS = ((24 * 60, "day"), (60, "hour"), (1, "minute"))
+
+SPANS_MS = tuple(minutes * 60_000 for minutes in _MINUTES)
+"""The steps, the shortest first."""
+
+
+def fitting_span_ms(trend: Trend, most_ms: int) -> int:
+    """The shortest step that holds all points of a trend, at most ``most_ms``: a young store fills its chart.
+
+    A trend without points gets the most: that nothing is known is true of all of it.
+    """
+    if not trend.points:
+        return most_ms
+    past = trend.span.until - trend.points[0][0]
+    return min(next((ms for ms in SPANS_MS if ms >= past), most_ms), most_ms)
+
+
+def next_span_ms(span_ms: int, step: int) -> int:
+    """The step so many after ``span_ms`` (before it, when negative); the first or the last where there is none."""
+    position = SPANS_MS.index(span_ms) + step
+    return SPANS_MS[min(max(position, 0), len(SPANS_MS) - 1)]
+
+
+def last_part(trend: Trend, span_ms: int) -> Trend:
+    """The last ``span_ms`` of a trend."""
+    since = trend.span.until - span_ms
+    if since <= trend.span.since:
+        return trend
+    points = tuple(point for point in trend.points if point[0] >= since)
+    return replace(trend, points=points, span=TimeRange(since, trend.span.until))
+
+
+def span_words(ms: int) -> str:
+    """A step in words: ``the last 15 minutes``. Raises ValueError for what is no whole number of minutes."""
+    minutes, rest = divmod(ms, 60_000)
+    if rest:
+        raise ValueError(f"{ms} ms is no whole number of minutes")
+    size, unit = next((size, unit) for size, unit in _UNITS if minutes % size == 0)
+    count = minutes // size
+    return f"the last {unit}" if count == 1 else f"the last {count} {unit}s"
+
+
+_LATELY = 2 * 86_400_000
+"""A chart longer than this (ms) shows days below, a shorter one times of day."""
+
+
+class ChartData(NamedTuple):
+    """What ``BrailleChart.show`` is given."""
+
+    points: Points
+    scale: Scale
+    words: Callable[[float], str]
+    time_label: Callable[[int], str]
+    earlier: tuple[tuple[str, Points], ...]
+    steps: bool
+
+
+_TREND_CHART_UNITS = {"pct": "%", "us": "µs", "count": "", "number": ""}
+
+
+def unit_words(metric: Metric) -> str:
+    """The unit as a person writes it; a counter's values are increases from one poll to the next."""
+    unit = _TREND_CHART_UNITS.get(metric.unit, metric.unit)
+    if metric.type is MetricType.COUNTER:
+        return f"{unit} per interval".strip()
+    return unit
+
+
+def chart_data(trend: Trend, earlier: tuple[tuple[str, Points], ...] = ()) -> ChartData:
+    """Scale and words for a trend; the series of other days have a part in the scale."""
+    metric = trend.metric
+    since = trend.span.since
+    earlier = tuple((name, tuple(point for point in points if point[0] >= since)) for name, points in earlier)
+    series = [tuple(trend.points), *(points for _, points in earlier)]
+    values = [value for points in series for _, value in points if value is not None and math.isfinite(value)]
+    label = day if trend.span.until - trend.span.since > _LATELY else clock
+    if metric.type is not MetricType.STATE:
+
+        def words(value: float) -> str:
+            return quantity(value, metric.unit)
+
+        scale = scale_of_values(values, words, top=100.0 if metric.unit == "pct" else None)
+        return ChartData(tuple(trend.points), scale, words, label, earlier, steps=False)
+    scale, levels = scale_of_states(map(int, values), lambda code: state(code, metric))
+    names = {level: state(code, metric) for code, level in levels.items()}
+
+    def levelled(points: Points) -> Points:
+        return tuple((ts, None if value is None else levels.get(int(value))) for ts, value in points)
+
+    return ChartData(
+        levelled(tuple(trend.points)),
+        scale,
+        lambda level: names.get(level, "?"),
+        label,
+        tuple((name, levelled(points)) for name, points in earlier),
+        steps=True,
+    )
+
 
 DAY_MS = 24 * HOUR_MS
 
@@ -47,7 +148,7 @@ class DetailScreen(FrameScreen):
     DetailScreen #lines { height: 1fr; scrollbar-size-vertical: 1; scrollbar-gutter: stable; }
     """
 
-    def __init__(self, sight: Sight, name: ObjectName, trail: tuple[str, ...]) -> None:
+    def __init__(self, sight: ScreenContext, name: ObjectName, trail: tuple[str, ...]) -> None:
         super().__init__(sight)
         self.object_name = name
         self.trail = trail
@@ -87,7 +188,9 @@ class DetailScreen(FrameScreen):
         if self._chosen_ms is not None:
             return self._chosen_ms
         detail = None if self._read is None else self._read.frame.detail
-        return self._usual_ms if detail is None or detail.trend is None else fitting_ms(detail.trend, self._usual_ms)
+        return (
+            self._usual_ms if detail is None or detail.trend is None else fitting_span_ms(detail.trend, self._usual_ms)
+        )
 
     @property
     def body(self) -> Widget:
@@ -124,7 +227,7 @@ class DetailScreen(FrameScreen):
         own = (*DETAIL_KEYS, WHO) if self._of_queue else DETAIL_KEYS
         return (("Here: an object", own), ("Moving about", MOVES))
 
-    def paint(self, read: Read, width: int) -> None:
+    def paint(self, read: LoadedFrame, width: int) -> None:
         """Chart and text."""
         detail = read.frame.detail
         chart = self.query_one("#chart", BrailleChart)
@@ -134,8 +237,8 @@ class DetailScreen(FrameScreen):
         chart.display = trend is not None
         self.query_one("#what", Banner).show(() if trend is None else (self._what(read, width),))
         if trend is not None:
-            trend = lately(trend, self.span_ms)
-            drawn = drawing(trend, read.earlier)
+            trend = last_part(trend, self.span_ms)
+            drawn = chart_data(trend, read.earlier)
             time = span_words(self.span_ms)
             empty = (
                 f"Absent in {time}: {trend.why}"
@@ -158,7 +261,7 @@ class DetailScreen(FrameScreen):
             self.action_metric(steps)
         self.query_one("#lines", LinesView).show(detail_lines(read.frame, max(width - 1, 20)))
 
-    def _what(self, read: Read, width: int) -> Line:
+    def _what(self, read: LoadedFrame, width: int) -> Line:
         detail = read.frame.detail
         if detail is None or detail.trend is None:
             return line()
@@ -166,7 +269,7 @@ class DetailScreen(FrameScreen):
         unit = unit_words(metric)
         which = f"{detail.chartable.index(detail.metric) + 1} of {len(detail.chartable)}"
         head = f" {metric.name}"
-        deleted = not_kept(lately(detail.trend, self.span_ms))
+        deleted = not_kept(last_part(detail.trend, self.span_ms))
         end = f"{f', {unit}' if unit else ''}; metric {which}{f'; {deleted}' if deleted else ''}"
         meaning = cut(f": {metric.meaning}", max(width - cells(head) - cells(end), 0))
         return Line((Span(head, Tone.STRONG), Span(f"{meaning if cells(meaning) > 8 else ''}{end}", Tone.FAINT)))
@@ -183,7 +286,7 @@ class DetailScreen(FrameScreen):
 
     def action_span(self, step: int) -> None:
         """A longer or a shorter time in the chart."""
-        self._chosen_ms = stepped_ms(self.span_ms, step)
+        self._chosen_ms = next_span_ms(self.span_ms, step)
         self._ask()
 
     def action_metric(self, step: int) -> None:

@@ -1,4 +1,4 @@
-"""What the screens over the store have in common: they say what they want, take what was read, and age it each second."""
+"""What the screens over the store have in common: each requests frames, shows them, and updates ages every second."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from mqvitals_agent.commandline.arguments import now_ms
-from mqvitals_agent.text.styled import Line, Tone, line
-from mqvitals_agent.text.terminal import cut, safe, wrap
+from mqvitals_agent.text.styled import Line, Span, Tone, line
+from mqvitals_agent.text.terminal import cells, cut, safe, wrap
 from mqvitals_agent.view.frame import Frame, FrameRequest
 from mqvitals_agent.view.screens.header import header_lines
 from mqvitals_rules.rule_config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_tui.feed import Read, aged
+from mqvitals_tui.feed import LoadedFrame, frame_at
 from mqvitals_tui.keys import EVERYWHERE, OPEN
-from mqvitals_tui.widgets.banner import Banner
 from mqvitals_tui.widgets.cursor_view import CursorView
+from mqvitals_tui.widgets.painting import Banner
 
 if TYPE_CHECKING:
     from mqvitals_tui.app import MqvitalsApp
+
 
 TICK_S = 1.0
 
@@ -40,7 +41,7 @@ _MOST_WORDS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class ScreenContext:
     """What every screen is given: the judging in force, the clock, ms since 1970 UTC, and what tells of the agent's end.
 
     ``ended`` says nothing while the agent runs that this screen brought along, or when it brought none. ``machine`` is the
@@ -70,10 +71,10 @@ class FrameScreen(Screen[None], inherit_bindings=False):
             super().__init__()
             self.want = want
 
-    def __init__(self, sight: Sight) -> None:
+    def __init__(self, sight: ScreenContext) -> None:
         super().__init__()
         self.sight = sight
-        self._read: Read | None = None
+        self._read: LoadedFrame | None = None
         self._failed = ""
         self._waiting = False
         self._silent: frozenset[str] = frozenset()
@@ -84,7 +85,7 @@ class FrameScreen(Screen[None], inherit_bindings=False):
         """What this screen shows."""
 
     @abstractmethod
-    def paint(self, read: Read, width: int) -> None:
+    def paint(self, read: LoadedFrame, width: int) -> None:
         """Show what was read, aged to the moment, in ``width`` cells."""
 
     def paint_frame_around(self, width: int) -> None:
@@ -144,7 +145,7 @@ class FrameScreen(Screen[None], inherit_bindings=False):
         """Lines are made for a width."""
         self.call_after_refresh(self.repaint)
 
-    def take(self, read: Read) -> None:
+    def take(self, read: LoadedFrame) -> None:
         """Show this, if it is what the screen wants."""
         if read.frame.want != self.want:
             return
@@ -169,8 +170,8 @@ class FrameScreen(Screen[None], inherit_bindings=False):
             self.set_focus(self.body)
         read = self._read
         if read is not None:
-            frame = aged(read.frame, self.sight.now(), self.sight.judging.rules.ranks)
-            read = Read(frame, read.earlier)
+            frame = frame_at(read.frame, self.sight.now(), self.sight.judging.rules.ranks)
+            read = LoadedFrame(frame, read.earlier)
         header = self._header(None if read is None else read.frame, width)
         if tiny:
             words = f"{width}x{height} is too small: {ENOUGH} shows all"
@@ -206,3 +207,14 @@ def _silent(frame: Frame) -> frozenset[str]:
     view = frame.status
     members = view.owners
     return frozenset(member.name for member in members if member.stale)
+
+
+def trail_line(names: tuple[str, ...], width: int) -> Line:
+    """The names of places and objects in ``width`` cells; where they are too long, the middle is left out."""
+    parts = list(names)
+    while len(parts) > 2 and cells(" › ".join(parts)) + 1 > width:
+        del parts[2 if parts[1] == "…" and len(parts) > 3 else 1]
+        if parts[1] != "…" and len(parts) > 2:
+            parts[1] = "…"
+    before = "".join(f"{part} › " for part in parts[:-1])
+    return Line((Span(f" {before}", Tone.FAINT), Span(parts[-1], Tone.STRONG)))

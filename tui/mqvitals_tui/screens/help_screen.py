@@ -14,10 +14,9 @@ from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Line, Span, Tone, line, tone_of
 from mqvitals_agent.text.terminal import fit, wrap
 from mqvitals_agent.view.screens.overview import heading
-from mqvitals_tui.keys import APP, EVERYWHERE, HELP, Hint, hint_line, shown
-from mqvitals_tui.widgets.banner import Banner
-from mqvitals_tui.widgets.lines import LinesView
-from mqvitals_tui.widgets.status_bar import StatusBar
+from mqvitals_tui.keys import APP, EVERYWHERE, HELP, Hint, hint_line, key_names
+from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.painting import Banner, StatusBar
 
 _KEYS = 20
 
@@ -58,7 +57,7 @@ _MEANING = {
 
 
 def _bindings(bindings: Iterable[Binding], width: int) -> list[Line]:
-    return [each for binding in bindings for each in _entry(shown(binding), binding.tooltip, width)]
+    return [each for binding in bindings for each in _entry(key_names(binding), binding.tooltip, width)]
 
 
 def _entry(keys: str, words: str, width: int) -> list[Line]:

@@ -21,13 +21,11 @@ from mqvitals_agent.view.screens.holders import holders_lines
 from mqvitals_agent.who.client import NoAgentAnswer, ask_agent
 from mqvitals_agent.who.holder import Holders
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_tui.feed import Read
+from mqvitals_tui.feed import LoadedFrame
 from mqvitals_tui.keys import HOLDERS, MOVES, WHO, Hint, hint_line
-from mqvitals_tui.screens.frame_screen import FrameScreen, Sight
-from mqvitals_tui.screens.trail import trail_line
-from mqvitals_tui.widgets.banner import Banner
-from mqvitals_tui.widgets.lines import LinesView
-from mqvitals_tui.widgets.status_bar import StatusBar
+from mqvitals_tui.screens.frame_screen import FrameScreen, ScreenContext, trail_line
+from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.painting import Banner, StatusBar
 
 
 class HoldersScreen(FrameScreen):
@@ -49,7 +47,7 @@ class HoldersScreen(FrameScreen):
             self.holders = holders
             self.problem = problem
 
-    def __init__(self, sight: Sight, store: Path, queue: ObjectName, trail: tuple[str, ...]) -> None:
+    def __init__(self, sight: ScreenContext, store: Path, queue: ObjectName, trail: tuple[str, ...]) -> None:
         super().__init__(sight)
         self.queue = queue
         self.trail = trail
@@ -152,7 +150,7 @@ class HoldersScreen(FrameScreen):
         )
         self.query_one("#keys", StatusBar).show(hint_line(hints, width))
 
-    def paint(self, read: Read, width: int) -> None:
+    def paint(self, read: LoadedFrame, width: int) -> None:
         """Nothing of what was read has a place below the header."""
 
     @property

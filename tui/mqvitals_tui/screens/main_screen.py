@@ -1,10 +1,13 @@
-"""The main screen: the overview, the lists, the alerts and the agent, one at a time."""
+"""The main screen: overview, lists, alerts and agent, one tab at a time."""
 
 from __future__ import annotations
 
+import asyncio
+import unicodedata
 from collections.abc import Sequence
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
@@ -20,15 +23,67 @@ from mqvitals_agent.view.screens.overview import overview_lines
 from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import task_lines
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_tui.feed import Read
-from mqvitals_tui.keys import ACROSS, MAIN, MOVES, WHO, Hint, hint_line
-from mqvitals_tui.places import BEHIND, BY_ID, CHINIT, DATA_SETS, PLACES, QUEUES, STRUCTURES, Place, place_row
-from mqvitals_tui.screens.frame_screen import FrameScreen, Sight
-from mqvitals_tui.widgets.banner import Banner
-from mqvitals_tui.widgets.filter_line import FilterLine
-from mqvitals_tui.widgets.lines import LinesView
-from mqvitals_tui.widgets.status_bar import StatusBar
+from mqvitals_tui.feed import LoadedFrame
+from mqvitals_tui.keys import (
+    ACROSS,
+    CHINIT,
+    DATA_SETS,
+    MAIN,
+    MOVES,
+    QUEUES,
+    SIBLING_TABS,
+    STRUCTURES,
+    TABS,
+    TABS_BY_ID,
+    WHO,
+    Hint,
+    Tab,
+    hint_line,
+    tab_row,
+)
+from mqvitals_tui.screens.frame_screen import FrameScreen, ScreenContext
+from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.painting import Banner, StatusBar
 from mqvitals_tui.widgets.virtual_table import VirtualTable
+
+MOST_FILTER_CHARS = 200
+"""Characters of a filter; the longest whole name has 70."""
+
+
+def typeable(text: str) -> str:
+    """What was pasted as one line of what can be typed: blanks for breaks and tabs, no control characters."""
+    line = " ".join(text.split())
+    return "".join(char for char in line if unicodedata.category(char) not in ("Cc", "Cf", "Cs"))
+
+
+class FilterLine(Input):
+    """An input that acts on its keys in the order in which they came, and takes no more than one line of a paste."""
+
+    def __init__(self, *, placeholder: str, id: str | None = None) -> None:  # noqa: A002 - the toolkit's word
+        super().__init__(id=id, placeholder=placeholder, compact=True, max_length=MOST_FILTER_CHARS)
+
+    async def on_key(self, event: events.Key) -> None:
+        """Editing keys at once: the toolkit has the app act on them, after what was typed behind them."""
+        for binding in self._bindings.key_to_bindings.get(event.key, ()):
+            if await self.app.run_action(binding.action, self):
+                event.stop()
+                event.prevent_default()
+                return
+
+    def on_paste(self, event: events.Paste) -> None:
+        """A list of names copied from elsewhere becomes words, whatever else it holds."""
+        event.stop()
+        event.prevent_default()
+        if text := typeable(event.text):
+            self.replace(text, *self.selection)
+
+    async def finish(self) -> str:
+        """Wait until all keys that came are in the line; returns it."""
+        done = asyncio.Event()
+        if self.call_later(done.set):
+            await done.wait()
+        return self.value
+
 
 Sort = tuple[str, bool]
 """A column's id, and whether the greatest comes first."""
@@ -54,9 +109,9 @@ class MainScreen(FrameScreen):
     MainScreen #lines.above { height: auto; max-height: 8; }
     """
 
-    def __init__(self, sight: Sight) -> None:
+    def __init__(self, sight: ScreenContext) -> None:
         super().__init__(sight)
-        self._place: Place = PLACES[0]
+        self._place: Tab = TABS[0]
         self._filters: dict[str, str] = {}
         self._sorts: dict[str, Sort] = {}
         self._count = ""
@@ -86,7 +141,7 @@ class MainScreen(FrameScreen):
         return self._place.want
 
     @property
-    def place(self) -> Place:
+    def place(self) -> Tab:
         """The place that is shown."""
         return self._place
 
@@ -102,7 +157,7 @@ class MainScreen(FrameScreen):
 
     def go_to(self, place: str) -> None:
         """Show another place."""
-        self._place = BY_ID[place]
+        self._place = TABS_BY_ID[place]
         self._arrange()
         self.post_message(self.Wanted(self.want))
         self.repaint()
@@ -143,7 +198,7 @@ class MainScreen(FrameScreen):
             names.discard("filter")
         if not self._place.columns:
             names -= _TABLES_ONLY
-        if self._place.id not in BEHIND:
+        if self._place.id not in SIBLING_TABS:
             names.discard("data_sets")
         if self._place.want.screen not in (AGENT, OVERVIEW) and self._place is not CHINIT:
             names -= {"focus_next", "focus_previous"}
@@ -157,7 +212,7 @@ class MainScreen(FrameScreen):
         """The row of places, and the keys; and why a table is empty of which nothing has been read."""
         if self._place.columns and self.frame is None:
             self.query_one("#table", VirtualTable).show((), (), 0, empty=self._empty)
-        self.query_one("#places", Banner).show((place_row(self._place.id, width)[0],))
+        self.query_one("#places", Banner).show((tab_row(self._place.id, width)[0],))
         self.query_one("#keys", StatusBar).show(self._hints(width))
 
     def _hints(self, width: int) -> Line:
@@ -174,7 +229,7 @@ class MainScreen(FrameScreen):
             hints += (Hint("Tab", "next part", 2),)
         else:
             hints += (Hint("Esc", "back", 4), Hint("/", "filter"))
-        if self._place.id in BEHIND:
+        if self._place.id in SIBLING_TABS:
             hints += (Hint("d", "structures" if self._place is DATA_SETS else "data sets"),)
         if self._place is CHINIT:
             hints += (Hint("Tab", "table" if self.focused is self.query_one("#lines") else "tasks", 1),)
@@ -184,7 +239,7 @@ class MainScreen(FrameScreen):
             hints += (Hint("< >", "sort", 1), Hint("r", "reverse", 5 if self._place is CHINIT else 2))
         return hint_line((*hints, *help_quit), width)
 
-    def paint(self, read: Read, width: int) -> None:
+    def paint(self, read: LoadedFrame, width: int) -> None:
         """The place's own lines or table."""
         frame = read.frame
         lines, table = self.query_one("#lines", LinesView), self.query_one("#table", VirtualTable)
@@ -247,7 +302,7 @@ class MainScreen(FrameScreen):
     def on_banner_clicked(self, message: Banner.Clicked) -> None:
         """A click on the row of places goes there."""
         if message.banner.id == "places":
-            for begin, end, place in place_row(self._place.id, self.size.width)[1]:
+            for begin, end, place in tab_row(self._place.id, self.size.width)[1]:
                 if begin <= message.x < end:
                     self.go_to(place)
 
@@ -303,12 +358,12 @@ class MainScreen(FrameScreen):
             self.repaint()
         elif self._place is DATA_SETS:
             self.go_to(STRUCTURES.id)
-        elif self._place is not PLACES[0]:
-            self.go_to(PLACES[0].id)
+        elif self._place is not TABS[0]:
+            self.go_to(TABS[0].id)
 
     def action_data_sets(self) -> None:
         """From the structures to the data sets of their messages, and back."""
-        behind = BEHIND.get(self._place.id)
+        behind = SIBLING_TABS.get(self._place.id)
         if behind is None:
             self.notify("The shared message data sets are behind 5, Coupling facility", markup=False)
         else:

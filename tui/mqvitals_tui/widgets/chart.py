@@ -13,7 +13,7 @@ from mqvitals_agent.text.chart import Scale, TimeRange, chart, plot
 from mqvitals_agent.text.figure import clock
 from mqvitals_agent.text.styled import Line, Span, Tone, line
 from mqvitals_agent.text.terminal import cells
-from mqvitals_tui.widgets.tones import TONE_CLASSES, paint, tone_css
+from mqvitals_tui.widgets.painting import TONE_CLASSES, paint, tone_css
 
 Points = Sequence[tuple[int, float | None]]
 

@@ -21,7 +21,7 @@ from mqvitals_agent.text.terminal import cut
 from mqvitals_agent.view.table import Cell, Column, Item
 from mqvitals_tui.keys import ACROSS
 from mqvitals_tui.widgets.cursor_view import CursorView
-from mqvitals_tui.widgets.tones import TONE_CLASSES, fitted, paint, span_style, tone_css, tone_style
+from mqvitals_tui.widgets.painting import TONE_CLASSES, fitted, paint, span_style, tone_css, tone_style
 
 _KEPT = 1024
 """Lines kept ready; several screenfuls."""

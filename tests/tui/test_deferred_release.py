@@ -10,8 +10,7 @@ from typing import Any
 from mqvitals_agent.view.frame import DETAIL, LIST, FrameRequest
 from mqvitals_rules.rule_config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_tui.feed import Feed
-from mqvitals_tui.leavings import AT_ONCE, Leavings
+from mqvitals_tui.feed import RELEASED_AT_ONCE, DeferredRelease, Feed
 
 Lives = Callable[[str], Any]
 
@@ -31,8 +30,8 @@ def living(refs: list[weakref.ref[Thing]]) -> int:
 
 def test_old_things_are_freed_when_they_are_let_go_of() -> None:
     """Not when the next ones come, but at the call after that; and the newest stay."""
-    leavings = Leavings()
-    first, old = watched(3 * AT_ONCE + 1)
+    leavings = DeferredRelease()
+    first, old = watched(3 * RELEASED_AT_ONCE + 1)
     second, new = watched(5)
     leavings.renew(first)
     del first
@@ -48,7 +47,7 @@ def test_old_things_are_freed_when_they_are_let_go_of() -> None:
 
 def test_nothing_is_forgotten_between_two_lettings_go() -> None:
     """What was renewed twice before is old as a whole, and freed as a whole."""
-    leavings = Leavings()
+    leavings = DeferredRelease()
     refs: list[weakref.ref[Thing]] = []
     for _ in range(3):
         things, more = watched(7)

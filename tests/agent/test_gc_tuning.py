@@ -11,7 +11,7 @@ import pytest
 
 from mqvitals_agent.cli import live
 from mqvitals_agent.commandline.runner import main
-from mqvitals_agent.garbage import THRESHOLDS, out_of_the_way, rare_collections
+from mqvitals_agent.gc_tuning import THRESHOLDS, fewer_collections, freeze_long_lived
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +26,7 @@ def _as_before() -> Iterator[None]:
 def test_what_lasts_is_not_collected_again() -> None:
     """All that is there is frozen, and the collector comes more rarely."""
     frozen = gc.get_freeze_count()
-    out_of_the_way()
+    freeze_long_lived()
     assert gc.get_freeze_count() > frozen
     assert gc.get_freeze_count() > 10 * len(gc.get_objects())
     assert gc.get_threshold() == THRESHOLDS
@@ -35,9 +35,9 @@ def test_what_lasts_is_not_collected_again() -> None:
 def test_afterwards_all_is_collected_again() -> None:
     """Whoever goes on in the same process, after a mistake too, finds the collector as it was."""
     before = gc.get_threshold()
-    with suppress(KeyError), rare_collections():
+    with suppress(KeyError), fewer_collections():
         assert gc.get_threshold() == THRESHOLDS
-        out_of_the_way()
+        freeze_long_lived()
         assert gc.get_threshold() == THRESHOLDS
         raise KeyError
     assert gc.get_freeze_count() == 0
@@ -47,7 +47,7 @@ def test_afterwards_all_is_collected_again() -> None:
 def test_an_agent_lets_the_collector_look_away_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When its first cycle is stored, all it will know lasts; it is not done again at every cycle."""
     calls: list[int] = []
-    monkeypatch.setattr(live, "out_of_the_way", lambda: calls.append(1))
+    monkeypatch.setattr(live, "freeze_long_lived", lambda: calls.append(1))
     command = ("agent", "--scenario", "quiet", "--store", str(tmp_path / "x.db"), "--interval", "1s")
     assert main([*command, "--for", "5s", "--speed", "10"]) == 0
     assert calls == [1]

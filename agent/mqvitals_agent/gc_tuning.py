@@ -1,10 +1,9 @@
-"""The collector of garbage cycles, kept from halting a program in the midst of its work: the screen, the agent's event loop.
+"""Garbage collection that does not halt a program in the midst of its work: the screens, the agent's event loop.
 
-What lasts (modules, rules, style sheets, widgets, what is known of each object) is some hundred thousand objects. A full
-collection walks all of them, which halts the screen for 30 to 40 ms and an agent that watches 10,000 queues for more than
-150, and every poll brings enough new objects to set one off soon. So what is there when work has begun is taken out of the
-collector's sight, and what comes later is collected in larger, rarer portions: items, lines, readings and messages hold no
-cycles and are freed at once without it.
+What lasts (modules, rules, style sheets, widgets, the latest values) is some hundred thousand objects. A full collection walks
+all of them: that halts the screens for 30 to 40 ms and an agent that watches 10,000 queues for more than 150, and every poll makes
+enough new objects to start one soon. So what exists once work has begun is frozen, and later objects are collected in larger, rarer
+portions: items, lines, readings and messages hold no cycles and are freed at once without the collector.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ THRESHOLDS = (50_000, 20, 20)
 """Allocations until the youngest are collected (Python's own: 700), and collections until the older ones are."""
 
 
-def out_of_the_way() -> None:
+def freeze_long_lived() -> None:
     """Collect once, and never look again at what lasts. Call it when all that lasts is there: it halts once more."""
     gc.collect()
     gc.freeze()
@@ -25,7 +24,7 @@ def out_of_the_way() -> None:
 
 
 @contextmanager
-def rare_collections() -> Iterator[None]:
+def fewer_collections() -> Iterator[None]:
     """Within, the collector comes rarely from the start; afterwards it works as it did before, on all there is.
 
     An agent's first cycle makes all that lasts: with Python's own thresholds every few thousand objects of it are walked again.

@@ -1,25 +1,75 @@
-"""The agent that a screen brings along: a process of its own that ends with the screen, however that ends."""
+"""The agent as a child process that ends with the process that started it, even when that one is killed.
+
+The parent holds the writing end of a pipe and writes nothing. At the end of file on the reading end the child knows that there
+is no parent any more, on every Unix. The child runs this module.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
+import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 
 from mqvitals_agent.commandline.arguments import now_ms
 from mqvitals_agent.commandline.failure import Failure
-from mqvitals_tui.leash import FOLDER, HELD
+
+PIPE_VARIABLE, FOLDER_VARIABLE = "MQVITALS_LEASH", "MQVITALS_LEASH_FOLDER"
+"""In the environment: the number of the pipe's reading end, and the folder to remove when the starter is gone."""
+PARENT_GONE_GRACE_S = 5.0
+"""The command may take so long to end in order when the starter is gone."""
+
+
+def main() -> int:
+    """Run the whole command line on the leash that the environment describes; returns the exit code."""
+    held, folder = os.environ.pop(PIPE_VARIABLE, None), os.environ.pop(FOLDER_VARIABLE, None)
+    gone, ended = threading.Event(), threading.Event()
+    if held is not None:
+        # Before the agent listens itself: what is to be removed is removed even now.
+        signal.signal(signal.SIGTERM, _exit_on_signal)
+        threading.Thread(target=_watch_parent, args=(int(held), folder, gone, ended), daemon=True).start()
+    try:
+        from mqvitals_tui.main import main as command_line
+
+        return command_line()
+    finally:
+        ended.set()
+        if gone.is_set():
+            _remove(folder)
+
+
+def _exit_on_signal(_number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(128 + signal.SIGTERM)
+
+
+def _watch_parent(held: int, folder: str | None, gone: threading.Event, ended: threading.Event) -> None:
+    while os.read(held, 1):
+        pass
+    gone.set()
+    os.kill(os.getpid(), signal.SIGTERM)
+    if not ended.wait(PARENT_GONE_GRACE_S):
+        _remove(folder)
+        os._exit(1)
+
+
+def _remove(folder: str | None) -> None:
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)
+
 
 LOG = "agent.log"
 START_S = 30.0
 """The agent must have a store after so long."""
 GRACE_S = 5.0
 """The agent may take so long to end in order."""
-PROGRAM = (sys.executable, "-P", "-m", "mqvitals_tui.leash")
+PROGRAM = (sys.executable, "-P", "-m", "mqvitals_tui.child_agent")
 
 _HINT = " / hint: "
 _LOOK_S = 0.05
@@ -27,7 +77,7 @@ _LAST_LINES = 3
 
 
 @contextmanager
-def companion(
+def run_child_agent(
     folder: Path, command: Sequence[str], environment: Mapping[str, str], *, temporary: bool, what: str
 ) -> Iterator[subprocess.Popen[bytes]]:
     """The agent, running, its log in the folder; whatever happens, it has ended afterwards. Raises Failure.
@@ -36,7 +86,7 @@ def companion(
     it in messages.
     """
     held, ours = os.pipe()
-    more = {HELD: str(held), **({FOLDER: str(folder)} if temporary else {})}
+    more = {PIPE_VARIABLE: str(held), **({FOLDER_VARIABLE: str(folder)} if temporary else {})}
     try:
         try:
             with (folder / LOG).open("wb") as log:
@@ -67,7 +117,7 @@ def companion(
         os.close(ours)
 
 
-def await_store(
+def wait_for_store(
     living: subprocess.Popen[bytes],
     folder: Path,
     ready: Callable[[], bool],
@@ -80,27 +130,27 @@ def await_store(
     end = time_s() + START_S
     while not ready():
         if living.poll() is not None:
-            words, _, hint = last_words(folder).partition(_HINT)
+            words, _, hint = log_tail(folder).partition(_HINT)
             raise Failure(f"{what} could not begin: {words}", hint=hint)
         if time_s() > end:
-            raise Failure(f"{what} has no store after {START_S:g} s", hint=last_words(folder))
+            raise Failure(f"{what} has no store after {START_S:g} s", hint=log_tail(folder))
         sleep(_LOOK_S)
 
 
-def ended_words(living: subprocess.Popen[bytes], folder: Path, *, what: str) -> Callable[[], str]:
+def exit_message(living: subprocess.Popen[bytes], folder: Path, *, what: str) -> Callable[[], str]:
     """What says that the agent has ended and how its log ends; it says nothing while the agent runs."""
     said: list[str] = []
 
     def words() -> str:
         if not said and living.poll() is not None:
-            last = last_words(folder, 1)
+            last = log_tail(folder, 1)
             said.append(f"{what[0].upper()}{what[1:]} has ended; its log ends: {last or 'it is empty'}")
         return said[0] if said else ""
 
     return words
 
 
-def time_of(
+def agent_clock(
     store: Path,
     speed: float | None,
     *,
@@ -133,10 +183,14 @@ def time_of(
     return moment
 
 
-def last_words(folder: Path, lines: int = _LAST_LINES) -> str:
+def log_tail(folder: Path, lines: int = _LAST_LINES) -> str:
     """The last lines of the agent's log, in one."""
     try:
         text = (folder / LOG).read_text("utf-8", "replace")
     except OSError:
         return ""
     return " / ".join(line.strip().removeprefix("mqvitals: ") for line in text.splitlines()[-lines:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -8,16 +8,16 @@ from contextlib import suppress
 import pytest
 from textual.app import App
 
-from mqvitals_tui import top
-from mqvitals_tui.turns import TURN_S, short_turns
+from mqvitals_tui import terminal
+from mqvitals_tui.terminal import SWITCH_INTERVAL_S, short_switch_interval
 
 
 def test_turns_are_short_within_only() -> None:
     """Whatever ends the screen, afterwards turns are as they were."""
     before = sys.getswitchinterval()
-    assert before > TURN_S
-    with suppress(KeyError), short_turns():
-        assert sys.getswitchinterval() == pytest.approx(TURN_S)
+    assert before > SWITCH_INTERVAL_S
+    with suppress(KeyError), short_switch_interval():
+        assert sys.getswitchinterval() == pytest.approx(SWITCH_INTERVAL_S)
         raise KeyError
     assert sys.getswitchinterval() == before
 
@@ -31,5 +31,5 @@ def test_the_screen_runs_with_short_turns(monkeypatch: pytest.MonkeyPatch) -> No
         seen.append(sys.getswitchinterval())
 
     monkeypatch.setattr(app, "run_async", run)
-    assert top.on_screen(app) == 0
-    assert seen == [pytest.approx(TURN_S)]
+    assert terminal.run_app(app) == 0
+    assert seen == [pytest.approx(SWITCH_INTERVAL_S)]

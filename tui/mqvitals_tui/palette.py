@@ -1,11 +1,13 @@
-"""The command palette: screens and objects by their names."""
+"""The command palette: screens, themes and objects by their names."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable, Sequence
 from functools import partial
+from heapq import nsmallest
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
@@ -14,30 +16,65 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.text.figure import object_words
 from mqvitals_agent.text.terminal import safe
-from mqvitals_tui.names import Known, found, prepared
-from mqvitals_tui.places import DATA_SETS, PLACES, STRUCTURES, Place
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_tui.keys import DATA_SETS, STRUCTURES, TABS, Tab
 from mqvitals_tui.themes import THEMES
 
 if TYPE_CHECKING:
     from mqvitals_tui.app import MqvitalsApp
 
-MOST = 50
+
+class IndexedName(NamedTuple):
+    """An object, and in small letters its own name and all that is searched in: the whole name and its words."""
+
+    short: str
+    text: str
+    name: ObjectName
+
+
+def index_names(names: Iterable[ObjectName]) -> tuple[IndexedName, ...]:
+    """What ``find_names`` searches in; made once, so that a keystroke only compares."""
+    return tuple(IndexedName(name.name.casefold(), f"{name} {object_words(name)}".casefold(), name) for name in names)
+
+
+def find_names(known: Sequence[IndexedName], query: str, most: int) -> list[ObjectName]:
+    """The objects in whose names every word of ``query`` occurs, at most so many.
+
+    First those that are called so, then those whose own names begin so, then the shortest.
+    """
+    words = query.casefold().split()
+    if not words:
+        return []
+    first, *others = words
+    matching = [each for each in known if first in each.text]
+    for word in others:
+        matching = [each for each in matching if word in each.text]
+    begins = tuple(words)
+
+    def rank(each: IndexedName) -> tuple[int, int, str]:
+        likeness = 0 if each.short in words else 1 if each.short.startswith(begins) else 2
+        return likeness, len(each.text), each.text
+
+    return [each.name for each in nsmallest(most, matching, rank)]
+
+
+MOST_HITS = 50
 """Objects shown for what was typed; who sees none of them types more."""
 
 
-_PLACES = (*PLACES, DATA_SETS)
+_ALL_TABS = (*TABS, DATA_SETS)
 
 
-def _keys_to(place: Place) -> str:
+def _keys_to(place: Tab) -> str:
     return f"Screen, key {place.key}" if place.key else f"Screen, keys {STRUCTURES.key} d"
 
 
-class Jumps(Provider):
+class NavigationProvider(Provider):
     """Jumps to places and objects, and the themes. The names are read once, when the palette opens."""
 
     async def startup(self) -> None:
         """Read the names."""
-        self._known = await asyncio.to_thread(_known, self._vitals.store)
+        self._known = await asyncio.to_thread(_read_names, self._vitals.store)
 
     @property
     def _vitals(self) -> MqvitalsApp:
@@ -45,7 +82,7 @@ class Jumps(Provider):
 
     async def discover(self) -> Hits:
         """What there is before anything is typed: the places."""
-        for place in _PLACES:
+        for place in _ALL_TABS:
             yield DiscoveryHit(
                 Content(place.title), partial(self._vitals.go_to, place.id), place.title, _keys_to(place)
             )
@@ -53,7 +90,7 @@ class Jumps(Provider):
     async def search(self, query: str) -> Hits:
         """Places and themes by likeness, objects in whose whole name every word occurs."""
         matcher = self.matcher(query)
-        for place in _PLACES:
+        for place in _ALL_TABS:
             score = matcher.match(place.title)
             if score > 0:
                 yield Hit(
@@ -70,7 +107,7 @@ class Jumps(Provider):
                 yield Hit(
                     score, Content(f"Theme {theme.name}"), partial(self._vitals.use_theme, theme.name), theme.name
                 )
-        for position, name in enumerate(found(self._known, query, MOST)):
+        for position, name in enumerate(find_names(self._known, query, MOST_HITS)):
             whole = safe(str(name))
             yield Hit(
                 # The palette shows the highest scores first.
@@ -83,11 +120,11 @@ class Jumps(Provider):
             )
 
 
-def _known(store: Path) -> tuple[Known, ...]:
+def _read_names(store: Path) -> tuple[IndexedName, ...]:
     """All objects. None when there is no store."""
     try:
         with StoreReader.open(store) as reader:
-            return prepared(row.name for row in reader.objects("*"))
+            return index_names(row.name for row in reader.objects("*"))
     except StoreError:
         # The screens say what is wrong with the store; places can be found without it.
         return ()

@@ -1,0 +1,166 @@
+"""Running a Textual app on a terminal: signals, its exit code, and a forced exit where it cannot end in order.
+
+Textual writes through a queue of its own. When the terminal takes no output, the event loop waits for room in that queue and
+sees neither signals nor keys; after a failed write nothing empties the queue. Then only ``ForcedExit`` ends the process and
+its child agent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import termios
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from mqvitals_agent.bounded_call import run_in_loop
+from mqvitals_agent.commandline.failure import ExitCode
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+
+ORDERLY_S: Final = 2.0
+"""Screen and agent may take so long to end in order."""
+WRITER_THREAD: Final = "textual-output"
+"""The name of the toolkit's thread that writes to the terminal."""
+
+
+class ForcedExit:
+    """In a ``with`` statement around screen and agent: after ``begin`` both end in order, or by force after ``after_s`` seconds."""
+
+    def __init__(self, after_s: float = ORDERLY_S, leave: Callable[[int], object] = os._exit) -> None:
+        """``leave`` ends the process with an exit code."""
+        self._after_s = after_s
+        self._leave = leave
+        self._over = threading.Event()
+        self._begun = threading.Lock()
+        self._child: subprocess.Popen[bytes] | None = None
+        self._folder: Path | None = None
+        self._terminal: list[Any] | None = None
+
+    def take_along(self, child: subprocess.Popen[bytes], folder: Path | None) -> None:
+        """The agent ends too, and the ``folder``, if it is temporary, is removed."""
+        self._child, self._folder = child, folder
+
+    def begin(self, number: int) -> None:
+        """The end is asked for, by this signal; a second call does nothing. From any thread, and from a signal's handler."""
+        if self._begun.acquire(blocking=False):
+            threading.Thread(target=self._wait, args=(128 + number,), name="mqvitals-end", daemon=True).start()
+
+    def __enter__(self) -> Self:
+        with suppress(OSError, termios.error, ValueError, AttributeError):
+            self._terminal = termios.tcgetattr(sys.stdin.fileno())
+        self._excepthook, threading.excepthook = threading.excepthook, self._on_exception
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        threading.excepthook = self._excepthook
+
+    def _on_exception(self, found: threading.ExceptHookArgs) -> None:
+        """A failed write ends the toolkit's thread: the terminal is gone, whether or not a signal says so."""
+        if found.thread is not None and found.thread.name == WRITER_THREAD and isinstance(found.exc_value, OSError):
+            # As a terminal that goes sends it.
+            os.kill(os.getpid(), signal.SIGHUP)
+            self.begin(signal.SIGHUP)
+            return
+        self._excepthook(found)
+
+    def _wait(self, code: int) -> None:
+        if self._child is not None:
+            # What the agent still does is done while the screen ends.
+            self._child.terminate()
+        if self._over.wait(self._after_s):
+            return
+        if self._child is not None:
+            self._child.kill()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+        if self._terminal is not None:
+            with suppress(OSError, termios.error, ValueError, AttributeError):
+                termios.tcsetattr(sys.stdin.fileno(), termios.TCSANOW, self._terminal)
+        self._leave(code)
+
+
+THEME_NAMES = ("dark", "light", "contrast")
+
+
+def add_theme_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--theme``."""
+    parser.add_argument(
+        "--theme", choices=THEME_NAMES, default=THEME_NAMES[0], help="the colours (default: %(default)s)"
+    )
+
+
+def has_terminal() -> bool:
+    """Whether a person sits at a terminal that can be drawn on. The toolkit draws on standard error."""
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    return os.environ.get("TERM", "dumb") != "dumb" and all(
+        stream is not None and stream.isatty() for stream in streams
+    )
+
+
+def run_app(app: App[Any], forced: ForcedExit | None = None) -> int:
+    """Run ``app`` to its end, which SIGTERM and SIGHUP also bring, the terminal left as it was; returns the exit code.
+
+    ``forced`` is what ends it when it cannot end in order, and is entered already.
+    """
+
+    if forced is None:
+        with ForcedExit() as forced:
+            return run_app(app, forced)
+    with short_switch_interval():
+        return run_in_loop(_run_app(app, forced))
+
+
+async def _run_app(app: App[Any], forced: ForcedExit) -> int:
+    loop = asyncio.get_running_loop()
+    came: list[int] = []
+
+    def end(number: int) -> None:
+        # A handler that raises could do so in the midst of drawing: the terminal would stay as it was then.
+        came.append(number)
+        app.exit()
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    taken = [number for number, handler in before.items() if handler != signal.SIG_IGN]
+    for number in taken:
+        loop.add_signal_handler(number, end, number)
+        # The loop learns of the signal by its file descriptor; this runs also while the loop waits for the terminal.
+        signal.signal(number, lambda number, _: forced.begin(number))
+    try:
+        # After SIGHUP there is no terminal any more to put in order.
+        with suppress(OSError):
+            await app.run_async()
+    finally:
+        for number in taken:
+            loop.remove_signal_handler(number)
+            signal.signal(number, before[number])
+    if came:
+        return 128 + came[0]
+    # The toolkit shows a mistake in the interface itself, and remembers that it did.
+    return app.return_code or ExitCode.DONE
+
+
+SWITCH_INTERVAL_S = 0.0005
+"""Python's own: 0.005."""
+
+
+@contextmanager
+def short_switch_interval() -> Iterator[None]:
+    """Within, threads of this process take turns of ``SWITCH_INTERVAL_S``."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)

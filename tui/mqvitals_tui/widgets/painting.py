@@ -1,0 +1,213 @@
+"""Styled lines painted in the colours of the theme: a component class for each tone, ``paint``, and the widgets of a few lines.
+
+Without colours (``NO_COLOR``), and in the high-contrast theme, tones differ by weight, slant, underline or reversal as well. What is
+drawn with blocks or dots has none of these: a reversed low block reads as a high one, and underlined blank dots as a curve. The
+words beside a drawing have the tone and its attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, NamedTuple
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from mqvitals_agent.text.chart import BLOCKS
+from mqvitals_agent.text.styled import Line, Tone, line
+from mqvitals_agent.text.terminal import cut, fit, safe
+
+
+class ToneStyle(NamedTuple):
+    """A tone's theme variable, its text style, and its text style where there are no colours."""
+
+    variable: str
+    style: str
+    colourless: str
+
+
+TONE_STYLES = {
+    Tone.FAINT: ToneStyle("text-muted", "none", "dim"),
+    Tone.STRONG: ToneStyle("foreground", "bold", "bold"),
+    Tone.STALE: ToneStyle("text-secondary", "italic", "italic"),
+    Tone.ABSENT: ToneStyle("text-disabled", "none", "underline italic"),
+    Tone.UNKNOWN: ToneStyle("text-accent", "none", "bold italic"),
+    Tone.OK: ToneStyle("text-success", "none", "none"),
+    Tone.INFO: ToneStyle("text-primary", "none", "underline"),
+    Tone.WARNING: ToneStyle("text-warning", "bold", "bold underline"),
+    Tone.CRITICAL: ToneStyle("text-error", "bold", "bold reverse"),
+}
+"""Plain text has no look of its own: it is as its row is. OK is told by its glyph, which no other tone has."""
+
+TONE_CLASSES = frozenset(f"tone--{tone.value}" for tone in TONE_STYLES)
+"""What a widget that paints tones adds to its COMPONENT_CLASSES."""
+
+
+def tone_css(widget: str) -> str:
+    """The rules of all tones for a widget class of this name, to be part of its DEFAULT_CSS."""
+    rules = []
+    for tone, look in TONE_STYLES.items():
+        rules.append(f"{widget} > .tone--{tone.value} {{ color: ${look.variable}; text-style: {look.style}; }}")
+        # The toolkit dims by mixing with what is behind: from the full colour it stays readable.
+        color = "color: $foreground; " if look.colourless == "dim" else ""
+        rules.append(f"{widget}:nocolor > .tone--{tone.value} {{ {color}text-style: {look.colourless}; }}")
+    return "\n".join(rules)
+
+
+def attribute_css(widgets: Iterable[str], within: str) -> str:
+    """The rules that give the tones of these widget classes the looks without colours too, inside the class ``within``.
+
+    Not dim, however: that would take away the contrast for which such a theme is chosen.
+    """
+    return "\n".join(
+        f".{within} {widget} > .tone--{tone.value} {{ text-style: {look.colourless}; }}"
+        for widget in widgets
+        for tone, look in TONE_STYLES.items()
+        if look.colourless != "dim"
+    )
+
+
+def tone_style(widget: Widget, tone: Tone, ground: Style) -> Style:
+    """The style of ``tone`` on a row of style ``ground``, in a widget that has the tones' component classes."""
+    if tone is Tone.PLAIN:
+        return ground
+    own = widget.get_component_rich_style(f"tone--{tone.value}")
+    return ground + own.without_color + Style(color=own.color)
+
+
+_DRAWN = frozenset((*BLOCKS, *map(chr, range(0x2800, 0x2900))))
+_BARE = Style(bold=False, italic=False, underline=False, reverse=False)
+
+
+def is_drawn(text: str) -> bool:
+    """Whether a text is a drawing: blocks or braille dots, with blanks between them or not."""
+    return not text.isascii() and not set(text) - _DRAWN - {" "}
+
+
+def span_style(widget: Widget, tone: Tone, ground: Style, text: str) -> Style:
+    """The style of ``text`` in ``tone``: of a drawing the colours alone, and that it is dim, which hides nothing of it."""
+    style = tone_style(widget, tone, ground)
+    return style + _BARE if is_drawn(text) else style
+
+
+def fitted(text: str, width: int, *, right: bool = False) -> str:
+    """``text``, made safe, in exactly ``width`` cells: ours by our measure, and where the toolkit's differs, by its."""
+    text = fit(safe(text), width, right=right)
+    if text.isascii() or cell_len(text) == width:
+        return text
+    return set_cell_size(text, width)
+
+
+def paint(widget: Widget, line: Line, width: int, ground: Style) -> Strip:
+    """The line in ``width`` cells, what does not fit cut with an ellipsis."""
+    segments: list[Segment] = []
+    left = width
+    for position, span in enumerate(line.spans):
+        text = safe(span.text)
+        size = cell_len(text)
+        more = any(later.text.strip() for later in line.spans[position + 1 :])
+        if size > left or (size == left and more):
+            text = set_cell_size(cut(text, left) if size > left else cut(text + " ", left), left)
+            size = left
+        segments.append(Segment(text, span_style(widget, span.tone, ground, text)))
+        left -= size
+        if left <= 0:
+            break
+    if left > 0:
+        segments.append(Segment(" " * left, ground))
+    return Strip(segments, width)
+
+
+class Banner(Widget):
+    """Lines that are painted anew when they change; its height is their number, and it is not there without any."""
+
+    DEFAULT_CSS = "Banner { height: 1; width: 1fr; background: $panel; color: $foreground; }\n" + tone_css("Banner")
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
+
+    class Clicked(Message):
+        """A click on the cell ``x`` of the line ``y``."""
+
+        def __init__(self, banner: Banner, x: int, y: int) -> None:
+            super().__init__()
+            self.banner = banner
+            self.x = x
+            self.y = y
+
+        @property
+        def control(self) -> Banner:
+            """The banner, for ``@on`` with a selector."""
+            return self.banner
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - the toolkit's word
+        super().__init__(id=id, classes=classes)
+        self._lines: tuple[Line, ...] = ()
+        self.display = False
+
+    def show(self, lines: Sequence[Line]) -> None:
+        """Show these lines."""
+        lines = tuple(lines)
+        if lines == self._lines:
+            return
+        if len(lines) != len(self._lines):
+            self.styles.height = len(lines)
+            self.display = bool(lines)
+        self._lines = lines
+        self.refresh()
+
+    @property
+    def text(self) -> str:
+        """The plain text of the lines."""
+        return "\n".join(each.text for each in self._lines)
+
+    def render_line(self, y: int) -> Strip:
+        """One of the lines."""
+        return paint(self, self._lines[y] if y < len(self._lines) else line(), self.size.width, self.rich_style)
+
+    def on_click(self, event: events.Click) -> None:
+        """Say where."""
+        offset = event.get_content_offset(self)
+        if offset is not None:
+            self.post_message(self.Clicked(self, offset.x, offset.y))
+
+
+class Bar(Widget):
+    """A line that is painted anew when it changes and costs nothing while it does not."""
+
+    DEFAULT_CSS = "Bar { height: 1; width: 1fr; background: $panel; color: $foreground; }\n" + tone_css("Bar")
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
+
+    def __init__(self, text: Line | None = None, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self._line = text or line()
+
+    def show(self, text: Line) -> None:
+        """Show this line."""
+        if text != self._line:
+            self._line = text
+            self.refresh()
+
+    @property
+    def text(self) -> str:
+        """The plain text of the line."""
+        return self._line.text
+
+    def render_line(self, y: int) -> Strip:
+        """The line; further lines, should it be given any, are blank."""
+        return paint(self, self._line if y == 0 else line(), self.size.width, self.rich_style)
+
+
+class StatusBar(Bar):
+    """The keys that do something here; docked at the bottom."""
+
+    DEFAULT_CSS = "StatusBar { dock: bottom; }"
+
+
+class TitleBar(Bar):
+    """Site, queue managers, interval, time and age, counts; docked at the top."""
+
+    DEFAULT_CSS = "TitleBar { dock: top; }"
