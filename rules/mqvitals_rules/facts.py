@@ -17,20 +17,10 @@ from mqvitals_config.node import ScalarNode, compose
 from mqvitals_config.problem import LocatedText, Problem, did_you_mean
 from mqvitals_rules.pattern import ObjectPattern, pattern_of
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.log import VOLUMES
 from mqvitals_rules.vocabulary.metric import Kind, Metric, MetricType, Value
 from mqvitals_rules.vocabulary.tables import KINDS
 from mqvitals_rules.world import World
-
-POOL_PURPOSES: Mapping[str, str] = {"0": "system", "1": "system_shallow", "2": "system_deep"}
-"""What the first buffer pools are for unless declared otherwise, by their number."""
-
-
-ACTIVE = ("active_volumes_copy1", "active_volumes_copy2")
-OTHERS = ("archive_volumes", "page_set_volumes")
-VOLUMES = (*ACTIVE, *OTHERS)
-"""Facts about a log that name volumes."""
-SHARED_VOLUMES = "shared_volumes"
-"""What is worked out from them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,60 +45,38 @@ class Facts:
             }
             for kind in kinds.values()
         }
-        purpose = kinds["buffer_pool"].metric("purpose") if "buffer_pool" in kinds else None
-        self._purposes = {pool: purpose.values[word] for pool, word in POOL_PURPOSES.items()} if purpose else {}
+        self._defaults_by_name: dict[tuple[str, str], dict[str, Value]] = {}
+        for kind in kinds.values():
+            for metric in kind.metrics:
+                for name, value in metric.defaults.items():
+                    self._defaults_by_name.setdefault((kind.name, name), {})[metric.name] = value
+        self._derived = {
+            kind.name: tuple((metric.name, metric.derive) for metric in kind.metrics if metric.derive is not None)
+            for kind in kinds.values()
+        }
 
     def of(self, name: ObjectName) -> Mapping[str, Value]:
         """The declared metrics of an object, defaults included."""
         defaults = self._defaults.get(name.kind, {})
         facts = self._by_kind.get(name.kind)
-        if name.kind == "buffer_pool" and name.name in self._purposes:
-            defaults = {**defaults, "purpose": self._purposes[name.name]}
+        special = self._defaults_by_name.get((name.kind, name.name))
+        if special is not None:
+            defaults = defaults | special
         if not facts:
             return defaults  # shared by all objects of the kind: there may be very many
         found = defaults | {fact.metric: fact.value for fact in facts if fact.objects.matches(name)}
-        shared = shared_volumes(found) if name.kind == "log" else None
-        return found if shared is None else found | {SHARED_VOLUMES: shared}
-
-
-def shared_volumes(log: Mapping[str, Value]) -> str | None:
-    """The volumes of active logs on which something else of ``OTHERS`` is too, in order; None where too little is declared to tell.
-
-    ``log`` holds volumes as texts, blanks between them.
-    """
-    volumes = {metric: frozenset(str(log[metric]).upper().split()) for metric in VOLUMES if metric in log}
-    active = [volumes[metric] for metric in ACTIVE if metric in volumes]
-    if not active or len(volumes) < 2:
-        return None
-    others = [volumes[metric] for metric in OTHERS if metric in volumes]
-    both = active[0] & active[1] if len(active) > 1 else frozenset[str]()
-    return " ".join(sorted(both | (frozenset().union(*active) & frozenset().union(*others))))
-
-
-_FACT_KINDS: Mapping[str, str] = {
-    "buffer_pools": "buffer_pool",
-    "page_sets": "page_set",
-    "logs": "log",
-    "queues": "queue",
-    "channels": "channel",
-    "cf_structures": "cf_structure",
-    "queue_managers": "queue_manager",
-    "channel_initiators": "channel_initiator",
-    "groups": "qsg",
-    "applications": "application",
-}
-"""The sections of ``facts`` and the kind of object each is about."""
+        derived = {metric: derive(found) for metric, derive in self._derived[name.kind]}
+        return found | {metric: value for metric, value in derived.items() if value is not None}
 
 
 def declared_facts(settings: FactSettings) -> tuple[list[Fact], list[Problem]]:
     """The declared facts, and what is wrong with their patterns and words."""
     facts: list[Fact] = []
     problems: list[Problem] = []
-    for section, kind_name in _FACT_KINDS.items():
-        kind = KINDS[kind_name]
-        for index, entry in enumerate(getattr(settings, section)):
-            key = f"facts.{section}[{index}]"
-            pattern, found = pattern_of(entry.objects, f"{key}.objects", kind_name, f"facts.{section} declares")
+    for kind in KINDS.values():
+        for index, entry in enumerate(getattr(settings, kind.facts) if kind.facts else ()):
+            key = f"facts.{kind.facts}[{index}]"
+            pattern, found = pattern_of(entry.objects, f"{key}.objects", kind.name, f"facts.{kind.facts} declares")
             problems += found
             for name, word in _entry_values(entry):
                 try:
@@ -120,11 +88,6 @@ def declared_facts(settings: FactSettings) -> tuple[list[Fact], list[Problem]]:
                     if pattern is not None:
                         facts.append(Fact(pattern, name, value))
     return facts, problems
-
-
-def fact_section(kind: str) -> str | None:
-    """The section of ``facts`` that is about objects of a kind; None when nothing is declared of them."""
-    return next((section for section, about in _FACT_KINDS.items() if about == kind), None)
 
 
 def _entry_values(entry: object) -> Iterator[tuple[str, str | float]]:
@@ -182,20 +145,17 @@ def declaration_of(name: ObjectName, missing: str, kinds: Mapping[str, Kind], wo
     metric = None if kind is None else kind.metric(metric_name)
     if kind is None or metric is None or not metric.declared:
         return None
-    section = fact_section(kind.name)
-    return (
-        None if section is None else Declaration(section, _objects(name, kind, world), metric, _written(kind, metric))
-    )
+    return Declaration(kind.facts, _objects(name, kind, world), metric, _written(kind, metric)) if kind.facts else None
 
 
 def usable_facts(names: Iterable[tuple[str, str]], kinds: Mapping[str, Kind]) -> Iterator[Declaration]:
     """What can be declared of the (kind, metric) that conditions name, for all objects."""
     for kind_name, metric_name in sorted(names):
         kind = kinds[kind_name]
-        metric, section = kind.metric(metric_name), fact_section(kind_name)
-        if metric is not None and metric.declared and section is not None:
+        metric = kind.metric(metric_name)
+        if metric is not None and metric.declared and kind.facts:
             objects = f"*/{kind_name}" if kind.single else f"*/{kind_name}/*"
-            yield Declaration(section, objects, metric, _written(kind, metric))
+            yield Declaration(kind.facts, objects, metric, _written(kind, metric))
 
 
 def facts_as_yaml(declarations: Iterable[Declaration]) -> Iterator[str]:
@@ -216,9 +176,7 @@ def facts_as_yaml(declarations: Iterable[Declaration]) -> Iterator[str]:
 
 
 def _written(kind: Kind, metric: Metric) -> tuple[Metric, ...]:
-    if metric.name != SHARED_VOLUMES:
-        return ()
-    return tuple(each for each in kind.metrics if each.name in VOLUMES)
+    return tuple(each for each in kind.metrics if each.name in metric.derived_from)
 
 
 def _objects(name: ObjectName, kind: Kind, world: World) -> str:

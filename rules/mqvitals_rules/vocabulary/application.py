@@ -100,4 +100,5 @@ APPLICATION_KIND = Kind(
         gauge("db2_max_et_us", "us", "longest Db2 request", smf="WTASDBMT"),
         counter("cf_et_us", "us", "elapsed time of coupling facility requests, together", smf="WTASSSTC+WTASMSTC"),
     ), *_DECLARED),
+    facts="applications",
 )

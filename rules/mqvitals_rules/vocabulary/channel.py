@@ -339,4 +339,5 @@ CHANNEL_KIND = Kind(
     metrics=(
         *_STATE, *_COUNTERS, *_INDICATORS, *_EFFECTIVE, *_WHO, *_WHEN, *_DEFINITION, *_ACCOUNTING, *_DECLARED,
     ),
+    facts="channels",
 )

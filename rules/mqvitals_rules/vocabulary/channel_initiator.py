@@ -111,6 +111,7 @@ CHANNEL_INITIATOR_KIND = Kind(
     poll="INQUIRE_CHANNEL_INIT",
     metrics=(*_NOW, *_CONFIGURED, *_INTERVAL, *_DECLARED),
     single=True,
+    facts="channel_initiators",
 )
 
 

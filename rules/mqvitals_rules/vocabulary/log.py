@@ -3,7 +3,9 @@
 # fmt: off
 from __future__ import annotations
 
-from mqvitals_rules.vocabulary.metric import NO_YES, Kind, answer, counter, gauge, records, state, text
+from collections.abc import Mapping
+
+from mqvitals_rules.vocabulary.metric import NO_YES, Kind, Value, answer, counter, gauge, records, state, text
 
 _STATUS = answer(
     "INQUIRE_LOG",
@@ -165,6 +167,26 @@ _INTERVAL = records(
     gauge("record_interval_us", "us", "length of the interval of the newest record", smf="QWHSDURN"),
 )
 
+_ACTIVE_VOLUMES = ("active_volumes_copy1", "active_volumes_copy2")
+_OTHER_VOLUMES = ("archive_volumes", "page_set_volumes")
+VOLUMES = (*_ACTIVE_VOLUMES, *_OTHER_VOLUMES)
+"""Facts that list volumes by their serials."""
+
+
+def shared_volumes(log: Mapping[str, Value]) -> str | None:
+    """The volumes of active logs that something else is on as well, in order; None where too little is declared.
+
+    ``log`` holds the declared volumes as texts, blanks between them.
+    """
+    volumes = {metric: frozenset(str(log[metric]).upper().split()) for metric in VOLUMES if metric in log}
+    active = [volumes[metric] for metric in _ACTIVE_VOLUMES if metric in volumes]
+    if not active or len(volumes) < 2:
+        return None
+    others = [volumes[metric] for metric in _OTHER_VOLUMES if metric in volumes]
+    both = active[0] & active[1] if len(active) > 1 else frozenset[str]()
+    return " ".join(sorted(both | (frozenset().union(*active) & frozenset().union(*others))))
+
+
 _DECLARED = (
     gauge("capacity_mb_s", "MB/s", "what the devices of one log copy can take",
           platform="zos", declared=True, needed=True),
@@ -178,7 +200,7 @@ _DECLARED = (
     text("archive_volumes", "disk volumes of the archive logs", platform="zos", declared=True, needed=True),
     text("page_set_volumes", "volumes of busy page sets", platform="zos", declared=True, needed=True),
     text("shared_volumes", "volumes of active logs that archive logs, the other copy or busy page sets are on as well",
-         platform="zos", declared=True, needed=True),
+         platform="zos", declared=True, needed=True, derived_from=VOLUMES, derive=shared_volumes),
 )
 
 LOG_KIND = Kind(
@@ -187,4 +209,5 @@ LOG_KIND = Kind(
     poll="INQUIRE_LOG",
     metrics=(*_STATUS, *_PARAMETERS, *_SYSTEM, *_ARCHIVE, *_POSITIONS, *_INTERVAL, *_DECLARED),
     single=True,
+    facts="logs",
 )

@@ -5,7 +5,7 @@ Names of states are those of MQSC, their numbers those of IBM's headers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TypedDict, Unpack
@@ -78,8 +78,10 @@ class Metric:
     which distributed queue managers tell the same: ``[0]`` and ``[1]`` are the non-persistent and the persistent half of a pair,
     without either both are added. What only such a message tells needs statistics messages. ``computed`` says in words how the product derives it: a
     probe has code of its own for it, and ``pcf`` then names what it starts from. ``declared`` is true when it comes
-    from the configuration, with ``default`` when undeclared (a state's number; None: absent as "not declared"). ``needed``: a comparison
-    with it is unknown until it is declared; with other facts that have no default it is left out.
+    from the configuration, with ``default`` when undeclared (a state's number; None: absent as "not declared"), and ``defaults`` of
+    single objects by their names. ``needed``: a comparison with it is unknown until it is declared; with other facts that have no
+    default it is left out. A fact with ``derived_from`` is never declared itself: ``derive`` returns it from the declared values
+    of an object, None where they are too few.
     """
 
     name: str
@@ -98,7 +100,10 @@ class Metric:
     computed: str = ""
     declared: bool = False
     default: Value | None = None
+    defaults: Mapping[str, Value] = field(default_factory=dict)
     needed: bool = False
+    derived_from: tuple[str, ...] = ()
+    derive: Callable[[Mapping[str, Value]], Value | None] | None = None
 
     @property
     def in_history(self) -> bool:
@@ -125,6 +130,7 @@ class Kind:
     command (kind ``agent``), or ``STORE`` for a look of the agent at its own store.
     A kind with ``single`` has one object per queue manager or group, whose name has two parts (``QM01/log``).
     ``sets`` are named groups of one state metric's values, usable after ``in``: name -> (metric, value names).
+    ``facts`` is the section of the configuration's facts that declares its objects; empty: nothing is declared of them.
     """
 
     name: str
@@ -134,6 +140,7 @@ class Kind:
     single: bool = False
     of_group: bool = False  # belongs to the queue-sharing group rather than to one queue manager
     sets: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+    facts: str = ""
 
     def metric(self, name: str) -> Metric | None:
         """The metric called ``name``, or None."""
@@ -174,7 +181,10 @@ class MetricSource(TypedDict, total=False):
     computed: str
     declared: bool
     default: Value | None
+    defaults: Mapping[str, Value]
     needed: bool
+    derived_from: tuple[str, ...]
+    derive: Callable[[Mapping[str, Value]], Value | None]
 
 
 def gauge(name: str, unit: str, meaning: str, **source: Unpack[MetricSource]) -> Metric:

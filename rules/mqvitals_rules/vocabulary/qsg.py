@@ -66,6 +66,7 @@ QSG_KIND = Kind(
     metrics=(*_MEMBERS, *_STRUCTURES, *_CHANGES, *_QSG_DECLARED),
     single=True,
     of_group=True,
+    facts="groups",
 )
 
 
@@ -182,6 +183,7 @@ CF_STRUCTURE_KIND = Kind(
     poll="INQUIRE_CF_STRUC_STATUS",
     metrics=(*_CF_STRUCTURE_SUMMARY, *_CF_STRUCTURE_BACKUP, *_CF_STRUCTURE_DEFINITION, *_CF_STRUCTURE_INTERVAL, *_CF_STRUCTURE_DECLARED),
     of_group=True,
+    facts="cf_structures",
 )
 
 

@@ -221,4 +221,5 @@ QUEUE_KIND = Kind(
     meaning="a local queue; a shared queue stands once, under the group's name",
     poll="INQUIRE_Q_STATUS",
     metrics=(*_NOW, *_DEFINITION, *_STORAGE, *_RECORDS, *_DECLARED),
+    facts="queues",
 )

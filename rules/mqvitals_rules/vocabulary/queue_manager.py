@@ -306,4 +306,5 @@ QUEUE_MANAGER_KIND = Kind(
     metrics=(*_CONNECTION, *_IDENTITY, *_ATTRIBUTES, *_EVENTS, *_START, *_STATUS, *_SYSTEM, *_MQI, *_DB2, *_STORAGE,
              *_DECLARED),
     single=True,
+    facts="queue_managers",
 )

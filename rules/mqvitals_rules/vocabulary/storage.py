@@ -49,7 +49,8 @@ _BUFFER_POOL_INTERVAL = records(
 
 _BUFFER_POOL_DECLARED = (
     state("purpose", PURPOSES, "what the pool is for; decides whether a full pool is a fault",
-          platform="zos", declared=True, default=PURPOSES["unclassified"]),
+          platform="zos", declared=True, default=PURPOSES["unclassified"],
+          defaults={"0": PURPOSES["system"], "1": PURPOSES["system_shallow"], "2": PURPOSES["system_deep"]}),
 )
 
 BUFFER_POOL_KIND = Kind(
@@ -65,6 +66,7 @@ BUFFER_POOL_KIND = Kind(
         # Pools for queues of applications.
         "APPLICATION": ("purpose", ("short_lived", "online", "long_lived", "batch", "mixed", "unclassified")),
     },
+    facts="buffer_pools",
 )
 
 
@@ -112,4 +114,5 @@ PAGE_SET_KIND = Kind(
     meaning="a page set of a queue manager, named by its number",
     poll="INQUIRE_USAGE",
     metrics=(*_PAGE_SET_NOW, *_PAGE_SET_INTERVAL, *_PAGE_SET_DECLARED),
+    facts="page_sets",
 )

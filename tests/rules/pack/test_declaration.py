@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from mqvitals_config.facts import FactSettings
 from mqvitals_config.load import load_settings
-from mqvitals_rules.facts import VOLUMES, Declaration, declared_facts, fact_section, facts_as_yaml, usable_facts
+from mqvitals_config.schema import Doc, hints_of
+from mqvitals_rules.facts import Declaration, declared_facts, facts_as_yaml, usable_facts
+from mqvitals_rules.vocabulary.log import VOLUMES
 from mqvitals_rules.vocabulary.metric import Kind, Metric
 from mqvitals_rules.vocabulary.tables import KINDS
 
 DECLARED = [
     pytest.param(kind, metric, id=f"{kind.name}.{metric.name}")
     for kind in KINDS.values()
-    if fact_section(kind.name)
+    if kind.facts
     for metric in kind.metrics
     if metric.declared
 ]
@@ -70,3 +74,20 @@ def test_what_a_pattern_selects_is_not_told_again() -> None:
         '    - {objects: "QM01/queue/*", workload: ...}',
         '    - {objects: "QM02/queue/A", workload: ...}',
     ]
+
+
+@pytest.mark.parametrize("kind", [pytest.param(kind, id=kind.name) for kind in KINDS.values() if kind.facts])
+def test_each_setting_is_a_declared_metric(kind: Kind) -> None:
+    """A section of the settings has the facts of its kind, and where it names a default, that is the vocabulary's."""
+    (entry,) = get_args(hints_of(FactSettings)[kind.facts].__args__[0])[:1]
+    for name, hint in hints_of(entry).items():
+        if name == "objects":
+            continue
+        metric = kind.metric(name)
+        assert metric is not None
+        assert metric.declared
+        assert metric.derive is None
+        written = next(each.default for each in hint.__metadata__ if isinstance(each, Doc))
+        if metric.default is not None and written:
+            words = {str(metric.default), *(word for word, number in metric.values.items() if number == metric.default)}
+            assert written in words or (written == "not declared" and "unspecified" in words)
