@@ -112,7 +112,7 @@ def encode_message(
     with ``inherit`` those in ``ccsid`` say 0 instead, the character set of the message descriptor. ValueError for a
     value that does not fit its structure, PcfError for an unknown character set.
     """
-    writer = _Writer(order, ccsid, ccsids, 0 if inherit else ccsid)
+    writer = StructureWriter(order, ccsid, ccsids, inherit=inherit)
     try:
         header = pack(
             order + "9i",
@@ -131,14 +131,14 @@ def encode_message(
     return header + b"".join(map(writer.structure, parameters))
 
 
-class _Writer:
-    """Writes parameter structures in one byte order and character set."""
+class StructureWriter:
+    """Writes parameter structures in one byte order and character set; the arguments are those of ``encode_message``."""
 
-    def __init__(self, order: Order, ccsid: int, ccsids: Mapping[int, int], stated: int) -> None:
+    def __init__(self, order: Order, ccsid: int, ccsids: Mapping[int, int] = _NONE, *, inherit: bool = False) -> None:
         self._order = order
         self._page = codec(ccsid)
         self._ccsids = ccsids
-        self._stated = stated
+        self._stated = 0 if inherit else ccsid
 
     def structure(self, parameter: Parameter) -> bytes:
         """The bytes of one parameter; ValueError when its value is not of its type."""
@@ -151,7 +151,7 @@ class _Writer:
     def _structure(self, number: int, kind: int, value: Value) -> bytes:
         match kind, value:
             case mq.MQCFT_INTEGER, int():
-                return self._pack("4i", kind, mq.MQCFIN_STRUC_LENGTH, number, value)
+                return pack(self._order + "4i", kind, mq.MQCFIN_STRUC_LENGTH, number, value)
             case mq.MQCFT_INTEGER64, int():
                 return self._pack("4iq", kind, mq.MQCFIN64_STRUC_LENGTH, number, 0, value)
             case mq.MQCFT_INTEGER_LIST, tuple():

@@ -7,7 +7,7 @@ from struct import Struct
 from typing import Final
 
 from mqvitals_agent.pcf import constants as c
-from mqvitals_agent.pcf.encoder import byte_string, encode_message, integer, string
+from mqvitals_agent.pcf.encoder import StructureWriter, byte_string, integer, string
 from mqvitals_agent.pcf.message import Parameter
 
 ENCODING: Final = 785
@@ -15,6 +15,7 @@ ENCODING: Final = 785
 CCSID: Final = 500
 RESPONSE_ID_LENGTH: Final = 24
 _HEADER: Final = Struct(">9i")
+_WRITER: Final = StructureWriter(">", CCSID)
 
 
 def answer(
@@ -53,7 +54,7 @@ class Structures:
         """One that is not known yet."""
         if len(self._known) >= self._most:
             self._known.clear()
-        found = self._known[parameter] = encode_message(0, 0, (parameter,), ccsid=CCSID)[c.MQCFH_STRUC_LENGTH :]
+        found = self._known[parameter] = _WRITER.structure(parameter)
         return found
 
 
@@ -137,7 +138,7 @@ def _common(encoding: Structures, queue_manager: str, set_id: bytes) -> bytes:
 
 
 def _plain(parameters: Sequence[Parameter]) -> bytes:
-    return encode_message(0, 0, parameters, ccsid=CCSID)[c.MQCFH_STRUC_LENGTH :]
+    return b"".join(map(_WRITER.structure, parameters))
 
 
 def _message(

@@ -50,6 +50,8 @@ class Sides:
 
     def move(self, now: int) -> None:
         """Put all of them as they are ``now``, a whole number of seconds after the beginning."""
+        if not self._queues and not self._instances:
+            return
         second = (now - self._begin) // STEP_MS
         put = [moved(second + phase) for phase in range(_CYCLE_S)]
         # By seconds between gets: when they got last, and what they had got by then.
