@@ -38,7 +38,7 @@ def value_of(metric: Metric, random: Random, *, huge: bool) -> Reported:
         return random.choice(("SYSTEM.A", "0", "1", "ORDERS", "APPL1"))
     if metric.type is MetricType.STATE:
         return random.choice(list(metric.values.values()) or [0, 1])
-    return OVERFLOWING if huge and random.random() < 0.1 else random.choice(NUMBERS)
+    return OVERFLOWING if huge and random.random() < 0.5 else random.choice(NUMBERS)
 
 
 def values_of(kind: Kind, random: Random, *, huge: bool) -> dict[str, Reported]:
