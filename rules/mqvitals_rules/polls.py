@@ -39,6 +39,13 @@ class Polls(Sequence[Point]):
         """The values that are there."""
         return [value for value in self.values if value == value]
 
+    @property
+    def gaps(self) -> Sequence[int]:
+        """The ms since the poll before of each poll; negative, or ``UNKNOWN_MS`` and more, where that is not known."""
+        if self.intervals is not None:
+            return self.intervals
+        return [ts - before for ts, before in zip(self.ts, chain((self.before,), self.ts), strict=False)]
+
     def covered_ms(self, since: int) -> int:
         """The time after ``since`` for which polls stand that are whole, each for the time since the poll before it, where that is known."""
         ends = self.ts[-1]
@@ -48,10 +55,7 @@ class Polls(Sequence[Point]):
         return len(self.ts)
 
     def __iter__(self) -> Iterator[Point]:
-        gaps: Sequence[int] | None = self.intervals
-        if gaps is None:
-            gaps = [ts - before for ts, before in zip(self.ts, chain((self.before,), self.ts), strict=False)]
-        for ts, value, gap in zip(self.ts, self.values, gaps, strict=True):
+        for ts, value, gap in zip(self.ts, self.values, self.gaps, strict=True):
             yield Point(ts, value if value == value else None, gap if 0 <= gap < UNKNOWN_MS else None)
 
     @overload

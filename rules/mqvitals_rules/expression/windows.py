@@ -107,18 +107,23 @@ def eta(points: Sequence[Point], limit: float, now: int) -> float | None:
     """
     times: Sequence[int]
     values: Sequence[float]
-    if points.__class__ is Polls and points.whole:
+    if points.__class__ is Polls:
         times, values = points.ts, points.values
+        if not points.whole:
+            times = [ts for ts, value in zip(times, values, strict=True) if value == value]
+            values = points.known
     else:
         times = [point.ts for point in points if point.value is not None]
         values = [point.value for point in points if point.value is not None]
     count = len(values)
     if count < LEAST_POINTS:
         return None
+    base = values[0]
+    if times[0] < times[-1] and values.count(base) == count:
+        return 0.0 if limit == base else inf
     seconds = [(ts - now) / 1000 for ts in times]
     # Measured from the middle of times and values: the sums stay small, and a constant series has exactly no slope.
     middle = sum(seconds) / count
-    base = values[0]
     mean = sum([value - base for value in values]) / count
     aside = [second - middle for second in seconds]
     spread: float = sum(map(mul, aside, aside))
@@ -170,6 +175,13 @@ def _covering(points: Sequence[Point], since: int, window_ms: int) -> Sequence[f
             return known if points.covered_ms(since) >= LEAST_COVERAGE * window_ms else []
     values = []
     covered = 0
+    if points.__class__ is Polls:
+        for ts, value, gap in zip(points.ts, points.values, points.gaps, strict=True):
+            if value == value:
+                values.append(value)
+                if 0 <= gap < UNKNOWN_MS:
+                    covered += min(gap, ts - since)
+        return values if covered >= LEAST_COVERAGE * window_ms else []
     for point in points:
         if point.value is None:
             continue

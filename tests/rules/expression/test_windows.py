@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
-from math import inf
+from math import inf, nan
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mqvitals_rules.expression import windows
+from mqvitals_rules.polls import UNKNOWN_MS, Polls
 from mqvitals_rules.windows import Point
 
 MINUTE = 60_000
@@ -146,3 +150,34 @@ def test_eta_takes_the_best_line_through_noise() -> None:
 def test_rising_needs_every_poll_above_the_one_before(values: Sequence[float | None], expected: bool | None) -> None:
     """Three rises take four polls; a gap leaves it open unless the others deny it already."""
     assert windows.rising(polls(*values), 3) is expected
+
+
+@st.composite
+def columns(draw: st.DrawFn) -> Polls:
+    """Polls of a gauge or a counter, often of one value all the time, some absent, some after a gap of unknown length."""
+    number = st.sampled_from((0.0, 5.0, 5.0, 5.0, 7.5, -3.0))
+    values = draw(st.lists(st.one_of(number, st.just(5.0), st.just(nan)), max_size=12))
+    steps = draw(st.lists(st.sampled_from((1, MINUTE, 7 * MINUTE)), min_size=len(values), max_size=len(values)))
+    ts = [NOW - sum(steps[place:]) for place in range(len(steps))]
+    intervals = None
+    if draw(st.booleans()):
+        gap = st.sampled_from((-1, MINUTE, 3 * MINUTE))
+        intervals = array("q", draw(st.lists(gap, min_size=len(values), max_size=len(values))))
+    first = ts[0] if ts else NOW
+    before = first - draw(st.sampled_from((MINUTE, 2 * UNKNOWN_MS)))
+    return Polls(array("q", ts), array("d", values), intervals, before)
+
+
+@given(columns(), st.sampled_from((MINUTE, 10 * MINUTE, 60 * MINUTE)), st.sampled_from((5.0, 6.0, -10.0)))
+def test_columns_say_what_their_points_say(polls: Polls, window_ms: int, limit: float) -> None:
+    """The quick ways through columns come to what goes through one point after another."""
+    points, since = list(polls), NOW - window_ms
+    assert windows.rate(polls) == windows.rate(points)
+    assert windows.delta(polls) == windows.delta(points)
+    assert windows.last_change(polls) == windows.last_change(points)
+    for function in (windows.average, windows.median, windows.least, windows.greatest):
+        assert function(polls, since, window_ms) == function(points, since, window_ms)
+    assert windows.eta(polls, limit, NOW) == windows.eta(points, limit, NOW)
+    for rises in (1, 2, 5):
+        assert windows.rising(polls[-rises - 1 :], rises) == windows.rising(points[-rises - 1 :], rises)
+        assert windows.rising(polls, rises) == windows.rising(points, rises)
