@@ -15,6 +15,8 @@ from typing import Final, NamedTuple
 from mqvitals_agent.smf.layout.field import Field, SectionLayout, Value
 from mqvitals_agent.smf.partial_sample import MERGE_RULES, MergeRule
 from mqvitals_agent.smf.record import EPOCH_US
+from mqvitals_rules.expression import compile_value
+from mqvitals_rules.present import Present
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
 
 INTERVAL: Final = "QWHSDURN"
@@ -27,122 +29,70 @@ MetricValue = int | float | str | Absence
 Term = Callable[[Fields, int | None], MetricValue]
 """From fields and the interval (microseconds, None: unknown) to a value or the reason of its absence."""
 
-_TOKEN: Final = re.compile(r"\s*([A-Z][A-Z0-9_]*|[()+\-/])")
+_NAME: Final = re.compile("[A-Z][A-Z0-9_]*")
+_NO_CONTEXT: Final = Present(lambda *_: Absence.NOT_RETURNED, now=0)
 
 
-class Named(NamedTuple):
+class NamedField(NamedTuple):
     """A field under the key by which it is found among the values."""
 
     key: str
     field: Field
 
 
-def names_in(text: str) -> tuple[str, ...]:
+def names_in(formula: str) -> tuple[str, ...]:
     """The fields that a formula names, in its order."""
-    return tuple(token for token in _tokens(text) if token[0].isalpha())
+    return tuple(_NAME.findall(formula))
 
 
-def compiled(text: str, names: Mapping[str, Named]) -> Term:
-    """The function of a formula. Raises ValueError: it is malformed, or names a field that is not in ``names``."""
-    tokens = _tokens(text)
-    term, rest = _sum(tokens, names, text)
-    if rest:
-        raise ValueError(f"{text!r}: {rest[0]!r} is one too many")
+def compiled(formula: str, fields: Mapping[str, NamedField]) -> Term:
+    """The function of a formula: one field, or arithmetic in the rule language.
+
+    Raises ExpressionError: the formula is malformed, or names a field that is not in ``fields``.
+    """
+    readers = {
+        name: _interval if name == INTERVAL else _field_reader(*fields[name])
+        for name in names_in(formula)
+        if name == INTERVAL or name in fields
+    }
+    if formula in readers:
+        return readers[formula]
+    metrics = tuple(Metric(name, "", MetricType.GAUGE, "") for name in readers)
+    calculation = compile_value(formula, Kind("section", "", "", metrics), {})
+
+    def term(values: Fields, interval_us: int | None) -> MetricValue:
+        number = calculation.number(_NO_CONTEXT, lambda name: readers[name](values, interval_us))
+        if number is not None:
+            return number
+        operands = (reader(values, interval_us) for reader in readers.values())
+        # With every operand present, only a division by zero has no result.
+        return next((value for value in operands if isinstance(value, Absence)), Absence.NOTHING_TO_TELL)
+
     return term
-
-
-def _tokens(text: str) -> list[str]:
-    found, at = [], 0
-    stripped = text.rstrip()
-    while at < len(stripped):
-        match = _TOKEN.match(stripped, at)
-        if match is None:
-            raise ValueError(f"{text!r} is no formula of fields")
-        found.append(match[1])
-        at = match.end()
-    return found
-
-
-def _sum(tokens: list[str], names: Mapping[str, Named], text: str) -> tuple[Term, list[str]]:
-    left, rest = _quotient(tokens, names, text)
-    while rest and rest[0] in "+-":
-        right, after = _quotient(rest[1:], names, text)
-        left, rest = _both(_plus if rest[0] == "+" else _minus, left, right), after
-    return left, rest
-
-
-def _quotient(tokens: list[str], names: Mapping[str, Named], text: str) -> tuple[Term, list[str]]:
-    left, rest = _single(tokens, names, text)
-    while rest and rest[0] == "/":
-        right, rest = _single(rest[1:], names, text)
-        left = _both(_divided, left, right)
-    return left, rest
-
-
-def _single(tokens: list[str], names: Mapping[str, Named], text: str) -> tuple[Term, list[str]]:
-    if tokens and tokens[0] == "(":
-        term, rest = _sum(tokens[1:], names, text)
-        if not rest or rest[0] != ")":
-            raise ValueError(f"{text!r} lacks a ')'")
-        return term, rest[1:]
-    if not tokens or not tokens[0][0].isalpha():
-        raise ValueError(f"{text!r} ends too early")
-    name, rest = tokens[0], tokens[1:]
-    if name == INTERVAL:
-        return _interval, rest
-    if name not in names:
-        raise ValueError(f"{text!r}: no section has a field {name}")
-    return _field(*names[name]), rest
 
 
 def _interval(_: Fields, interval_us: int | None) -> MetricValue:
     return Absence.NOT_RETURNED if interval_us is None else interval_us
 
 
-def _field(key: str, field: Field) -> Term:
+def _field_reader(key: str, field: Field) -> Term:
     if field.form == "dur":
 
-        def duration(fields: Fields, _: int | None) -> MetricValue:
-            value = fields.get(key)
+        def duration(values: Fields, _: int | None) -> MetricValue:
+            value = values.get(key)
             return value / 4096 if isinstance(value, int) else Absence.NOT_RETURNED
 
         return duration
 
     lowest = field.kind == "LW"
 
-    def plain(fields: Fields, _: int | None) -> MetricValue:
-        value = fields.get(key)
+    def plain(values: Fields, _: int | None) -> MetricValue:
+        value = values.get(key)
         if value is None:
             return Absence.NOT_RETURNED
         return Absence.NOTHING_TO_TELL if lowest and value in UNSET else value
 
     return plain
-
-
-def _both(combine: Callable[[float, float], MetricValue], left: Term, right: Term) -> Term:
-    def term(fields: Fields, interval_us: int | None) -> MetricValue:
-        one, other = left(fields, interval_us), right(fields, interval_us)
-        if isinstance(one, Absence):
-            return one
-        if isinstance(other, Absence):
-            return other
-        if isinstance(one, str) or isinstance(other, str):
-            return Absence.NOT_RETURNED
-        return combine(one, other)
-
-    return term
-
-
-def _plus(one: float, other: float) -> MetricValue:
-    return one + other
-
-
-def _minus(one: float, other: float) -> MetricValue:
-    return one - other
-
-
-def _divided(one: float, other: float) -> MetricValue:
-    return one / other if other else Absence.NOTHING_TO_TELL
 
 
 AHEAD: Final = "utc_offset_us"
@@ -178,11 +128,11 @@ class MetricMapping:
     ways: Mapping[str, MergeRule] = field(default_factory=dict)
 
     @cached_property
-    def _names(self) -> Mapping[str, Named]:
-        found: dict[str, Named] = {}
+    def _names(self) -> Mapping[str, NamedField]:
+        found: dict[str, NamedField] = {}
         for beginning, key, layout in self.layouts:
             for each in layout.fields:
-                found[(beginning + each.name).upper()] = Named(key + each.name, each)
+                found[(beginning + each.name).upper()] = NamedField(key + each.name, each)
         return found
 
     @cached_property
