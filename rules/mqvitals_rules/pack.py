@@ -1,23 +1,26 @@
-"""A pack: a YAML file of rules, decoded with every problem at its place in the file.
+"""Packs: YAML files of rules, the shipped ones and those of the site, decoded with every problem at its place.
 
-Its shape is ``PackFile``; what the texts mean (expressions, templates) is checked when the rules are compiled.
+``PackFile`` is the form of a file. Expressions and templates are checked when the rules are compiled.
 """
 
 from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import PurePath
-from typing import Annotated
+from typing import Annotated, Final
 
 from mqvitals_config.decoder import decode
 from mqvitals_config.node import MappingNode, Node, ScalarNode, SequenceNode, compose
-from mqvitals_config.problem import ConfigError, LocatedText, Problem, did_you_mean
+from mqvitals_config.problem import ConfigError, LocatedText, Place, Problem, did_you_mean
 from mqvitals_config.scalars import DURATION_FORM, parse_duration
 from mqvitals_config.schema import Convert
+from mqvitals_config.source import UnreadableError, read
 from mqvitals_rules.expression import ExpressionError, compile_expression
+from mqvitals_rules.form import Form, compile_rule
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.rule import (
     Citation,
@@ -38,6 +41,9 @@ CLEAR_POLLS = 3
 """Good polls that end an operational alert; what is judged every few minutes ends at once."""
 MOST_OF = 60
 """The longest run of polls of which some must hold: one bit each is kept with the alert."""
+
+MOST_FILES: Final = 500
+"""Rule files of a site: each is read at every start and whenever one of them changes."""
 
 _TIER = re.compile("[PSMDA](?:[>+|][PSMDA])*")
 
@@ -283,3 +289,90 @@ def _entries(node: Node | None) -> dict[str, Node]:
 
 def _no_kind(text: LocatedText, key: str, kinds: Mapping[str, Kind]) -> Problem:
     return Problem(text.place, key, f"there is no kind of object {str(text)!r}{did_you_mean(text, kinds)}")
+
+
+def shipped_packs() -> tuple[tuple[str, str], ...]:
+    """(file name, text) of every pack that comes with the product, in order of name."""
+    folder = files("mqvitals_rules") / "packs"
+    names = sorted(
+        entry.name
+        for entry in folder.iterdir()
+        if entry.name.endswith(".yaml") and not entry.name.endswith(".test.yaml")
+    )
+    return tuple((name, (folder / name).read_text("utf-8")) for name in names)
+
+
+def load_rules(kinds: Mapping[str, Kind], extra_files: Sequence[str] = ()) -> tuple[Rule, ...]:
+    """The shipped rules and those of further files. Raises ConfigError with what ``read_rules`` finds wrong."""
+    rules, problems = read_rules(kinds, extra_files)
+    if problems:
+        raise ConfigError(problems)
+    return rules
+
+
+def read_rules(
+    kinds: Mapping[str, Kind], extra_files: Sequence[str] = (), compiled: dict[str, Form] | None = None
+) -> tuple[tuple[Rule, ...], list[Problem]]:
+    """The shipped rules and those of further files, and every problem: unreadable files, shape, names, expressions, ids that occur twice.
+
+    A file that cannot be read is a problem of the place that names it, where the path knows its place. ``compiled`` takes the rules' forms, by
+    rule id: to compile takes longer than anything else.
+    """
+    problems: list[Problem] = []
+    packs = list(shipped_packs())
+    if len(extra_files) > MOST_FILES:
+        place = extra_files[0].place if isinstance(extra_files[0], LocatedText) else Place("rules.files")
+        problems.append(Problem(place, "", f"{len(extra_files):,} rule files are named; {MOST_FILES:,} can be read"))
+        extra_files = ()
+    for index, path in enumerate(extra_files):
+        try:
+            packs.append((path, read(path)))
+        except UnreadableError as error:
+            if isinstance(path, LocatedText):
+                problems.append(Problem(path.place, f"rules.files[{index}]", str(error)))
+            else:
+                problems.extend(error.problems)
+        except ConfigError as error:
+            problems.extend(error.problems)
+    rules, found = decode_packs(packs, kinds, compiled)
+    problems += found
+    # A rule that cannot be read must not make those that name it look misspelt too.
+    return rules, problems or unknown_causes(rules)
+
+
+def decode_packs(
+    packs: Iterable[tuple[str, str]], kinds: Mapping[str, Kind], compiled: dict[str, Form] | None = None
+) -> tuple[tuple[Rule, ...], list[Problem]]:
+    """The rules of several files, (path, text) each, and everything that is wrong with them; ``compiled`` as for ``read_rules``."""
+    rules: list[Rule] = []
+    problems: list[Problem] = []
+    seen: dict[str, Rule] = {}
+    for path, text in packs:
+        decoded, found = decode_pack(path, text, kinds)
+        problems += found
+        for rule in decoded:
+            first = seen.setdefault(str(rule.id), rule)
+            if first is not rule:
+                problems.append(Problem(rule.id.place, "id", f"the rule {rule.id} exists already, at {first.id.place}"))
+                continue
+            rules.append(rule)
+            try:
+                form = compile_rule(rule, kinds)
+            except ConfigError as error:
+                problems.extend(error.problems)
+            else:
+                if compiled is not None:
+                    compiled[form.id] = form
+    return tuple(rules), problems
+
+
+def unknown_causes(rules: Sequence[Rule]) -> list[Problem]:
+    """The rules that others name as causes and that there are not."""
+    ids = [str(rule.id) for rule in rules]
+    return [
+        Problem(cause.place, key, f"there is no rule {str(cause)!r}{did_you_mean(cause, ids)}")
+        for rule in rules
+        for key, causes in (("caused_by", rule.caused_by), ("caused_by_partner", rule.caused_by_partner))
+        for cause in causes
+        if cause not in ids
+    ]

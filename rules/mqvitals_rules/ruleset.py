@@ -1,24 +1,17 @@
-"""The rules in force: shipped packs and the site's own files, with thresholds overridden and rules switched off."""
+"""The rules in force: compiled, with the thresholds that a site overrides and without the rules it disables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib.resources import files
-from typing import Final
 
-from mqvitals_config.problem import ConfigError, LocatedText, Place, Problem, did_you_mean
-from mqvitals_config.source import UnreadableError, read
+from mqvitals_config.problem import ConfigError, Problem
 from mqvitals_rules.expression import WindowUse
 from mqvitals_rules.form import Form, compile_rule
-from mqvitals_rules.pack import decode_pack
 from mqvitals_rules.pattern import ObjectPattern
 from mqvitals_rules.rule import Rule
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Kind
-
-MOST_FILES: Final = 500
-"""Rule files of a site: each is read at every start and whenever one of them changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,93 +125,6 @@ class RuleSet:
 
 def _selects(pattern: ObjectPattern | None, name: ObjectName) -> bool:
     return pattern is None or pattern.matches(name)
-
-
-def shipped_packs() -> tuple[tuple[str, str], ...]:
-    """(file name, text) of every pack that comes with the product, in order of name."""
-    folder = files("mqvitals_rules") / "packs"
-    names = sorted(
-        entry.name
-        for entry in folder.iterdir()
-        if entry.name.endswith(".yaml") and not entry.name.endswith(".test.yaml")
-    )
-    return tuple((name, (folder / name).read_text("utf-8")) for name in names)
-
-
-def load_rules(kinds: Mapping[str, Kind], extra_files: Sequence[str] = ()) -> tuple[Rule, ...]:
-    """The shipped rules and those of further files. Raises ConfigError with what ``read_rules`` finds wrong."""
-    rules, problems = read_rules(kinds, extra_files)
-    if problems:
-        raise ConfigError(problems)
-    return rules
-
-
-def read_rules(
-    kinds: Mapping[str, Kind], extra_files: Sequence[str] = (), compiled: dict[str, Form] | None = None
-) -> tuple[tuple[Rule, ...], list[Problem]]:
-    """The shipped rules and those of further files, and every problem: unreadable files, shape, names, expressions, ids that occur twice.
-
-    A file that cannot be read is a problem of the place that names it, where the path knows its place. ``compiled`` takes the rules' forms, by
-    rule id: to compile takes longer than anything else.
-    """
-    problems: list[Problem] = []
-    packs = list(shipped_packs())
-    if len(extra_files) > MOST_FILES:
-        place = extra_files[0].place if isinstance(extra_files[0], LocatedText) else Place("rules.files")
-        problems.append(Problem(place, "", f"{len(extra_files):,} rule files are named; {MOST_FILES:,} can be read"))
-        extra_files = ()
-    for index, path in enumerate(extra_files):
-        try:
-            packs.append((path, read(path)))
-        except UnreadableError as error:
-            if isinstance(path, LocatedText):
-                problems.append(Problem(path.place, f"rules.files[{index}]", str(error)))
-            else:
-                problems.extend(error.problems)
-        except ConfigError as error:
-            problems.extend(error.problems)
-    rules, found = decode_packs(packs, kinds, compiled)
-    problems += found
-    # A rule that cannot be read must not make those that name it look misspelt too.
-    return rules, problems or unknown_causes(rules)
-
-
-def decode_packs(
-    packs: Iterable[tuple[str, str]], kinds: Mapping[str, Kind], compiled: dict[str, Form] | None = None
-) -> tuple[tuple[Rule, ...], list[Problem]]:
-    """The rules of several files, (path, text) each, and everything that is wrong with them; ``compiled`` as for ``read_rules``."""
-    rules: list[Rule] = []
-    problems: list[Problem] = []
-    seen: dict[str, Rule] = {}
-    for path, text in packs:
-        decoded, found = decode_pack(path, text, kinds)
-        problems += found
-        for rule in decoded:
-            first = seen.setdefault(str(rule.id), rule)
-            if first is not rule:
-                problems.append(Problem(rule.id.place, "id", f"the rule {rule.id} exists already, at {first.id.place}"))
-                continue
-            rules.append(rule)
-            try:
-                form = compile_rule(rule, kinds)
-            except ConfigError as error:
-                problems.extend(error.problems)
-            else:
-                if compiled is not None:
-                    compiled[form.id] = form
-    return tuple(rules), problems
-
-
-def unknown_causes(rules: Sequence[Rule]) -> list[Problem]:
-    """The rules that others name as causes and that there are not."""
-    ids = [str(rule.id) for rule in rules]
-    return [
-        Problem(cause.place, key, f"there is no rule {str(cause)!r}{did_you_mean(cause, ids)}")
-        for rule in rules
-        for key, causes in (("caused_by", rule.caused_by), ("caused_by_partner", rule.caused_by_partner))
-        for cause in causes
-        if cause not in ids
-    ]
 
 
 def doubts(rules: Iterable[Rule], kinds: Mapping[str, Kind]) -> list[Problem]:

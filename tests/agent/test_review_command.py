@@ -65,7 +65,7 @@ def _nobodys_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def config(tmp_path: Path) -> Path:
     """Settings with the site's rules alone."""
-    from mqvitals_rules.ruleset import load_rules
+    from mqvitals_rules.pack import load_rules
 
     (tmp_path / "ours.yaml").write_text(RULES, "utf-8")
     shipped = ", ".join(str(each.id) for each in load_rules(KINDS))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def readable_rules(arguments: argparse.Namespace) -> tuple[Rule, ...]:
     """The rules that can be read: mistakes in rules or settings must not keep anyone from looking at alerts."""
-    from mqvitals_rules.ruleset import read_rules
+    from mqvitals_rules.pack import read_rules
     from mqvitals_rules.vocabulary.tables import KINDS
 
     try:

@@ -32,8 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check; returns the exit code. Raises Failure."""
+    from mqvitals_rules.pack import read_rules
     from mqvitals_rules.rule_config import check_settings, ineffective_thresholds
-    from mqvitals_rules.ruleset import RuleSet, doubts, read_rules
+    from mqvitals_rules.ruleset import RuleSet, doubts
     from mqvitals_rules.vocabulary.tables import KINDS
 
     warnings: list[Problem] = []
@@ -71,7 +72,7 @@ def _readable(paths: Iterable[str]) -> None:
     """Raises Failure for the first file that cannot be read at all: nothing can be said about its rules."""
     from mqvitals_config.problem import ConfigError
     from mqvitals_config.source import UnreadableError, read
-    from mqvitals_rules.ruleset import MOST_FILES
+    from mqvitals_rules.pack import MOST_FILES
 
     paths = tuple(paths)
     if len(paths) > MOST_FILES:
@@ -116,7 +117,7 @@ def _idle_parameters(path: str, rules: Iterable[Rule]) -> Iterator[Problem]:
 
 def _untested_packs(rules: RuleSet) -> Iterator[Problem]:
     """The shipped rules that no shipped test names, whichever pack it stands beside."""
-    from mqvitals_rules.ruleset import shipped_packs
+    from mqvitals_rules.pack import shipped_packs
     from mqvitals_rules.testing.cases import shipped_tests
 
     packs = {path for path, _ in shipped_packs()}

@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     settings = settings_of(arguments)
     if arguments.markdown:
         from mqvitals_rules.markdown import rules_page
-        from mqvitals_rules.ruleset import load_rules
+        from mqvitals_rules.pack import load_rules
         from mqvitals_rules.vocabulary.tables import KINDS
 
         sys.stdout.write(rules_page(load_rules(KINDS)))

@@ -46,7 +46,7 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
 def rules_of(settings: Settings) -> tuple[Rule, ...]:
     """The shipped rules and those of the settings' files. Raises Failure with every problem."""
     from mqvitals_config.problem import ConfigError
-    from mqvitals_rules.ruleset import load_rules
+    from mqvitals_rules.pack import load_rules
     from mqvitals_rules.vocabulary.tables import KINDS
 
     try:
@@ -83,7 +83,7 @@ def explained(problems: Iterable[Problem]) -> str:
     """Each problem with the line of its file and a caret under the spot, also where the file is a shipped pack."""
     from mqvitals_config.source import excerpt_source
     from mqvitals_config.source import explained as excerpts
-    from mqvitals_rules.ruleset import shipped_packs
+    from mqvitals_rules.pack import shipped_packs
 
     def source(path: str) -> str | None:
         text: Callable[[str], str | None] = dict(shipped_packs()).get

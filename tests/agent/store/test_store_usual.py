@@ -20,8 +20,9 @@ from mqvitals_agent.view.explanation import explain_object
 from mqvitals_rules.baseline import HOUR_MS, WEEK_MS
 from mqvitals_rules.facts import Facts
 from mqvitals_rules.history import MemoryHistory
+from mqvitals_rules.pack import decode_packs
 from mqvitals_rules.rule_config import RuleConfig
-from mqvitals_rules.ruleset import RuleSet, decode_packs
+from mqvitals_rules.ruleset import RuleSet
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS

@@ -14,8 +14,9 @@ from mqvitals_rules.expression import Expression, compile_expression
 from mqvitals_rules.facts import Fact, Facts
 from mqvitals_rules.history import MemoryHistory
 from mqvitals_rules.members import MemberIndex, has_members
+from mqvitals_rules.pack import decode_packs
 from mqvitals_rules.pattern import ObjectPattern
-from mqvitals_rules.ruleset import RuleSet, decode_packs
+from mqvitals_rules.ruleset import RuleSet
 from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported

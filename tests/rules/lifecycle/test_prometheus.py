@@ -13,7 +13,8 @@ import pytest
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.facts import Facts
 from mqvitals_rules.history import MemoryHistory
-from mqvitals_rules.ruleset import RuleSet, decode_packs
+from mqvitals_rules.pack import decode_packs
+from mqvitals_rules.ruleset import RuleSet
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.tables import KINDS
 

@@ -9,7 +9,7 @@ import pytest
 
 from mqvitals_config.decoder import decode
 from mqvitals_config.problem import Problem
-from mqvitals_rules import ruleset
+from mqvitals_rules import pack, ruleset
 from mqvitals_rules.form import Form, compile_rule
 from mqvitals_rules.pack import decode_pack
 from mqvitals_rules.rule import Rule
@@ -20,7 +20,7 @@ from mqvitals_rules.vocabulary.tables import KINDS
 
 def remember(patch: pytest.MonkeyPatch) -> None:
     """Have the same text of a shipped pack, of its tests, and the same shipped rule read once; what is read never changes."""
-    texts = {text for _, text in ruleset.shipped_packs()}
+    texts = {text for _, text in pack.shipped_packs()}
     packs: dict[tuple[str, str], tuple[tuple[Rule, ...], list[Problem]]] = {}
     forms: dict[int, tuple[Rule, Form | None]] = {}
     tests: dict[tuple[str, str, object], Any] = {}
@@ -49,6 +49,7 @@ def remember(patch: pytest.MonkeyPatch) -> None:
             tests[path, text, shape] = decode(path, text, shape)
         return tests[path, text, shape]
 
-    patch.setattr(ruleset, "decode_pack", decoded)
+    patch.setattr(pack, "decode_pack", decoded)
+    patch.setattr(pack, "compile_rule", compiled)
     patch.setattr(ruleset, "compile_rule", compiled)
     patch.setattr(cases, "decode", decoded_tests)
