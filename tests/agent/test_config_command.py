@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_agent.cli.config import shown
+from mqvitals_agent.cli.config import settings_rows
 from mqvitals_agent.commandline import runner as command_line
 from mqvitals_agent.commandline.failure import Failure
 from mqvitals_agent.commandline.settings import settings_in_force
@@ -267,7 +267,7 @@ def test_show_of_a_bad_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_show_never_shows_a_secret() -> None:
     """Of a secret only where it is kept, as text and as JSON."""
-    rows = shown(Outer(Inner(TOKEN)), {"inner.token_file": "x.yaml:2:3"})
+    rows = settings_rows(Outer(Inner(TOKEN)), {"inner.token_file": "x.yaml:2:3"})
     assert rows == [("inner.token_file", "<secret in environment MQVITALS_TOKEN>", "x.yaml:2:3")]
     assert "hunter2" not in json.dumps(rows)
 

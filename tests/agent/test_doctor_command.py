@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mqvitals_agent.bounded_call import run_in_loop
-from mqvitals_agent.cli.doctor import Patient, examined, exit_code
+from mqvitals_agent.cli.doctor import DoctorTarget, examine_all, exit_code
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.commandline import runner as command_line
 from mqvitals_agent.connection import mqi
@@ -183,9 +183,10 @@ def examine_world(fault: dict[str, Fault], others: tuple[str, ...], *names: str)
     world.group.faults.update(fault)
     clock = VirtualClock(BEGAN)
     patients = [
-        Patient(SimulatedConnector(world, name, clock), ConnectionContext(declared_zone="+01:00")) for name in names
+        DoctorTarget(SimulatedConnector(world, name, clock), ConnectionContext(declared_zone="+01:00"))
+        for name in names
     ]
-    return run_in_loop(examined(patients, others, Settings(), clock), clock)
+    return run_in_loop(examine_all(patients, others, Settings(), clock), clock)
 
 
 def test_a_member_without_a_connection_is_asked_through_another() -> None:
@@ -221,8 +222,8 @@ def test_the_groups_name_is_taken_from_another_member() -> None:
 
     world, clock = World(), VirtualClock(BEGAN)
     patients = [
-        Patient(Closed(), ConnectionContext(Route("QM01"))),  # type: ignore[arg-type]
-        Patient(SimulatedConnector(world, "QM02", clock), ConnectionContext()),
+        DoctorTarget(Closed(), ConnectionContext(Route("QM01"))),  # type: ignore[arg-type]
+        DoctorTarget(SimulatedConnector(world, "QM02", clock), ConnectionContext()),
     ]
-    findings, _ = run_in_loop(examined(patients, (), Settings(), clock), clock)
+    findings, _ = run_in_loop(examine_all(patients, (), Settings(), clock), clock)
     assert [each.profile for each in findings[0].ask_for] == ["QM01.CHIN", "PRDQ.CHIN"]

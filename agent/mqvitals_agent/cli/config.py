@@ -1,23 +1,233 @@
-"""``mqvitals config``: write a configuration file, say what is wrong with one, show what is in force, print its schema.
-
-Also the way for other commands to their settings: ``settings_in_force``.
-"""
+"""``mqvitals config``: writes a configuration file, checks one, shows the settings in force, prints the JSON Schema."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mqvitals_agent.cli.config_init import DESCRIPTION as _INIT
-from mqvitals_agent.cli.config_init import add_init_arguments, run_init
 from mqvitals_agent.commandline.failure import ExitCode, Failure
 from mqvitals_agent.commandline.settings import settings_in_force
 
 if TYPE_CHECKING:
     from mqvitals_config.load import LoadedSettings
     from mqvitals_config.problem import Problem
+
+
+INIT_DESCRIPTION = """\
+Writes a configuration file with the few settings that a first run needs: the queue managers and how they are reached, the
+store, and a receiver of alerts. What no flag says is asked for, where input and output are a terminal; Enter takes what stands in
+brackets. Passwords, tokens and addresses of webhooks stay in files of their own, which the settings only name. Nothing is connected to.
+"""
+
+DEFAULT_FILE = "mqvitals.yaml"
+_QUEUE_MANAGER = "a queue manager is written as NAME=HOST(PORT), such as QM01=mvs1.example(1414)"
+
+Ask = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class QueueManagerAnswer:
+    """A queue manager and where it listens; ``address`` is empty for one that is asked through another member."""
+
+    name: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What the file is made of; an empty text leaves its setting out."""
+
+    name: str
+    queue_managers: tuple[QueueManagerAnswer, ...]
+    channel: str
+    cipher: str
+    key_repository: str
+    user: str
+    password_file: str
+    store: str
+    url_file: str
+
+
+def add_init_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``config init``."""
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        nargs="?",
+        default=DEFAULT_FILE,
+        help=f"the file to write (default: {DEFAULT_FILE}); - prints it",
+    )
+    parser.add_argument("--name", metavar="PRDQSG", help="your name for the queue-sharing group")
+    parser.add_argument(
+        "--queue-manager",
+        metavar="QM01=HOST(1414)",
+        action="append",
+        type=queue_manager,
+        help="a queue manager and where it listens, or its name alone where another member is to be asked for it; repeat it",
+    )
+    parser.add_argument("--channel", metavar="NAME", help="the server-connection channel")
+    parser.add_argument("--cipher", metavar="SPEC", help="the CipherSpec of the channel; none: not encrypted")
+    parser.add_argument("--key-repository", metavar="PATH", help="the key repository with the certificates")
+    parser.add_argument("--user", metavar="USER", help="the user id to connect with")
+    parser.add_argument("--password-file", metavar="FILE", help="the file that holds its password")
+    parser.add_argument("--store", metavar="FILE", help="where samples and alerts are kept")
+    parser.add_argument("--url-file", metavar="FILE", help="the file that holds the address of a webhook for alerts")
+    parser.add_argument("--force", action="store_true", help="replace a file that is there")
+
+
+def run_init(arguments: argparse.Namespace, ask: Ask | None = None) -> int:
+    """Write the file; returns the exit code. Raises Failure when it cannot be written or the answers are no settings.
+
+    ``ask`` puts a question and returns the answer; by default only in a terminal.
+    """
+    if ask is None and sys.stdin.isatty() and sys.stderr.isatty():
+        ask = _ask
+    printed = arguments.file == "-"
+    path = Path(arguments.file)
+    if not printed and path.exists() and not arguments.force:
+        raise Failure(f"{path} exists already", hint="name another file, or add --force to replace it")
+    try:
+        answers = answers_of(arguments, ask)
+    except EOFError as error:
+        raise Failure(
+            "the questions were not answered", hint="'mqvitals config init --help' lists the flags"
+        ) from error
+    text = settings_text(answers)
+    _check_text(text, DEFAULT_FILE if printed else str(path))
+    if printed:
+        print(text, end="")
+        return ExitCode.DONE
+    _write(path, text)
+    print(f"{path} is written. What to do next:", file=sys.stderr)
+    for command in ("config check", "doctor --config", "top --config", "agent --config"):
+        print(f"  mqvitals {command} {path}", file=sys.stderr)
+    return ExitCode.DONE
+
+
+def queue_manager(text: str) -> QueueManagerAnswer:
+    """``QM01=host(1414)`` or ``QM01``. Raises ArgumentTypeError."""
+    name, equals, address = (part.strip() for part in text.partition("="))
+    if not name or (equals and not address):
+        raise argparse.ArgumentTypeError(_QUEUE_MANAGER)
+    return QueueManagerAnswer(name, address)
+
+
+def answers_of(arguments: argparse.Namespace, ask: Ask | None) -> Answers:
+    """What the flags say, and for the rest what is answered; without ``ask`` the rest is left out. Raises EOFError."""
+
+    def given(flag: str | None, question: str, usual: str = "") -> str:
+        if flag is not None:
+            return flag
+        if ask is None:
+            return usual
+        shown = f" [{usual}]" if usual else ""
+        return ask(f"{question}{shown}: ").strip() or usual
+
+    name = given(arguments.name, "Your name for the queue-sharing group")
+    queue_managers = tuple(arguments.queue_manager or ())
+    if not queue_managers and ask is not None:
+        queue_managers = tuple(_ask_queue_managers(ask))
+    reached = any(each.address for each in queue_managers)
+    channel = (
+        given(arguments.channel, "Server-connection channel", "MQVITALS.SVRCONN" if reached else "") if reached else ""
+    )
+    cipher = given(arguments.cipher, "CipherSpec of the channel (Enter: not encrypted)") if reached else ""
+    repository = given(arguments.key_repository, "Key repository, its path without .kdb") if cipher else ""
+    user = given(arguments.user, "User id to connect with (Enter: the channel's rules give it)") if reached else ""
+    password = given(arguments.password_file, "File that holds the password") if user else ""
+    store = given(arguments.store, "File for samples and alerts", f"{name.lower() or 'mqvitals'}.db")
+    url_file = given(arguments.url_file, "File that holds the address of a webhook for alerts (Enter: none)")
+    return Answers(name, queue_managers, channel, cipher, repository, user, password, store, url_file)
+
+
+def _ask_queue_managers(ask: Ask) -> Iterator[QueueManagerAnswer]:
+    question = "A queue manager, as QM01=HOST(1414) (Enter: no more): "
+    while text := ask(question).strip():
+        try:
+            yield queue_manager(text)
+        except argparse.ArgumentTypeError as error:
+            print(error, file=sys.stderr)
+
+
+def settings_text(answers: Answers) -> str:
+    """The configuration file in YAML, with a comment for each section."""
+    lines = [
+        "# Settings of mqvitals. 'mqvitals config check' says what is wrong here; 'mqvitals help configuration' has every key."
+    ]
+
+    def setting(key: str, value: str, indent: str = "") -> None:
+        if value:
+            lines.append(f"{indent}{key}: {_quoted(value)}")
+
+    setting("name", answers.name)
+    if answers.channel:
+        lines += ["", "# How queue managers are reached.", "connection:"]
+        setting("channel", answers.channel, "  ")
+        if answers.cipher:
+            lines.append("  tls:")
+            setting("cipher", answers.cipher, "    ")
+            setting("key_repository", answers.key_repository, "    ")
+        setting("user", answers.user, "  ")
+        setting("password_file", answers.password_file, "  ")
+    if answers.queue_managers:
+        lines += ["", "queue_managers:"]
+        for each in answers.queue_managers:
+            lines.append(f"  - name: {_quoted(each.name)}")
+            if each.address:
+                lines += ["    connection:", f"      connection_names: [{_quoted(each.address)}]"]
+    lines += ["", "# Where samples and alerts are kept.", "store:"]
+    setting("path", answers.store, "  ")
+    if answers.url_file:
+        lines += ["", "# Who is told of alerts.", "receivers:", "  - name: operations"]
+        setting("url_file", answers.url_file, "    ")
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(text: str) -> str:
+    """A text as YAML takes it for one, whatever it holds."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _check_text(text: str, path: str) -> None:
+    """Raises Failure when the settings are none."""
+    from mqvitals_config.decoder import decode
+    from mqvitals_config.problem import ConfigError
+    from mqvitals_config.settings import Settings, contradictions
+
+    try:
+        problems: Sequence[object] = tuple(contradictions(decode(path, text, Settings)))
+    except ConfigError as error:
+        problems = error.problems
+    if problems:
+        raise Failure("these settings cannot be used:\n" + "\n".join(map(str, problems)), hint="answer them otherwise")
+
+
+def _write(path: Path, text: str) -> None:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        temporary.write_text(text, "utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            temporary.unlink()
+        raise Failure(f"{path} cannot be written: {error.strerror}") from error
+
+
+def _ask(question: str) -> str:
+    """Put a question on standard error, so that what is printed stays clean."""
+    print(question, end="", file=sys.stderr, flush=True)
+    answer = sys.stdin.readline()
+    if not answer:
+        raise EOFError
+    return answer
+
 
 _CHECK = """\
 Every problem is printed as FILE:LINE:COLUMN: KEY: what is wrong, with the line and a caret under the spot: first of
@@ -40,7 +250,7 @@ default. Flags beat the environment, which beats the file. Secrets are never sho
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare ``config init``, ``check``, ``show`` and ``schema``."""
     subparsers = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    init = subparsers.add_parser("init", help="write a short configuration file", description=_INIT)
+    init = subparsers.add_parser("init", help="write a short configuration file", description=INIT_DESCRIPTION)
     add_init_arguments(init)
     check = subparsers.add_parser("check", help="say what is wrong with a configuration file", description=_CHECK)
     show = subparsers.add_parser("show", help="print the settings in force and their origins", description=_SHOW)
@@ -100,18 +310,18 @@ def _check(path: str | None, *, files: bool) -> int:
     except ConfigError as error:
         print(explained(error.problems))
         return ExitCode.FOUND
-    if problems := _meaning(loaded):
+    if problems := _name_problems(loaded):
         print(explained(problems))
         return ExitCode.FOUND
     named = check_files(loaded.settings, loaded.origins) if files else FileCheck((), ())
     if named.problems:
         print(explained((*named.problems, *named.warnings)))
         return ExitCode.FOUND
-    _foretell(loaded, path, named.warnings)
+    _print_forecast(loaded, path, named.warnings)
     return ExitCode.DONE
 
 
-def _foretell(loaded: LoadedSettings, path: str, of_files: tuple[Problem, ...]) -> None:
+def _print_forecast(loaded: LoadedSettings, path: str, of_files: tuple[Problem, ...]) -> None:
     """Print what connecting will be like, and that there is no problem. A warning is none: other commands work all the same."""
     from mqvitals_agent.connection.forecast import forecast
     from mqvitals_agent.text.terminal import safe
@@ -127,7 +337,7 @@ def _foretell(loaded: LoadedSettings, path: str, of_files: tuple[Problem, ...]) 
     print(f"{path}: no problems found" + (f", {count} warning{'s' if count > 1 else ''}" if count else ""))
 
 
-def _meaning(loaded: LoadedSettings) -> tuple[Problem, ...]:
+def _name_problems(loaded: LoadedSettings) -> tuple[Problem, ...]:
     """What is wrong with the names that well-formed settings hold."""
     from mqvitals_agent.poll.errand import polling_problems
     from mqvitals_config.problem import ConfigError
@@ -141,7 +351,7 @@ def _meaning(loaded: LoadedSettings) -> tuple[Problem, ...]:
 
 def _show(path: str | None, *, as_json: bool) -> int:
     loaded = settings_in_force(path, {})
-    rows = shown(loaded.settings, loaded.origins)
+    rows = settings_rows(loaded.settings, loaded.origins)
     if as_json:
         import json
 
@@ -150,7 +360,7 @@ def _show(path: str | None, *, as_json: bool) -> int:
         return ExitCode.DONE
     from mqvitals_agent.text.terminal import cells, safe
 
-    written = [(safe(key), safe(_written(value)), safe(origin)) for key, value, origin in rows]
+    written = [(safe(key), safe(_value_text(value)), safe(origin)) for key, value, origin in rows]
     wide = max(len(key) for key, _, _ in written)
     widest = max(cells(value) for _, value, _ in written)
     for key, value, origin in written:
@@ -158,7 +368,7 @@ def _show(path: str | None, *, as_json: bool) -> int:
     return ExitCode.DONE
 
 
-def shown(settings: Any, origins: Mapping[str, str]) -> list[tuple[str, Any, str]]:
+def settings_rows(settings: Any, origins: Mapping[str, str]) -> list[tuple[str, Any, str]]:
     """Every setting as (dotted key, value that JSON can hold, origin). Of a secret only where it is kept."""
     from mqvitals_config.load import walk
 
@@ -176,7 +386,7 @@ def _plain(value: Any) -> Any:
     return [] if value == () else value
 
 
-def _written(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if value is None:
         return "(none)"
     if value == []:

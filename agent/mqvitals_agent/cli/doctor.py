@@ -27,7 +27,7 @@ be examined: no package that connects, mistakes in the settings, no queue manage
 
 
 @dataclass(frozen=True, slots=True)
-class Patient:
+class DoctorTarget:
     """A queue manager to be examined, and what is known of it."""
 
     connector: Connector
@@ -69,11 +69,11 @@ def run(arguments: argparse.Namespace) -> int:
         )
     clock = SystemClock()
     if arguments.scenario is not None:
-        patients = _simulated(arguments.scenario, settings, clock, arguments.queue_manager)
+        patients = _simulated_targets(arguments.scenario, settings, clock, arguments.queue_manager)
         others: tuple[str, ...] = ()
     else:
-        patients, others = _living(settings, clock, arguments.queue_manager)
-    findings, reached = run_in_loop(examined(patients, others, settings, clock))
+        patients, others = _live_targets(settings, clock, arguments.queue_manager)
+    findings, reached = run_in_loop(examine_all(patients, others, settings, clock))
     if arguments.queue_manager:
         # Another one may have been connected to for their sake.
         findings = [each for each in findings if each.queue_manager in arguments.queue_manager]
@@ -90,8 +90,8 @@ def exit_code(findings: Sequence[DoctorFinding], *, reached: bool) -> int:
     return ExitCode.DONE if all(finding.result in FINE for finding in findings) else ExitCode.FOUND
 
 
-async def examined(
-    patients: Sequence[Patient], others: Sequence[str], settings: Settings, clock: Clock
+async def examine_all(
+    patients: Sequence[DoctorTarget], others: Sequence[str], settings: Settings, clock: Clock
 ) -> tuple[list[DoctorFinding], bool]:
     """Examine the queue managers at the same time, then ask one of them for the ``others``, which have no connection of their own.
 
@@ -123,7 +123,9 @@ async def examined(
     return findings, any(each.reached for each in seen)
 
 
-def _simulated(scenario: str, settings: Settings, clock: Clock, wanted: Sequence[str]) -> tuple[Patient, ...]:
+def _simulated_targets(
+    scenario: str, settings: Settings, clock: Clock, wanted: Sequence[str]
+) -> tuple[DoctorTarget, ...]:
     from mqvitals_agent.doctor.access import ConnectionContext
     from mqvitals_agent.simulator.connector import connectors
     from mqvitals_agent.simulator.model import World
@@ -134,15 +136,17 @@ def _simulated(scenario: str, settings: Settings, clock: Clock, wanted: Sequence
     except ScenarioError as error:
         raise Failure(str(error)) from error
     there = connectors(world, clock)
-    names = _chosen([each.queue_manager for each in there], wanted)
+    names = _selected([each.queue_manager for each in there], wanted)
     return tuple(
-        Patient(each, ConnectionContext(declared_zone=settings.time_zone_of(each.queue_manager)))
+        DoctorTarget(each, ConnectionContext(declared_zone=settings.time_zone_of(each.queue_manager)))
         for each in there
         if each.queue_manager in names
     )
 
 
-def _living(settings: Settings, clock: Clock, wanted: Sequence[str]) -> tuple[tuple[Patient, ...], tuple[str, ...]]:
+def _live_targets(
+    settings: Settings, clock: Clock, wanted: Sequence[str]
+) -> tuple[tuple[DoctorTarget, ...], tuple[str, ...]]:
     """The queue managers that have a connection of their own, and the names of those that have none."""
     import os
     import time
@@ -161,7 +165,7 @@ def _living(settings: Settings, clock: Clock, wanted: Sequence[str]) -> tuple[tu
             hint="give connection.channel and queue_managers[].connection.connection_names, or try --scenario quiet",
         )
     lone = without_route(settings)
-    names = _chosen([*(way.queue_manager for way in ways), *lone], wanted)
+    names = _selected([*(way.queue_manager for way in ways), *lone], wanted)
     preferences = {str(each.name): settings.connection_of(each).binding or "auto" for each in settings.queue_managers}
     clocks = Time(clock.now, lambda: time.monotonic_ns() // 1_000_000)
     patients = []
@@ -177,13 +181,13 @@ def _living(settings: Settings, clock: Clock, wanted: Sequence[str]) -> tuple[tu
                 binding=f"{binding.name} {binding.version}",
                 shortcomings=binding.shortcomings(way),
             )
-            patients.append(Patient(MqiConnector(binding, way, clock, clocks, drain=False), known))
+            patients.append(DoctorTarget(MqiConnector(binding, way, clock, clocks, drain=False), known))
     except BindingError as error:
         raise Failure(str(error)) from error
     return tuple(patients), tuple(name for name in lone if name in names)
 
 
-def _chosen(there: Sequence[str], wanted: Sequence[str]) -> frozenset[str]:
+def _selected(there: Sequence[str], wanted: Sequence[str]) -> frozenset[str]:
     """Those of the queue managers that are wanted; all without a wish. Raises Failure for one that is not there."""
     for name in wanted:
         if name not in there:

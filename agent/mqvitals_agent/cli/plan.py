@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list(program: str, options: Sequence[str]) -> int:
-    from mqvitals_agent.cli.plan_text import list_json, list_lines
+    from mqvitals_agent.cli.plan_report import list_json, list_lines
     from mqvitals_agent.commandline.output import line_width, show
     from mqvitals_rules.plan.catalogue import FORMULAS
 
@@ -95,9 +95,9 @@ def _calculate(formula: Formula, program: str, options: Sequence[str]) -> int:
         }
         told: list[str] = []
         if asked.seen:
-            from mqvitals_agent.cli.plan_seen import taken
+            from mqvitals_agent.cli.plan_report import store_inputs
 
-            seen, told = taken(formula, asked, inputs)
+            seen, told = store_inputs(formula, asked, inputs)
             inputs |= seen
         answer = formula(**inputs)
     except PlanError as error:
@@ -107,7 +107,7 @@ def _calculate(formula: Formula, program: str, options: Sequence[str]) -> int:
 
 
 def _options_of(formula: Formula, program: str) -> _Parser:
-    from mqvitals_agent.cli.plan_text import help_lines
+    from mqvitals_agent.cli.plan_report import help_lines
     from mqvitals_agent.commandline.output import line_width
 
     parser = _Parser(
@@ -146,7 +146,7 @@ def _help(each: Input) -> str:
 
 
 def _tell(formula: Formula, answer: FormulaAnswer, told: Sequence[str], *, as_json: bool) -> None:
-    from mqvitals_agent.cli.plan_text import answer_json, answer_lines
+    from mqvitals_agent.cli.plan_report import answer_json, answer_lines
     from mqvitals_agent.commandline.output import line_width, show
 
     if as_json:

@@ -123,7 +123,7 @@ def _play(
     else:
         interval_ms = round(header.interval_s * 1000)
     summary = Summary()
-    take = _taker(store, judging, talkative=arguments.verbose or sys.stderr.isatty())
+    take = _cycle_handler(store, judging, talkative=arguments.verbose or sys.stderr.isatty())
     interrupted = False
     try:
         pace = Pace(arguments.speed, time.monotonic, time.sleep)
@@ -132,15 +132,15 @@ def _play(
         interrupted = True
     for warning in recording.warnings:
         _say(f"{recording.path.name}: {warning}")
-    for warning in _times_told(summary):
+    for warning in _time_warnings(summary):
         _say(f"{recording.path.name}: {warning}")
-    _say(_told(summary, interrupted=interrupted))
+    _say(_summary(summary, interrupted=interrupted))
     if interrupted:
         return _INTERRUPTED
     return ExitCode.FOUND if recording.damaged or summary.disordered else ExitCode.DONE
 
 
-def _taker(store: Store, judging: RuleConfig, *, talkative: bool) -> Callable[[Cycle], None]:
+def _cycle_handler(store: Store, judging: RuleConfig, *, talkative: bool) -> Callable[[Cycle], None]:
     """What is done with each cycle: it is taken in; and a line about it when someone watches."""
     from mqvitals_agent.intake import Intake
     from mqvitals_rules.timestamps import iso
@@ -155,7 +155,7 @@ def _taker(store: Store, judging: RuleConfig, *, talkative: bool) -> Callable[[C
     return take
 
 
-def _times_told(summary: Summary) -> Iterator[str]:
+def _time_warnings(summary: Summary) -> Iterator[str]:
     """What is odd about the recording's times."""
     from mqvitals_rules.timestamps import iso
 
@@ -178,7 +178,7 @@ def _span(ms: int) -> str:
     return _count(hours // 24, "day") if hours >= 48 else _count(hours, "hour")
 
 
-def _told(summary: Summary, *, interrupted: bool) -> str:
+def _summary(summary: Summary, *, interrupted: bool) -> str:
     text = (
         f"{'interrupted after' if interrupted else 'replayed'} {_count(summary.cycles, 'cycle')}: "
         f"{_count(summary.exchanges, 'exchange')}, {_count(summary.replies, 'message')}, {summary.damaged} of them damaged"

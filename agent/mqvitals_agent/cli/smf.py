@@ -43,7 +43,7 @@ Exit code: 0 all was read, 1 records were damaged, 2 a file could not be read at
 """
 
 
-class _Action(NamedTuple):
+class _SmfAction(NamedTuple):
     """A subcommand that has a module of its own, with ``add_arguments`` and ``run``."""
 
     name: str
@@ -51,9 +51,9 @@ class _Action(NamedTuple):
     module: str
 
 
-_ACTIONS: Final[tuple[_Action, ...]] = (
-    _Action("import", "read records into a store", "mqvitals_agent.cli.smf_import"),
-    _Action("report", "write a health check of what the records tell", "mqvitals_agent.cli.smf_report"),
+_ACTIONS: Final[tuple[_SmfAction, ...]] = (
+    _SmfAction("import", "read records into a store", "mqvitals_agent.cli.smf_import"),
+    _SmfAction("report", "write a health check of what the records tell", "mqvitals_agent.cli.smf_report"),
 )
 
 
@@ -135,7 +135,7 @@ def _dump(arguments: argparse.Namespace) -> int:
                 _write(found, wanted, files, arguments.csv)
             else:
                 _print(found, wanted)
-            _tell(name, tally, trouble, several=len(arguments.files) > 1)
+            _print_tally(name, tally, trouble, several=len(arguments.files) > 1)
             if trouble:
                 code = ExitCode.FAILED
             elif tally.damage:
@@ -244,7 +244,7 @@ def _write(found: Iterator[Record], wanted: frozenset[str], files: CsvFiles, fol
         raise Failure(f"--csv {folder}: {cannot_write(error)}", hint="the files there are not complete") from error
 
 
-def _tell(name: str, tally: ReadCounts, trouble: Sequence[str], *, several: bool) -> None:
+def _print_tally(name: str, tally: ReadCounts, trouble: Sequence[str], *, several: bool) -> None:
     """The summary of a file, and why it could not be read."""
     from mqvitals_agent.smf.reader import STDIN
     from mqvitals_agent.text.terminal import safe

@@ -103,7 +103,7 @@ def _import(files: Iterable[str], path: Path, settings: Settings, judging: RuleC
             update_advice(store, older, judging, records.taken.owners)
         except KeyboardInterrupt:
             interrupted = True
-        for line in (*tally.lines(), *told(records.taken)):
+        for line in (*tally.lines(), *import_lines(records.taken)):
             _say(line)
         if interrupted:
             _say("interrupted: what was read is kept; import the same files again for the rest")
@@ -133,7 +133,7 @@ def _read(name: str, intake: RecordIngest, tally: ReadCounts, now: int) -> bool:
 
     try:
         with open_smf(name) as stream:
-            for _ in intake.steps(_watched(name, records(stream, tally, now * 1000))):
+            for _ in intake.steps(_with_progress(name, records(stream, tally, now * 1000))):
                 pass
     except OSError as error:
         _say(f"{name}: {error.strerror or error}")
@@ -144,7 +144,7 @@ def _read(name: str, intake: RecordIngest, tally: ReadCounts, now: int) -> bool:
     return True
 
 
-def _watched(name: str, records: Iterable[Record]) -> Iterator[Record]:
+def _with_progress(name: str, records: Iterable[Record]) -> Iterator[Record]:
     """The records; on a terminal, a line a second about how far they are."""
     talkative, told_at, count = sys.stderr.isatty(), time.monotonic(), 0
     for count, record in enumerate(records, 1):
@@ -154,7 +154,7 @@ def _watched(name: str, records: Iterable[Record]) -> Iterator[Record]:
         yield record
 
 
-def told(taken: IngestResult) -> list[str]:
+def import_lines(taken: IngestResult) -> list[str]:
     """What came of the records, in words."""
     from mqvitals_agent.smf import restart
 

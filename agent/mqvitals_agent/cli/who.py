@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         except StoreError as error:
             raise Failure(error.message, hint=error.hint) from error
         path = reader.path
-    found = _asked(path, queues, patience_ms)
+    found = _ask(path, queues, patience_ms)
     only = arguments.queue_manager
     if only is not None:
         found = tuple(
@@ -133,7 +133,7 @@ def _near(known: Sequence[ObjectName], text: str, *, whole: bool) -> str:
     return "'mqvitals top' lists the queues" if known else "no queue has been seen yet: does the agent run?"
 
 
-def _asked(path: Path, queues: Sequence[ObjectName], patience_ms: int) -> tuple[Holders, ...]:
+def _ask(path: Path, queues: Sequence[ObjectName], patience_ms: int) -> tuple[Holders, ...]:
     import time
 
     from mqvitals_agent.store.error import StoreError

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.cli.plan_text import table
+from mqvitals_agent.cli.plan_report import rows_table
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.text.terminal import cells
 from mqvitals_rules.plan.catalogue import FORMULAS
@@ -196,7 +196,7 @@ def test_mistakes_with_a_store(
 
 def test_columns_of_a_table() -> None:
     """Names of columns are broken at their words, numbers stand to the right, absent cells are dashes."""
-    lines = table([{"size_of_batch": 1, "word": "a"}, {"size_of_batch": 1234.5, "word": None}], 80)
+    lines = rows_table([{"size_of_batch": 1, "word": "a"}, {"size_of_batch": 1234.5, "word": None}], 80)
     assert lines == ["  size of", "    batch  word", "  ───────  ────", "        1  a", "  1,234.5  -"]
 
 
@@ -205,7 +205,7 @@ def test_a_wide_table_goes_on_below() -> None:
     rows: list[TableRow] = [
         {"key": number // 2, "word": "ab"[number % 2], "first": 10**9, "second": 10**9} for number in range(4)
     ]
-    lines = table(rows, 32)
+    lines = rows_table(rows, 32)
     assert max(map(cells, lines)) <= 32
     assert lines[0] == "  key  word          first"
     assert lines[7] == "  key  word         second"
@@ -217,7 +217,7 @@ def test_a_wide_table_goes_on_below() -> None:
 def test_no_table_is_wider_than_the_screen(formula: Formula) -> None:
     """Whatever a formula tells in rows, it fits 80 columns."""
     rows = formula(**formula.example).rows
-    assert not rows or max(map(cells, table(rows, 80))) <= 80
+    assert not rows or max(map(cells, rows_table(rows, 80))) <= 80
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["list"]])

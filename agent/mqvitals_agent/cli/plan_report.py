@@ -1,14 +1,23 @@
-"""A formula and its answer, for people and for programs."""
+"""A formula's answer, help and inputs taken from a store, for people and for programs. ``plan`` imports it when it runs."""
 
 from __future__ import annotations
 
+import argparse
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mqvitals_agent.commandline.failure import Failure
 from mqvitals_agent.text.terminal import cells, safe, wrap
 from mqvitals_rules.plan.catalogue import command
 from mqvitals_rules.plan.formula import Formula, FormulaAnswer, TableRow, format_number
+
+if TYPE_CHECKING:
+    from mqvitals_agent.plan_inputs import FoundInput
+    from mqvitals_rules.facts import Facts
+    from mqvitals_rules.plan.formula import Given
+    from mqvitals_rules.snapshot import ObjectName
+
 
 _INDENT = "  "
 
@@ -52,13 +61,13 @@ def answer_lines(formula: Formula, answer: FormulaAnswer, told: Sequence[str], w
         for step in answer.steps:
             lines += wrap(step, width, first=_INDENT, rest=_INDENT * 2)
     if answer.rows:
-        lines += ["", *table(answer.rows, width)]
+        lines += ["", *rows_table(answer.rows, width)]
     lines.append("")
-    lines += _rests(answer.measured_on, answer.caveat, answer.source, width)
+    lines += _source_lines(answer.measured_on, answer.caveat, answer.source, width)
     return lines
 
 
-class _Column(NamedTuple):
+class _TextColumn(NamedTuple):
     """A column as it is printed: the lines of its name, its cells, how wide they are, whether they stand to the right."""
 
     head: list[str]
@@ -67,7 +76,7 @@ class _Column(NamedTuple):
     right: bool
 
 
-def table(rows: Sequence[TableRow], width: int) -> list[str]:
+def rows_table(rows: Sequence[TableRow], width: int) -> list[str]:
     """Rows below the names of their columns, which are broken at their words; numbers stand to the right.
 
     What is wider than ``width`` goes on below, with the columns again that tell the rows apart.
@@ -88,31 +97,33 @@ def table(rows: Sequence[TableRow], width: int) -> list[str]:
         parts[-1] = [*parts[-1], each]
     lines: list[str] = []
     for number, part in enumerate(parts):
-        lines += [""] * bool(number) + _part(part)
+        lines += [""] * bool(number) + _table_part(part)
     return lines
 
 
-def _column(rows: Sequence[TableRow], name: str) -> _Column:
+def _column(rows: Sequence[TableRow], name: str) -> _TextColumn:
     values = [_cell(row.get(name)) for row in rows]
     words = name.split("_")
     room = max(*map(cells, values), *map(len, words), 1)
     head = wrap(" ".join(words), max(room, 8))
-    return _Column(head, values, max(room, *map(len, head)), all(not isinstance(row.get(name), str) for row in rows))
+    return _TextColumn(
+        head, values, max(room, *map(len, head)), all(not isinstance(row.get(name), str) for row in rows)
+    )
 
 
-def _width(columns: Sequence[_Column]) -> int:
+def _width(columns: Sequence[_TextColumn]) -> int:
     return len(_INDENT) * len(columns) + sum(each.room for each in columns)
 
 
-def _part(columns: Sequence[_Column]) -> list[str]:
+def _table_part(columns: Sequence[_TextColumn]) -> list[str]:
     height = max(len(each.head) for each in columns)
     heads = [[""] * (height - len(each.head)) + each.head for each in columns]
-    lines = [_line([head[number] for head in heads], columns) for number in range(height)]
-    lines.append(_line(["─" * each.room for each in columns], columns))
-    return lines + [_line(texts, columns) for texts in zip(*(each.values for each in columns), strict=True)]
+    lines = [_table_line([head[number] for head in heads], columns) for number in range(height)]
+    lines.append(_table_line(["─" * each.room for each in columns], columns))
+    return lines + [_table_line(texts, columns) for texts in zip(*(each.values for each in columns), strict=True)]
 
 
-def _line(texts: Sequence[str], columns: Sequence[_Column]) -> str:
+def _table_line(texts: Sequence[str], columns: Sequence[_TextColumn]) -> str:
     parts = []
     for text, each in zip(texts, columns, strict=True):
         blank = " " * (each.room - cells(text))
@@ -130,10 +141,10 @@ def help_lines(formula: Formula, width: int) -> list[str]:
     value = "a table" if answer.value is None else f"{format_number(answer.value)} {answer.unit}"
     lines = ["example:", f"{_INDENT}{command(formula)}"]
     lines += [f"{_INDENT}-> {value}", ""]
-    return lines + _rests(formula.measured_on, answer.caveat, formula.source, width)
+    return lines + _source_lines(formula.measured_on, answer.caveat, formula.source, width)
 
 
-def _rests(measured_on: str, caveat: str, source: str, width: int) -> list[str]:
+def _source_lines(measured_on: str, caveat: str, source: str, width: int) -> list[str]:
     lines = []
     for label, text in (("Measured on", measured_on), ("Caveat", caveat), ("Source", source)):
         if text:
@@ -143,10 +154,10 @@ def _rests(measured_on: str, caveat: str, source: str, width: int) -> list[str]:
 
 def list_lines(formulas: Iterable[Formula], width: int) -> list[str]:
     """Every formula in a line or two, in the order of the catalogue."""
-    return list(_listed(tuple(formulas), width))
+    return list(_list_lines(tuple(formulas), width))
 
 
-def _listed(formulas: Sequence[Formula], width: int) -> Iterator[str]:
+def _list_lines(formulas: Sequence[Formula], width: int) -> Iterator[str]:
     names = max((len(each.name) for each in formulas), default=0)
     for each in formulas:
         yield from wrap(each.title, width, first=f"{each.name:<{names}}  ", rest=" " * (names + 2))
@@ -183,3 +194,79 @@ def list_json(formulas: Iterable[Formula]) -> str:
         for each in formulas
     ]
     return json.dumps(rows, indent=2, ensure_ascii=False)
+
+
+def store_inputs(
+    formula: Formula, asked: argparse.Namespace, given: Mapping[str, Given]
+) -> tuple[dict[str, Given], list[str]]:
+    """The inputs that the store tells of those not ``given``, and a sentence about each. Raises Failure."""
+    from mqvitals_agent.commandline.arguments import now_ms
+    from mqvitals_agent.plan_inputs import find_inputs, known_metrics, metrics_of
+    from mqvitals_agent.store.error import StoreError
+    from mqvitals_agent.store.reader import StoreReader
+
+    path, text = asked.seen
+    name = _object(formula, text)
+    facts = _facts(asked)
+    try:
+        with StoreReader.open(path) as reader:
+            if not reader.has(name):
+                near = reader.closest(str(name))
+                hint = f"did you mean {' or '.join(near)}?" if near else "'mqvitals status' shows what it holds"
+                raise Failure(f"the store has seen no {name}", hint=hint)
+            last = reader.last_ts()
+            now = last if reader.meta().past and last is not None else now_ms()
+            told = known_metrics(reader, name, metrics_of(formula.name, name.kind), facts, now)
+    except StoreError as error:
+        raise Failure(error.message, hint=error.hint) from error
+    seen = find_inputs(formula, name.kind, told, given)
+    missing = [each for each in seen if each.value is None and each.input.default is None]
+    if missing:
+        # All of them at once: who must give them should not find them one by one.
+        why = "; ".join(f"{each.input.option} ({each.words}; it is {each.input.allowed})" for each in missing)
+        options = " ".join(f"--{each.input.option} {(each.input.unit or 'number').upper()}" for each in missing)
+        raise Failure(f"{name} does not tell {why}", hint=f"add {options}")
+    values = {each.input.name: each.value for each in seen if each.value is not None}
+    return values, [*_origin_lines(seen, name, now)]
+
+
+def _origin_lines(seen: tuple[FoundInput, ...], name: ObjectName, now: int) -> Iterator[str]:
+    from mqvitals_agent.text.figure import short_age
+    from mqvitals_rules.plan.formula import format_number
+
+    for each in seen:
+        if each.value is None:
+            yield f"{each.input.option} not taken ({each.words}): {format_number(each.input.default)} is the default"
+            continue
+        old = "declared" if each.ts is None else f"{short_age(now - each.ts)} old"
+        silent = f", not answered since: {each.silent}" if each.silent else ""
+        yield f"{each.input.option} {format_number(each.value)} from {each.words} of {name}, {old}{silent}"
+
+
+def _object(formula: Formula, text: str) -> ObjectName:
+    from mqvitals_agent.plan_inputs import kinds_of
+    from mqvitals_rules.snapshot import ObjectName
+
+    kinds = kinds_of(formula.name)
+    if not kinds:
+        raise Failure(f"{formula.name} asks nothing that the agent sees", hint="give its inputs yourself")
+    try:
+        name = ObjectName.parse(text)
+    except ValueError as error:
+        raise Failure(str(error), hint=f"{formula.name} takes from a {' or '.join(kinds)}") from error
+    if name.kind not in kinds:
+        words = " or ".join(kinds)
+        raise Failure(f"{formula.name} takes nothing from a {name.kind}", hint=f"it takes from a {words}")
+    return name
+
+
+def _facts(asked: argparse.Namespace) -> Facts:
+    """The declared facts, defaults included; raises Failure for a file that cannot be used."""
+    from mqvitals_agent.commandline.settings import explained, settings_of
+    from mqvitals_rules.facts import Facts, declared_facts
+    from mqvitals_rules.vocabulary.tables import KINDS
+
+    found, problems = declared_facts(settings_of(asked).facts)
+    if problems:
+        raise Failure(f"the facts cannot be used:\n{explained(problems)}")
+    return Facts(KINDS, found)

@@ -1,0 +1,438 @@
+"""``mqvitals rules list`` and ``rules explain``: the rules in force, one rule in words, and its verdict about an object of a store."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mqvitals_agent.commandline.arguments import open_store
+from mqvitals_agent.commandline.failure import ExitCode, Failure
+from mqvitals_agent.commandline.output import line_width, show
+from mqvitals_agent.commandline.settings import judging_of, no_rule, rules_of, settings_of
+from mqvitals_agent.text.terminal import safe, wrap
+
+if TYPE_CHECKING:
+    from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_config.settings import Settings
+    from mqvitals_rules.finding import Finding
+    from mqvitals_rules.lifecycle.alert import Alert
+    from mqvitals_rules.rule import Rule
+    from mqvitals_rules.rule_config import RuleConfig
+    from mqvitals_rules.snapshot import ObjectName
+
+
+LIST_DESCRIPTION = """\
+Lists the shipped rules and the site's own, and counts them by kind, tier and document. A tier says where the figures come from: P answers to commands,
+S SMF records, M console messages, D facts that the site declares, A the agent itself; P>S is better with the second, P+D needs both, P|S either.
+"""
+
+_FILTERS = ("kind", "topic", "tier", "document")
+
+
+def add_list_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``rules list``."""
+    parser.add_argument(
+        "--kind", metavar="KIND", help="only rules of this kind (operational, review, ...) or about this kind of object"
+    )
+    parser.add_argument("--topic", metavar="TOPIC", help="only rules of this file, such as channels")
+    parser.add_argument(
+        "--tier", metavar="TIER", help="only rules of this tier (P>S), or with this letter in theirs (S)"
+    )
+    parser.add_argument("--document", metavar="WORD", help="only rules from a document with this in its title")
+    parser.add_argument("--counts", action="store_true", help="only the numbers by kind, tier, document and topic")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="a JSON list, for programs; with --counts an object")
+    form.add_argument(
+        "--markdown", action="store_true", help="the reference page of the shipped rules, mqvitals help rules"
+    )
+
+
+def run_list(arguments: argparse.Namespace) -> int:
+    """List the rules; returns the exit code. Raises Failure."""
+    settings = settings_of(arguments)
+    if arguments.markdown:
+        from mqvitals_rules.markdown import rules_page
+        from mqvitals_rules.pack import load_rules
+        from mqvitals_rules.vocabulary.tables import KINDS
+
+        sys.stdout.write(rules_page(load_rules(KINDS)))
+        return ExitCode.DONE
+    rules = rules_of(settings)
+    wanted = {name: value for name in _FILTERS if (value := getattr(arguments, name)) is not None}
+    found = [rule for rule in rules if all(_PREDICATES[name](rule, value) for name, value in wanted.items())]
+    if not found:
+        raise _no_such_rules(rules, wanted)
+    if arguments.json:
+        told = rule_counts(found) if arguments.counts else [rule_json(rule, settings) for rule in found]
+        print(json.dumps(told, indent=2))
+        return ExitCode.DONE
+    if not arguments.counts:
+        print("\n".join(_table(found, frozenset(map(str, settings.rules.disabled)))))
+        print()
+    print("\n".join(_count_lines(found)))
+    return ExitCode.DONE
+
+
+def rule_json(rule: Rule, settings: Settings) -> dict[str, Any]:
+    """One rule as programs get it, with what the configuration changes about it."""
+    from mqvitals_rules.markdown import clear_text, hold_text, one_line
+
+    return {
+        "id": str(rule.id),
+        "title": rule.title,
+        "topic": rule.topic,
+        "tier": rule.tier or None,
+        "kind": rule.kind.value,
+        "scope": rule.scope,
+        "about": rule.about,
+        "family": rule.family.name if rule.family else None,
+        "caused_by": [str(cause) for cause in rule.caused_by],
+        "caused_by_partner": [str(cause) for cause in rule.caused_by_partner],
+        "enabled": rule.id not in settings.rules.disabled,
+        "severity": rule.severity.name.lower(),
+        "severity_if": [
+            {"when": one_line(case.when), "severity": case.severity.name.lower()} for case in rule.severity_if
+        ],
+        "when": one_line(rule.when),
+        "hold": hold_text(rule),
+        "clear": clear_text(rule),
+        "parameters": [
+            {
+                "name": each.name,
+                "value": each.value,
+                "unit": each.unit,
+                "origin": each.origin.value,
+                "meaning": each.meaning,
+                "overrides": [
+                    {"value": entry.value, "objects": str(entry.objects or "*"), "place": str(entry.rule.place)}
+                    for entry in settings.rules.thresholds
+                    if entry.rule == rule.id and entry.parameter == each.name
+                ],
+            }
+            for each in rule.parameters.values()
+        ],
+        "needs": list(rule.needs),
+        "advice": one_line(rule.advice),
+        "caveat": one_line(rule.caveat),
+        "source": [{"document": source.document, "section": source.section} for source in rule.sources],
+        "mqsc": str(rule.mqsc) if rule.mqsc else None,
+        "mqsc_if": [{"when": one_line(case.when), "mqsc": str(case.mqsc)} for case in rule.mqsc_if],
+    }
+
+
+def rule_counts(rules: Iterable[Rule]) -> dict[str, Any]:
+    """How many rules there are by kind, tier, document and topic, the most frequent first; one of several documents counts for each."""
+    rules = tuple(rules)
+    found = {
+        "kind": Counter(rule.kind.value for rule in rules),
+        "tier": Counter(rule.tier or "none" for rule in rules),
+        "document": Counter(title for rule in rules for title in _documents(rule)),
+        "topic": Counter(rule.topic for rule in rules),
+    }
+    return {"rules": len(rules), **{name: dict(counter.most_common()) for name, counter in found.items()}}
+
+
+def _documents(rule: Rule) -> frozenset[str]:
+    return frozenset(source.document for source in rule.sources)
+
+
+_PREDICATES: dict[str, Callable[[Rule, str], bool]] = {
+    "kind": lambda rule, word: word in (rule.kind.value, rule.scope, rule.about),
+    "topic": lambda rule, word: word == rule.topic,
+    "tier": lambda rule, word: word == rule.tier or (len(word) == 1 and word in rule.tier),
+    "document": lambda rule, word: any(word.casefold() in title.casefold() for title in _documents(rule)),
+}
+
+
+def _no_such_rules(rules: Iterable[Rule], wanted: dict[str, str]) -> Failure:
+    rules = tuple(rules)
+    there = {
+        "kind": {word for rule in rules for word in (rule.kind.value, rule.scope)},
+        "topic": {rule.topic for rule in rules},
+        "tier": {rule.tier for rule in rules if rule.tier},
+        "document": {title for rule in rules for title in _documents(rule)},
+    }
+    words = " and ".join(f"{name} {value}" for name, value in wanted.items())
+    hint = "; ".join(f"{name}s: {', '.join(sorted(there[name]))}" for name in wanted)
+    return Failure(f"no rule of {words}", hint=hint)
+
+
+def _table(rules: Iterable[Rule], disabled: frozenset[str]) -> list[str]:
+    from mqvitals_agent.text.terminal import cells, fit, safe
+
+    rows = [("Rule", "Severity", "Tier", "Kind", "Judges", "Title")]
+    for rule in rules:
+        severity = "off" if rule.id in disabled else rule.severity.name.lower()
+        rows.append((safe(rule.id), severity, rule.tier or "-", rule.kind.value, rule.scope, safe(rule.title)))
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(fit, row, widths)).rstrip() for row in rows]
+
+
+def _count_lines(rules: Iterable[Rule]) -> Iterator[str]:
+    from mqvitals_agent.commandline.output import line_width
+    from mqvitals_agent.text.terminal import safe, wrap
+
+    told = rule_counts(rules)
+    number = told.pop("rules")
+    yield f"{number} rule{'s' * (number != 1)}"
+    for name, found in told.items():
+        words = ", ".join(f"{safe(word)} {count}" for word, count in found.items())
+        yield from wrap(words, line_width(), first=f"{name.capitalize():<10}", rest=" " * 10)
+
+
+_LABEL = 10
+
+_EXAMPLES = 3
+
+_MOST_ALERTS = 10
+"""So many alerts that are over are told."""
+
+_OTHER_FACTS = (
+    "Judged with the built-in facts and thresholds; whatever filled this store may have used others: add --config"
+)
+
+_VERDICTS = {True: "true", False: "false", None: "unknown"}
+
+
+def run_explain(arguments: argparse.Namespace) -> int:
+    """Explain the rule, and with an object its verdict; returns the exit code. Raises Failure."""
+    settings = settings_of(arguments)
+    rules = rules_of(settings)
+    rule = next((rule for rule in rules if rule.id == arguments.rule), None)
+    if rule is None:
+        raise no_rule(arguments.rule, rules)
+    if arguments.object is None:
+        show(list(_rule_lines(rule, settings)))
+        return ExitCode.DONE
+    name = _object(arguments.object, rule)
+    show(list(_object_lines(arguments, name, rule, judging_of(settings))))
+    return ExitCode.DONE
+
+
+def _object(text: str, rule: Rule) -> ObjectName:
+    from mqvitals_config.problem import did_you_mean
+    from mqvitals_rules.snapshot import ObjectName
+    from mqvitals_rules.vocabulary.tables import KINDS
+
+    try:
+        name = ObjectName.parse(text)
+    except ValueError as error:
+        raise Failure(str(error)) from error
+    if name.kind not in KINDS:
+        meant = did_you_mean(name.kind, KINDS).removeprefix("; ")
+        raise Failure(f"there is no kind of object {name.kind!r}", hint=meant or f"the kinds are {', '.join(KINDS)}")
+    if name.kind not in (rule.scope, rule.about):
+        raise Failure(f"{rule.id} judges objects of kind {rule.scope}, and {name} is a {name.kind}")
+    return name
+
+
+def _rule_lines(rule: Rule, settings: Settings) -> Iterator[str]:
+    """Everything the rule says of itself."""
+    from mqvitals_rules.markdown import clear_text, hold_text, mqsc_commands, one_line, severity_text
+
+    yield f"{safe(rule.id)}  {safe(rule.title)}"
+    yield ""
+    family = f", family {rule.family.name}" if rule.family else ""
+    about = f"; the alert is about its {rule.about}" if rule.about != rule.scope else ""
+    off = "; switched off in the configuration" if rule.id in settings.rules.disabled else ""
+    tier = f"; tier {rule.tier}: {_tier_words(rule.tier)}" if rule.tier else ""
+    yield from _labelled("Kind", f"{rule.kind.value}; judges each {rule.scope}{about}{family}{tier}{off}")
+    yield from _labelled("When", one_line(rule.when))
+    yield from _labelled("Hold", hold_text(rule))
+    yield from _labelled("Clears", clear_text(rule))
+    yield from _labelled("Severity", severity_text(rule))
+    yield from _parameter_lines(rule, settings)
+    yield from _labelled(
+        "Caused by", ", ".join([*rule.caused_by, *(f"{each} of its partner" for each in rule.caused_by_partner)])
+    )
+    yield from _labelled("Needs", ", ".join(rule.needs))
+    yield from _fact_lines(rule)
+    yield from _advice_lines(rule)
+    for number, (mqsc, when) in enumerate(mqsc_commands(rule)):
+        yield from _labelled("Next" if number == 0 else "", f"{mqsc}  when {one_line(when)}" if when else mqsc)
+
+
+def _tier_words(tier: str) -> str:
+    """``P>S`` in words."""
+    from mqvitals_rules.markdown import TIERS
+
+    joints = {">": ", better with ", "+": " and ", "|": " or "}
+    return "".join(joints.get(char) or TIERS.get(char, char) for char in tier)
+
+
+def _fact_lines(rule: Rule) -> Iterator[str]:
+    """What can be declared for the rule."""
+    from mqvitals_rules.facts import facts_as_yaml, usable_facts
+    from mqvitals_rules.form import compile_rule
+    from mqvitals_rules.vocabulary.tables import KINDS
+
+    names = {name for expression in compile_rule(rule, KINDS).expressions for name in expression.names}
+    yield from _verbatim("Facts", facts_as_yaml(usable_facts(names, KINDS)))
+
+
+def _advice_lines(rule: Rule) -> Iterator[str]:
+    """What to do, when not to, and who says so."""
+    from mqvitals_rules.markdown import one_line
+
+    yield from _labelled("Advice", one_line(rule.advice))
+    yield from _labelled("Caveat", one_line(rule.caveat))
+    for number, source in enumerate(rule.sources):
+        yield from _labelled("Source" if number == 0 else "", f"{source.document}: {source.section}")
+
+
+def _parameter_lines(rule: Rule, settings: Settings) -> Iterator[str]:
+    from mqvitals_rules.template import with_unit
+
+    for number, each in enumerate(rule.parameters.values()):
+        words = f"{each.name} = {with_unit(each.value, each.unit)} ({each.origin.value}): {each.meaning}"
+        yield from _labelled("With" if number == 0 else "", words)
+        for entry in settings.rules.thresholds:
+            if entry.rule == rule.id and entry.parameter == each.name:
+                objects = f" for {entry.objects}" if entry.objects else ""
+                yield from _labelled(
+                    "", f"  {with_unit(entry.value, each.unit)}{objects} (configuration, {entry.rule.place})"
+                )
+
+
+def _object_lines(arguments: argparse.Namespace, name: ObjectName, rule: Rule, judging: RuleConfig) -> Iterator[str]:
+    """What the rule says now of the object, or of each object that it judges and whose alerts are about this one."""
+    from mqvitals_agent.store.error import StoreError
+
+    with open_store(arguments) as reader:
+        try:
+            alerts = [
+                each.alert
+                for each in reader.alerts(include_ended=True, include_pending=True)
+                if each.alert.key.rule == rule.id and name in (each.alert.scope, each.alert.key.object)
+            ]
+            scopes = [name]
+            if name.kind != rule.scope:
+                scopes = sorted({alert.scope for alert in alerts})
+                if not scopes:
+                    raise _never_about(reader, name, rule)
+            yield f"{safe(rule.id)}  {safe(rule.title)}"
+            if not _configured(arguments) and reader.meta().past:
+                yield from wrap(_OTHER_FACTS, line_width())
+            for number, scope in enumerate(scopes):
+                if number:
+                    yield ""
+                own = [each for each in reversed(alerts) if each.scope == scope]
+                yield from _verdict_lines(reader, scope, rule, judging, own[0] if own else None)
+                yield from _history_lines(own)
+        except StoreError as error:
+            raise Failure(error.message, hint=error.hint) from error
+    if len(scopes) > 1:
+        yield ""
+    yield from _advice_lines(rule)
+
+
+def _configured(arguments: argparse.Namespace) -> bool:
+    import os
+
+    from mqvitals_config.load import CONFIG_VARIABLE
+
+    return bool(arguments.config or os.environ.get(CONFIG_VARIABLE))
+
+
+def _never_about(reader: StoreReader, name: ObjectName, rule: Rule) -> Failure:
+    """There never was an alert about the object: name some that the rule judges."""
+    known = [str(row.name) for row in reader.objects(f"{name.owner}/{rule.scope}/*")]
+    examples = ", ".join(safe(each) for each in known[:_EXAMPLES])
+    return Failure(
+        f"there has been no alert of {rule.id} about {name}; {rule.id} judges objects of kind {rule.scope}",
+        hint=f"such as {examples}" if known else f"the store holds none of {name.owner}",
+    )
+
+
+def _verdict_lines(
+    reader: StoreReader, name: ObjectName, rule: Rule, judging: RuleConfig, alert: Alert | None
+) -> Iterator[str]:
+    """What the rule says of one object that it judges; ``alert`` is the newest about it."""
+    from mqvitals_agent.text.figure import stamp
+    from mqvitals_agent.view.explanation import explain_object
+    from mqvitals_rules.facts import facts_as_yaml
+
+    form = judging.rules.form(rule, name)
+    if form is None:
+        raise Failure(f"{rule.id} is switched off", hint="take it out of rules.disabled")
+    now, (found,) = explain_object(reader, [form], judging.facts, name)
+    yield f"{safe(str(name))}, as of {stamp(now)}"
+    yield ""
+    yield from _labelled("When", found.when.filled)
+    yield from _labelled("Verdict", _VERDICTS[found.when.truth])
+    yield from _labelled("Alert", _alert_words(rule, alert))
+    if found.when.truth:
+        yield from _labelled("Severity", "unknown" if found.severity is None else found.severity.name.lower())
+        yield from _labelled("Says", found.summary)
+    elif alert is not None and alert.ended is None:
+        yield from _labelled("Severity", alert.severity.name.lower())
+        yield from _labelled("Says", alert.summary)
+    yield from _term_lines(found)
+    for number, remedy in enumerate(found.remedies):
+        yield from _labelled("Missing" if number == 0 else "", remedy)
+    yield from _verbatim("Declare" if found.when.truth is None else "Optional", facts_as_yaml(found.declarations))
+    if found.clear is not None:
+        yield from _labelled("Clears", f"{found.clear.filled}: {_VERDICTS[found.clear.truth]}")
+    yield from _labelled("With", ", ".join(f"{key} = {value:g}" for key, value in form.values.items()))
+    yield from _labelled("Next", found.mqsc)
+
+
+def _alert_words(rule: Rule, alert: Alert | None) -> str:
+    """``firing since TIME; ends when ...``: where the newest alert is in its life."""
+    from mqvitals_agent.text.figure import stamp
+    from mqvitals_config.scalars import format_duration
+    from mqvitals_rules.markdown import count_text, hold_text
+
+    if alert is None:
+        return "none"
+    if alert.ended is not None:
+        fired = alert.since if alert.started is None else alert.started
+        return f"none; the last one was firing from {stamp(fired)} to {stamp(alert.ended)}"
+    if alert.started is None:
+        return f"pending since {stamp(alert.since)}; fires when the condition has held for {hold_text(rule)}"
+    under = f", brought about by {alert.cause.rule} {safe(str(alert.cause.object))}" if alert.cause else ""
+    good = f" ({alert.good_polls} so far)" if alert.good_polls and rule.clear.duration_ms is None else ""
+    ends = "the condition has not held" if rule.clear.when is None else "the clear condition has held"
+    polls = f"on {count_text(rule.clear.polls, rule.clear.records)}"
+    if rule.clear.duration_ms is not None:
+        polls = f"for {format_duration(rule.clear.duration_ms)}"
+    return f"firing since {stamp(alert.started)}{under}; ends when {ends} {polls}{good}"
+
+
+def _history_lines(alerts: Sequence[Alert]) -> Iterator[str]:
+    """The rule's alerts about one object that are over, the newest first."""
+    from mqvitals_agent.text.figure import stamp
+
+    ended = [alert for alert in alerts if alert.ended is not None and alert.started is not None]
+    for number, alert in enumerate(ended[:_MOST_ALERTS]):
+        assert alert.started is not None
+        assert alert.ended is not None
+        words = f"{stamp(alert.started)} to {stamp(alert.ended)}, {alert.worst.name.lower()}; ended: {alert.why.value}"
+        yield from _labelled("History" if number == 0 else "", words)
+    if len(ended) > _MOST_ALERTS:
+        yield from _labelled("", f"and {len(ended) - _MOST_ALERTS} before")
+
+
+def _term_lines(found: Finding) -> Iterator[str]:
+    if len(found.when.terms) < 2:
+        return
+    for number, term in enumerate(found.when.terms):
+        word = "left out, not declared" if term.left_out else _VERDICTS[term.truth]
+        yield from _labelled("Terms" if number == 0 else "", f"{term.filled}: {word}")
+
+
+def _verbatim(label: str, lines: Iterable[str]) -> Iterator[str]:
+    """Lines to be copied: they are not broken."""
+    for number, text in enumerate(lines):
+        yield f"{label if number == 0 else '':<{_LABEL}}{safe(text)}"
+
+
+def _labelled(label: str, text: str) -> list[str]:
+    text = safe(text)
+    if not text:
+        return []
+    return wrap(text, line_width(), first=f"{label:<{_LABEL}}", rest=" " * _LABEL)
