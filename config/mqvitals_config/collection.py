@@ -17,10 +17,10 @@ from mqvitals_config.scalars import DURATION_FORM, TIME_ZONE_FORM, parse_duratio
 from mqvitals_config.schema import Convert, Doc
 
 SHORTEST_MS = 1000
-"""No question is asked more often than this."""
+"""No command is sent more often than this."""
 
 LONGEST_WAIT_MS = 300_000
-"""An answer that did not come in so long does not come."""
+"""The longest wait for a reply that can be configured."""
 
 FILTER_FORM = "keyword, operator and value, such as CURDEPTH GT 0"
 OPERATORS = ("LT", "GT", "EQ", "NE", "LE", "GE", "LK", "NL")
@@ -111,28 +111,28 @@ QuestionName = Annotated[LocatedText, Convert(question_name, "the name of a comm
 
 @dataclass(frozen=True, slots=True)
 class QueueSelection:
-    """Which queues are asked about."""
+    """Which queues are polled."""
 
     names: Annotated[
         tuple[GenericName, ...],
-        Doc("Their names. A `*` at the end stands for any rest; each entry is a question of its own.", default="all"),
+        Doc("Their names. A `*` at the end stands for any rest; each entry is a command of its own.", default="all"),
     ] = ("*",)  # type: ignore[assignment]
     where: Annotated[
         FilterText | None,
         Doc(
             "Only queues that this holds for: keyword, operator and value as in MQSC's WHERE, such as `CURDEPTH GT 0`."
-            " The others are not asked about, so rules cannot tell of them."
+            " The others are not polled, so rules cannot evaluate them."
         ),
     ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelSelection:
-    """Which channels are asked about."""
+    """Which channels are polled."""
 
     names: Annotated[
         tuple[GenericName, ...],
-        Doc("Their names. A `*` at the end stands for any rest; each entry is a question of its own.", default="all"),
+        Doc("Their names. A `*` at the end stands for any rest; each entry is a command of its own.", default="all"),
     ] = ("*",)  # type: ignore[assignment]
     where: Annotated[
         FilterText | None,
@@ -142,35 +142,33 @@ class ChannelSelection:
 
 @dataclass(frozen=True, slots=True)
 class PollingSettings:
-    """What is asked, and how often."""
+    """What is polled, and how often."""
 
     interval: Annotated[
         Interval,
         Doc(
-            "The time from one cycle to the next, at least 1s. What changes slowly is asked less often.",
+            "The time from one cycle to the next, at least 1s. What changes slowly is polled less often.",
             "MQVITALS_INTERVAL",
             "--interval",
             default="30s",
         ),
     ] = 30_000
     wait: Annotated[
-        Wait, Doc("How long to wait for an answer, from 1s to 5m, until it counts as none.", default="30s")
+        Wait, Doc("How long to wait for a reply, from 1s to 5m; then the command counts as unanswered.", default="30s")
     ] = 30_000
     usage: Annotated[
         bool,
         Doc(
-            "Whether buffer pools and page sets are asked about. The question makes a queue manager look at all its page"
+            "Whether buffer pools and page sets are polled. The command makes a queue manager look at all its page"
             " sets.",
             default="true",
         ),
     ] = True
-    queues: Annotated[QueueSelection, Doc("Which queues are asked about.")] = field(default_factory=QueueSelection)
-    channels: Annotated[ChannelSelection, Doc("Which channels are asked about.")] = field(
-        default_factory=ChannelSelection
-    )
+    queues: Annotated[QueueSelection, Doc("Which queues are polled.")] = field(default_factory=QueueSelection)
+    channels: Annotated[ChannelSelection, Doc("Which channels are polled.")] = field(default_factory=ChannelSelection)
     intervals: Annotated[
         Mapping[QuestionName, Interval],
-        Doc("Other intervals, by the name of the command that asks, such as `INQUIRE_USAGE: 5m`."),
+        Doc("Other intervals, by the name of the command, such as `INQUIRE_USAGE: 5m`."),
     ] = field(default_factory=dict)
 
 
@@ -233,7 +231,7 @@ class FollowedFile:
         Carrier,
         Doc(
             "What the lines look like: syslog (SYSLOG or OPERLOG, also an extract of it), joblog (JES), plain (a time and the"
-            " message, or the message alone), forwarded (with the head of a Unix syslog server). auto tells them apart line by line."
+            " message, or the message alone), forwarded (with the head of a Unix syslog server). auto distinguishes them line by line."
         ),
     ] = "auto"
     queue_manager: Annotated[
@@ -241,14 +239,14 @@ class FollowedFile:
         Doc(
             "Whose messages these are, where the command prefix in them does not name a queue manager that is watched. Give it"
             " for the job log of one queue manager.",
-            default="told by the command prefix or the job's name",
+            default="derived from the command prefix or the job's name",
         ),
     ] = None
     time_zone: Annotated[
         Annotated[str, Convert(time_zone_name, TIME_ZONE_FORM, raw=True)] | None,
         Doc(
-            "The zone of the times in it. Without one it is derived from new lines that name their date; lines whose time cannot be"
-            " told are dated when they are read.",
+            "The zone of the times in it. Without one it is derived from new lines that name their date; lines whose time is not"
+            " known are dated when they are read.",
             default="that of the queue manager, or of the group",
         ),
     ] = None
@@ -280,7 +278,7 @@ class ConsoleSettings:
 
 
 def console_contradictions(console: ConsoleSettings) -> Iterator[Problem]:
-    """What is well formed by itself and wrong together."""
+    """Entries that are valid by themselves and contradict each other."""
     seen: dict[str, LocatedText] = {}
     for index, entry in enumerate(console.follow):
         if entry.path in seen:

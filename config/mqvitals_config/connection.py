@@ -105,7 +105,7 @@ def key_repository(text: LocatedText) -> LocatedText:
 
 
 def _fitting(text: LocatedText, length: int) -> LocatedText:
-    """``text`` itself. Raises ValueError when MQ has no room for it, with a sentence that tells nothing of it."""
+    """``text`` itself. Raises ValueError when MQ has no room for it, with a sentence that does not show it."""
     taken = len(text.encode("utf-8", "surrogateescape"))
     if taken > length:
         raise ValueError(f"this is {taken} bytes long, and MQ takes {length}")
@@ -133,8 +133,8 @@ class TlsSettings:
     cipher: Annotated[
         Cipher | None,
         Doc(
-            "The CipherSpec, the same as SSLCIPH of the channel, such as ANY_TLS12_OR_HIGHER. With `ccdt_url` the table has"
-            " it.",
+            "The CipherSpec, the same as SSLCIPH of the channel, such as ANY_TLS12_OR_HIGHER. With `ccdt_url` it is in the"
+            " table.",
             default="required with `channel`",
         ),
     ] = None
@@ -145,8 +145,8 @@ class TlsSettings:
     peer_name: Annotated[
         PeerName | None,
         Doc(
-            "What the queue manager's certificate must say, as SSLPEER is written: CN=QM01,O=Example. With `ccdt_url` the"
-            " table has it."
+            "What the queue manager's certificate must contain, written as SSLPEER: CN=QM01,O=Example. With `ccdt_url` it"
+            " is in the table."
         ),
     ] = None
     certificate_label: Annotated[
@@ -156,7 +156,7 @@ class TlsSettings:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionSettings:
-    """The way to queue managers. What is not given for one of them is taken from the group's ``connection``."""
+    """How to reach queue managers. What is not given for one of them is taken from the group's ``connection``."""
 
     binding: Annotated[
         Literal["auto", "ibmmq", "pymqi"] | None,
@@ -177,7 +177,7 @@ class ConnectionSettings:
     tls: Annotated[TlsSettings | None, Doc("TLS; without it the connection is not encrypted.")] = None
     user: Annotated[
         User | None,
-        Doc("The user id to connect with.", default="the one that the channel's rules give"),
+        Doc("The user id to connect with.", default="assigned by the channel's rules"),
     ] = None
     password_file: Annotated[SecretFile | None, Doc("A file that holds the password and nothing else.")] = None
     password_variable: Annotated[
@@ -193,7 +193,7 @@ class ConnectionSettings:
     ] = None
     command_queue: Annotated[
         ObjectText | None,
-        Doc("The queue that the command server reads.", default="asked of the queue manager"),
+        Doc("The queue that the command server reads.", default="read from the queue manager"),
     ] = None
     reply_queue: Annotated[
         ObjectText | None,
@@ -218,10 +218,10 @@ class ConnectionSettings:
         Doc("Whether the queue manager's answers are converted on their way. Not needed.", default="false"),
     ] = None
 
-    def over(self, general: ConnectionSettings) -> ConnectionSettings:
-        """These settings, and for what is not given here the ``general`` ones.
+    def completed_by(self, general: ConnectionSettings) -> ConnectionSettings:
+        """These settings, completed by the ``general`` ones.
 
-        A way of one's own is taken whole: with a table no channel is inherited, and the other way round.
+        With a channel table no channel is inherited, and the other way round.
         """
         own = {item.name: getattr(self, item.name) for item in fields(self)}
         given = {name: value for name, value in own.items() if value is not None and value != ()}
@@ -236,24 +236,24 @@ class ConnectionSettings:
         return replace(general, **given)
 
     @property
-    def leads_somewhere(self) -> bool:
+    def is_reachable(self) -> bool:
         """Whether a queue manager can be reached by it."""
         return self.ccdt_url is not None or (self.channel is not None and bool(self.connection_names))
 
 
 def connection_contradictions(way: ConnectionSettings, queue_manager: LocatedText, path: str) -> Iterator[Problem]:
-    """What is wrong together in the way to one queue manager, its own settings laid over the group's.
+    """Contradictions in the connection settings of one queue manager, completed by the group's.
 
-    A queue manager without addresses is no mistake: another member of the group can be asked for it.
+    A queue manager without addresses is no mistake: another member of the group can answer for it.
     """
     names = ",".join(way.connection_names)
     if way.ccdt_url is not None and (way.channel is not None or way.connection_names):
         yield Problem(way.ccdt_url.place, path, "give either ccdt_url, or channel and connection_names")
     elif way.connection_names and way.channel is None:
         yield Problem(queue_manager.place, path, f"{queue_manager} has connection_names and no channel")
-    if way.leads_somewhere and not queue_manager.isascii():
+    if way.is_reachable and not queue_manager.isascii():
         yield Problem(queue_manager.place, path, f"{queue_manager} has characters that no queue manager's name has")
-    if way.channel is not None and way.leads_somewhere and way.tls is not None and way.tls.cipher is None:
+    if way.channel is not None and way.is_reachable and way.tls is not None and way.tls.cipher is None:
         yield Problem(queue_manager.place, path, f"the tls of {queue_manager} has no cipher")
     if len(names) > ADDRESSES_LENGTH:
         message = f"the connection_names of {queue_manager} are longer than {ADDRESSES_LENGTH} characters together"

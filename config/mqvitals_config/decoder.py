@@ -124,11 +124,11 @@ def decode_word(place: Place, key: str, text: str, shape: Any) -> Any:
 
 
 class _EnoughError(Exception):
-    """So many problems that more of them help nobody."""
+    """There are too many problems to list."""
 
 
 class _Nothing:
-    """What a refused value decodes to; whatever holds it is refused too, without a further word."""
+    """The result of a refused value; what holds it is refused too, without another problem."""
 
 
 _NOTHING = _Nothing()
@@ -206,7 +206,7 @@ class _Decoder:
         if len(fitting) == 1:
             return self.value(node, fitting[0], key)
         if fitting and not isinstance(node, ScalarNode):
-            raise TypeError(f"{key}: nothing tells {listing(map(type_name, fitting))} apart")
+            raise TypeError(f"{key}: {listing(map(type_name, fitting))} cannot be distinguished")
         for member in fitting:
             trial = _Decoder([], words=self.words)
             value = trial.value(node, member, key)
@@ -328,7 +328,7 @@ class _Decoder:
             return node.located if hint is LocatedText else node.text
         if hint is bool:
             return _BOOLEANS[node.text.lower()] if node.tag == "bool" else self.mismatch(node, SIMPLE[hint], key)
-        # A quoted number is a string; 1e3 is one to YAML 1.1 but to nobody else.
+        # A quoted number is a string. YAML 1.1 takes 1e3 for a string too; here it is a number.
         unquoted = node.located.place == node.place
         pattern = _INTEGER if hint is int else _NUMBER
         if not unquoted or not pattern.fullmatch(node.text):
@@ -349,7 +349,7 @@ class _Decoder:
         return choices[node.text]
 
     def is_text(self, node: ScalarNode) -> bool:
-        # "=" and "<<" have a meaning of their own in YAML 1.1 that nobody expects.
+        # "=" and "<<" have a meaning of their own in YAML 1.1 that is not expected here.
         return self.words or node.tag in ("str", "value", "merge")
 
     def mismatch(self, node: Node, expected: str, key: str, *, text: bool = False) -> _Nothing:

@@ -1,6 +1,7 @@
-"""Facts: what no command tells and only the site knows, by pattern of objects.
+"""Facts: what no command reports and only the site knows, by pattern of objects.
 
-Each entry's fields but ``objects`` are declared metrics of the kind its section is about, under the same names.
+Each field but ``objects`` is a declared metric of the vocabulary, under the same name, of the kind that the section is
+about. The vocabulary has its meaning and default; here are its key, its bounds and its documentation.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def _as_written(text: LocatedText) -> LocatedText:
 
 
 AsWritten = Annotated[LocatedText, Convert(_as_written, raw=True)]
-"""A word, whatever YAML takes it for: NO is one."""
+"""A word, whatever YAML takes it for, such as NO."""
 
 
 def _check_declares(entry: Any) -> None:
@@ -83,7 +84,7 @@ class PageSetFact:
 
 @dataclass(frozen=True, slots=True)
 class LogFact:
-    """What logs are on, and what that can take. At least one of the facts must be given."""
+    """Where logs are, and what their devices can take. At least one of the facts must be given."""
 
     objects: Annotated[LocatedText, Doc("A pattern of logs, such as `QM01/log`.")]
     capacity_mb_s: Annotated[
@@ -224,7 +225,7 @@ class ChannelFact:
 
 @dataclass(frozen=True, slots=True)
 class CfStructureFact:
-    """What the coupling facility's policy says of structures."""
+    """What the coupling facility's policy defines for structures."""
 
     objects: Annotated[LocatedText, Doc("A pattern of structures, such as `PRDQSG/cf_structure/*`.")]
     full_threshold_pct: Annotated[
@@ -241,7 +242,7 @@ class CfStructureFact:
     ] = None
     auto_alter: Annotated[
         AsWritten | None,
-        Doc("ALLOWAUTOALT of the CFRM policy: YES or NO. A policy that does not say has NO.", default="not declared"),
+        Doc("ALLOWAUTOALT of the CFRM policy: YES or NO. A policy without it has NO.", default="not declared"),
     ] = None
     elements_max: Annotated[
         Annotated[int, positive] | None,
@@ -412,15 +413,15 @@ class ApplicationFact:
 
 @dataclass(frozen=True, slots=True)
 class FactSettings:
-    """What no command tells: facts that only the site knows, by pattern of objects. The last entry that fits counts."""
+    """Facts that no command reports, by pattern of objects. The last entry that fits counts."""
 
     buffer_pools: Annotated[tuple[BufferPoolFact, ...], Doc("What buffer pools are for.")] = ()
     page_sets: Annotated[tuple[PageSetFact, ...], Doc("How far page sets can grow.")] = ()
-    logs: Annotated[tuple[LogFact, ...], Doc("What logs are on, and what that can take.")] = ()
+    logs: Annotated[tuple[LogFact, ...], Doc("Where logs are, and what their devices can take.")] = ()
     queues: Annotated[tuple[QueueFact, ...], Doc("What queues are for.")] = ()
     channels: Annotated[tuple[ChannelFact, ...], Doc("What is known of the network under channels.")] = ()
     cf_structures: Annotated[
-        tuple[CfStructureFact, ...], Doc("What the coupling facility's policy says of structures.")
+        tuple[CfStructureFact, ...], Doc("What the coupling facility's policy defines for structures.")
     ] = ()
     groups: Annotated[
         tuple[GroupFact, ...], Doc("What is known of coupling facilities and the sysplex of queue-sharing groups.")

@@ -1,4 +1,4 @@
-"""Settings put together, and where each value came from.
+"""Loads settings from file, environment and flags, with the origin of each value; checks the files they name.
 
 A flag beats an environment variable, which beats the file, which beats the default:
 
@@ -19,7 +19,7 @@ flag              environment              key in the file
 ``--smf``         MQVITALS_SMF_WATCH       ``smf.watch``
 ================  =======================  ====================
 
-An empty variable counts as one that is not set. A file that nobody names is looked for where ``search_path`` says.
+An empty variable counts as one that is not set. Without a named file it is looked for where ``search_path`` says.
 """
 
 from __future__ import annotations
@@ -80,11 +80,11 @@ class LoadedSettings:
     origins: Mapping[str, str]
     path: str | None
     empty: bool = False
-    """Whether the file that was read says nothing at all."""
+    """Whether the file that was read has no setting."""
 
 
 def search_path(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The files that are looked for, in their order, when nobody names one.
+    """The files that are looked for, in their order, when none is named.
 
     MQVITALS_CONFIG_PATH lists them, separated by colons (set and empty: none). Without it they are
     ``$XDG_CONFIG_HOME/mqvitals/mqvitals.yaml`` (``~/.config`` where that variable is not set or not absolute) and
@@ -119,7 +119,7 @@ def load_settings(
     With ``search`` the search path comes last.
 
     ``flags`` are those of the command line by their names without dashes (``{"store": "x.db"}``); None means not given,
-    and names that are no setting's are left alone, so that all of a command's arguments can be passed.
+    and names that belong to no setting are ignored, so that all of a command's arguments can be passed.
 
     Raises ConfigError with every problem; UnreadableError when the file cannot be read.
     """
@@ -164,7 +164,7 @@ def load_settings(
 
 
 def _given(entry: Setting, environ: Mapping[str, str], flags: Mapping[str, object]) -> tuple[str, str] | None:
-    """What is said about a setting outside the file: where, and the word."""
+    """The value of a setting from a flag or a variable: its origin and its text."""
     flag = flags.get(entry.flag.lstrip("-").replace("-", "_")) if entry.flag else None
     if flag is not None:
         return f"flag {entry.flag}", str(flag)
@@ -275,7 +275,7 @@ def _inputs(settings: Settings) -> Iterator[_FileProblem]:
 
 
 def _connections(settings: Settings) -> Iterator[_FileProblem]:
-    """Key repositories and channel tables. What the MQ client makes of them it says itself: these are warnings."""
+    """Key repositories and channel tables. The MQ client reports what is wrong in them: these are warnings."""
     for key, value in walk(settings):
         if value is None:
             continue

@@ -30,7 +30,7 @@ _STANDARD = "tag:yaml.org,2002:"
 
 @dataclass(slots=True)
 class BrokenNode:
-    """Stands where something was refused already: whoever meets it says nothing more."""
+    """Stands for a node that was refused already: later checks skip it."""
 
     place: Place
 
@@ -136,7 +136,7 @@ class _Composer:
             if isinstance(event, yaml.CollectionStartEvent):
                 if len(open_nodes) == DEEPEST:
                     raise _TooMuchError(Problem(node.place, "", f"nested deeper than {DEEPEST} levels"))
-                # A refused collection is still read to its end, into a node that nobody sees.
+                # A refused collection is still read to its end, into a node that is discarded.
                 opened = node if isinstance(node, SequenceNode | MappingNode) else SequenceNode(node.place)
                 open_nodes.append(opened)
                 keys.append(None)
@@ -237,7 +237,7 @@ class _TooMuchError(Exception):
 
 
 def too_many_problems(path: str) -> Problem:
-    """What is said when so much is wrong that more of it helps nobody."""
+    """The last problem of a file that has too many to list."""
     return Problem(Place(path), "", f"more than {MOST_PROBLEMS} problems; these are the first")
 
 
@@ -251,7 +251,7 @@ def _first_word(text: str) -> str:
 
 
 def described(node: Node) -> str:
-    """What stands there, in words."""
+    """A node in words: ``the string 'x'``, ``a list``."""
     if isinstance(node, MappingNode):
         return "a mapping"
     if isinstance(node, SequenceNode):
@@ -268,12 +268,12 @@ def described(node: Node) -> str:
 
 
 def _as_read(node: ScalarNode) -> str:
-    """For numbers that YAML 1.1 reads in a way nobody expects: how."""
+    """How YAML 1.1 reads a number, where that is unexpected."""
     digits = node.text.replace("_", "")
     sign = -1 if digits.startswith("-") else 1
     digits = digits.lstrip("+-")
     number: int | None = None
-    if len(digits) > 20:  # nobody's time of day
+    if len(digits) > 20:  # no time of day
         return ""
     if ":" in digits and "." not in digits:
         number = 0

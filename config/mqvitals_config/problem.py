@@ -46,7 +46,7 @@ class ConfigError(Exception):
 
 
 class LocatedNumber(float):
-    """A number of a file that still knows its place, for those who judge its meaning later."""
+    """A number of a file with its place, for later checks of its meaning."""
 
     __slots__ = ("place",)
 
@@ -64,7 +64,7 @@ class LocatedNumber(float):
 
 
 class LocatedText(str):
-    """A text of a file that still knows its place, for those who judge its meaning later.
+    """A text of a file with its place, for later checks of its meaning.
 
     ``place`` is where its first character stands: inside the quotes of a quoted text, on the first line of a block.
     ``source`` is the text as the file writes it from there on, empty where that is the same.
@@ -89,7 +89,7 @@ class LocatedText(str):
     def at(self, offset: int) -> Place:
         """Where the character at ``offset`` of the text stands in the file, also when the text spans several lines.
 
-        Escapes of a double-quoted text are the one thing it may misjudge by a few columns.
+        Escapes of a double-quoted text may shift it by a few columns.
         """
         if not self.source:
             return Place(self.place.path, self.place.line, self.place.column + offset)
@@ -114,7 +114,7 @@ _LONGEST = 64
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """``; did you mean 'store'?`` when a choice is close to ``word``, else an empty text."""
     if len(word) > _LONGEST:
-        return ""  # comparing takes time by the square of the length, and nobody meant that
+        return ""  # comparing takes time by the square of the length, and no name is that long
     by_lower = {choice.lower(): choice for choice in choices}
     close = get_close_matches(word.lower(), by_lower, n=1)
     return f"; did you mean '{by_lower[close[0]]}'?" if close else ""

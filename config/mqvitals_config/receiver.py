@@ -1,4 +1,4 @@
-"""Who is told of alerts: receivers of webhooks."""
+"""Receivers of alert notifications: webhooks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mqvitals_config.schema import Convert, Doc
 from mqvitals_config.secret import WEB_ADDRESS_FORM, Secret, WebAddress
 
 OWN_LABELS = ("alertname", "severity", "owner", "queue_manager", "kind", "object", "instance", "group")
-"""The labels that every alert brings along."""
+"""The labels of every alert."""
 
 _LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LONGEST_MS = 300_000
@@ -46,7 +46,7 @@ def reply_timeout(text: LocatedText) -> int:
     """How long to wait for an answer, ms; raises ValueError."""
     duration = parse_duration(text)
     if not 0 < duration <= _LONGEST_MS:
-        raise ValueError("must be longer than nothing and at most 5m")
+        raise ValueError("must be longer than 0 and at most 5m")
     return duration
 
 
@@ -62,7 +62,7 @@ SecretFile = Annotated[Secret, Convert(secret_file, "the path of a file")]
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """One receiver of alerts, told by webhook. Its address is written in the file, or in a file of its own."""
+    """One webhook that receives alerts. Its address is written in the file, or in a file of its own."""
 
     name: Annotated[
         Annotated[LocatedText, Convert(receiver_name)],
@@ -87,7 +87,7 @@ class Receiver:
         Annotated[int, Convert(reply_timeout, DURATION_FORM, raw=True)],
         Doc("How long an answer may take before the alert is sent again.", default="10s"),
     ] = 10_000
-    send_resolved: Annotated[bool, Doc("Whether it is also told that an alert has ended.", default="true")] = True
+    send_resolved: Annotated[bool, Doc("Whether it is also notified when an alert has ended.", default="true")] = True
     labels: Annotated[
         Mapping[Annotated[str, label_name], Annotated[str, label_value]],
         Doc("Labels of your own that every alert to this receiver carries."),
@@ -101,7 +101,7 @@ class Receiver:
 
     @property
     def address(self) -> Secret:
-        """Where alerts are posted to. Of one in a file the form is only known when it is revealed."""
+        """Where alerts are posted to. The form of an address in a file is only checked when it is revealed."""
         address = self.url or self.url_file
         assert address is not None
         return address
@@ -118,11 +118,11 @@ def receiver_of(url: str | Secret, *, name: str = "webhook", origin: str = "flag
 
 
 def receiver_contradictions(receivers: Sequence[Receiver]) -> Iterator[Problem]:
-    """Names that stand twice."""
+    """Names that occur twice."""
     seen: dict[str, LocatedText] = {}
     for index, receiver in enumerate(receivers):
         name = receiver.name
         if name in seen:
-            message = f"{name} stands here twice, first on line {seen[name].place.line}"
+            message = f"{name} occurs twice, first on line {seen[name].place.line}"
             yield Problem(name.place, f"receivers[{index}].name", message)
         seen.setdefault(name, name)

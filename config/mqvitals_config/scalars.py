@@ -21,7 +21,7 @@ def parse_duration(text: str) -> int:
     """
     found = _DURATION.fullmatch(text)
     if not text or not found:
-        # The one mistake that has one remedy.
+        # The most frequent mistake has one remedy.
         if re.fullmatch("[0-9]{1,9}", text):
             raise ValueError(f"a duration needs a unit: {text}s, {text}m or {text}h")
         raise ValueError(f"expected {DURATION_FORM}")
@@ -56,7 +56,7 @@ def parse_file_mode(text: str) -> FileMode:
     """``0660`` as 0o660, with or without the leading zero.
 
     Raises ValueError when it is no mode, or one that a data file must not have: its owner must be able to read and
-    write it, nobody may execute it, and only owner and group may write it.
+    write it, no one may execute it, and only owner and group may write it.
     """
     if not re.fullmatch("0?[0-7]{3}", text):
         raise ValueError(f"expected {FILE_MODE_FORM}")
@@ -71,7 +71,7 @@ def parse_file_mode(text: str) -> FileMode:
 def resolved_path(path: LocatedText) -> LocatedText:
     """``path`` with ``~`` expanded; a relative one is beside the file that names it.
 
-    Raises ValueError when it is empty, holds control characters, or its ``~name`` is nobody's.
+    Raises ValueError when it is empty, holds control characters, or ``~name`` names no user.
     """
     if not path.strip():
         raise ValueError("the path is empty")

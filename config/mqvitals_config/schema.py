@@ -132,9 +132,9 @@ def settings_of(root: Any) -> tuple[Setting, ...]:
     return tuple(_entries(root, "", set()))
 
 
-def _entries(shape: Any, prefix: str, told: set[Any]) -> Iterator[Setting]:
-    """The settings of a shape; one that has been ``told`` of is not told of again where it stands a second time."""
-    told.add(shape)
+def _entries(shape: Any, prefix: str, seen: set[Any]) -> Iterator[Setting]:
+    """The settings of a dataclass. One that occurs twice is described where it occurs first; ``seen`` collects them."""
+    seen.add(shape)
     hints = hints_of(shape)
     for item in fields(shape):
         hint, doc = _split(hints[item.name])
@@ -144,8 +144,8 @@ def _entries(shape: Any, prefix: str, told: set[Any]) -> Iterator[Setting]:
         one = "[]" not in prefix
         environment, flag = (doc.environment, doc.flag) if one else ("", "")
         yield Setting(key, type_name(hint), _default(item, doc), doc.text, environment, flag, hint)
-        if inner is not None and inner not in told:
-            yield from _entries(inner, f"{key}[]." if get_origin(hint) is tuple else f"{key}.", told)
+        if inner is not None and inner not in seen:
+            yield from _entries(inner, f"{key}[]." if get_origin(hint) is tuple else f"{key}.", seen)
 
 
 def _split(hint: Any) -> tuple[Any, Doc]:
@@ -204,7 +204,7 @@ _SIMPLE: Mapping[Any, str] = {
 
 
 def json_schema(root: Any) -> dict[str, Any]:
-    """The schema of a file that writes the dataclass ``root``. What only mqvitals can judge, such as the form of a duration, it leaves open."""
+    """The schema of a file that writes the dataclass ``root``. It leaves open what only mqvitals can check, such as the form of a duration."""
     return {"$schema": _DIALECT, "title": "Settings of mqvitals", **_schema(root)}
 
 

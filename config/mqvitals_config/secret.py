@@ -100,7 +100,7 @@ WEB_ADDRESS_FORM = "an address such as https://alerts.example.com/hook"
 def checked_address(text: str) -> str:
     """``text`` itself when it is an http or https address.
 
-    Raises ValueError, with a sentence that does not tell the address.
+    Raises ValueError, with a sentence that does not show the address.
     """
     if not text.isascii() or not text.isprintable() or " " in text:
         raise ValueError("an address holds no blanks, control characters or letters beyond ASCII")

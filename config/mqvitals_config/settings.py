@@ -1,7 +1,7 @@
 """Every setting there is, as frozen dataclasses with their defaults.
 
-Only shapes are judged here. Rule ids, parameters, patterns and the names of states are ``LocatedText`` that keep their
-place, so that ``mqvitals_rules`` can say what is wrong with them.
+Only the form is checked here. Rule ids, parameters, patterns and the names of states are ``LocatedText`` that keep
+their place, so that ``mqvitals_rules`` can report what is wrong with them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class LogSettings:
     ] = "text"
     level: Annotated[
         LogLevel,
-        Doc("The least that is written.", "MQVITALS_LOG_LEVEL"),
+        Doc("The lowest level that is written.", "MQVITALS_LOG_LEVEL"),
     ] = "info"
 
 
@@ -113,8 +113,8 @@ class StoreSettings:
     mode: Annotated[
         Annotated[FileMode, Convert(parse_file_mode, FILE_MODE_FORM, raw=True)],
         Doc(
-            "Who may read and write the file. 0660 with `group` lets the group ask questions (`mqvitals who`) too; with 0640 it can"
-            " only watch.",
+            "Who may read and write the file. 0660 with `group` lets the group send requests (`mqvitals who`) too; with 0640 it can"
+            " only read.",
             "MQVITALS_STORE_MODE",
         ),
     ] = OWNER_ONLY
@@ -130,7 +130,8 @@ class StoreSettings:
         Annotated[int | None, Convert(parse_keep, KEEP_FORM, raw=True)],
         Doc(
             "How long samples, ended alerts and console messages stay in the store: at least 1h, or forever. Open alerts,"
-            " notices that are owed, current state and the hourly means of baselines stay longer. Changes take effect on reload.",
+            " notifications not yet sent, current state and the hourly means of baselines stay longer. Changes take effect on"
+            " reload.",
             "MQVITALS_STORE_KEEP",
             default="30d",
         ),
@@ -163,7 +164,7 @@ Duration = Annotated[int, DURATION_FORM]
 
 @dataclass(frozen=True, slots=True)
 class QueueManager:
-    """One queue manager of the group, and what is to be known of it."""
+    """One queue manager of the group and its settings."""
 
     name: Annotated[OwnerName, Doc("The queue manager's name.")]
     time_zone: Annotated[
@@ -178,7 +179,7 @@ class QueueManager:
         ObjectText | None,
         Doc(
             "Where a distributed queue manager puts its statistics messages: SYSTEM.ADMIN.STATISTICS.QUEUE. A destructive read:"
-            " messages are taken from that queue and are gone, so nobody else may read it. Not for z/OS, which writes none.",
+            " messages are taken from that queue and are gone, so no other program may read it. Not for z/OS, which writes none.",
             default="none are read",
         ),
     ] = None
@@ -203,13 +204,13 @@ class ThresholdSettings:
 
 @dataclass(frozen=True, slots=True)
 class RuleSettings:
-    """Which rules judge, and with which thresholds."""
+    """Which rules are in force, and with which thresholds."""
 
     files: Annotated[
         tuple[FilePath, ...],
         Doc("Rule files of your own, beside the shipped ones. Relative paths are beside this file."),
     ] = ()
-    disabled: Annotated[tuple[LocatedText, ...], Doc("Ids of rules that do not judge.")] = ()
+    disabled: Annotated[tuple[LocatedText, ...], Doc("Ids of rules that are switched off.")] = ()
     thresholds: Annotated[tuple[ThresholdSettings, ...], Doc("Other values for parameters of rules.")] = ()
 
 
@@ -220,7 +221,7 @@ class Settings:
     name: Annotated[
         OwnerName | None,
         Doc(
-            "Your name for the queue-sharing group. Things of the whole group stand under it, such as"
+            "Your name for the queue-sharing group. Objects of the whole group have it as their owner, such as"
             " `PRDQSG/cf_structure/APPL1`.",
             "MQVITALS_NAME",
             default="the name in the recording, else the queue-sharing group's own",
@@ -235,15 +236,13 @@ class Settings:
         ),
     ] = None
     connection: Annotated[
-        ConnectionSettings, Doc("How queue managers are reached; each may say otherwise for itself.")
+        ConnectionSettings, Doc("How queue managers are reached; each queue manager can override it.")
     ] = field(default_factory=ConnectionSettings)
     queue_managers: Annotated[
-        tuple[QueueManager, ...], Doc("The queue managers of the group, where something is to be said about them.")
+        tuple[QueueManager, ...], Doc("The queue managers of the group and their own settings.")
     ] = ()
-    polling: Annotated[PollingSettings, Doc("What is asked of the queue managers, and how often.")] = field(
-        default_factory=PollingSettings
-    )
-    receivers: Annotated[tuple[Receiver, ...], Doc("Who is told of alerts.")] = ()
+    polling: Annotated[PollingSettings, Doc("What is polled, and how often.")] = field(default_factory=PollingSettings)
+    receivers: Annotated[tuple[Receiver, ...], Doc("Receivers of alert notifications.")] = ()
     log: Annotated[LogSettings, Doc("The lines that the agent writes about itself to standard error.")] = field(
         default_factory=LogSettings
     )
@@ -254,17 +253,17 @@ class Settings:
     console: Annotated[ConsoleSettings, Doc("Console messages of z/OS, and where they come from.")] = field(
         default_factory=ConsoleSettings
     )
-    rules: Annotated[RuleSettings, Doc("Which rules judge, and with which thresholds.")] = field(
+    rules: Annotated[RuleSettings, Doc("Which rules are in force, and with which thresholds.")] = field(
         default_factory=RuleSettings
     )
-    facts: Annotated[FactSettings, Doc("Facts that no command tells and only the site knows.")] = field(
+    facts: Annotated[FactSettings, Doc("Facts that no command reports and only the site knows.")] = field(
         default_factory=FactSettings
     )
 
     def connection_of(self, queue_manager: QueueManager) -> ConnectionSettings:
         """How a queue manager is reached: its own settings over the group's."""
         own = queue_manager.connection
-        return self.connection if own is None else own.over(self.connection)
+        return self.connection if own is None else own.completed_by(self.connection)
 
     def time_zone_of(self, queue_manager: str) -> str | None:
         """The declared zone of a queue manager's local times, None when there is none."""
@@ -273,27 +272,27 @@ class Settings:
 
 
 def contradictions(settings: Settings) -> Iterator[Problem]:
-    """What is well formed by itself and wrong together."""
+    """Settings that are valid by themselves and contradict each other."""
     seen: dict[str, LocatedText] = {}
     for index, queue_manager in enumerate(settings.queue_managers):
         name = queue_manager.name
         if name in seen:
-            message = f"{name} stands here twice, first on line {seen[name].place.line}"
+            message = f"{name} occurs twice, first on line {seen[name].place.line}"
             yield Problem(name.place, f"queue_managers[{index}].name", message)
         seen.setdefault(name, name)
     for index, queue_manager in enumerate(settings.queue_managers):
         way = settings.connection_of(queue_manager)
         yield from connection_contradictions(way, queue_manager.name, f"queue_managers[{index}]")
         statistics = queue_manager.statistics_queue
-        if statistics is not None and not way.leads_somewhere:
-            message = f"{queue_manager.name} has no connection of its own, so nothing can be read from {statistics}"
+        if statistics is not None and not way.is_reachable:
+            message = f"{queue_manager.name} has no connection of its own, so {statistics} cannot be read"
             yield Problem(statistics.place, f"queue_managers[{index}].statistics_queue", message)
         if statistics is not None and statistics in (way.reply_queue, way.command_queue):
-            message = f"{statistics} is the reply queue or the command queue already"
+            message = f"{statistics} is already the reply queue or the command queue"
             yield Problem(statistics.place, f"queue_managers[{index}].statistics_queue", message)
     yield from receiver_contradictions(settings.receivers)
     yield from console_contradictions(settings.console)
     group = settings.store.group
     if group is not None and not settings.store.mode & 0o060:
-        message = f"mode {settings.store.mode} shuts the group {group} out; set store.mode to 0660"
+        message = f"mode {settings.store.mode} gives the group {group} no access; set store.mode to 0660"
         yield Problem(group.place, "store.group", message)

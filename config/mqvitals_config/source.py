@@ -65,7 +65,7 @@ def _refuse(mode: int, path: str | os.PathLike[str]) -> None:
 
 
 LARGEST_BYTES = 4 * 1024 * 1024
-"""A file larger than this is not one that a person wrote for us."""
+"""No file of settings or rules is larger."""
 
 
 class UnreadableError(ConfigError):
@@ -150,7 +150,7 @@ def _explained(problem: Problem, lines: list[str]) -> str:
 def _without_secrets(line: str, before: str = "") -> str:
     """``line``, of the same length, without values of passwords and tokens, and with nothing but the host of any address in it.
 
-    Whoever knows a webhook's address may post to it. ``before`` is the line before: a value may begin on the next line.
+    A webhook's address alone allows to post to it. ``before`` is the line before: a value may begin on the next line.
     """
     if (key := _SECRET_KEY.search(line)) is not None:
         return line[: key.end()] + _NOT_BLANK.sub("*", line[key.end() :])

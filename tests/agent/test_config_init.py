@@ -39,7 +39,7 @@ def test_flags_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert [str(each.name) for each in settings.queue_managers] == ["QM01", "QM02"]
     first, second = (settings.connection_of(each) for each in settings.queue_managers)
     assert (first.channel, first.connection_names, first.user) == ("MQVITALS.SVRCONN", ("mvs1.example(1414)",), "mqmon")
-    assert (first.tls, second.leads_somewhere) == (None, False)
+    assert (first.tls, second.is_reachable) == (None, False)
     out, err = capsys.readouterr()
     assert out == ""
     assert f"mqvitals doctor --config {path}" in err

@@ -90,7 +90,7 @@ def test_contradictions_are_found_after_everything_is_put_together(tmp_path: Pat
     """The file's group is shut out by the variable's mode, or let in by it."""
     path = written(tmp_path, "store: {group: mqops}\n")
     assert load_settings(path, {"MQVITALS_STORE_MODE": "0640"}, {}).settings.store.group == "mqops"
-    with pytest.raises(ConfigError, match=r"mode 0600 shuts the group mqops out; set store.mode to 0660"):
+    with pytest.raises(ConfigError, match=r"mode 0600 gives the group mqops no access; set store.mode to 0660"):
         load_settings(path, {}, {})
 
 

@@ -72,12 +72,12 @@ def test_what_is_left_out_has_its_default(tmp_path: Path) -> None:
         ("{name: a, url: [x]}", "receivers[0].url: expected an address such as"),
         ("{name: a, url: 'http://h/', token: x}", "receivers[0].token: a secret is never written in this file"),
         ("{name: a, url_file: 'http://h/Tpath'}", "receivers[0].url_file: expected the path of a file that holds"),
-        ("{name: a, url: 'http://h/', timeout: 0s}", "receivers[0].timeout: must be longer than nothing"),
-        ("{name: a, url: 'http://h/', timeout: 6m}", "receivers[0].timeout: must be longer than nothing"),
+        ("{name: a, url: 'http://h/', timeout: 0s}", "receivers[0].timeout: must be longer than 0"),
+        ("{name: a, url: 'http://h/', timeout: 6m}", "receivers[0].timeout: must be longer than 0"),
         ("{name: a, url: 'http://h/', timeout: 10}", "receivers[0].timeout: a duration needs a unit"),
         ("{name: a, url: 'http://h/', labels: {a-b: x}}", "receivers[0].labels.a-b: a label's name has letters"),
         ("{name: a, url: 'http://h/', labels: {site: ''}}", "receivers[0].labels.site: a label's value is not empty"),
-        ("{name: a, url: 'http://h/'}, {name: a, url: 'http://g/'}", "receivers[1].name: a stands here twice"),
+        ("{name: a, url: 'http://h/'}, {name: a, url: 'http://g/'}", "receivers[1].name: a occurs twice"),
     ],
 )
 def test_mistakes(tmp_path: Path, text: str, said: str) -> None:
@@ -154,4 +154,4 @@ def test_addresses_are_compared_as_a_whole() -> None:
 def test_the_first_of_two_names_is_named(tmp_path: Path) -> None:
     """With its line."""
     found = problems(tmp_path, "{name: a, url: 'http://h/'}, {name: b, url: 'http://h/'}, {name: a, url: 'http://h/'}")
-    assert found == ["receivers[2].name: a stands here twice, first on line 1"]
+    assert found == ["receivers[2].name: a occurs twice, first on line 1"]

@@ -26,7 +26,7 @@ def test_a_queue_that_is_needed_otherwise_is_a_mistake() -> None:
     """Answers would be taken for statistics."""
     ((line, key, message),) = problems_of(WAY + "queue_managers:\n  - {name: A, statistics_queue: MY.REPLY}\n")
     assert (line, key) == (3, "queue_managers[0].statistics_queue")
-    assert message == "MY.REPLY is the reply queue or the command queue already"
+    assert message == "MY.REPLY is already the reply queue or the command queue"
 
 
 def test_nothing_can_be_read_without_a_connection() -> None:

@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     settings = loaded.settings
     if arguments.no_agent and arguments.scenario is not None:
         raise Failure("--scenario needs an agent, and --no-agent forbids one", hint="leave one of them out")
-    leads = arguments.scenario is None and not arguments.no_agent and leads_somewhere(settings)
+    leads = arguments.scenario is None and not arguments.no_agent and is_reachable(settings)
     if not settings.store.path:
         if not leads and arguments.scenario is None:
             raise Failure("no store is named", hint="name one with --store FILE, MQVITALS_STORE, or store.path")
@@ -104,9 +104,9 @@ def run(arguments: argparse.Namespace) -> int:
     return code
 
 
-def leads_somewhere(settings: Settings) -> bool:
+def is_reachable(settings: Settings) -> bool:
     """Whether the settings tell of any queue manager how it is reached."""
-    return any(settings.connection_of(each).leads_somewhere for each in settings.queue_managers)
+    return any(settings.connection_of(each).is_reachable for each in settings.queue_managers)
 
 
 def may_write(store: Path) -> bool:

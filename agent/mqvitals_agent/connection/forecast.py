@@ -37,7 +37,7 @@ def forecast(
     lacking: dict[str, list[str]] = {}
     for index, queue_manager in enumerate(settings.queue_managers):
         way = settings.connection_of(queue_manager)
-        if not way.leads_somewhere:
+        if not way.is_reachable:
             continue
         name = str(queue_manager.name)
         preference = way.binding or AUTO

@@ -19,13 +19,13 @@ def routes(settings: Settings, environ: Mapping[str, str]) -> tuple[Route, ...]:
     return tuple(
         replace(route(str(each.name), way, environ), statistics_queue=str(each.statistics_queue or ""))
         for each, way in ways
-        if way.leads_somewhere
+        if way.is_reachable
     )
 
 
 def without_route(settings: Settings) -> tuple[str, ...]:
     """The queue managers that have no way of their own: another member of the group is asked for them (CMDSCOPE)."""
-    return tuple(str(each.name) for each in settings.queue_managers if not settings.connection_of(each).leads_somewhere)
+    return tuple(str(each.name) for each in settings.queue_managers if not settings.connection_of(each).is_reachable)
 
 
 def route(queue_manager: str, way: ConnectionSettings, environ: Mapping[str, str]) -> Route:
