@@ -76,7 +76,6 @@ _GREATEST = frozenset({"indoubt", "stop_requested"}) | {
     and metric.type is MetricType.GAUGE
     and metric.name not in _SUMMED | _LEAST | {"current_seq", "last_seq"}
 }
-_COMBINED = tuple(_GREATEST | _SUMMED | _LEAST)
 
 
 def ask_status(question: Question) -> bytes:
@@ -183,10 +182,7 @@ def together(instances: Sequence[InstanceRow]) -> tuple[Metrics, Sequence[Local]
         values["tls_instances"] = start.tls_instances(instances)
         return values, only.local
     ordered = sorted(instances, key=_rank)
-    values = dict(ordered[0].values)
-    for name in _COMBINED:
-        if name in values:
-            values[name] = _one(name, [instance.values[name] for instance in ordered])
+    values = {name: _one(name, [instance.values[name] for instance in ordered]) for name in ordered[0].values}
     values["instances"] = len(instances)
     values["tls_instances"] = start.tls_instances(instances)
     local = []
@@ -207,6 +203,8 @@ def _rank(instance: InstanceRow) -> float:
 
 
 def _one(name: str, told: Sequence[Reported]) -> Reported:
+    if name not in _GREATEST and name not in _SUMMED and name not in _LEAST:
+        return told[0]
     numbers = [value for value in told if type(value) is int]
     if not numbers:
         return told[0]

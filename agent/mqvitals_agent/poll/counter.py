@@ -53,7 +53,10 @@ class Counters:
             return {}, {}
         new = Absence.FIRST_READING if before is None else Absence.RESET
         each = {
-            key: self._of_instance(None if before is None else before.get(key), totals, new)
+            key: {
+                metric: self._increase(None if before is None else before.get(key), metric, totals, new)
+                for metric in self._metrics
+            }
             for key, totals in instances.items()
         }
         if len(each) == 1:
@@ -69,21 +72,18 @@ class Counters:
         """The object is gone; should its name return, it is another."""
         self._previous.pop(owner, None)
 
-    def _of_instance(self, before: Totals | None, totals: Totals, new: Absence) -> dict[str, Reported]:
-        found: dict[str, Reported] = {}
-        for metric in self._metrics:
-            now = totals.get(metric)
-            if type(now) is not int:
-                found[metric] = now if isinstance(now, Absence) else Absence.NOT_RETURNED
-            elif before is None:
-                found[metric] = new
-            elif now == self._saturated_at:
-                found[metric] = Absence.SATURATED
-            elif type(old := before.get(metric)) is not int:
-                found[metric] = Absence.FIRST_READING
-            else:
-                found[metric] = within_range(now - old) if now >= old else Absence.RESET
-        return found
+    def _increase(self, before: Totals | None, metric: str, totals: Totals, new: Absence) -> Reported:
+        now = totals.get(metric)
+        if type(now) is not int:
+            return now if isinstance(now, Absence) else Absence.NOT_RETURNED
+        if before is None:
+            return new
+        if now == self._saturated_at:
+            return Absence.SATURATED
+        old = before.get(metric)
+        if type(old) is not int:
+            return Absence.FIRST_READING
+        return within_range(now - old) if now >= old else Absence.RESET
 
     def _sum(self, metric: str, there: Sequence[Totals], fresh: Sequence[Totals]) -> Reported:
         if self._saturated_at is not None and any(totals.get(metric) == self._saturated_at for totals in fresh):

@@ -10,6 +10,7 @@ start. A channel that ended for want of work, or that somebody stopped, has not 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -40,7 +41,7 @@ _NEW = _Line((), lost=False, under_way=False)
 class _Seen:
     """One channel as the poll before saw it."""
 
-    keys: dict[Place, int] = field(default_factory=dict)
+    keys: Counter[Place] = field(default_factory=Counter)
     lines: dict[Place, _Line] = field(default_factory=dict)
 
 
@@ -54,20 +55,18 @@ class Starts:
         """``METRICS`` of a channel since its poll before; first reading when there was none. Without instances it is inactive."""
         before = self._previous.get(channel)
         begun = [(_key(each), each) for each in instances if each.key[4] not in _NO_START]
-        seen = _Seen()
-        for key, _ in begun:
-            seen.keys[key] = seen.keys.get(key, 0) + 1
+        seen = _Seen(Counter(key for key, _ in begun))
         broken = self._follow(seen, {} if before is None else before.lines, instances)
         self._previous[channel] = seen
         if before is None:
             return dict.fromkeys(METRICS, Absence.FIRST_READING)
-        fresh = {key: more for key, count in seen.keys.items() if (more := count - before.keys.get(key, 0)) > 0}
-        secured = [(key, tls(each.values)) for key, each in begun if key in fresh]
-        absent = next((why for _, why in secured if isinstance(why, Absence)), None)
-        told = dict(secured)
-        tls_starts = sum(more for key, more in fresh.items() if told[key] is True)
+        fresh = seen.keys - before.keys
+        secured = [tls(each.values) for key, each in begun if key in fresh]
+        absent = next((each for each in secured if isinstance(each, Absence)), None)
+        told = {key: tls(each.values) for key, each in begun}
+        tls_starts = sum(number for key, number in fresh.items() if told[key] is True)
         return {
-            "starts": sum(fresh.values()),
+            "starts": fresh.total(),
             "tls_starts": tls_starts if absent is None else absent,
             "broken_starts": int(broken),
         }
