@@ -36,17 +36,19 @@ class Finding:
 
 
 def find(
-    form: Form, kinds: Mapping[str, Kind], world: World, windows: Windows, state: ObjectState, now: int
+    form: Form,
+    kinds: Mapping[str, Kind],
+    world: World,
+    windows: Windows,
+    state: ObjectState,
+    now: int,
+    scene: Scene | None = None,
 ) -> Finding:
-    """Judge an object by one rule and say why."""
-    scene = Scene(kinds, world, windows)
-    scene.enter(state, now)
+    """Evaluate one rule for an object and say why. ``scene``: one of the same world that has entered the object already."""
+    if scene is None:
+        scene = Scene(kinds, world, windows)
+        scene.enter(state, now)
     when = form.when.explain(scene)
-    facts = when.missing if when.truth is None else ()
-    undeclared = [name for name, absence in facts if absence is Absence.NOT_DECLARED]
-    if when.truth is not None:
-        undeclared = [name for name, value in when.values.items() if value is Absence.NOT_DECLARED]
-    declarations = (declaration_of(state.name, name, kinds, world) for name in dict.fromkeys(undeclared))
     return Finding(
         name=state.name,
         when=when,
@@ -55,8 +57,20 @@ def find(
         summary=form.summary.fill(state.name, scene.value),
         mqsc=form.command(state.name, scene),
         remedies=tuple(dict.fromkeys(_remedies(when.missing, kinds[form.rule.scope], kinds))),
-        declarations=tuple(each for each in declarations if each is not None),
+        declarations=undeclared_facts(when, state.name, kinds, world),
     )
+
+
+def undeclared_facts(
+    when: Explanation, name: ObjectName, kinds: Mapping[str, Kind], world: World
+) -> tuple[Declaration, ...]:
+    """The facts that an unknown verdict misses; of a known one those whose comparisons are left out."""
+    if when.truth is None:
+        metrics = [metric for metric, absence in when.missing if absence is Absence.NOT_DECLARED]
+    else:
+        metrics = [metric for metric, value in when.values.items() if value is Absence.NOT_DECLARED]
+    declarations = (declaration_of(name, metric, kinds, world) for metric in dict.fromkeys(metrics))
+    return tuple(each for each in declarations if each is not None)
 
 
 def severity_of(form: Form, scene: Scene) -> Severity | None:

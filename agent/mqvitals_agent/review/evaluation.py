@@ -18,7 +18,7 @@ from mqvitals_rules.expression import ExpressionError
 from mqvitals_rules.expression.context import Context
 from mqvitals_rules.expression.expression import Calculation, compile_value
 from mqvitals_rules.expression.syntax import parse
-from mqvitals_rules.finding import severity_of
+from mqvitals_rules.finding import find, severity_of
 from mqvitals_rules.form import Form
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
 from mqvitals_rules.rule import Rule
@@ -26,6 +26,8 @@ from mqvitals_rules.rule_config import RuleConfig
 from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Kind, MetricType
+from mqvitals_rules.windows import Windows
+from mqvitals_rules.world import ObjectState, World
 
 _SIGNS: Final[Mapping[type[ast.cmpop], int]] = {ast.Lt: -1, ast.LtE: -1, ast.Gt: 1, ast.GtE: 1}
 
@@ -83,15 +85,19 @@ def _sides(source: str) -> Iterator[_Side]:
 
 
 class Occurrence(NamedTuple):
-    """An interval in which a condition held: its end (ms UTC) and length (ms, None: unknown), the rule's words for it, and
-    the parts of the condition that held, with their values."""
+    """A time at which a condition held: the end (ms UTC) and length (ms, None: unknown) of its interval.
+
+    ``badness`` orders occurrences of the same severity, ``terms`` are the parts of the condition that held, with their
+    values, and ``mqsc`` is the command that shows the object.
+    """
 
     ts: int
     interval_ms: int | None
     severity: Severity
-    badness: float | None
-    summary: str
-    terms: tuple[str, ...]
+    badness: float | None = None
+    summary: str = ""
+    terms: tuple[str, ...] = ()
+    mqsc: str = ""
 
     def is_worse_than(self, other: Occurrence) -> bool:
         """More severe; equally severe and further beyond the limit."""
@@ -119,61 +125,94 @@ class Check:
     unknown: Counter[Absence] = field(default_factory=Counter)
 
 
-class IntervalEvaluator:
-    """Judges snapshots, which come in the order of time. Decides as the agent does that learns of each record when it ends."""
+class RuleEvaluator:
+    """Evaluates rules for one object at a time. Its findings are those of ``rules explain`` and of the detail screen."""
 
-    def __init__(self, judging: RuleConfig) -> None:
-        rules = judging.rules
+    def __init__(self, kinds: Mapping[str, Kind], world: World, windows: Windows) -> None:
+        self.scene = Scene(kinds, world, windows)
+        self._kinds = kinds
+        self._world = world
+        self._windows = windows
+        self._compared: dict[int, ComparedValue | None] = {}
+
+    def occurrence(
+        self, form: Form, state: ObjectState, ts: int, interval_ms: int | None = None, worst: Occurrence | None = None
+    ) -> Occurrence | None:
+        """The occurrence of a condition that holds for the object that ``scene`` has entered.
+
+        ``ts`` is when the object's values were reported. None: it is no worse than ``worst``.
+        """
+        severity = severity_of(form, self.scene) or form.rule.severity
+        found = Occurrence(ts, interval_ms, severity, self._badness(form))
+        if worst is not None and not found.is_worse_than(worst):
+            return None
+        finding = find(form, self._kinds, self._world, self._windows, state, self.scene.now, self.scene)
+        # Two alternatives may hold the same term.
+        terms = dict.fromkeys(term.filled for term in finding.when.terms if term.truth and not term.left_out)
+        return found._replace(summary=finding.summary, terms=tuple(terms), mqsc=finding.mqsc)
+
+    def _badness(self, form: Form) -> float | None:
+        # A form lives as long as its rules, so its place in memory names it.
+        if id(form) not in self._compared:
+            self._compared[id(form)] = compared_value(form, self._kinds)
+        compared = self._compared[id(form)]
+        return None if compared is None else compared.badness(self.scene)
+
+
+class IntervalEvaluator:
+    """Evaluates rules at each interval of snapshots that come in the order of time, as an agent does that reads them."""
+
+    def __init__(self, config: RuleConfig) -> None:
+        rules = config.rules
         wanted = {Wanted.by(use) for use in rules.windows}
         self._rules = rules
         self._windows = WindowHistory(sorted(wanted))
-        self._engine = Engine(rules, judging.facts, self._windows)
-        self._scene = Scene(rules.kinds, self._engine.world, self._windows)
-        self._gauges: dict[int, ComparedValue | None] = {}
+        self._engine = Engine(rules, config.facts, self._windows)
+        self._evaluator = RuleEvaluator(rules.kinds, self._engine.world, self._windows)
         self._checks: dict[tuple[ObjectName, str], Check] = {}
 
     def take(self, snapshot: Snapshot) -> None:
-        """Judge what records told at one moment."""
+        """Evaluate the rules for the objects of a snapshot."""
         self._windows.add(snapshot)
         alerts = [each.after for each in self._engine.evaluate(snapshot).transitions]
-        told: dict[ObjectName, list[Reading]] = {}
+        reported: dict[ObjectName, list[Reading]] = {}
         for reading in snapshot.readings:
-            told.setdefault(reading.object, []).append(reading)
-        for name, readings in told.items():
-            self._look(name, readings, snapshot.ts)
+            reported.setdefault(reading.object, []).append(reading)
+        for name, readings in reported.items():
+            self._evaluate(name, readings, snapshot.ts)
         for alert in alerts:
             rule = self._rules.rule(alert.key.rule)
             if rule is not None and alert.started is not None and alert.state is not AlertState.PENDING:
                 self._fire(self._check(rule, alert.scope), alert)
 
     def checks(self, owner: str) -> Iterator[Check]:
-        """All of one queue manager or group that were tried at least once."""
+        """The checks of one queue manager or group that were tried at least once."""
         return (check for check in self._checks.values() if check.object.owner == owner)
 
     def _fire(self, check: Check, alert: Alert) -> None:
-        """The rule raised an alert: that is a finding, whatever was seen of the object's own figures."""
+        """An alert is a finding, even if the condition held at no interval of the object's own samples."""
         check.fired = True
         if check.worst is None:
             check.judged, check.held = max(check.judged, 1), max(check.held, 1)
             check.first = check.last = alert.updated
-            check.worst = Occurrence(alert.updated, None, alert.severity, None, alert.summary, ())
+            check.worst = Occurrence(alert.updated, None, alert.severity, summary=alert.summary)
 
-    def _look(self, name: ObjectName, readings: list[Reading], ts: int) -> None:
+    def _evaluate(self, name: ObjectName, readings: list[Reading], ts: int) -> None:
         state = self._engine.world.state(name)
         if state is None:
             return
         metrics = {metric for reading in readings for metric in reading.values}
         interval_ms = max((each.interval_ms for each in readings if each.interval_ms is not None), default=None)
-        scene = self._scene
+        scene = self._evaluator.scene
         scene.enter(state, ts)
         for form in self._rules.forms(name):
-            told = not form.own.isdisjoint(metrics)
-            if not told and not form.own.isdisjoint(state.from_records):
-                continue  # another of its records tells what the rule looks at
+            reported = not form.own.isdisjoint(metrics)
+            if not reported and not form.own.isdisjoint(state.from_records):
+                continue  # another record of the object reports the rule's metrics
             scene.absence = None
             holds = form.when.truth(scene, state.values)
-            if holds is None and not told:
-                continue  # no record of this object tells it
+            if holds is None and not reported:
+                continue  # no record of this object reports them
             check = self._check(form.rule, name)
             if holds is None:
                 check.unknown[form.when.reason(scene) or Absence.WINDOW] += 1
@@ -184,26 +223,7 @@ class IntervalEvaluator:
             check.first = check.first if check.held else ts
             check.held += 1
             check.last = ts
-            self._compare(check, form, ts, interval_ms)
-
-    def _compare(self, check: Check, form: Form, ts: int, interval_ms: int | None) -> None:
-        """Keep this interval if it is the worst so far."""
-        scene = self._scene
-        severity = severity_of(form, scene) or form.rule.severity
-        gauge = self._gauge(form)
-        badness = None if gauge is None else gauge.badness(scene)
-        found = Occurrence(ts, interval_ms, severity, badness, "", ())
-        if check.worst is None or found.is_worse_than(check.worst):
-            terms = tuple(
-                term.filled for term in form.when.explain(scene).terms if term.truth is True and not term.left_out
-            )
-            check.worst = found._replace(summary=form.summary.fill(check.object, scene.value), terms=terms)
-
-    def _gauge(self, form: Form) -> ComparedValue | None:
-        # A form lives as long as its rules, so its place in memory names it.
-        if id(form) not in self._gauges:
-            self._gauges[id(form)] = compared_value(form, self._rules.kinds)
-        return self._gauges[id(form)]
+            check.worst = self._evaluator.occurrence(form, state, ts, interval_ms, check.worst) or check.worst
 
     def _check(self, rule: Rule, name: ObjectName) -> Check:
         key = name, str(rule.id)

@@ -96,7 +96,7 @@ def _summary(each: OwnerReview, outcomes: Iterable[ReviewResult], *, ascii_only:
 def _part(part: ReviewPart, outcome: ReviewResult, now: int) -> Iterator[Block]:
     yield Heading(3, TITLES[part.kind])
     for trouble in outcome.troubles:
-        yield from _trouble(trouble, part, now)
+        yield from _trouble(trouble, now)
     if not outcome.troubles:
         yield Paragraph("There is nothing to say." if outcome.good else "Nothing could be judged.")
     if outcome.good:
@@ -106,7 +106,7 @@ def _part(part: ReviewPart, outcome: ReviewResult, now: int) -> Iterator[Block]:
         yield from _unknown(part, outcome.unknown)
 
 
-def _trouble(trouble: RuleFindings, part: ReviewPart, now: int) -> Iterator[Block]:
+def _trouble(trouble: RuleFindings, now: int) -> Iterator[Block]:
     rule = trouble.rule
     yield Heading(4, f"{health_of(trouble.severity).name} {rule.id}: {rule.title}")
     yield Items(tuple(_finding(finding, now) for finding in trouble.findings[:MOST_OBJECTS]))
@@ -116,11 +116,7 @@ def _trouble(trouble: RuleFindings, part: ReviewPart, now: int) -> Iterator[Bloc
     yield Paragraph(f"What to do: {rule.advice.strip()}")
     if rule.caveat.strip() not in NO_CAVEAT:
         yield Paragraph(f"But: {rule.caveat.strip()}")
-    commands = dict.fromkeys(
-        command
-        for finding in trouble.findings[:MOST_OBJECTS]
-        if (command := part.commands.get((finding.check.object, str(finding.check.rule.id))))
-    )
+    commands = dict.fromkeys(command for finding in trouble.findings[:MOST_OBJECTS] if (command := finding.worst.mqsc))
     if commands:
         yield Paragraph("To look at it:")
         yield Listing(tuple(commands))
@@ -195,7 +191,7 @@ def _json_part(part: ReviewPart) -> dict[str, Any]:
     outcome = part.outcome
     return {
         "kind": part.kind.value,
-        "findings": [_json_finding(finding, part) for trouble in outcome.troubles for finding in trouble.findings],
+        "findings": [_json_finding(finding) for trouble in outcome.troubles for finding in trouble.findings],
         "right": {str(rule.id): len(checks) for rule, checks in by_rule(outcome.good)},
         "unknown": [
             {
@@ -210,7 +206,7 @@ def _json_part(part: ReviewPart) -> dict[str, Any]:
     }
 
 
-def _json_finding(finding: ReviewFinding, part: ReviewPart) -> dict[str, Any]:
+def _json_finding(finding: ReviewFinding) -> dict[str, Any]:
     own = finding.check.rule
     return {
         "rule": str(own.id),
@@ -222,7 +218,7 @@ def _json_finding(finding: ReviewFinding, part: ReviewPart) -> dict[str, Any]:
         "figures": [" ".join(term.split()) for term in finding.worst.terms],
         "advice": own.advice.strip(),
         "caveat": own.caveat.strip(),
-        "mqsc": part.commands.get((finding.check.object, str(own.id))) or None,
+        "mqsc": finding.worst.mqsc or None,
         "source": [{"document": each.document, "section": each.section} for each in own.sources],
         "also": [str(other.rule.id) for other in finding.others],
     }

@@ -7,24 +7,23 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from mqvitals_agent.review.evaluation import Check, ComparedValue, Occurrence, ReviewResult, compared_value, result_of
+from mqvitals_agent.review.evaluation import Check, Occurrence, ReviewResult, RuleEvaluator, result_of
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.view.explanation import StoredPast, lasting_owners, load_kind
 from mqvitals_rules.expression import Explanation
-from mqvitals_rules.facts import Declaration, declaration_of
-from mqvitals_rules.finding import severity_of
+from mqvitals_rules.facts import Declaration
+from mqvitals_rules.finding import undeclared_facts
 from mqvitals_rules.form import Form
 from mqvitals_rules.lifecycle.alert import Alert, Transition, Why
 from mqvitals_rules.lifecycle.step import Policy, Verdict, begin, end, step
 from mqvitals_rules.rule import RuleKind
 from mqvitals_rules.rule_config import RuleConfig
-from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import KINDS
-from mqvitals_rules.world import World
+from mqvitals_rules.world import ObjectState, World
 
 REVIEWED = (RuleKind.REVIEW, RuleKind.APPLICATION, RuleKind.DATA_QUALITY)
 """The kinds of rules that a review is made of, in the order of its parts."""
@@ -34,13 +33,12 @@ REVIEWED = (RuleKind.REVIEW, RuleKind.APPLICATION, RuleKind.DATA_QUALITY)
 class ReviewPart:
     """What rules of one kind say of one owner's objects.
 
-    ``commands`` are the MQSC commands of findings, by object and rule. ``lacking`` says of each reason of an unknown verdict the metrics
-    that are absent for it, and ``declarations`` the facts that would turn one into a verdict.
+    ``lacking`` counts, by the reason of an unknown verdict, the metrics that are absent for it. ``declarations`` are the
+    facts that would make a verdict known.
     """
 
     kind: RuleKind
     checks: list[Check] = field(default_factory=list)
-    commands: dict[tuple[ObjectName, str], str] = field(default_factory=dict)
     lacking: dict[Absence, Counter[str]] = field(default_factory=dict)
     declarations: dict[tuple[str, str, str], Declaration] = field(default_factory=dict)
 
@@ -82,96 +80,73 @@ def review_store(reader: StoreReader, judging: RuleConfig, wanted: Collection[st
     for owner in owners:
         if not wanted or owner.name in wanted:
             past = StoredPast(reader, owner.last_ts)
-            examiner = _Examiner(judging, world, past, owner.last_ts, standing)
-            found.append(OwnerReview(owner.name, owner.is_group, owner.last_ts, examiner.parts(owner.name)))
+            reviewer = _OwnerReviewer(judging, world, past, owner.last_ts, standing)
+            found.append(OwnerReview(owner.name, owner.is_group, owner.last_ts, reviewer.parts(owner.name)))
     return tuple(found)
 
 
-class _Examiner:
+class _OwnerReviewer:
+    """Evaluates the reviewed rules for the objects of one owner as of ``now``."""
+
     def __init__(
         self,
-        judging: RuleConfig,
+        config: RuleConfig,
         world: World,
         past: StoredPast,
         now: int,
         standing: Mapping[tuple[ObjectName, str], Alert],
     ) -> None:
-        self._rules = judging.rules
+        self._rules = config.rules
         self._world = world
-        self._scene = Scene(KINDS, world, past)
+        self._evaluator = RuleEvaluator(KINDS, world, past)
         self._now = now
         self._standing = standing
-        self._gauges: dict[int, ComparedValue | None] = {}
 
     def parts(self, owner: str) -> tuple[ReviewPart, ...]:
+        """The parts of the owner's review."""
         parts = {kind: ReviewPart(kind) for kind in REVIEWED}
-        for name, form in self._due(owner):
-            self._judge(parts[form.rule.kind], name, form)
+        for state in list(self._world):
+            if state.name.owner != owner:
+                continue
+            forms = [form for form in self._rules.forms(state.name) if form.rule.kind in REVIEWED]
+            if forms:
+                self._evaluator.scene.enter(state, self._now)
+            for form in forms:
+                self._evaluate(parts[form.rule.kind], state, form)
         return tuple(parts.values())
 
-    def _due(self, owner: str) -> Iterator[tuple[ObjectName, Form]]:
-        for state in list(self._world):
-            if state.name.owner == owner:
-                forms = [form for form in self._rules.forms(state.name) if form.rule.kind in REVIEWED]
-                if forms:
-                    self._scene.enter(state, self._now)
-                    yield from ((state.name, form) for form in forms)
-
-    def _judge(self, part: ReviewPart, name: ObjectName, form: Form) -> None:
-        scene = self._scene
-        check = Check(form.rule, name)
+    def _evaluate(self, part: ReviewPart, state: ObjectState, form: Form) -> None:
+        scene = self._evaluator.scene
+        check = Check(form.rule, state.name)
         part.checks.append(check)
         holds = form.when.truth(scene)
         if holds is None:
-            alert = self._standing.get((name, form.id))
+            alert = self._standing.get((state.name, form.id))
             if alert is None:
                 self._note_unknown(part, check, form.when.explain(scene))
             else:
                 check.fired = True
-                check.worst = Occurrence(alert.updated, None, alert.severity, None, alert.summary, ())
-                part.commands[name, form.id] = form.command(name, scene)
+                mqsc = form.command(state.name, scene)
+                check.worst = Occurrence(alert.updated, None, alert.severity, summary=alert.summary, mqsc=mqsc)
             return
         check.judged = 1
-        if not holds:
-            return
-        told = self._told(name)
-        check.held, check.fired, check.first, check.last = 1, True, told, told
-        # What stands in two alternatives is said once.
-        held = (term.filled for term in form.when.explain(scene).terms if term.truth and not term.left_out)
-        terms = tuple(dict.fromkeys(held))
-        check.worst = Occurrence(
-            told,
-            None,
-            severity_of(form, scene) or form.rule.severity,
-            self._badness(form),
-            form.summary.fill(name, scene.value),
-            terms,
-        )
-        part.commands[name, form.id] = form.command(name, scene)
+        if holds:
+            ts = self._reported_at(state)
+            check.held, check.fired, check.first, check.last = 1, True, ts, ts
+            check.worst = self._evaluator.occurrence(form, state, ts)
 
     def _note_unknown(self, part: ReviewPart, check: Check, why: Explanation) -> None:
-        reasons: Mapping[Absence, None] = dict.fromkeys(absence for _, absence in why.missing) or {Absence.WINDOW: None}
-        check.unknown.update(reasons.keys())
+        check.unknown.update(list(dict.fromkeys(absence for _, absence in why.missing)) or [Absence.WINDOW])
         for metric, absence in why.missing:
             part.lacking.setdefault(absence, Counter())[metric] += 1
-            if absence is Absence.NOT_DECLARED:
-                fact = declaration_of(check.object, metric, KINDS, self._world)
-                if fact is not None:
-                    part.declarations[fact.section, fact.objects, fact.metric.name] = fact
+        for fact in undeclared_facts(why, check.object, KINDS, self._world):
+            part.declarations[fact.section, fact.objects, fact.metric.name] = fact
 
-    def _told(self, name: ObjectName) -> int:
-        """As of when an object is known: now, or where nobody polls it the end of its newest record."""
-        state = self._world.state(name)
-        if state is None or state.stamps:
+    def _reported_at(self, state: ObjectState) -> int:
+        """The time of an object's values, ms UTC: now, or the end of the newest record where it is not polled."""
+        if state.stamps:
             return self._now
         return max((record.ts for record in state.recorded.values()), default=self._now)
-
-    def _badness(self, form: Form) -> float | None:
-        # A form lives as long as its rules, so its place in memory names it.
-        if id(form) not in self._gauges:
-            self._gauges[id(form)] = compared_value(form, KINDS)
-        gauge = self._gauges[id(form)]
-        return None if gauge is None else gauge.badness(self._scene)
 
 
 _AT_ONCE: Final = Policy(hold_polls=1, clear_polls=1)
