@@ -16,6 +16,7 @@ from random import Random
 
 import pytest
 
+from mqsamples.printed import printed
 from mqvitals_agent.cli.agent_settings import InForce, read_in_force, with_webhooks
 from mqvitals_agent.cli.live import INTERRUPTED, Deadline, Run, claim, named
 from mqvitals_agent.cli.record import Recorder
@@ -32,7 +33,6 @@ from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.state import Group, Member, PageSet, Pool
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
-from mqvitals_agent.view.paint import Painter
 from mqvitals_agent.view.screens.status import status_screen
 from mqvitals_agent.view.status import read_status_data, status_of
 from mqvitals_config.problem import ConfigError
@@ -382,7 +382,7 @@ def shown(path: Path) -> tuple[str, str]:
     """What the store says was refused, and the status screen, on one line."""
     with StoreReader.open(path) as reader:
         view = status_of(read_status_data(reader, BEGIN))
-        return reader.meta().refused, " ".join(" ".join(status_screen(view, 200, Painter())).split())
+        return reader.meta().refused, " ".join(" ".join(printed(status_screen(view, 200))).split())
 
 
 @pytest.mark.parametrize("path", ["other.db", "no/such/folder/x.db"])

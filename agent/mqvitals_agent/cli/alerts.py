@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mqvitals_agent.cli.agent import address_file
 from mqvitals_agent.commandline.arguments import add_store_arguments, add_zone_argument, now_ms, open_store
 from mqvitals_agent.commandline.failure import ExitCode, Failure
-from mqvitals_agent.commandline.output import line_width, painter, show
+from mqvitals_agent.commandline.output import line_width, show_lines
 from mqvitals_agent.commandline.settings import family_ranks
 
 if TYPE_CHECKING:
@@ -121,6 +121,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _list(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.store.error import StoreError
     from mqvitals_agent.text.figure import moment, zone_name
+    from mqvitals_agent.text.styled import line
     from mqvitals_agent.view.alerts import alert_json, at_least, full_json
     from mqvitals_agent.view.screens.alerts import alert_list_lines
     from mqvitals_agent.view.status import last_known, read_status_data, status_of
@@ -145,8 +146,8 @@ def _list(arguments: argparse.Namespace) -> int:
         print(json.dumps([(full_json if arguments.full else alert_json)(alert) for alert in oldest_first], indent=1))
         return ExitCode.DONE
     covered = overshadowed(listed, family_ranks(arguments, listed))
-    lines = alert_list_lines(alerts, view.situation.now, line_width(), painter(), covered, last_known(view))
+    lines = alert_list_lines(alerts, view.situation.now, line_width(), covered, last_known(view))
     if arguments.all and kept_from is not None:
-        lines.append(f"Alerts that ended before {moment(kept_from)} {zone_name(kept_from)} are no longer kept")
-    show(lines)
+        lines.append(line(f"Alerts that ended before {moment(kept_from)} {zone_name(kept_from)} are no longer kept"))
+    show_lines(lines)
     return ExitCode.DONE

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mqvitals_agent.commandline.arguments import add_store_arguments, add_zone_argument, now_ms, open_store
 from mqvitals_agent.commandline.failure import Failure
-from mqvitals_agent.commandline.output import line_width, painter, screen_height, show
+from mqvitals_agent.commandline.output import line_width, screen_height, show_lines
 from mqvitals_agent.commandline.settings import family_ranks, readable_rules
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         f"--{name} {shlex.quote(value)}" for name in ("store", "config") if (value := getattr(arguments, name))
     )
     height = None if arguments.full else screen_height() if arguments.lines is None else arguments.lines
-    show(status_screen(view, line_width(), painter(), remedy=remedy, options=options, height=height))
+    show_lines(status_screen(view, line_width(), remedy=remedy, options=options, height=height))
     return view.exit.code
 
 

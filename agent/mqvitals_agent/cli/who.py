@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mqvitals_agent.commandline.arguments import add_store_arguments, now_ms, open_store
 from mqvitals_agent.commandline.failure import ExitCode, Failure
-from mqvitals_agent.commandline.output import line_width, painter, show
+from mqvitals_agent.commandline.output import line_width, show_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_agent.text.styled import Line
-    from mqvitals_agent.view.paint import Painter
     from mqvitals_agent.who.holder import Holders
     from mqvitals_rules.snapshot import ObjectName
 
@@ -156,27 +155,10 @@ def _show(found: Sequence[Holders]) -> None:
     from mqvitals_agent.text.styled import heading
     from mqvitals_agent.view.screens.holders import holders_lines
 
-    now, width, paint = now_ms(), line_width(), painter()
+    now, width = now_ms(), line_width()
     lines: list[Line] = []
     for each in found:
         if len(found) > 1:
             lines.append(heading(object_words(each.queue), width))
         lines += holders_lines(each, now, width)
-    show([_painted(each, paint) for each in lines])
-
-
-def _painted(line: Line, paint: Painter) -> str:
-    from mqvitals_agent.text.severity import Health
-    from mqvitals_agent.text.styled import Tone
-
-    words = {health.word: health for health in Health}
-    parts = []
-    for text, tone in line.spans:
-        health = words.get(tone.value)
-        if health is not None:
-            parts.append(paint.sign(text, health))
-        elif tone is Tone.STRONG:
-            parts.append(paint.title(text))
-        else:
-            parts.append(paint.faint(text) if tone is Tone.FAINT else text)
-    return "".join(parts).rstrip()
+    show_lines(lines)

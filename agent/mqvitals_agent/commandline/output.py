@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from mqvitals_agent.view.paint import Painter
-
 import codecs
 import errno
 import io
+import os
+import shutil
+import sys
 from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mqvitals_agent.text.styled import Line
 
 _ERRORS = "mqvitals.ascii"
 
@@ -110,13 +111,14 @@ def screen_height() -> int | None:
     return lines - 1 if lines > 1 else None
 
 
-def painter() -> Painter:
-    """Colours for standard output, if it wants any."""
-    from mqvitals_agent.view.paint import Painter, wants_colour
-
-    return Painter(wants_colour(os.environ, terminal=sys.stdout.isatty()))
-
-
-def show(lines: list[str]) -> None:
+def show(lines: Iterable[str]) -> None:
     """Print text for people."""
     print("\n".join(lines))
+
+
+def show_lines(lines: Iterable[Line]) -> None:
+    """Print styled lines, in colours where standard output wants them."""
+    from mqvitals_agent.text.styled import ansi, wants_colour
+
+    colour = wants_colour(os.environ, terminal=sys.stdout.isatty())
+    show(ansi(each, colour=colour) for each in lines)

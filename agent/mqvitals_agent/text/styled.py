@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple
 
 from mqvitals_agent.text.severity import Health
-from mqvitals_agent.text.terminal import cells
+from mqvitals_agent.text.terminal import cells, wrap
 
 
 class Tone(Enum):
@@ -53,6 +54,28 @@ def line(text: str = "", tone: Tone = Tone.PLAIN, key: str = "") -> Line:
     return Line((Span(text, tone),), key)
 
 
+def signed_line(text: str, health: Health) -> Line:
+    """A line whose glyph and word stand at its beginning and have the tone of the health; the rest is plain."""
+    sign = str(health)
+    return Line((Span(sign, tone_of(health)), Span(text[len(sign) :]))) if text.startswith(sign) else line(text)
+
+
+def wrapped(
+    text: str, width: int, tone: Tone = Tone.PLAIN, *, first: str = "", rest: str = "", key: str = ""
+) -> list[Line]:
+    """``text`` in lines of at most ``width`` cells, all of one tone; ``first`` and ``rest`` as for ``wrap``."""
+    return [line(each, tone, key) for each in wrap(text, width, first=first, rest=rest)]
+
+
+def labelled(
+    label: Span, text: str, width: int, tone: Tone = Tone.PLAIN, *, gap: str = "  ", key: str = ""
+) -> list[Line]:
+    """``text`` wrapped behind a label that has its own tone; further lines begin below the text."""
+    head = f"{label.text}{gap}"
+    first, *rest = wrap(text, width, first=head, rest=" " * cells(head))
+    return [Line((label, Span(first[len(label.text) :], tone)), key), *(line(each, tone, key) for each in rest)]
+
+
 _RULE = "─"
 
 
@@ -64,3 +87,33 @@ def heading(title: str, width: int) -> Line:
 def is_heading(line: Line) -> bool:
     """Whether ``heading`` made a line."""
     return len(line.spans) == 2 and line.spans[0].tone is Tone.STRONG and not line.spans[1].text.strip(_RULE)
+
+
+COLOUR_VARIABLE = "MQVITALS_COLOR"
+"""``always`` colours what is not a terminal too, ``never`` nothing; for programs that pass our output on."""
+
+# The terminal's own palette, so that light and dark ones stay readable. The words and glyphs say the same without.
+_SGR: Mapping[Tone, str] = {
+    Tone.FAINT: "2",
+    Tone.STRONG: "1",
+    Tone.OK: "32",
+    Tone.INFO: "36",
+    Tone.UNKNOWN: "35",
+    Tone.WARNING: "1;33",
+    Tone.CRITICAL: "1;31",
+}
+
+
+def wants_colour(environ: Mapping[str, str], *, terminal: bool) -> bool:
+    """Whether to colour: on a terminal, unless NO_COLOR is set or the terminal is a dumb one."""
+    word = environ.get(COLOUR_VARIABLE, "")
+    if environ.get("NO_COLOR") or word == "never":
+        return False
+    return word == "always" or (terminal and environ.get("TERM", "") != "dumb")
+
+
+def ansi(shown: Line, *, colour: bool) -> str:
+    """The line as it is printed: with ``colour`` its tones as escape sequences, without blanks at its end."""
+    return "".join(
+        f"\x1b[{_SGR[tone]}m{text}\x1b[0m" if colour and text and tone in _SGR else text for text, tone in shown.spans
+    ).rstrip()

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from mqsamples.printed import printed
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.alerts import alert_json, at_least, full_json, since_words, summary, worst_first
-from mqvitals_agent.view.paint import Painter
-from mqvitals_agent.view.screens.alerts import alert_list_lines, entries
+from mqvitals_agent.view.screens.alerts import alert_list_lines, entry_texts
 from mqvitals_agent.view.status import StatusData
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
 from mqvitals_rules.snapshot import ObjectName
@@ -96,7 +96,7 @@ def test_since_names_another_day() -> None:
 def test_listing_golden(ill: StatusData) -> None:
     """Open alerts with their age, ended ones with how long they lasted."""
     ended = alert("PS-01", ObjectName("QM02", "page_set", "4"), ended=1795176350000, text="92 % used")
-    lines = alert_list_lines([*ill.alerts[:3], ended], ill.now, 80, Painter())
+    lines = printed(alert_list_lines([*ill.alerts[:3], ended], ill.now, 80))
     assert "\n".join(lines) == LISTING
 
 
@@ -114,11 +114,11 @@ LISTING = """\
 
 def test_the_summary_stands_beside_its_alert_where_there_is_room(ill: StatusData) -> None:
     """From 120 cells every alert has one line, or its summary goes on in its own column."""
-    lines = alert_list_lines(ill.alerts[:3], ill.now, 160, Painter())
+    lines = printed(alert_list_lines(ill.alerts[:3], ill.now, 160))
     assert len(lines) == 3
     assert lines[0] == f"{LISTING.splitlines()[0]:<63}  not reachable: 2059"
     assert all(line.index(text) == 65 for line, text in zip(lines, ("not reach", "4 % free", "RETRYING"), strict=True))
-    narrower = alert_list_lines(ill.alerts[:3], ill.now, 120, Painter())
+    narrower = printed(alert_list_lines(ill.alerts[:3], ill.now, 120))
     assert [line[:65].strip() != "" for line in narrower] == [True, True, False, True]
     assert all(cells(line) <= 120 for line in narrower)
 
@@ -126,10 +126,10 @@ def test_the_summary_stands_beside_its_alert_where_there_is_room(ill: StatusData
 def test_a_long_name_keeps_its_summary_below() -> None:
     """One name of 48 characters moves no other alert's summary; where most names are long all stand below."""
     long = alert(name=ObjectName("QM01", "queue", "A" * 48), started=1795176280000)
-    lines = alert_list_lines([alert(), alert("BP-02"), long], 1795176590000, 120, Painter())
+    lines = printed(alert_list_lines([alert(), alert("BP-02"), long], 1795176590000, 120))
     assert [line.split("  ")[-1] for line in lines[:2]] == ["4 % free", "4 % free"]
     assert lines[3] == "    4 % free"
-    lines = alert_list_lines([alert(), long], 1795176590000, 120, Painter())
+    lines = printed(alert_list_lines([alert(), long], 1795176590000, 120))
     assert lines[1] == lines[3] == "    4 % free"
 
 
@@ -137,7 +137,7 @@ def test_one_line() -> None:
     """A summary is cut to one line, beside its alert or below."""
     long = alert(text="word " * 100)
     for width, count in ((40, 3), (80, 2), (160, 1)):
-        (lines,) = entries([long], 1795176590000, width, Painter(), one_line=True)
+        (lines,) = entry_texts([long], 1795176590000, width, one_line=True)
         assert len(lines) == count
         assert lines[-1].endswith("…")
         assert cells(lines[-1]) <= width
@@ -146,12 +146,12 @@ def test_one_line() -> None:
 def test_what_was_worse_says_so() -> None:
     """An open alert is shown as bad as it is now, and tells that it was worse; JSON and at_least go by the worst."""
     eased = replace(alert(), severity=Severity.WARNING)
-    (first, _) = alert_list_lines([eased], 1795176590000, 80, Painter())
+    (first, _) = printed(alert_list_lines([eased], 1795176590000, 80))
     assert first.startswith("▲ WARNING ")
     assert first.endswith("QM01 buffer pool 3 (was critical)")
     assert alert_json(eased)["severity"] == "critical"
     assert at_least([eased], Severity.CRITICAL) == [eased]
-    (over, _) = alert_list_lines([replace(eased, ended=1795176590000)], 1795176590000, 80, Painter())
+    (over, _) = printed(alert_list_lines([replace(eased, ended=1795176590000)], 1795176590000, 80))
     assert over.startswith("● CRITICAL ")
     assert "was" not in over
 
@@ -159,7 +159,7 @@ def test_what_was_worse_says_so() -> None:
 def test_what_is_covered_says_by_what() -> None:
     """An alert that another one of its family stands for names it."""
     worse, covered = alert("BP-03"), alert("BP-02", severity=Severity.WARNING)
-    lines = alert_list_lines([worse, covered], 1795176590000, 80, Painter(), {covered.key: worse.key})
+    lines = printed(alert_list_lines([worse, covered], 1795176590000, 80, {covered.key: worse.key}))
     assert lines[0].endswith("BP-03  QM01 buffer pool 3")
     assert lines[2].endswith("BP-02  QM01 buffer pool 3 (covered by BP-03)")
 
@@ -167,26 +167,26 @@ def test_what_is_covered_says_by_what() -> None:
 def test_a_summary_does_not_repeat_the_name_beside_it() -> None:
     """What begins with the object that stands before it is told without; JSON keeps the whole sentence."""
     named = alert(text="buffer pool 3: 4 % free")
-    assert alert_list_lines([named], 1795176590000, 80, Painter())[1] == "    4 % free"
+    assert printed(alert_list_lines([named], 1795176590000, 80))[1] == "    4 % free"
     assert alert_json(named)["summary"] == "buffer pool 3: 4 % free"
     for text in ("pool 13: 4 % free", "buffer pool 3 (unclassified): 4 %", "buffer pool 3: ", "3: x"):
-        assert alert_list_lines([alert(text=text)], 1795176590000, 80, Painter())[1] == f"    {text.strip()}"
+        assert printed(alert_list_lines([alert(text=text)], 1795176590000, 80))[1] == f"    {text.strip()}"
 
 
 def test_what_no_longer_holds_says_so() -> None:
     """The words of an open alert whose condition ceased to hold are told as something that was; JSON keeps them."""
     clearing = replace(alert(), good_polls=1)
-    assert alert_list_lines([clearing], 1795176590000, 80, Painter())[1] == "    clearing, was: 4 % free"
+    assert printed(alert_list_lines([clearing], 1795176590000, 80))[1] == "    clearing, was: 4 % free"
     assert alert_json(clearing)["summary"] == "4 % free"
-    assert alert_list_lines([replace(clearing, ended=1795176590000)], 1795176590000, 80, Painter())[1] == "    4 % free"
+    assert printed(alert_list_lines([replace(clearing, ended=1795176590000)], 1795176590000, 80))[1] == "    4 % free"
 
 
 def test_between_its_bounds_an_alert_says_what_was_and_what_is() -> None:
     """The words are of the last poll on which the condition held, the figure in front of them of now."""
     eased = replace(alert(), value_now="7 %", worst_value="1 %")
-    assert alert_list_lines([eased], 1795176590000, 80, Painter())[1] == "    now 7 %, was: 4 % free"
+    assert printed(alert_list_lines([eased], 1795176590000, 80))[1] == "    now 7 %, was: 4 % free"
     clearing = replace(eased, good_polls=1, value_now="34 %")
-    assert alert_list_lines([clearing], 1795176590000, 80, Painter())[1] == "    clearing, now 34 %, was: 4 % free"
+    assert printed(alert_list_lines([clearing], 1795176590000, 80))[1] == "    clearing, now 34 %, was: 4 % free"
 
 
 def test_an_ended_alert_shows_its_worst() -> None:
@@ -194,7 +194,7 @@ def test_an_ended_alert_shows_its_worst() -> None:
     ended = replace(
         alert(), state=AlertState.RESOLVED, ended=1795176590000, value_now="34 %", worst_value="1 %", worst_number=1.0
     )
-    text = " ".join(" ".join(alert_list_lines([ended], 1795176590000, 80, Painter())).split())
+    text = " ".join(" ".join(printed(alert_list_lines([ended], 1795176590000, 80))).split())
     assert "(1 % at worst, 34 % at its end)" in text
     assert set(full_json(ended)) == {*alert_json(ended), "worst_value", "value_now"}
 
@@ -202,22 +202,22 @@ def test_an_ended_alert_shows_its_worst() -> None:
 def test_what_is_silent_keeps_its_age() -> None:
     """An alert of an owner that fell silent has lasted until then, however long ago that is."""
     started = alert().started or 0
-    ((first, _),) = entries([alert()], started + 900_000, 80, Painter(), silent={"QM01": started + 5_000})
+    ((first, _),) = entry_texts([alert()], started + 900_000, 80, silent={"QM01": started + 5_000})
     assert "5 s  since" in first
     assert "(last known)" in first
 
 
 def test_nothing_to_list() -> None:
     """No alerts is said, not left blank."""
-    assert alert_list_lines([], 0, 80, Painter()) == ["✓ OK  no alerts"]
+    assert printed(alert_list_lines([], 0, 80)) == ["✓ OK  no alerts"]
 
 
 @pytest.mark.parametrize("text", ["\x1b[2J", "[/x]", "日本" * 60, "x" * 300, "e\u0301" * 50, ""])
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
 def test_hostile_text_fits(text: str, width: int) -> None:
     """Whatever MQ and the rules say, a list keeps its width and steers no terminal."""
-    lines = alert_list_lines(
-        [alert(text, ObjectName("QM01", "queue", text), text=text, instance=text)], 0, width, Painter()
+    lines = printed(
+        alert_list_lines([alert(text, ObjectName("QM01", "queue", text), text=text, instance=text)], 0, width)
     )
     assert all(cells(line) <= width for line in lines)
     assert not any("\x1b" in line for line in lines)

@@ -8,12 +8,12 @@ from unicodedata import category
 
 import pytest
 
+from mqsamples.printed import printed
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view import key_figures
 from mqvitals_agent.view.alerts import Remedy
-from mqvitals_agent.view.paint import Painter
 from mqvitals_agent.view.screens.status import LEAST_ALERTS, MOST_ALERTS, MOST_STRUCTURES, status_screen, suggestions
 from mqvitals_agent.view.status import FIGURES, OwnerData, StatusData, status_json, status_of
 from mqvitals_agent.view.values import MAIN_METRIC
@@ -26,7 +26,7 @@ HOSTILE = ("[/x] <b>", "\x1b[2J\x1b]0;x\x07", "日本語のキュー", "e" + "\u
 
 
 def lines(situation: StatusData, width: int = 80, *, colour: bool = False) -> list[str]:
-    return status_screen(status_of(situation), width, Painter(colour))
+    return printed(status_screen(status_of(situation), width), colour=colour)
 
 
 def text(situation: StatusData, width: int = 80) -> str:
@@ -60,7 +60,7 @@ def test_healthy_golden(healthy: StatusData) -> None:
 def test_ill_golden(ill: StatusData) -> None:
     """What is wrong, where, since when, what to do."""
     remedy = Remedy("Look at its job log.", "DISPLAY QMGR")
-    shown = status_screen(status_of(ill), 80, Painter(), remedy=remedy, options="--store prd.db")
+    shown = printed(status_screen(status_of(ill), 80, remedy=remedy, options="--store prd.db"))
     assert "\n".join(shown) == ILL
 
 
@@ -240,7 +240,7 @@ def test_colour_changes_no_word(ill: StatusData) -> None:
 
 def test_fitted_to_a_terminal(storm: StatusData) -> None:
     """On 24 lines the header, who is not well and the three worst alerts stay, and it is said what was left out."""
-    shown = status_screen(status_of(storm), 80, Painter(), options="--store prd.db", height=23)
+    shown = printed(status_screen(status_of(storm), 80, options="--store prd.db", height=23))
     assert len(shown) <= 23
     assert shown[0].endswith("● CRITICAL 4m12s")
     words = "\n".join(shown)
@@ -257,8 +257,8 @@ def test_fitted_to_a_terminal(storm: StatusData) -> None:
 def test_what_is_given_up_first(ill: StatusData) -> None:
     """With less and less room: structures that are OK, advice, alerts, ends of summaries; never more lines than asked."""
     view, remedy = status_of(ill), Remedy("Look at its job log.", "DISPLAY QMGR")
-    everything = status_screen(view, 80, Painter(), remedy=remedy)
-    assert status_screen(view, 80, Painter(), remedy=remedy, height=len(everything)) == everything
+    everything = printed(status_screen(view, 80, remedy=remedy))
+    assert printed(status_screen(view, 80, remedy=remedy, height=len(everything))) == everything
     lost: list[str] = []
     marks = {
         "structures": "APPL1",
@@ -268,7 +268,7 @@ def test_what_is_given_up_first(ill: StatusData) -> None:
         "summary": "everyone waits for\n",
     }
     for height in range(len(everything), 19, -1):
-        shown = status_screen(view, 80, Painter(), remedy=remedy, height=height)
+        shown = printed(status_screen(view, 80, remedy=remedy, height=height))
         assert len(shown) <= height
         lost += [name for name, mark in marks.items() if name not in lost and mark not in "\n".join(shown)]
     assert lost == list(marks)
@@ -276,7 +276,7 @@ def test_what_is_given_up_first(ill: StatusData) -> None:
 
 def test_a_tall_terminal_is_used(storm: StatusData) -> None:
     """Where there is room for more alerts than usual, they are shown."""
-    shown = status_screen(status_of(storm), 80, Painter(), height=199)
+    shown = printed(status_screen(status_of(storm), 80, height=199))
     assert len(shown) in (198, 199)
     assert sum(" since " in line for line in shown) > 5 * MOST_ALERTS
     assert "What to do about AGENT-01 QM02/queue_manager" in shown
@@ -286,17 +286,17 @@ def test_what_cannot_be_broken_is_counted_as_the_terminal_shows_it(ill: StatusDa
     """A path that is longer than a line takes two of the terminal's."""
     options = f"--store /{'long/' * 30}prd.db"
     for height in range(20, 45):
-        shown = status_screen(status_of(ill), 80, Painter(), options=options, height=height)
+        shown = printed(status_screen(status_of(ill), 80, options=options, height=height))
         assert sum(max(-(-cells(line) // 80), 1) for line in shown) <= height
 
 
 def test_nothing_is_too_small(storm: StatusData, healthy: StatusData) -> None:
     """However low a terminal is, what must stay stays."""
     for height in (-1, 0, 1, 5):
-        shown = status_screen(status_of(storm), 80, Painter(), height=height)
+        shown = printed(status_screen(status_of(storm), 80, height=height))
         assert sum(" since " in line for line in shown) == LEAST_ALERTS
         assert "Queue managers    ✓ all 2 OK" not in shown
-    assert "Queue managers  ✓ all 2 OK" in status_screen(status_of(healthy), 80, Painter(), height=5)
+    assert "Queue managers  ✓ all 2 OK" in printed(status_screen(status_of(healthy), 80, height=5))
 
 
 def test_the_header_tells_for_how_long(ill: StatusData) -> None:
@@ -350,7 +350,7 @@ def test_suggestions_can_be_typed(ill: StatusData) -> None:
 def test_a_long_option_goes_to_a_line_of_its_own(ill: StatusData) -> None:
     """A command that does not fit is continued as a shell reads it, its path in one piece."""
     path = f"--store /{'long/' * 12}prd.db"
-    shown = "\n".join(status_screen(status_of(ill), 80, Painter(), options=path))
+    shown = "\n".join(printed(status_screen(status_of(ill), 80, options=path)))
     assert f"  mqvitals trend reachable QM02/queue_manager \\\n    {path}" in shown
 
 

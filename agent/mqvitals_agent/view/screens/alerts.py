@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mqvitals_agent.text.figure import number, object_words
 from mqvitals_agent.text.severity import WIDEST, Health, health_of
-from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, tone_of
+from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, signed_line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cells, cut, fit, safe, wrap
 from mqvitals_agent.view.alerts import (
     began_ts,
@@ -18,7 +18,6 @@ from mqvitals_agent.view.alerts import (
     shown_severity,
     since_words,
 )
-from mqvitals_agent.view.paint import Painter
 from mqvitals_agent.view.status import silent_since, without_answer
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Why
 from mqvitals_rules.rule import RuleKind
@@ -33,11 +32,10 @@ WIDE, LEAST_SUMMARY = 120, 40
 """Cells: from which width summaries stand beside their alerts, and the least that they need there."""
 
 
-def entries(
+def entry_texts(
     alerts: Sequence[Alert],
     now: int,
     width: int,
-    painter: Painter,
     *,
     covered: Mapping[AlertKey, AlertKey] | None = None,
     silent: Mapping[str, int] | None = None,
@@ -80,7 +78,7 @@ def entries(
     columns = {is_open: _AlertColumns.of(group, width) for is_open, group in groups.items()}
     if any(group and not columns[is_open].summary for is_open, group in groups.items()):
         columns = {is_open: each._replace(summary=0) for is_open, each in columns.items()}
-    return [_lines(each, columns[each.is_open], width, painter, one_line=one_line) for each in told]
+    return [_texts(each, columns[each.is_open], width, one_line=one_line) for each in told]
 
 
 class _AlertRow(NamedTuple):
@@ -122,7 +120,7 @@ def _head(told: _AlertRow, columns: _AlertColumns) -> str:
     )
 
 
-def _lines(told: _AlertRow, columns: _AlertColumns, width: int, painter: Painter, *, one_line: bool) -> list[str]:
+def _texts(told: _AlertRow, columns: _AlertColumns, width: int, *, one_line: bool) -> list[str]:
     head, rest = _head(told, columns), " " * SUMMARY_INDENT
     first = f"{head}  {told.words}"
     beside = bool(columns.summary) and cells(first) + 2 <= columns.summary
@@ -141,8 +139,24 @@ def _lines(told: _AlertRow, columns: _AlertColumns, width: int, painter: Painter
             lines = [*heads, *wrap(told.words, width, first=rest, rest=rest)]
         below = rest + told.summary
         lines += [cut(below, width)] if one_line else wrap(told.summary, width, first=rest, rest=rest)
-    if told.is_open:
-        lines[0] = painter.line(lines[0], told.health)
+    return lines
+
+
+def entry_lines(
+    alerts: Sequence[Alert],
+    now: int,
+    width: int,
+    *,
+    covered: Mapping[AlertKey, AlertKey] | None = None,
+    silent: Mapping[str, int] | None = None,
+    one_line: bool = False,
+) -> list[Line]:
+    """The lines of ``entry_texts``, those of one alert after those of another; the sign of an open one has its tone."""
+    lines: list[Line] = []
+    texts = entry_texts(alerts, now, width, covered=covered, silent=silent, one_line=one_line)
+    for alert, (first, *rest) in zip(alerts, texts, strict=True):
+        lines.append(signed_line(first, health_of(alert.severity)) if alert.ended is None else line(first))
+        lines += map(line, rest)
     return lines
 
 
@@ -150,15 +164,13 @@ def alert_list_lines(
     alerts: Sequence[Alert],
     now: int,
     width: int,
-    painter: Painter,
     covered: Mapping[AlertKey, AlertKey] | None = None,
     silent: Mapping[str, int] | None = None,
-) -> list[str]:
-    """The lines of ``mqvitals alerts list``; ``covered`` and ``silent`` as for ``entries``."""
+) -> list[Line]:
+    """The lines of ``mqvitals alerts list``; ``covered`` and ``silent`` as for ``entry_texts``."""
     if not alerts:
-        return [painter.line(f"{Health.OK}  no alerts", Health.OK)]
-    listed = grouped_by_cause(alerts, covered or {})
-    return [line for lines in entries(listed, now, width, painter, covered=covered, silent=silent) for line in lines]
+        return [signed_line(f"{Health.OK}  no alerts", Health.OK)]
+    return entry_lines(grouped_by_cause(alerts, covered or {}), now, width, covered=covered, silent=silent)
 
 
 END_WORDS = {
@@ -222,9 +234,8 @@ def alert_lines(frame: Frame, width: int, text: str = "") -> tuple[Line, ...]:
     lines = [heading(f"Open: {number(len(opened))}", width), *_rows(frame, opened, width)]
     if not opened:
         lines.append(_none(frame, text))
-        lines += [
-            line(each, Tone.FAINT) for each in wrap(without_answer(frame.status.unknown), width) if each and not text
-        ]
+        if not text and (lacking := without_answer(frame.status.unknown)):
+            lines += wrapped(lacking, width, Tone.FAINT)
     if ended:
         lines += [heading(f"Ended: {number(len(ended))}, the newest first", width), *_rows(frame, ended, width)]
     if advice:
@@ -265,7 +276,7 @@ def _rows(frame: Frame, alerts: list[Alert], width: int) -> Iterator[Line]:
     """Each alert, with its summary beside it or below."""
     silent = silent_since(frame.status)
     covered: Mapping[AlertKey, AlertKey] = frame.covered
-    told = entries(alerts, frame.now, width, Painter(), covered=covered, silent=silent)
+    told = entry_texts(alerts, frame.now, width, covered=covered, silent=silent)
     for alert, texts in zip(alerts, told, strict=True):
         health = health_of(shown_severity(alert))
         key = str(alert.key.object if alert.scope.kind == "agent" else alert.scope)

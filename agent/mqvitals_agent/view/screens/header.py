@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from mqvitals_agent.text.figure import age, clock, day, moment, number, zone_name
 from mqvitals_agent.text.severity import Health, health_of
-from mqvitals_agent.text.styled import Line, Span, Tone, line, tone_of
+from mqvitals_agent.text.styled import Line, Span, Tone, line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cells, cut, safe, wrap
 from mqvitals_agent.view.alerts import since_words
-from mqvitals_agent.view.paint import Painter
 from mqvitals_agent.view.status import GroupStatus, counts, refused_words, troubling, unstored_words, without_answer
 from mqvitals_rules.lifecycle.alert import Severity
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from mqvitals_agent.view.frame import Frame
 
 
+_INDENT = "  "
 _ASKING = "Does the agent run? 'mqvitals agent' starts one; its log says why it ended. "
 
 
@@ -111,11 +111,12 @@ def _notes(view: GroupStatus, width: int, *, asking: bool) -> list[Line]:
             "Nothing was stored yet. Does the agent run, and can it reach a queue manager? "
             "Start it with 'mqvitals agent', or see 'mqvitals demo'"
         )
-        return _wrapped(text, width, Tone.UNKNOWN)
+        return wrapped(text, width, Tone.UNKNOWN, rest=_INDENT)
     newest = max(member.last_ts for member in situation.members)
     if situation.past:
         source = safe(situation.origin)
-        return _wrapped(f"past: {source}, ended {moment(newest)} {zone_name(newest)}", width, Tone.STALE)
+        words = f"past: {source}, ended {moment(newest)} {zone_name(newest)}"
+        return wrapped(words, width, Tone.STALE, rest=_INDENT)
     members = view.owners
     stale = [member for member in members if member.stale]
     if not stale:
@@ -126,14 +127,10 @@ def _notes(view: GroupStatus, width: int, *, asking: bool) -> list[Line]:
     else:
         names = ", ".join(f"{safe(member.name)} for {age(member.age_ms)}" for member in stale)
         text = f"stale: nothing new from {names}; how they are now is unknown"
-    return _wrapped(text, width, Tone.STALE)
+    return wrapped(text, width, Tone.STALE, rest=_INDENT)
 
 
-def _wrapped(text: str, width: int, tone: Tone) -> list[Line]:
-    return [line(each, tone) for each in wrap(text, width, rest="  ")]
-
-
-def status_header(view: GroupStatus, width: int, painter: Painter, *, lacking: bool = True) -> list[str]:
+def status_header(view: GroupStatus, width: int, *, lacking: bool = True) -> list[Line]:
     """The lines of the header; ``lacking``: also how much no answer could tell."""
     situation = view.situation
     number_of = len(view.queue_managers)
@@ -153,21 +150,17 @@ def status_header(view: GroupStatus, width: int, painter: Painter, *, lacking: b
     left, signs = "  ".join(parts), _header_signs(view)
     fitting = [sign for sign in signs if cells(left) + 2 + cells(sign) <= width]
     if fitting:
-        gap = width - cells(left) - cells(fitting[0])
-        lines = [f"{painter.title(left)}{' ' * gap}{painter.sign(fitting[0], view.health)}"]
+        gap = " " * (width - cells(left) - cells(fitting[0]))
+        lines = [Line((Span(left, Tone.STRONG), Span(gap), Span(fitting[0], tone_of(view.health))))]
     else:
         sign = next((sign for sign in signs if cells(sign) <= width), signs[-1])
-        lines = [painter.sign(sign, view.health), *wrap(left, width)]
+        lines = [line(sign, tone_of(view.health)), *wrapped(left, width)]
     if situation.past and newest is not None:
         first = min(member.first_ts for member in situation.members)
         until = clock(newest) if day(first) == day(newest) else moment(newest)
-        lines += wrap(
-            f"The past: {safe(situation.origin)}, {moment(first)} to {until}",
-            width,
-            rest="  ",
-        )
+        lines += wrapped(f"The past: {safe(situation.origin)}, {moment(first)} to {until}", width, rest=_INDENT)
     lines += _header_notes(view, width)
-    return [*lines, _numbers(view, painter), *_unknown(view, width, painter, lacking=lacking)]
+    return [*lines, _numbers(view), *_unknown(view, width, lacking=lacking)]
 
 
 def _header_signs(view: GroupStatus) -> list[str]:
@@ -186,44 +179,41 @@ def _header_signs(view: GroupStatus) -> list[str]:
     return [f"{sign} for {lasted}, since {began}", f"{sign} for {lasted}", f"{sign} {lasted}", sign]
 
 
-def _numbers(view: GroupStatus, painter: Painter) -> str:
-    parts = []
+def _numbers(view: GroupStatus) -> Line:
+    spans: list[Span] = []
     for severity, count in counts(view.alerts):
         health = health_of(severity)
-        text = f"{health.glyph} {number(count)} {health.word}"
-        parts.append(painter.sign(text, health) if count else text)
-    return "  ".join(parts)
+        spans += [Span("  ")] if spans else []
+        spans.append(Span(f"{health.glyph} {number(count)} {health.word}", tone_of(health) if count else Tone.PLAIN))
+    return Line(tuple(spans))
 
 
-def _header_notes(view: GroupStatus, width: int) -> list[str]:
+def _header_notes(view: GroupStatus, width: int) -> list[Line]:
     """What the reader must know before trusting the rest."""
     unstored = unstored_words(view.situation)
     if unstored:
-        return wrap(unstored, width, rest="  ")
+        return wrapped(unstored, width, rest=_INDENT)
     members = view.owners
     stale = [member for member in members if member.stale]
     if not stale:
         return _refused(view, width)
     if len(stale) == len(members):
         youngest = min(member.age_ms for member in stale)
-        return wrap(
-            f"Stale: nothing new for {age(youngest)}. Does the agent run? All below is as it was then",
-            width,
-            rest="  ",
-        )
+        words = f"Stale: nothing new for {age(youngest)}. Does the agent run? All below is as it was then"
+        return wrapped(words, width, rest=_INDENT)
     names = ", ".join(f"{safe(member.name)} for {age(member.age_ms)}" for member in stale)
-    return wrap(f"Stale: nothing new from {names}; how they are now is unknown", width, rest="  ")
+    return wrapped(f"Stale: nothing new from {names}; how they are now is unknown", width, rest=_INDENT)
 
 
-def _refused(view: GroupStatus, width: int) -> list[str]:
-    """Who changed settings or rules and finds no effect."""
+def _refused(view: GroupStatus, width: int) -> list[Line]:
+    """Why changed settings or rules have no effect."""
     text = refused_words(view.situation)
-    return wrap(text, width, rest="  ") if text else []
+    return wrapped(text, width, rest=_INDENT) if text else []
 
 
-def _unknown(view: GroupStatus, width: int, painter: Painter, *, lacking: bool) -> list[str]:
-    told = wrap(without_answer(view.unknown), width, rest="  ") if lacking else []
-    for_good = [painter.faint(each) for each in told if each]
+def _unknown(view: GroupStatus, width: int, *, lacking: bool) -> list[Line]:
+    words = without_answer(view.unknown) if lacking else ""
+    for_good = wrapped(words, width, Tone.FAINT, rest=_INDENT) if words else []
     trouble = troubling(view.unknown)
     total = sum(count for _, count in trouble)
     if not total:
@@ -231,4 +221,4 @@ def _unknown(view: GroupStatus, width: int, painter: Painter, *, lacking: bool) 
     reasons = ", ".join(f"{number(count)} {reason.value}" for reason, count in trouble)
     word = "verdict" if total == 1 else "verdicts"
     lines = wrap(f"{Health.UNKNOWN.glyph} {number(total)} {word} unknown: {reasons}", width, rest="  ")
-    return [*(painter.sign(line, Health.UNKNOWN) if not index else line for index, line in enumerate(lines)), *for_good]
+    return [line(lines[0], Tone.UNKNOWN), *map(line, lines[1:]), *for_good]

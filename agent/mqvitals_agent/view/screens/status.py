@@ -9,12 +9,12 @@ from enum import IntEnum
 
 from mqvitals_agent.text.figure import figure, number, short_age
 from mqvitals_agent.text.severity import Health, worst
-from mqvitals_agent.text.terminal import cells, safe, table, wrap
+from mqvitals_agent.text.styled import Line, Span, Tone, line, signed_line, tone_of, wrapped
+from mqvitals_agent.text.terminal import cells, safe, table
 from mqvitals_agent.view import key_figures
 from mqvitals_agent.view.alerts import Remedy
 from mqvitals_agent.view.key_figures import as_seen, groups_of, seen_ts, structure_name, worst_and_fullest
-from mqvitals_agent.view.paint import Painter
-from mqvitals_agent.view.screens.alerts import entries
+from mqvitals_agent.view.screens.alerts import entry_lines
 from mqvitals_agent.view.screens.header import status_header
 from mqvitals_agent.view.status import GroupStatus, OwnerData, last_known, unreachable_words
 from mqvitals_agent.view.values import MAIN_METRIC
@@ -93,10 +93,10 @@ def layouts(alerts: int, height: int) -> Iterator[StatusLayout]:
 _HEADING = "Queue managers  "
 
 
-def queue_manager_table(view: GroupStatus, width: int, painter: Painter, most_ok: int | None = None) -> list[str]:
+def queue_manager_table(view: GroupStatus, width: int, most_ok: int | None = None) -> list[Line]:
     """The table. Of those that are OK, only the first ``most_ok`` have a line; None: all of them."""
     if not view.queue_managers:
-        return ["No queue manager has been seen yet"]
+        return [line("No queue manager has been seen yet")]
     situation = view.situation
     members = {member.name: member for member in situation.members}
     rows: list[tuple[str, ...]] = [
@@ -108,8 +108,7 @@ def queue_manager_table(view: GroupStatus, width: int, painter: Painter, most_ok
     left_out = [] if most_ok is None or len(left_out) < 2 else left_out
     listed = [each for each in view.queue_managers if each not in left_out]
     if not listed:
-        sign = painter.sign(Health.OK.glyph, Health.OK)
-        return [f"{painter.title(_HEADING)}{sign} all {number(len(left_out))} OK"]
+        return [Line((Span(_HEADING, Tone.STRONG), *_ok_spans(f"all {number(len(left_out))} OK")))]
     seen = {each.name: seen_ts(view, each) for each in listed}
     rows += [
         (
@@ -121,20 +120,23 @@ def queue_manager_table(view: GroupStatus, width: int, painter: Painter, most_ok
         for each in listed
     ]
     upper, lower, *lines = table(rows, width, indent=4)
-    heads = [line for pair in zip(upper, lower, strict=True) for line in pair]
+    heads = [each for pair in zip(upper, lower, strict=True) for each in pair]
     # The heading stands over the columns without a title of their own, where these are wide enough.
     free = heads[0][: len(_HEADING)].strip() == ""
-    shown = [_HEADING + heads[0][len(_HEADING) :] if free else _HEADING.rstrip(), *heads[1 if free else 0 :]]
-    shown = [painter.title(line) if not index else painter.faint(line) for index, line in enumerate(shown)]
+    title = _HEADING + heads.pop(0)[len(_HEADING) :] if free else _HEADING.rstrip()
+    shown = [line(title, Tone.STRONG), *(line(each, Tone.FAINT) for each in heads)]
     for each, row in zip(listed, lines, strict=True):
-        shown += [painter.line(row[0], each.health), *row[1:]]
+        shown += [signed_line(row[0], each.health), *map(line, row[1:])]
         if not each.reachable:
-            words = unreachable_words(situation, seen[each.name])
-            shown += wrap(words, width, first="    ", rest="    ")
+            shown += wrapped(unreachable_words(situation, seen[each.name]), width, first="    ", rest="    ")
     if left_out:
-        sign = painter.sign(Health.OK.glyph, Health.OK)
-        shown.append(f"{sign} {number(len(left_out))} more queue managers OK")
+        shown.append(Line(_ok_spans(f"{number(len(left_out))} more queue managers OK")))
     return shown
+
+
+def _ok_spans(words: str) -> tuple[Span, Span]:
+    """The glyph of OK before words."""
+    return Span(Health.OK.glyph, Tone.OK), Span(f" {words}")
 
 
 def key_figure_cells(view: GroupStatus, member: OwnerData) -> tuple[str, ...]:
@@ -155,7 +157,7 @@ MOST_STRUCTURES = 6
 _TITLE = "Coupling facility"
 
 
-def structure_table(view: GroupStatus, width: int, painter: Painter, *, show_ok: bool = True) -> list[str]:
+def structure_table(view: GroupStatus, width: int, *, show_ok: bool = True) -> list[Line]:
     """The structures, worst and fullest first; without ``show_ok`` those that are OK are only counted."""
     groups = groups_of(view)
     ranked = worst_and_fullest(view)
@@ -165,7 +167,7 @@ def structure_table(view: GroupStatus, width: int, painter: Painter, *, show_ok:
     rest = ranked[MOST_STRUCTURES if show_ok else min(bad, MOST_STRUCTURES) :]
     shown = ranked[: len(ranked) - len(rest)]
     if not shown:
-        return [f"{painter.title(_TITLE)}  {painter.sign(Health.OK.glyph, Health.OK)} {_counted(len(rest))} OK"]
+        return [Line((Span(_TITLE, Tone.STRONG), Span("  "), *_ok_spans(f"{_counted(len(rest))} OK")))]
     rows = []
     for health, name in shown:
         values = view.situation.current[name]
@@ -179,14 +181,14 @@ def structure_table(view: GroupStatus, width: int, painter: Painter, *, show_ok:
                 + key_figures.own_age(values.get("entries_pct"), groups[name.owner], view.situation.now),
             )
         )
-    lines = [painter.title(_TITLE)]
+    lines = [line(_TITLE, Tone.STRONG)]
     for (health, _), row in zip(shown, table(rows, width, indent=4), strict=True):
-        lines += [painter.line(row[0], health), *row[1:]]
+        lines += [signed_line(row[0], health), *map(line, row[1:])]
     if rest:
         most = worst(health for health, _ in rest)
         words = f"{_counted(len(rest), 'more ')} {'OK' if most is Health.OK else ''}".rstrip()
         sign = most.glyph if most is Health.OK else str(most)
-        lines.append(f"{painter.sign(sign, most)} {words}")
+        lines.append(Line((Span(sign, tone_of(most)), Span(f" {words}"))))
     return lines
 
 
@@ -207,16 +209,16 @@ def _told(values: key_figures.Values, name: str) -> str:
     return key_figures.NOT_ASKED if told is None else figure(told.value, metric("cf_structure", name))
 
 
-def what_next(alert: Alert, width: int, painter: Painter, remedy: Remedy, options: str) -> list[str]:
+def what_next(alert: Alert, width: int, remedy: Remedy, options: str) -> list[Line]:
     """What to do and to type next about an alert. ``options`` are those that the commands need too."""
     name = f"{safe(alert.key.rule)} {safe(str(alert.key.object))}"
-    lines = [painter.title(line) for line in wrap(f"What to do about {name}", width, rest="  ")]
+    lines = wrapped(f"What to do about {name}", width, Tone.STRONG, rest="  ")
     if remedy.advice:
-        lines += wrap(safe(remedy.advice), width, first="  ", rest="  ")
+        lines += wrapped(safe(remedy.advice), width, first="  ", rest="  ")
     if remedy.mqsc:
-        lines += wrap(safe(remedy.mqsc), width, first="  MQSC: ", rest="    ")
+        lines += wrapped(safe(remedy.mqsc), width, first="  MQSC: ", rest="    ")
     for command in suggestions(alert):
-        lines += command_lines(command, width, options, first="  ")
+        lines += map(line, command_lines(command, width, options, first="  "))
     return lines
 
 
@@ -245,12 +247,11 @@ def _argument(text: str) -> str:
 def status_screen(
     view: GroupStatus,
     width: int,
-    painter: Painter,
     *,
     remedy: Remedy | None = None,
     options: str = "",
     height: int | None = None,
-) -> list[str]:
+) -> list[Line]:
     """The whole screen. ``options`` are those that the commands it suggests need too (``--store X``).
 
     With a ``height`` it is fitted into so many lines of the terminal, as far as ``layouts`` goes; None: all of it.
@@ -259,52 +260,46 @@ def status_screen(
     layout = StatusLayout()
     if height is not None:
         for layout in layouts(len(view.alerts), height):
-            # Colours take no room: what is measured has none.
-            if _rows(_draw(view, layout, width, Painter(), remedy, options), width) <= height:
+            if _rows(_draw(view, layout, width, remedy, options), width) <= height:
                 break
-    return _draw(view, layout, width, painter, remedy, options)
+    return _draw(view, layout, width, remedy, options)
 
 
-def _rows(lines: list[str], width: int) -> int:
+def _rows(lines: list[Line], width: int) -> int:
     """How many lines of the terminal they take: one that must not be broken goes on in the next."""
-    return sum(max(-(-cells(line) // width), 1) for line in lines)
+    return sum(max(-(-cells(each.text.rstrip()) // width), 1) for each in lines)
 
 
-def _draw(
-    view: GroupStatus, layout: StatusLayout, width: int, painter: Painter, remedy: Remedy, options: str
-) -> list[str]:
+def _draw(view: GroupStatus, layout: StatusLayout, width: int, remedy: Remedy, options: str) -> list[Line]:
     parts = [
-        status_header(view, width, painter, lacking=layout.lacking),
-        queue_manager_table(view, width, painter, layout.most_ok),
-        structure_table(view, width, painter, show_ok=layout.ok_structures),
-        _alerts(view, layout, width, painter, options),
+        status_header(view, width, lacking=layout.lacking),
+        queue_manager_table(view, width, layout.most_ok),
+        structure_table(view, width, show_ok=layout.ok_structures),
+        _alerts(view, layout, width, options),
     ]
     if view.alerts and layout.advice:
         told = remedy if layout.advice is AdviceLevel.ALL else Remedy(mqsc=remedy.mqsc)
-        parts.append(what_next(view.alerts[0], width, painter, told, options))
-    lines: list[str] = []
+        parts.append(what_next(view.alerts[0], width, told, options))
+    lines: list[Line] = []
     for part in parts:
-        lines += ["", *part] if lines and part and layout.spaced else part
+        lines += [line(), *part] if lines and part and layout.spaced else part
     return lines
 
 
-def _alerts(view: GroupStatus, layout: StatusLayout, width: int, painter: Painter, options: str) -> list[str]:
+def _alerts(view: GroupStatus, layout: StatusLayout, width: int, options: str) -> list[Line]:
     if not view.alerts:
         words = "no alert is firing" if view.health is Health.OK else "no alert is firing, but not all is known"
         sign = Health.OK if view.health is Health.OK else Health.UNKNOWN
-        lines = [painter.line(f"{sign}  {words}", sign)]
+        lines = [signed_line(f"{sign}  {words}", sign)]
     else:
-        lines = [painter.title("Alerts, worst first")]
+        lines = [line("Alerts, worst first", Tone.STRONG)]
         members = view.owners
         silent, now = last_known(view), view.situation.now
         if len(silent) == len(members):
             # The heading has said so of everything: it is shown as of then.
             silent, now = {}, max(silent.values(), default=now)
         shown = view.alerts[: layout.alerts]
-        for entry in entries(
-            shown, now, width, painter, covered=view.explained, silent=silent, one_line=layout.one_line
-        ):
-            lines += entry
+        lines += entry_lines(shown, now, width, covered=view.explained, silent=silent, one_line=layout.one_line)
         if len(view.alerts) > len(shown):
             lines += _more(f"and {number(len(view.alerts) - len(shown))} more:", "", width, options)
         elif not layout.advice and layout.further:
@@ -315,10 +310,10 @@ def _alerts(view: GroupStatus, layout: StatusLayout, width: int, painter: Painte
     return lines
 
 
-def _more(words: str, option: str, width: int, options: str) -> list[str]:
-    """Words, and the command that tells more: on the same line when it fits there."""
+def _more(words: str, option: str, width: int, options: str) -> list[Line]:
+    """Words, and the command that shows more: on the same line when it fits there."""
     command = f"mqvitals alerts list{option}"
-    line = f"{words} {command} {options}".rstrip()
-    if cells(line) <= width:
-        return [line]
-    return [*wrap(words, width, rest="  "), *command_lines(command, width, options, first="  ")]
+    whole = f"{words} {command} {options}".rstrip()
+    if cells(whole) <= width:
+        return [line(whole)]
+    return [*wrapped(words, width, rest="  "), *map(line, command_lines(command, width, options, first="  "))]
