@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from mqvitals_config.node import MappingNode, ScalarNode, SequenceNode
 from mqvitals_config.problem import LocatedNumber, LocatedText, listing
+from mqvitals_config.scalars import DURATION_FORM, parse_duration
 from mqvitals_config.secret import Secret
 
 
@@ -39,6 +40,9 @@ SIMPLE: dict[Any, str] = {
     LocatedNumber: "a number",
     bool: "true or false",
 }
+
+Duration = Annotated[int, Convert(parse_duration, expected=DURATION_FORM)]
+"""A duration, ms."""
 
 SECRET = (Secret, Secret | None)
 SECRET_FILE = Annotated[Secret, Convert(Secret.in_file, expected="the path of a file")]

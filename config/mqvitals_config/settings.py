@@ -17,7 +17,6 @@ from mqvitals_config.facts import FactSettings
 from mqvitals_config.problem import LocatedNumber, LocatedText, Problem
 from mqvitals_config.receiver import Receiver, receiver_contradictions
 from mqvitals_config.scalars import (
-    DURATION_FORM,
     FILE_MODE_FORM,
     TIME_ZONE_FORM,
     FileMode,
@@ -159,7 +158,6 @@ def owner_name(text: LocatedText) -> LocatedText:
 OwnerName = Annotated[LocatedText, Convert(owner_name)]
 TimeZone = Annotated[str, Convert(time_zone_name, TIME_ZONE_FORM, raw=True)]
 FilePath = Annotated[LocatedText, Convert(resolved_path, "the path of a file")]
-Duration = Annotated[int, DURATION_FORM]
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ class Fact:
 
 
 class Facts:
-    """Declared values by object. Of several facts that select an object the last one counts; without any, the vocabulary's default."""
+    """Declared values by object: of several facts that select an object the last one, without any the vocabulary's default."""
 
     def __init__(self, kinds: Mapping[str, Kind], facts: Iterable[Fact] = ()) -> None:
         self._by_kind: dict[str, list[Fact]] = {}
@@ -124,9 +124,9 @@ _MOST_OBJECTS = 5
 
 
 class Declaration(NamedTuple):
-    """A fact that is missing: of the objects that a pattern selects, in a section of ``facts``.
+    """A missing fact of the objects that a pattern selects, in a section of ``facts``.
 
-    ``written`` are the facts that it is worked out from; without any it is written itself.
+    ``written`` are the facts that it is derived from; without any it is written itself.
     """
 
     section: str
@@ -136,10 +136,13 @@ class Declaration(NamedTuple):
 
 
 def declaration_of(name: ObjectName, missing: str, kinds: Mapping[str, Kind], world: World) -> Declaration | None:
-    """What to declare where the judging of ``name`` misses a metric, ``metric``, ``kind.metric`` or ``pair.metric``; None: it is no fact."""
+    """What to declare where a rule misses a metric of ``name``; None where that is no fact.
+
+    ``missing`` is written ``metric``, ``kind.metric`` or ``pair.metric``.
+    """
     of, dot, metric_name = missing.rpartition(".")
     if of == "pair":
-        # Without a declared pair there is nothing of it to be known.
+        # Without a declared pair none of its metrics is known.
         of, metric_name = name.kind, "pair"
     kind = kinds.get(of if dot else name.kind)
     metric = None if kind is None else kind.metric(metric_name)
@@ -159,7 +162,7 @@ def usable_facts(names: Iterable[tuple[str, str]], kinds: Mapping[str, Kind]) ->
 
 
 def facts_as_yaml(declarations: Iterable[Declaration]) -> Iterator[str]:
-    """The lines to put under the configuration's other keys. Of every value it says what it can be: what is so only the site knows."""
+    """Lines of YAML to add to the configuration. A comment gives the possible values; only the site knows the right one."""
     sections: dict[str, dict[str, dict[str, Metric]]] = {}
     for each in declarations:
         for metric in each.written or (each.metric,):
@@ -186,15 +189,15 @@ def _objects(name: ObjectName, kind: Kind, world: World) -> str:
     related = None if state is None else world.related(state, kind.name)
     if related is not None:
         return str(related.name)
-    # Of a group there is no one queue manager: each of its members may be meant.
+    # A group has no one queue manager: any of its members may be meant.
     owner = name.owner if world.state(ObjectName(name.owner, kind.name)) or not kind.single else "*"
     return f"{owner}/{kind.name}" if kind.single else f"{owner}/{kind.name}/*"
 
 
 def _patterns(objects: tuple[str, ...]) -> tuple[str, ...]:
-    """The objects themselves; of many a pattern that selects them all, to be divided as the site knows best.
+    """The objects themselves; of many one pattern that selects them all.
 
-    What another of the patterns selects too is not said twice.
+    An object that another pattern selects too is left out.
     """
     names = {each: name for each in objects if (name := _parsed(each)) is not None}
     wide = [ObjectPattern.parse(each) for each in names if "*" in each]
@@ -211,7 +214,7 @@ def _patterns(objects: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _parsed(text: str) -> ObjectName | None:
-    """None for an object of an older store whose name can be written nowhere: nothing can be declared of it."""
+    """None for an object of an older store whose name cannot be written: nothing can be declared of it."""
     try:
         return ObjectName.parse(text)
     except ValueError:
@@ -228,6 +231,6 @@ def _values(metric: Metric) -> str:
 
 
 def _as_text(word: str) -> str:
-    """A word as YAML takes it for a text: some mean yes and no."""
+    """A word, quoted where YAML takes it for something else than a text."""
     root, _ = compose("", word)
     return word if isinstance(root, ScalarNode) and root.tag == "str" else json.dumps(word)

@@ -1,4 +1,4 @@
-"""The reference page of the rules, as Markdown, and what every form of the list has in common."""
+"""The reference page of the rules as Markdown, and the texts of a rule that every list shows."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _INTRODUCTION = """\
 <!-- Made by `mqvitals rules list --markdown`; do not edit: change the packs and make it again. -->
 
 The rules that come with mqvitals. `mqvitals rules explain BP-01` prints one of them in the terminal,
-`mqvitals rules explain BP-01 QM01/buffer_pool/3 --store X` judges an object by it and says which value decides or is missing,
-`mqvitals rules list --json` gives the list to a program.
+`mqvitals rules explain BP-01 QM01/buffer_pool/3 --store X` evaluates it for an object and shows which value decides or is missing,
+`mqvitals rules list --json` prints the list for a program.
 
-A rule judges the objects of one kind at every poll. Its condition is true, false or *unknown*: a value is absent, and the reason is said. When it has been true for the
-hold, the alert fires; it ends when its clear condition has held on the given number of polls. Unknown neither holds nor breaks a hold;
-after three polls that tell nothing the alert ends as unknown. Rules of one family tell stages of one
-trouble: the worst that fires for an object stands for the others.
+A rule is evaluated for the objects of one kind at every poll. Its condition is true, false or *unknown*: a value is absent, and the
+reason is shown. When it has been true for the hold, the alert fires; it ends when its clear condition has held on the given number of
+polls. Unknown neither holds nor breaks a hold; after three polls without a verdict the alert ends as unknown. Rules of one family
+are stages of one fault: the worst that fires for an object stands for the others.
 
 Thresholds are parameters; the configuration overrides them, for all objects or for some:
 
@@ -31,7 +31,7 @@ rules:
   disabled: [CHL-07]
 ```
 
-Where a number's origin is *document*, it stands in the cited document; *default* marks the product's own.
+Where a number's origin is *document*, it is in the cited document; *default* marks the product's own.
 """
 
 _TOPICS = {
@@ -57,7 +57,7 @@ TIERS = {
     "D": "facts that the site declares",
     "A": "the agent itself",
 }
-"""What the letters of a rule's tier stand for; between them ``>`` is better with, ``+`` and, ``|`` or."""
+"""The meaning of the letters of a rule's tier; between them ``>`` is better with, ``+`` and, ``|`` or."""
 
 
 def rules_page(rules: Iterable[Rule]) -> str:
@@ -77,7 +77,7 @@ def rules_page(rules: Iterable[Rule]) -> str:
 
 
 def one_line(text: str) -> str:
-    """An expression or sentence that its file writes over several lines, on one."""
+    """An expression or sentence of several lines on one line."""
     return " ".join(text.split())
 
 
@@ -88,7 +88,7 @@ def severity_text(rule: Rule) -> str:
 
 
 def mqsc_commands(rule: Rule) -> tuple[tuple[str, str], ...]:
-    """The MQSC commands of a rule, each with the condition under which it is the one to use; the usual one, without condition, first."""
+    """The MQSC commands of a rule, each with its condition; the usual one, without condition, first."""
     usual = ((str(rule.mqsc), ""),) if rule.mqsc else ()
     return usual + tuple((str(case.mqsc), str(case.when)) for case in rule.mqsc_if)
 

@@ -16,8 +16,7 @@ from typing import Annotated, Final
 from mqvitals_config.decoder import decode
 from mqvitals_config.node import MappingNode, Node, ScalarNode, SequenceNode, compose
 from mqvitals_config.problem import ConfigError, LocatedText, Place, Problem, did_you_mean
-from mqvitals_config.scalars import DURATION_FORM, parse_duration
-from mqvitals_config.schema import Convert
+from mqvitals_config.schema import Convert, Duration
 from mqvitals_config.source import UnreadableError, read
 from mqvitals_rules.expression import ExpressionError, compile_expression
 from mqvitals_rules.form import Form, compile_rule
@@ -38,16 +37,14 @@ from mqvitals_rules.vocabulary.metric import Kind
 
 MOST_POLLS = 1000
 CLEAR_POLLS = 3
-"""Good polls that end an operational alert; what is judged every few minutes ends at once."""
+"""Good polls that end an operational alert; alerts of rules that are evaluated every few minutes end at once."""
 MOST_OF = 60
-"""The longest run of polls of which some must hold: one bit each is kept with the alert."""
+"""The most polls of which some must hold: the alert keeps one bit for each."""
 
 MOST_FILES: Final = 500
 """Rule files of a site: each is read at every start and whenever one of them changes."""
 
 _TIER = re.compile("[PSMDA](?:[>+|][PSMDA])*")
-
-Duration = Annotated[int, Convert(parse_duration, expected=DURATION_FORM)]
 
 
 def _tier(text: str) -> str:
@@ -315,8 +312,8 @@ def read_rules(
 ) -> tuple[tuple[Rule, ...], list[Problem]]:
     """The shipped rules and those of further files, and every problem: unreadable files, shape, names, expressions, ids that occur twice.
 
-    A file that cannot be read is a problem of the place that names it, where the path knows its place. ``compiled`` takes the rules' forms, by
-    rule id: to compile takes longer than anything else.
+    A file that cannot be read is a problem of the place that names it, where the path knows its place. ``compiled`` takes the
+    compiled rules by id: compilation takes longer than anything else.
     """
     problems: list[Problem] = []
     packs = list(shipped_packs())
@@ -343,7 +340,7 @@ def read_rules(
 def decode_packs(
     packs: Iterable[tuple[str, str]], kinds: Mapping[str, Kind], compiled: dict[str, Form] | None = None
 ) -> tuple[tuple[Rule, ...], list[Problem]]:
-    """The rules of several files, (path, text) each, and everything that is wrong with them; ``compiled`` as for ``read_rules``."""
+    """The rules of several files, (path, text) each, and every problem; ``compiled`` as for ``read_rules``."""
     rules: list[Rule] = []
     problems: list[Problem] = []
     seen: dict[str, Rule] = {}
@@ -367,7 +364,7 @@ def decode_packs(
 
 
 def unknown_causes(rules: Sequence[Rule]) -> list[Problem]:
-    """The rules that others name as causes and that there are not."""
+    """Rules that are named as causes and do not exist."""
     ids = [str(rule.id) for rule in rules]
     return [
         Problem(cause.place, key, f"there is no rule {str(cause)!r}{did_you_mean(cause, ids)}")

@@ -44,7 +44,7 @@ def _glob(text: str) -> re.Pattern[str]:
     if not middle:
         return re.compile(first, re.DOTALL)
     *middle, last = middle
-    # Each part is sought once, at the first place behind the one before, and never again: in linear time, also to fail.
+    # Each part is searched once, behind the one before: linear time, also without a match.
     return re.compile(f"{first}{''.join(f'(?>.*?{part})' for part in middle if part)}.*{last}", re.DOTALL)
 
 

@@ -1,4 +1,4 @@
-"""A rule as data: what a pack's file says, checked in its shape, not yet compiled."""
+"""A rule as data: decoded from a pack's file, not yet compiled."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class RuleKind(Enum):
     OPERATIONAL = "operational"  # somebody should act; counts for status and exit codes
     REVIEW = "review"  # advice on the configuration
     APPLICATION = "application"  # how applications use MQ, from accounting records
-    DATA_QUALITY = "data_quality"  # what makes other verdicts doubtful
+    DATA_QUALITY = "data_quality"  # the data make other verdicts doubtful
 
 
 class Origin(Enum):
@@ -41,7 +41,7 @@ class RuleParameter:
 class Hold:
     """How long the condition must hold before the alert fires: a number of polls, or a duration in ms.
 
-    ``of``: on ``polls`` of the last so many polls; None: in a row.
+    ``of``: on ``polls`` of the last ``of`` polls; None: in a row.
     ``records``: the number where records are counted instead of polls; None: the same.
     """
 
@@ -53,9 +53,9 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class Clear:
-    """When the alert ends: after ``polls`` polls on which ``when`` held; without ``when``: on which the rule's own condition did not.
+    """When the alert ends: after ``polls`` polls on which ``when`` held; without ``when``: on which the rule's condition did not.
 
-    ``duration_ms``: when that has been so for so long, instead of a number of polls.
+    ``duration_ms``: how long that must hold, instead of a number of polls.
     ``records``: the number where records are counted instead of polls; None: the same.
     """
 
@@ -75,7 +75,7 @@ class SeverityCase:
 
 @dataclass(frozen=True, slots=True)
 class MqscCase:
-    """A condition under which another MQSC command than the rule's usual one is the one to look with."""
+    """A condition under which another MQSC command than the rule's usual one shows the object."""
 
     when: LocatedText
     mqsc: LocatedText
@@ -91,7 +91,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Rules of one family describe stages of one trouble: of those that fire for an object only the worst is notified."""
+    """Rules of one family are stages of one fault: of those that fire for an object only the worst is notified."""
 
     name: str
     rank: int
@@ -101,14 +101,14 @@ class Family:
 class Rule:
     """One rule. ``topic`` is the stem of its file.
 
-    ``scope`` is the kind of object it judges; ``about`` the kind its alert is about where that differs (a single kind of the same owner).
-    ``when``, the clear condition and the conditions of the severity and MQSC cases are sources of expressions.
-    ``summary`` and ``mqsc`` are templates: ``{metric}``, ``{kind.metric}``, ``{parameter}``, ``{name}``, ``{owner}``; in ``mqsc`` the two
-    names are quoted where MQ would fold them.
-    ``needs`` names the answers and records it judges from. ``tier`` says what kind of source that is: P for PCF answers, S for SMF records,
-    M for console messages, D for declared facts, A for the agent itself, with ``>`` (better with), ``+`` (and) or ``|`` (or) between.
-    ``caused_by`` names the rules whose alert, about the same thing or one it depends on, explains this one's; ``caused_by_partner`` those whose
-    alert about the queue manager at the other end of the channel does.
+    ``scope`` is the kind of object it evaluates; ``about`` the kind its alert is about where that differs (a single kind of
+    the same owner). ``when``, the clear condition and the conditions of the severity and MQSC cases are expressions.
+    ``summary`` and ``mqsc`` are templates: ``{metric}``, ``{kind.metric}``, ``{parameter}``, ``{name}``, ``{owner}``; in
+    ``mqsc`` the two names are quoted where MQ would fold them.
+    ``needs`` names the replies and records it is evaluated from, ``tier`` their sort: P for PCF replies, S for SMF records, M
+    for console messages, D for declared facts, A for the agent itself, with ``>`` (better with), ``+`` (and) or ``|`` (or).
+    ``caused_by`` names the rules whose alert, about the same object or one it depends on, explains this one's;
+    ``caused_by_partner`` those whose alert about the queue manager at the other end of the channel does.
     """
 
     id: LocatedText

@@ -24,33 +24,33 @@ from mqvitals_rules.vocabulary.tables import KINDS
 _SHARES = frozenset({"pct", "%"})
 
 _NEVER_NEGATIVE = frozenset(metric.unit for kind in KINDS.values() for metric in kind.metrics) - _SHARES | {"", "ratio"}
-"""What the vocabulary measures is counts, sizes, lengths of time and rates; a parameter without unit is a factor or a share of 1."""
+"""Units of counts, sizes, lengths of time and rates; a parameter without unit is a factor or a share of 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleConfig:
-    """What an engine needs of the configuration."""
+    """The rules and the facts in force: what an engine needs of the configuration."""
 
     rules: RuleSet
     facts: Facts
 
 
 def check_settings(settings: Settings) -> tuple[Problem, ...]:
-    """Everything in the settings that does not fit the rules or the vocabulary, and everything wrong in the rule files they name."""
+    """Every mistake in the settings that concerns rules or facts, and every mistake in the rule files they name."""
     _, problems = _load(settings)
     return tuple(sorted(problems))
 
 
 def load_rule_config(settings: Settings) -> RuleConfig:
     """The rules and facts in force. Raises ConfigError with what ``check_settings`` finds."""
-    judging, problems = _load(settings)
-    if judging is None or problems:
+    config, problems = _load(settings)
+    if config is None or problems:
         raise ConfigError(problems)
-    return judging
+    return config
 
 
 def readable_rule_config(settings: Settings) -> RuleConfig:
-    """What of the rules and facts can be read, for looking at what others have judged: a mistake must not keep anyone from that."""
+    """The rules and facts without those in error, for screens: a mistake must not keep anyone from reading alerts."""
     compiled: dict[str, Form] = {}
     rules, _ = read_rules(KINDS, settings.rules.files, compiled)
     known = {str(rule.id): rule for rule in rules if str(rule.id) in compiled}
@@ -86,7 +86,7 @@ def thresholds_of(
 ) -> tuple[tuple[Threshold, ...], list[Problem]]:
     """The overridden thresholds, and what is wrong with their rules, parameters and patterns.
 
-    Unless ``rules`` are ``complete`` an unknown id says nothing: its rule may be one that could not be read.
+    Unless ``rules`` are ``complete`` an unknown id is no problem: its rule may be one that could not be read.
     """
     thresholds: list[Threshold] = []
     problems: list[Problem] = []
@@ -121,9 +121,9 @@ def thresholds_of(
 
 
 def impossible_value(parameter: RuleParameter, value: float) -> str:
-    """Why ``value`` cannot be meant for a parameter, for its unit; empty when it can.
+    """Why ``value`` is impossible for the unit of a parameter; empty when it is possible.
 
-    A rule whose own value breaks a unit's limit knows why: it is not held to it.
+    Where the rule's own value is outside the limits of its unit, they are not applied.
     """
     name, unit = parameter.name, parameter.unit
     if unit in _SHARES and 0 <= parameter.value <= 100:
@@ -139,7 +139,10 @@ def _no_rule(rule_id: str, rules: Mapping[str, Rule]) -> str:
 
 
 def ineffective_thresholds(settings: Settings) -> Iterator[Problem]:
-    """What is to be said of each. The settings must be without problems."""
+    """Warnings about thresholds without effect: no object matches, or a later one always counts instead.
+
+    The settings must be without problems.
+    """
     entries = settings.rules.thresholds
     for index, entry in enumerate(entries):
         key = f"rules.thresholds[{index}]"
@@ -154,7 +157,9 @@ def ineffective_thresholds(settings: Settings) -> Iterator[Problem]:
         )
         if later is not None:
             yield Problem(
-                entry.rule.place, key, f"warning: this never counts: {later.rule.place} says another value for the same"
+                entry.rule.place,
+                key,
+                f"warning: this never counts: {later.rule.place} gives another value for the same",
             )
         elif entry.objects is not None:
             reason = _nothing_like(ObjectPattern.parse(entry.objects), settings)
@@ -169,12 +174,12 @@ def _nothing_like(pattern: ObjectPattern, settings: Settings) -> str:
         return f"a {kind.name} has no name of its own; write owner/{kind.name}"
     owners = _owners(kind, settings)
     if owners is not None and not any(map(pattern.owner.fullmatch, owners)):
-        return f"objects of kind {kind.name} belong to {', '.join(owners) or 'nobody'}"
+        return f"objects of kind {kind.name} belong to {', '.join(owners) or 'no queue manager'}"
     return ""
 
 
 def _owners(kind: Kind, settings: Settings) -> tuple[str, ...] | None:
-    """All who can own objects of a kind; None where records or answers may tell of others."""
+    """All owners that objects of a kind can have; None where records or replies may add others."""
     names = tuple(str(each.name) for each in settings.queue_managers)
     if not names or settings.smf.watch is not None or settings.name is None:
         return None

@@ -26,14 +26,14 @@ class Threshold:
 
 @dataclass(frozen=True)
 class RuleSet:
-    """Compiled rules and what the site changed about them. Of several overrides that select an object the last one counts."""
+    """Compiled rules with the site's overrides. Of several overrides that select an object the last one counts."""
 
     rules: tuple[Rule, ...]
     kinds: Mapping[str, Kind]
     thresholds: tuple[Threshold, ...] = ()
     disabled: frozenset[str] = frozenset()
     compiled: Mapping[str, Form] = field(default_factory=dict, repr=False, compare=False)
-    """Rule id -> its form with the shipped thresholds, where it has been made already."""
+    """Rule id -> the rule compiled with the shipped thresholds, where that is done already."""
     _forms: dict[tuple[str, tuple[tuple[str, float], ...]], Form] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -102,12 +102,12 @@ class RuleSet:
 
     @property
     def listens(self) -> bool:
-        """Whether the condition of any rule asks for console messages."""
+        """Whether the condition of any rule needs console messages."""
         return any(self._form(rule, {}).when.messages for rule in self.rules)
 
     @property
     def windows(self) -> frozenset[WindowUse]:
-        """Every look into the past that the rules take, so that the history they need is kept."""
+        """Every window that the rules look through, so that the history they need is kept."""
         return frozenset(
             window
             for rule in self.rules
@@ -128,7 +128,7 @@ def _selects(pattern: ObjectPattern | None, name: ObjectName) -> bool:
 
 
 def doubts(rules: Iterable[Rule], kinds: Mapping[str, Kind]) -> list[Problem]:
-    """Conditions that can be judged but are probably not meant: comparisons that always or never hold."""
+    """Conditions that are valid but probably not meant: comparisons that always or never hold."""
     return [
         doubt for rule in rules for expression in compile_rule(rule, kinds).expressions for doubt in expression.doubts()
     ]

@@ -1,7 +1,7 @@
-"""Which source tells the past of a metric that several have told.
+"""Which source answers for the past of a metric that several sources have.
 
-What a queue manager counted is in the polls and in its records alike, so increases of two sources over the same time must
-never be added up: every look into the past takes the points of one source.
+Polls and records count the same events, so increases of two sources over the same time must never be added up: every
+look into the past takes the points of one source.
 """
 
 from __future__ import annotations
@@ -32,38 +32,38 @@ class SourcePoint(Protocol):
 
 
 AS_WELL = 0.8
-"""A source that covers this share of what the best one covers does it about as well: a missed poll is no reason to change."""
+"""A source that covers this share of what the best one covers is as good: a missed poll is no reason to change."""
 
 _NEVER = -(1 << 62)
 
 T = TypeVar("T", bound=SourcePoint)
 
 
-def covering(told: Mapping[Source, Sequence[T]], since: int) -> tuple[Source, Sequence[T]]:
+def covering(by_source: Mapping[Source, Sequence[T]], since: int) -> tuple[Source, Sequence[T]]:
     """The first source, polls before records, whose values cover the time after ``since`` about as well as any source's.
 
-    So a queue manager's records tell of the hours in which nobody polled it, and its polls of all others.
+    So the records of a queue manager answer for hours without polls, and its polls for all others.
     """
-    covered = {source: _covered(points, since) for source, points in sorted(told.items())}
+    covered = {source: _covered(points, since) for source, points in sorted(by_source.items())}
     most = max(covered.values(), default=0)
     if most > 0:
         chosen = next(source for source, ms in covered.items() if ms >= AS_WELL * most)
     else:
-        chosen = _first_present(told)
-    return chosen, told.get(chosen, ())
+        chosen = _first_present(by_source)
+    return chosen, by_source.get(chosen, ())
 
 
-def newest(told: Mapping[Source, Sequence[T]]) -> tuple[Source, Sequence[T]]:
-    """The source that told a value last, as current state takes it; of equal ones the first, polls before records."""
-    last = {source: _last(points) for source, points in sorted(told.items())}
+def newest(by_source: Mapping[Source, Sequence[T]]) -> tuple[Source, Sequence[T]]:
+    """The source with the newest value, as current state takes it; of equal ones the first, polls before records."""
+    last = {source: _last(points) for source, points in sorted(by_source.items())}
     latest = max(last.values(), default=_NEVER)
     chosen = Source.POLL if latest == _NEVER else next(source for source, ts in last.items() if ts == latest)
-    return chosen, told.get(chosen, ())
+    return chosen, by_source.get(chosen, ())
 
 
-def _first_present(told: Mapping[Source, Sequence[T]]) -> Source:
-    """Without intervals: the first that has any value, else the polls, whose absences say that it was asked for."""
-    return next((source for source in sorted(told) if _last(told[source]) != _NEVER), Source.POLL)
+def _first_present(by_source: Mapping[Source, Sequence[T]]) -> Source:
+    """Without intervals: the first source that has any value, else the polls, whose absences have reasons."""
+    return next((source for source in sorted(by_source) if _last(by_source[source]) != _NEVER), Source.POLL)
 
 
 def _covered(points: Sequence[SourcePoint], since: int) -> int:

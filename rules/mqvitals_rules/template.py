@@ -1,8 +1,9 @@
-"""The words of an alert: a rule's summary with the values of its object filled in.
+"""Templates of alert summaries and MQSC commands, and values as people read them.
 
-``{metric}`` is a metric of the object, ``{kind.metric}`` one of a related object, ``{metric|metric}`` the first of them that has a value, ``{parameter}`` a threshold; ``{name}`` and ``{owner}`` are the two halves
-of the object's name. ``[[..., {metric}]]`` is an aside: it is left out unless it shows a value that differs from those before it. Values come with their units, states by their names, absent values with their reason. The result is plain text without
-control characters: names and texts of MQ are data. In an MQSC command the names stand as MQSC wants them.
+``{metric}`` is a metric of the object, ``{kind.metric}`` one of a related object, ``{metric|metric}`` the first that has a
+value, ``{parameter}`` a threshold; ``{name}`` and ``{owner}`` are the parts of the object's name. ``[[..., {metric}]]`` is
+left out unless it shows a value that differs from those before it. The result is plain text without control characters;
+in an MQSC command names are quoted where MQSC needs it.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class _MetricField(NamedTuple):
 
 
 class _Aside(NamedTuple):
-    """What is shown only where a value in it differs from those before it."""
+    """A part that is shown only where a value in it differs from those before it."""
 
     parts: tuple[str | _MetricField, ...]
 
@@ -73,30 +74,30 @@ class Template:
     def fill(self, name: ObjectName, lookup: Lookup) -> str:
         """The text for one object."""
         words: list[str] = []
-        told: set[str] = set()
+        seen: set[str] = set()
         for part in self._parts:
             if isinstance(part, _Aside):
-                words += self._aside(part, name, lookup, told)
+                words += self._aside(part, name, lookup, seen)
             else:
-                words.append(self._word(part, name, lookup, told))
+                words.append(self._word(part, name, lookup, seen))
         return printable("".join(words))
 
-    def _word(self, part: str | _MetricField, name: ObjectName, lookup: Lookup, told: set[str]) -> str:
+    def _word(self, part: str | _MetricField, name: ObjectName, lookup: Lookup, seen: set[str]) -> str:
         if isinstance(part, _MetricField):
             word = _field_text(part, lookup)
-            told.add(word)
+            seen.add(word)
             return word
         if part in _NAMES:
             text = name.name if part == "{name}" else name.owner
             return mqsc_name(text) if self._mqsc else text
         return part
 
-    def _aside(self, aside: _Aside, name: ObjectName, lookup: Lookup, told: set[str]) -> list[str]:
+    def _aside(self, aside: _Aside, name: ObjectName, lookup: Lookup, seen: set[str]) -> list[str]:
         new = False
         for part in aside.parts:
             if isinstance(part, _MetricField) and not isinstance(lookup(part.kind, part.metric.name), Absence):
-                new = new or _field_text(part, lookup) not in told
-        return [self._word(part, name, lookup, told) for part in aside.parts] if new else []
+                new = new or _field_text(part, lookup) not in seen
+        return [self._word(part, name, lookup, seen) for part in aside.parts] if new else []
 
 
 def compile_template(
@@ -108,7 +109,7 @@ def compile_template(
     *,
     mqsc: bool = False,
 ) -> tuple[Template, list[Problem]]:
-    """Check a template's names and keep what is constant. ``values`` are the parameters' values now, ``mqsc`` says that it is a command."""
+    """Compile a template and check its names. ``values`` are the values of the parameters; ``mqsc``: the text is a command."""
     whole: list[str | _MetricField | _Aside] = []
     within: list[str | _MetricField] = []
     # Of the whole text, or of the aside under way, which begins at ``begun``.
@@ -159,7 +160,7 @@ def compile_template(
     parts.append(str(text[end:]))
     if begun is not None:
         problems.append(Problem(text.at(begun), "", "an aside begins here and does not end: add ]]"))
-    # Blanks of the same length in the place of the fields leave the braces that belong to none.
+    # With blanks in place of the fields only braces that belong to none are left.
     rest = _FIELD.sub(lambda match: " " * len(match[0]), text)
     problems += [
         Problem(text.at(match.start()), "", f"a {match[0]} alone: write {{metric}}, with both braces")
@@ -202,17 +203,17 @@ def format_value(metric: Metric, value: Reported) -> str:
 
 
 _UNITS = {"pct": " %", "per_s": "/s", "count": "", "number": "", "": ""}
-"""Units that read differently, or are clear without a word."""
+"""Units that are shown in another form, or not at all."""
 
 
 def with_unit(value: float, unit: str) -> str:
-    """A number in its own unit, as it is written in a file: ``4 %``, ``5000 us``, ``0.9``; at most two decimals."""
+    """A number in its own unit, as a file has it: ``4 %``, ``5000 us``, ``0.9``; at most two decimals."""
     number = f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
     return number + _UNITS.get(unit, f" {unit}")
 
 
 def format_quantity(value: float, unit: str) -> str:
-    """A number in words for people: ``with_unit``, but ``88.6 ms`` for ``88626 us``, ``12 days`` for ``1036800 s``, ``5 GiB`` for its bytes.
+    """A number as people read it: ``with_unit``, but ``88.6 ms`` for ``88626 us``, ``12 days`` for ``1036800 s``, ``5 GiB``.
 
     Counts keep all their digits, as MQ's own displays show them.
     """
@@ -236,5 +237,5 @@ def mqsc_name(name: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Without control characters and other things that do not print, each replaced by one blank."""
+    """``text`` with each control or other unprintable character replaced by a blank."""
     return text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)

@@ -1,4 +1,4 @@
-"""Moments: milliseconds since 1970 UTC inside, ISO 8601 in UTC outside."""
+"""Timestamps: milliseconds since 1970 UTC inside the product, ISO 8601 in UTC outside."""
 
 from __future__ import annotations
 

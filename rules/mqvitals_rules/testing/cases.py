@@ -11,7 +11,7 @@ from mqvitals_config.decoder import decode
 from mqvitals_config.facts import FactSettings
 from mqvitals_config.problem import ConfigError, LocatedText, Place, Problem, did_you_mean
 from mqvitals_config.scalars import DURATION_FORM, format_duration, parse_duration
-from mqvitals_config.schema import Convert
+from mqvitals_config.schema import Convert, Duration
 from mqvitals_config.settings import RuleSettings
 from mqvitals_config.settings import ThresholdSettings as ThresholdEntry
 from mqvitals_rules.facts import Fact, declared_facts
@@ -41,14 +41,13 @@ def _as_written(text: LocatedText) -> LocatedText:
     return text
 
 
-Duration = Annotated[int, Convert(parse_duration, expected=DURATION_FORM)]
 At = Annotated[Moment, Convert(_moment, expected=DURATION_FORM)]
 Series = Annotated[LocatedText, Convert(_as_written, expected="a series of values", raw=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class FiringEntry:
-    """An alert that must be firing. ``object`` is what the alert is about, or what its rule judges; without it any will do.
+    """An alert that must be firing. ``object`` is what the alert is about, or what its rule evaluates; without it any counts.
 
     ``cause`` is the rule whose alert must explain it.
     """
@@ -61,10 +60,10 @@ class FiringEntry:
 
 @dataclass(frozen=True, slots=True)
 class ExpectEntry:
-    """What must hold after the poll at ``at``. What is not named is not judged.
+    """What must hold after the poll at ``at``. What is not named is not checked.
 
-    ``firing`` names alerts that are firing, every one of them if ``exact`` (and when it is written and empty: nothing is firing);
-    ``not_firing`` rules that have none; ``unknown`` rules that cannot be judged for some object; ``known`` those that can be judged for all.
+    ``firing`` names alerts that are firing, every one of them if ``exact`` (empty: nothing is firing); ``not_firing`` rules
+    without a firing alert; ``unknown`` rules whose verdict is unknown for some object; ``known`` those with a verdict for all.
     """
 
     at: At
@@ -97,9 +96,9 @@ class MessageEntry:
 class TestEntry:
     """One test. A series that is shorter than the longest of its test goes on with its last value.
 
-    What only SMF tells comes as the SMF record of the interval that ends at the poll; with ``records`` also what polls could tell, and an
-    object without anything else is not polled. ``console`` holds the messages of each owner whose console is followed. ``exact`` is for
-    the expectations that do not say.
+    Metrics of SMF alone come as the record of the interval that ends at the poll; with ``records`` also those that polls
+    have too, and an object without any other is not polled. ``console`` holds the messages of each owner whose console is
+    followed. ``exact`` is the default of the expectations.
     """
 
     __test__ = False
@@ -117,7 +116,7 @@ class TestEntry:
 
 @dataclass(frozen=True, slots=True)
 class TestFile:
-    """The whole file. ``exact`` is for the tests that do not say."""
+    """The whole file. ``exact`` is the default of the tests."""
 
     __test__ = False
 
@@ -204,8 +203,7 @@ class _Reader:
         thresholds, found = thresholds_of(RuleSettings(thresholds=entry.thresholds), dict(self._rules))
         self.problems += found
         messages = {
-            str(owner): tuple(filter(None, (self._message(each) for each in told)))
-            for owner, told in entry.console.items()
+            str(owner): tuple(filter(None, map(self._message, messages))) for owner, messages in entry.console.items()
         }
         if entry.interval <= 0:
             self._refuse(entry.name.place, f"{self._key}.interval", "the interval must be longer than 0s")

@@ -1,7 +1,7 @@
-"""What tests exercise: of each rule, whether it was expected to fire and not to, and which sides of its conditions came up.
+"""Coverage of rule tests: of each rule, whether tests expect it to fire and not to, and which truths its conditions had.
 
-A test counts for the rules that it names, and for all where it says exactly what must be firing. A condition's side counts where the
-engine asks for it: that of ``clear`` while an alert is open, those of severities and commands while the rule's own condition holds.
+A test counts for the rules that it names, and for all where it gives exactly what must be firing. A condition counts where
+the engine needs it: ``clear`` while an alert is open, severities and commands while the rule's own condition holds.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SIDES: tuple[bool | None, ...] = (True, False, None)
 
 @dataclass(slots=True)
 class Condition:
-    """A condition of a rule, or an operand of ``and`` or ``or`` in one: ``where`` in the rule it stands, and the ``sides`` that came up."""
+    """A condition of a rule, or an operand of ``and`` or ``or`` in one: its key in the rule, and the truths it had."""
 
     where: str
     text: str
@@ -30,13 +30,13 @@ class Condition:
 
     @property
     def missing(self) -> tuple[bool | None, ...]:
-        """The sides that never came up."""
+        """The truths it never had."""
         return tuple(side for side in SIDES if side not in self.sides)
 
 
 @dataclass(slots=True)
 class RuleCoverage:
-    """What tests exercised of one rule. ``fires``, ``silent``, ``unknown``: some test expects it to be so."""
+    """What tests exercise of one rule. ``fires``, ``silent``, ``unknown``: whether some test expects that."""
 
     rule: str
     conditions: tuple[Condition, ...]
@@ -52,7 +52,7 @@ class RuleCoverage:
 
 
 class Coverage:
-    """Collects what tests exercise of some of the rules that they see, ``of``: of those it is told to ``want``."""
+    """Collects what tests exercise of the rules ``of`` that are selected by ``want``."""
 
     def __init__(self, of: RuleSet) -> None:
         self.of = of
@@ -73,13 +73,13 @@ class Coverage:
         """All rules, in the order of their files."""
         return tuple(self._rules.values())
 
-    def watch(self, test: RuleTest, game: RuleTestRun) -> Observer:
-        """Take note of a test's expectations, and of what comes up while it is played."""
+    def watch(self, test: RuleTest, run: RuleTestRun) -> Observer:
+        """Note a test's expectations; the observer notes the truths of conditions while the test runs."""
         exact = any(expected.exact and expected.entry.firing is not None for expected in test.expectations)
         counted = {name: found for name, found in self._rules.items() if exact or name in test.rules}
         for found in counted.values():
             _note(found, test)
-        return Observer(self, counted, game)
+        return Observer(self, counted, run)
 
     def parts(self, form: Form) -> dict[str, list[Expression]]:
         """The conditions of a rule with their operands, by where they stand in it."""
@@ -91,26 +91,26 @@ class Coverage:
 
 
 class Observer:
-    """Sees one test being played."""
+    """Notes the truths of conditions while one test runs."""
 
-    def __init__(self, coverage: Coverage, counted: dict[str, RuleCoverage], game: RuleTestRun) -> None:
+    def __init__(self, coverage: Coverage, counted: dict[str, RuleCoverage], run: RuleTestRun) -> None:
         self._coverage = coverage
         self._counted = counted
-        self._game = game
+        self._run = run
         self._open: frozenset[tuple[str, ObjectName]] = frozenset()
 
     def look(self, snapshot: Snapshot) -> None:
-        """A snapshot has been judged."""
+        """Called after the engine has evaluated a snapshot."""
         for name in dict.fromkeys(reading.object for reading in snapshot.readings):
-            state = self._game.state(name)
+            state = self._run.state(name)
             if state is None:
                 continue
-            scene = self._game.scene(state)
-            for form in self._game.rules.forms(name):
+            scene = self._run.scene(state)
+            for form in self._run.rules.forms(name):
                 found = self._counted.get(form.id)
                 if found is not None:
                     self._judge(found, form, scene, was_open=(form.id, name) in self._open)
-        self._open = frozenset((alert.key.rule, alert.scope) for alert in self._game.alerts)
+        self._open = frozenset((alert.key.rule, alert.scope) for alert in self._run.alerts)
 
     def _judge(self, found: RuleCoverage, form: Form, scene: Scene, *, was_open: bool) -> None:
         parts = self._coverage.parts(form)
@@ -147,7 +147,7 @@ def _note(found: RuleCoverage, test: RuleTest) -> None:
 
 
 def _written(form: Form) -> Iterator[tuple[str, Expression]]:
-    """Where each condition stands in the rule's file."""
+    """Each condition with its key in the rule's file."""
     yield "when", form.when
     if form.clear is not None:
         yield "clear.when", form.clear

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _RECORD = "SMF"
 """The probe of the records of a test."""
 _NO_RECORD = (Absence.NO_ANSWER, Absence.NEEDS_SMF)
-"""Of what a record would tell: that no record came."""
+"""Values of a test that mean that no record came."""
 
 
 class RuleTestRun:
@@ -50,7 +50,7 @@ class RuleTestRun:
         self._owners = tuple(dict.fromkeys(name.owner for name in test.objects))
 
     def snapshots(self, poll: int) -> Iterator[Snapshot]:
-        """Play a poll: what each owner says, after it has been judged."""
+        """Run one poll: the snapshot of each owner, after the engine has evaluated it."""
         self.now = BEGIN + poll * self._test.interval_ms
         for owner in self._owners:
             snapshot = self._snapshot(owner, poll)
@@ -66,11 +66,11 @@ class RuleTestRun:
 
     @property
     def unknown(self) -> frozenset[str]:
-        """The rules that cannot be judged for some object."""
+        """The rules whose verdict is unknown for some object."""
         return frozenset[str]().union(*self._unknown.values())
 
     def scene(self, state: ObjectState) -> Scene:
-        """What a rule sees that judges an object now."""
+        """The context in which rules evaluate an object now."""
         self._scene.enter(state, self.now)
         return self._scene
 
@@ -79,14 +79,14 @@ class RuleTestRun:
         return self._engine.world.state(name)
 
     def finding(self, form: Form, name: ObjectName) -> Finding | None:
-        """What a rule says of an object now; None of an object that nothing was told of."""
+        """The verdict of a rule for an object now; None without a reading of the object."""
         state = self.state(name)
         if state is None:
             return None
         return find(form, self.rules.kinds, self._engine.world, self._history, state, self.now)
 
     def judged(self, rule: str) -> Iterator[Finding]:
-        """What a rule says now of each object that it is in force for."""
+        """The verdicts of a rule now, for each object that it is in force for."""
         for name in self._test.objects:
             for form in self.rules.forms(name):
                 if form.id == rule and (found := self.finding(form, name)) is not None:
@@ -100,20 +100,22 @@ class RuleTestRun:
             if name.owner == owner:
                 kind = kinds[name.kind]
                 group = group or kind.of_group
-                told = {metric: values[min(poll, len(values) - 1)] for metric, values in metrics.items()}
-                readings += self._readings(name, kind, told, poll)
+                values_now = {metric: values[min(poll, len(values) - 1)] for metric, values in metrics.items()}
+                readings += self._readings(name, kind, values_now, poll)
         return Snapshot(owner, group, poll + 1, self.now, tuple(readings))
 
-    def _readings(self, name: ObjectName, kind: Kind, told: Mapping[str, Reported], poll: int) -> Iterator[Reading]:
+    def _readings(
+        self, name: ObjectName, kind: Kind, values_now: Mapping[str, Reported], poll: int
+    ) -> Iterator[Reading]:
         test = self._test
-        recorded = {metric for metric in told if _from_record(kind, metric, test)}
-        polled = {metric: value for metric, value in told.items() if metric not in recorded}
+        recorded = {metric for metric in values_now if _from_record(kind, metric, test)}
+        polled = {metric: value for metric, value in values_now.items() if metric not in recorded}
         if polled:
             answered = any(value is not Absence.NO_ANSWER for value in polled.values())
             interval = test.interval_ms if poll else None
             values = with_derived(name.kind, polled)
             yield Reading(name, kind.poll, self.now, values, interval, answered=answered)
-        record = {metric: told[metric] for metric in recorded if told[metric] not in _NO_RECORD}
+        record = {metric: values_now[metric] for metric in recorded if values_now[metric] not in _NO_RECORD}
         if record:
             # The record of the interval that ends at this poll.
             values = with_derived(name.kind, record)
@@ -128,12 +130,12 @@ def _from_record(kind: Kind, name: str, test: RuleTest) -> bool:
 _TRUTH = {True: "true", False: "false", None: "unknown"}
 
 MOST_REASONS = 3
-"""So many objects of a rule are explained in one failure."""
+"""Objects of a rule that are explained in one failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleTestFailure:
-    """An expectation that does not hold: of which test, ``at`` how many ms of it, what was expected, what was, and why that was so."""
+    """An expectation that does not hold: the test, the time ``at`` in it (ms), what was expected, what was found, and why."""
 
     place: Place
     test: str
@@ -153,15 +155,15 @@ class RuleTestFailure:
 class ExpectationCheck:
     """One expectation of a test at its moment."""
 
-    def __init__(self, test: str, expected: Expectation, game: RuleTestRun) -> None:
+    def __init__(self, test: str, expected: Expectation, run: RuleTestRun) -> None:
         self._test = test
         self._expected = expected
-        self._game = game
+        self._run = run
 
     def failures(self) -> Iterator[RuleTestFailure]:
         """Every difference."""
         entry = self._expected.entry
-        left = [alert for alert in self._game.alerts if alert.state is AlertState.FIRING]
+        left = [alert for alert in self._run.alerts if alert.state is AlertState.FIRING]
         firing = tuple(left)
         for each in entry.firing or ():
             alert = _found(each, left)
@@ -182,10 +184,10 @@ class ExpectationCheck:
             expected = f"{rule} not firing"
             yield from (self._firing(rule.place, expected, alert) for alert in firing if alert.key.rule == rule)
         for rule in entry.unknown:
-            if rule not in self._game.unknown:
+            if rule not in self._run.unknown:
                 yield self._known(rule)
         for rule in entry.known:
-            if rule in self._game.unknown:
+            if rule in self._run.unknown:
                 yield self._unknown(rule)
 
     def _failure(self, place: Place, expected: str, actual: str, why: str) -> RuleTestFailure:
@@ -193,33 +195,35 @@ class ExpectationCheck:
 
     def _not_firing(self, each: FiringEntry) -> RuleTestFailure:
         where = "" if each.object is None else f" on {each.object}"
-        alerts = [alert for alert in self._game.alerts if _is_of(each, alert)]
+        alerts = [alert for alert in self._run.alerts if _is_of(each, alert)]
         actual = "it is not firing"
         if alerts and alerts[0].state is AlertState.PENDING:
             alert = alerts[0]
             actual = f"it is pending, after {alert.true_polls} poll{'s' * (alert.true_polls != 1)} that counted"
-        findings = self._game.judged(each.rule)
-        rule = self._game.rules.rule(each.rule)
+        findings = self._run.judged(each.rule)
+        rule = self._run.rules.rule(each.rule)
         if each.object is not None and rule is not None:
             findings = (
                 found
                 for found in findings
                 if each.object in (str(found.name), str(ObjectName(found.name.owner, rule.about)))
             )
-        of = each.object or "an object that it judges"
-        why = _why(findings) or f"at this poll the test tells nothing of {of}"
+        of = each.object or "an object that it evaluates"
+        why = _why(findings) or f"at this poll the test has no value of {of}"
         return self._failure(each.rule.place, f"{each.rule} firing{where}", actual, why)
 
     def _why_not(self, each: FiringEntry, alert: Alert) -> str:
         """Why no alert of the rule that should explain this one does."""
-        rule = self._game.rules.rule(each.rule)
+        rule = self._run.rules.rule(each.rule)
         if rule is not None and each.cause not in rule.causes:
             return f"{each.rule} does not name {each.cause} under caused_by"
-        firing = {other.key.rule for other in self._game.alerts if other.state is AlertState.FIRING}
+        firing = {other.key.rule for other in self._run.alerts if other.state is AlertState.FIRING}
         if each.cause not in firing:
             return f"{each.cause} is not firing"
         return (
-            f"nothing that {each.cause} fires about is told to belong to {alert.scope}" if alert.cause is None else ""
+            f"no object that {each.cause} fires about is known to belong to {alert.scope}"
+            if alert.cause is None
+            else ""
         )
 
     def _severity(self, each: FiringEntry, alert: Alert) -> RuleTestFailure:
@@ -238,15 +242,15 @@ class ExpectationCheck:
             rule.place,
             f"{rule} unknown for some object",
             "it is known for all",
-            _why(self._game.judged(rule)) or "it judges none of the objects",
+            _why(self._run.judged(rule)) or "it evaluates none of the objects",
         )
 
     def _unknown(self, rule: LocatedText) -> RuleTestFailure:
-        findings = [found for found in self._game.judged(rule) if found.when.truth is None]
+        findings = [found for found in self._run.judged(rule) if found.when.truth is None]
         return self._failure(rule.place, f"{rule} known for all objects", "it is unknown for some", _why(findings))
 
     def _of(self, alert: Alert) -> Iterator[Finding]:
-        return (found for found in self._game.judged(alert.key.rule) if found.name == alert.scope)
+        return (found for found in self._run.judged(alert.key.rule) if found.name == alert.scope)
 
 
 def _found(entry: FiringEntry, alerts: Iterable[Alert]) -> Alert | None:
@@ -263,7 +267,7 @@ def _is_of(entry: FiringEntry, alert: Alert) -> bool:
 
 
 def _why(findings: Iterable[Finding], *, severity: bool = False) -> str:
-    """The condition with its values, and what it comes to, of the first objects."""
+    """The condition with its values and its truth, of the first objects."""
     texts: list[str] = []
     for found in findings:
         if len(texts) == MOST_REASONS:
@@ -279,20 +283,20 @@ def _why(findings: Iterable[Finding], *, severity: bool = False) -> str:
 
 
 def run_test(test: RuleTest, rules: RuleSet, coverage: Coverage | None = None) -> list[RuleTestFailure]:
-    """Play one test; every expectation that does not hold. ``coverage`` takes note of what the test exercises."""
-    game = RuleTestRun(test, rules)
-    watch = None if coverage is None else coverage.watch(test, game)
+    """Run one test; returns every expectation that does not hold. ``coverage`` notes what the test exercises."""
+    run = RuleTestRun(test, rules)
+    watch = None if coverage is None else coverage.watch(test, run)
     failures: list[RuleTestFailure] = []
     for poll in range(test.polls):
-        for snapshot in game.snapshots(poll):
+        for snapshot in run.snapshots(poll):
             if watch is not None:
                 watch.look(snapshot)
         for expected in test.expectations:
             if expected.poll == poll:
-                failures += ExpectationCheck(test.name, expected, game).failures()
+                failures += ExpectationCheck(test.name, expected, run).failures()
     return failures
 
 
 def run_tests(path: str, text: str, rules: RuleSet) -> list[RuleTestFailure]:
-    """Play every test of a file; what fails. Raises ConfigError as ``decode_tests``."""
+    """Run every test of a file; returns what fails. Raises ConfigError as ``decode_tests``."""
     return [failure for test in decode_tests(path, text, rules) for failure in run_test(test, rules)]

@@ -1,6 +1,6 @@
-"""Applications as class 3 accounting tells of them: what one job or transaction did with one queue.
+"""Applications, from class 3 accounting: what one job or transaction did with one queue.
 
-Times are totals of the record's interval, to be divided by the calls; a rule writes ``get_et_us / get_n``.
+Times are totals of the record's interval; divide them by the calls, as in ``get_et_us / get_n``.
 """
 
 # fmt: off
@@ -13,7 +13,7 @@ _INDEX = {"NONE": 0, "MSGID": 1, "CORRELID": 2, "TOKEN": 4, "GROUPID": 5}
 _DISPOSITION = {"QMGR": 0, "COPY": 1, "SHARED": 2, "GROUP": 3, "PRIVATE": 4}
 QUEUE_TYPES = {"LOCAL": 1, "MODEL": 2, "ALIAS": 3, "REMOTE": 6, "CLUSTER": 7, "TOPIC": 8}
 GENERATED_PREFIXES = ("AMQ.", "CSQ.")
-"""How the names of queues begin that are made when a model is opened, unless the program wants another name."""
+"""Default prefixes of the names of dynamic queues."""
 
 _DECLARED = (
     text("selector", "message selector that its gets use", platform="zos", declared=True),
@@ -82,7 +82,7 @@ APPLICATION_KIND = Kind(
         counter("open_suspend_us", "us", "time that MQOPEN was suspended", smf="OPENSUET"),
         counter("sel_count", "count", "gets with a selector", smf="SELCOUNT"),
         gauge("sel_maxlen", "bytes", "longest selector", smf="SELMAXLN"),
-        counter("valid_gets", "count", "gets that brought a message", smf="VALIDGET"),
+        counter("valid_gets", "count", "gets that returned a message", smf="VALIDGET"),
         counter("valid_puts", "count", "puts that took a message", smf="VALIDPUT"),
         counter("put_bytes", "bytes", "bytes put", smf="PUTBYTES"),
         counter("get_bytes", "bytes", "bytes got", smf="GETBYTES"),

@@ -1,4 +1,4 @@
-"""Channels: their state and counters while they run, and what their definition says."""
+"""Channels: state and counters while they run, and their definition."""
 
 # fmt: off
 from __future__ import annotations
@@ -212,11 +212,11 @@ _WHEN = answer(
 
 _DEFINITION = answer(
     "INQUIRE_CHANNEL",
-    text("description", "what the definition says it is for",
+    text("description", "description in the definition",
          pcf="MQCACH_DESC", mqsc="DESCR"),
     state("qsg_disp", DISPOSITION, "where the definition lives",
           pcf="MQIA_QSG_DISP", mqsc="QSGDISP", platform="zos"),
-    state("default_disposition", RUN_DISPOSITION, "how it runs unless told otherwise",
+    state("default_disposition", RUN_DISPOSITION, "how it runs unless the start command asks otherwise",
           pcf="MQIACH_DEF_CHANNEL_DISP", mqsc="DEFCDISP", platform="zos"),
     state("protocol", PROTOCOL, "network protocol",
           pcf="MQIACH_XMIT_PROTOCOL_TYPE", mqsc="TRPTYPE"),

@@ -29,8 +29,8 @@ figure (`_us`, `_s`, `_pct`, `_bytes`). Further endings:
 | Ending | |
 |---|---|
 | `_short`, `_long` | MQ's average over recent activity, and over a longer time |
-| `_defined` | what the definition says, where the plain name is the value in effect |
-| `_ts` | a date and time as the queue manager tells it, in its own time zone |
+| `_defined` | the value in the definition, where the plain name is the value in effect |
+| `_ts` | a date and time as the queue manager reports it, in its own time zone |
 | `_age_s` | how long ago that was |
 
 | Type | |
@@ -42,36 +42,36 @@ figure (`_us`, `_s`, `_pct`, `_bytes`). Further endings:
 
 ## Absent values
 
-A value is there, or it is absent and says why. Absent is never zero and never good; a rule that needs an absent value
-says *unknown* rather than fire or stay silent.
+A value is present, or it is absent with a reason. Absent is never zero and never good; a rule that needs an absent value
+is *unknown* rather than true or false.
 
 """
 
 _REASONS: Mapping[Absence, str] = {
     Absence.NOT_COLLECTED: "monitoring is off for the object (MONQ, MONCHL)",
-    Absence.NOT_ON_ZOS: "z/OS does not tell this",
-    Absence.NOT_ON_DISTRIBUTED: "only z/OS tells this",
+    Absence.NOT_ON_ZOS: "z/OS does not report this",
+    Absence.NOT_ON_DISTRIBUTED: "only z/OS reports this",
     Absence.NOT_AUTHORISED: "the command was refused",
-    Absence.NOT_ASKED: "no command that would tell it has been sent yet",
+    Absence.NOT_ASKED: "no command that reports it has been sent yet",
     Absence.NOT_RETURNED: "the answer came and did not hold it",
-    Absence.NO_ANSWER: "it was asked for, and no answer or only a part came",
+    Absence.NO_ANSWER: "it was requested, and no answer or only a part came",
     Absence.UNREACHABLE: "there was no connection",
-    Absence.STALE: "the newest value is too old to be believed",
-    Absence.NEEDS_SMF: "no command tells it; it stands in [SMF records](smf.md), and none have been read",
-    Absence.NEEDS_STATISTICS: "it stands in statistics messages of distributed queue managers, and none have been read",
-    Absence.NEEDS_CONSOLE: "it stands in [console messages](console.md), and none of its queue manager are followed",
-    Absence.NOT_DECLARED: "only the configuration can tell it, and does not",
-    Absence.NOT_LIVE: "it is about the agent's own calls of MQ, which a recording does not tell",
-    Absence.TIME_ZONE_UNKNOWN: "ages need the queue manager's time zone, which is neither configured nor found out yet",
+    Absence.STALE: "the newest value is too old",
+    Absence.NEEDS_SMF: "no command reports it; it is in [SMF records](smf.md), and none have been read",
+    Absence.NEEDS_STATISTICS: "it is in statistics messages of distributed queue managers, and none have been read",
+    Absence.NEEDS_CONSOLE: "it is in [console messages](console.md), and none of its queue manager are followed",
+    Absence.NOT_DECLARED: "only the configuration can have it, and does not",
+    Absence.NOT_LIVE: "it is about the agent's own calls of MQ, which a recording does not hold",
+    Absence.TIME_ZONE_UNKNOWN: "ages need the queue manager's time zone, which is neither configured nor derived yet",
     Absence.FIRST_READING: "an increase needs two polls",
     Absence.RESET: "the counter began again, or passed 999,999,999",
-    Absence.RESTARTED: "the queue manager was started again: increases of the two intervals of SMF records after that are no measure",
+    Absence.RESTARTED: "the queue manager was restarted: increases of the two intervals of SMF records after that mislead",
     Absence.SATURATED: "the counter stays at 999,999,999",
     Absence.OUT_OF_RANGE: "more than 64 bits can hold, or nothing can count to: the answer or the record is damaged",
     Absence.INACTIVE: "the channel is inactive and has no figures",
     Absence.OFFLINE: "the page set is offline",
     Absence.NOT_IN_USE: "the page set has no pages, or the buffer pool no buffers",
-    Absence.NOTHING_TO_TELL: "it has not happened yet, or there is nothing it could be said of",
+    Absence.NOTHING_TO_TELL: "it has not happened yet, or there is nothing it applies to",
     Absence.WINDOW: "the history does not reach back far enough",
 }
 

@@ -21,7 +21,7 @@ class MetricType(Enum):
 
 
 class Absence(Enum):
-    """Why a value is absent. The word is shown to people; absent is never zero and never good."""
+    """Why a value is absent: the words on screens. Absent is never zero and never good. The store keeps member names."""
 
     NOT_COLLECTED = "not collected"  # monitoring is switched off for it (MONQ, MONCHL)
     NOT_ON_ZOS = "not on z/OS"
@@ -33,10 +33,10 @@ class Absence(Enum):
     UNREACHABLE = "queue manager unreachable"
     STALE = "stale"
     NEEDS_SMF = "needs SMF"
-    NEEDS_STATISTICS = "needs statistics messages"  # the same of a distributed queue manager
+    NEEDS_STATISTICS = "needs statistics messages"  # what records are to z/OS, of a distributed queue manager
     NEEDS_CONSOLE = "needs console messages"  # no console of the queue manager is followed
-    NOT_LIVE = "not a living connection"  # a recording does not tell what befell the agent itself
-    NOT_DECLARED = "not declared"  # a fact that only the configuration can tell
+    NOT_LIVE = "not a living connection"  # a recording has nothing about the agent's own calls
+    NOT_DECLARED = "not declared"  # a fact that only the configuration has
     TIME_ZONE_UNKNOWN = "time zone unknown"
     FIRST_READING = "first reading"  # a counter needs two
     RESET = "counter was reset or wrapped"
@@ -49,7 +49,7 @@ class Absence(Enum):
     NOTHING_TO_TELL = "none"  # a blank date, an empty queue's oldest message
     WINDOW = "not enough history"  # a window function's window is not covered
 
-    # Each is one object, equal to itself alone. Enum's own hash is a Python function, called for every value that is looked up among special ones.
+    # Each member is one object. Enum's own hash is a Python function, called for every look-up among special values.
     __hash__ = object.__hash__
 
 
@@ -69,19 +69,18 @@ def within_range(value: Reported) -> Reported:
 class Metric:
     """One thing MQ reports, or that is computed or declared.
 
-    ``pcf`` names the parameter (``MQIA_CURRENT_Q_DEPTH``), with ``[0]`` or ``[1]`` for the short-term and long-term
-    half of a pair as z/OS orders them, or a date's and its time's, separated by a blank. ``command`` names the answer
-    that fills it (``INQUIRE_Q_STATUS``). ``smf`` names the SMF field, or says with several how they combine
-    (``QPSTCBSL/QPSTNBUF``); ``mqsc`` the MQSC keyword; ``since`` the first command level, 0 when it always existed.
-    ``values`` are the names of a state. ``special`` maps reported numbers that mean absence. A metric whose only source
-    is ``smf`` is absent as "needs SMF" until records are read. ``statistics`` names the parameter of a statistics message, by
-    which distributed queue managers tell the same: ``[0]`` and ``[1]`` are the non-persistent and the persistent half of a pair,
-    without either both are added. What only such a message tells needs statistics messages. ``computed`` says in words how the product derives it: a
-    probe has code of its own for it, and ``pcf`` then names what it starts from. ``declared`` is true when it comes
-    from the configuration, with ``default`` when undeclared (a state's number; None: absent as "not declared"), and ``defaults`` of
-    single objects by their names. ``needed``: a comparison with it is unknown until it is declared; with other facts that have no
-    default it is left out. A fact with ``derived_from`` is never declared itself: ``derive`` returns it from the declared values
-    of an object, None where they are too few.
+    ``pcf``: the parameter (``MQIA_CURRENT_Q_DEPTH``), with ``[0]`` or ``[1]`` for the short-term and long-term half of a
+    pair as z/OS orders them; or those of a date and its time, separated by a blank. ``command``: the answer that fills it
+    (``INQUIRE_Q_STATUS``). ``mqsc``: the MQSC keyword. ``since``: the first command level, 0 when it always existed.
+    ``smf``: the SMF field, or how several combine (``QPSTCBSL/QPSTNBUF``). ``statistics``: the parameter of a statistics
+    message of a distributed queue manager; ``[0]`` and ``[1]`` are the non-persistent and the persistent half of a pair,
+    without an index both are added.
+    ``values``: the names of a state. ``special``: reported numbers that mean absence. ``computed``: how the product
+    derives it, in words; a probe has code for it, and ``pcf`` names what it starts from.
+    ``declared``: it comes from the configuration, with ``default`` when undeclared (a state's number; None: absent as "not
+    declared") and ``defaults`` of single objects by name. ``needed``: a comparison with it is unknown until it is declared;
+    with other facts that have no default it is left out. ``derived_from``: a fact that is never declared itself; ``derive``
+    returns it from the declared values of an object, None where they are too few.
     """
 
     name: str
@@ -126,8 +125,8 @@ class Kind:
     """A kind of object and its metrics.
 
     ``poll`` names the answer whose arrival counts as one poll of an object of this kind: ``INQUIRE_...``,
-    ``CONNECTION`` for the attempt to reach a queue manager itself, ``COMMAND`` for what became of one form of
-    command (kind ``agent``), or ``STORE`` for a look of the agent at its own store.
+    ``CONNECTION`` for the attempt to reach a queue manager itself, ``COMMAND`` for the outcome of one form of command
+    (kind ``agent``), or ``STORE`` for a measurement of the agent's own store.
     A kind with ``single`` has one object per queue manager or group, whose name has two parts (``QM01/log``).
     ``sets`` are named groups of one state metric's values, usable after ``in``: name -> (metric, value names).
     ``facts`` is the section of the configuration's facts that declares its objects; empty: nothing is declared of them.
@@ -168,7 +167,7 @@ ONLY_ZOS = frozenset(
 
 
 class MetricSource(TypedDict, total=False):
-    """Where a metric comes from and what may be said about it; the fields of Metric that have a default."""
+    """Where a metric comes from, and its properties: the fields of Metric that have a default."""
 
     pcf: str
     command: str
@@ -238,7 +237,7 @@ STATISTICS: StateNames = {"QMGR": -3, "NONE": -1, "OFF": 0, "ON": 1}
 EVENTS: StateNames = {"DISABLED": 0, "ENABLED": 1, "EXCEPTION": 2, "NODISPLAY": 3}
 """MQEVR."""
 DISPOSITION: StateNames = {"QMGR": 0, "COPY": 1, "SHARED": 2, "GROUP": 3, "PRIVATE": 4, "LIVE": 6}
-"""MQQSGD: where an object's definition lives. ALL (-1) is only asked for, never answered."""
+"""MQQSGD: where an object's definition lives. ALL (-1) occurs in commands, never in replies."""
 RUN_DISPOSITION: StateNames = {"DEFAULT": 1, "SHARED": 2, "PRIVATE": 4, "FIXSHARED": 5}
 """MQCHLD: where a channel runs."""
 

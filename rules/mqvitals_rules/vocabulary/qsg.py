@@ -115,7 +115,7 @@ _CF_STRUCTURE_BACKUP = answer(
 
 _CF_STRUCTURE_DEFINITION = answer(
     "INQUIRE_CF_STRUC",
-    text("description", "what the definition says it is for",
+    text("description", "description in the definition",
          pcf="MQCA_CF_STRUC_DESC", mqsc="DESCR"),
     gauge("cflevel", "number", "functional level; 5 allows offloading of messages",
           pcf="MQIA_CF_LEVEL", mqsc="CFLEVEL"),
@@ -144,7 +144,7 @@ _CF_STRUCTURE_DEFINITION = answer(
           {"DEFAULT": 0, "K8": 1, "K16": 2, "K32": 3, "K64": 4, "K128": 5, "K256": 6, "K512": 7, "K1024": 8},
           "block size of its shared message data sets",
           pcf="MQIACF_CF_SMDS_BLOCK_SIZE", mqsc="DSBLOCK"),
-    gauge("smds_buffers", "buffers", "buffers for shared message data sets, unless a data set says otherwise",
+    gauge("smds_buffers", "buffers", "buffers for shared message data sets, unless a data set has its own number",
           pcf="MQIA_CF_SMDS_BUFFERS", mqsc="DSBUFS"),
     state("smds_expand", SMDS_EXPAND, "shared message data sets grow when they are nearly full",
           pcf="MQIACF_CF_SMDS_EXPAND", mqsc="DSEXPAND"),
@@ -171,7 +171,7 @@ _CF_STRUCTURE_DECLARED = (
           declared=True),
     state("auto_alter", NO_YES, "ALLOWAUTOALT of the structure in the CFRM policy: the system may alter it", platform="zos",
           declared=True),
-    gauge("elements_max", "count", "list elements there are, as D XCF,STR tells; no answer of MQ does", platform="zos",
+    gauge("elements_max", "count", "list elements there are, as D XCF,STR shows; no command of MQ reports it", platform="zos",
           declared=True),
     gauge("recovery_target_s", "s", "how long a recovery of the structure may take", platform="zos",
           declared=True, needed=True),
@@ -197,7 +197,7 @@ _SMDS_DEFINITION = answer(
 
 _SMDS_USAGE = answer(
     "INQUIRE_USAGE",
-    state("status", {"AVAILABLE": 0, "NODATA": 1}, "whether there is anything to tell about the data set",
+    state("status", {"AVAILABLE": 0, "NODATA": 1}, "whether there is data about the data set",
           pcf="MQIACF_SMDS_STATUS"),
     gauge("offload_msgs", "messages", "messages the member has offloaded to it",
           pcf="MQIACF_USAGE_OFFLOAD_MSGS", smf="QESDSMMC"),

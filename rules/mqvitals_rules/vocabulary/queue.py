@@ -69,7 +69,7 @@ _NOW = answer(
 
 _DEFINITION = answer(
     "INQUIRE_Q",
-    text("description", "what the definition says it is for",
+    text("description", "description in the definition",
          pcf="MQCA_Q_DESC", mqsc="DESCR"),
     state("type", {"QLOCAL": 1, "QMODEL": 2, "QALIAS": 3, "QREMOTE": 6, "QCLUSTER": 7},
           "type of the queue; only local ones are watched",
@@ -87,7 +87,7 @@ _DEFINITION = answer(
           pcf="MQIA_MAX_MSG_LENGTH", mqsc="MAXMSGL"),
     gauge("max_msg_pages", "pages", "pages of 4 KB of a page set that a message of that length takes",
           pcf="MQIA_MAX_MSG_LENGTH", computed="1 up to 3635 bytes, then 1 more for each 4048 bytes", platform="zos"),
-    state("def_persistence", NO_YES, "messages are persistent unless the application says otherwise",
+    state("def_persistence", NO_YES, "messages are persistent unless the application asks otherwise",
           pcf="MQIA_DEF_PERSISTENCE", mqsc="DEFPSIST"),
     state("index_type", {"NONE": 0, "MSGID": 1, "CORRELID": 2, "MSGTOKEN": 4, "GROUPID": 5},
           "what the queue is indexed by",
@@ -149,7 +149,7 @@ _STORAGE = answer(
     gauge("page_set", "number", "page set that holds the messages of a private queue",
           pcf="MQIA_PAGESET_ID", smf="QQSTPSID", mqsc="PSID", computed="the page set of the queue's storage class"),
     gauge("buffer_pool", "number", "buffer pool of that page set",
-          smf="QQSTBPID", computed="the buffer pool of the page set, which INQUIRE_USAGE tells"),
+          smf="QQSTBPID", computed="the buffer pool of the page set, which INQUIRE_USAGE reports"),
 )
 
 _RECORDS = records(

@@ -21,26 +21,26 @@ from mqvitals_rules.vocabulary.metric import (
 
 _CONNECTION = answer(
     "CONNECTION",
-    state("reachable", NO_YES, "the connection to it holds"),
+    state("reachable", NO_YES, "it is connected"),
     gauge("reason", "number", "MQI reason code of the failure; 0: none"),
     gauge("unknown_ccsid", "number", "CCSID of its answers where mqvitals does not know that character set; 0: known"),
     counter("hung_calls", "count",
-            "calls of the MQ client that did not come back in time, and were left behind with their thread"),
-    gauge("hanging_calls", "count", "calls of the MQ client left behind that have not come back yet"),
+            "calls of the MQ client that did not return in time and were abandoned with their thread"),
+    gauge("hanging_calls", "count", "abandoned calls of the MQ client that have not returned yet"),
 )
 
 _IDENTITY = answer(
     "INQUIRE_Q_MGR",
-    text("description", "what the definition says it is for",
+    text("description", "description in the definition",
          pcf="MQCA_Q_MGR_DESC", mqsc="DESCR"),
     text("identifier", "unique name that never changes",
          pcf="MQCA_Q_MGR_IDENTIFIER", mqsc="QMID"),
     text("version", "version, VVRRMMFF",
          pcf="MQCA_VERSION", mqsc="VERSION"),
-    gauge("command_level", "number", "what commands and attributes it knows",
+    gauge("command_level", "number", "which commands and attributes it supports",
           pcf="MQIA_COMMAND_LEVEL", mqsc="CMDLEVEL"),
     state("platform", {"ZOS": 1, "UNIX": 3, "OS400": 4, "WINDOWS": 5, "WINDOWSNT": 11, "NSK": 13, "APPLIANCE": 28},
-          "what it runs on",
+          "operating system it runs on",
           pcf="MQIA_PLATFORM", mqsc="PLATFORM"),
     gauge("ccsid", "number", "character set of its answers",
           pcf="MQIA_CODED_CHAR_SET_ID", mqsc="CCSID"),

@@ -1,4 +1,4 @@
-"""All kinds by name, and the way to a metric."""
+"""All kinds of object by name, and their metrics."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ KINDS: Mapping[str, Kind] = {
         STORE_KIND,
     )
 }
-"""Every kind, in the order in which people look at them."""
+"""Every kind, in the order of lists and pages."""
 
 _METRICS: Mapping[str, Mapping[str, Metric]] = {
     name: {metric.name: metric for metric in found.metrics} for name, found in KINDS.items()

@@ -98,7 +98,7 @@ def test_a_test_that_holds() -> None:
         (
             "unknown: [CHL-07]",
             "unknown: [PS-01]",
-            "expected PS-01 unknown for some object, but it is known for all; it judges none",
+            "expected PS-01 unknown for some object, but it is known for all; it evaluates none",
         ),
         (
             "unknown: [CHL-07]",
@@ -298,7 +298,7 @@ def test_an_alert_that_another_one_explains(with_console: RuleSet) -> None:
     (failure,) = run_tests("own.test.yaml", text, with_console)
     assert failure.expected == "OWN-02 on QM01/buffer_pool/4 to be explained by OWN-01"
     assert failure.actual == "it is explained by nothing"
-    assert failure.why == "nothing that OWN-01 fires about is told to belong to QM01/buffer_pool/4"
+    assert failure.why == "no object that OWN-01 fires about is known to belong to QM01/buffer_pool/4"
 
 
 def test_why_an_alert_is_not_explained(with_console: RuleSet) -> None:
@@ -310,4 +310,4 @@ def test_why_an_alert_is_not_explained(with_console: RuleSet) -> None:
     assert failure.why == "OWN-01 does not name OWN-02 under caused_by"
     absent = CONSOLE_TESTS.replace("{rule: OWN-02, object: QM01/buffer_pool/4}", "{rule: OWN-02, object: QM01/log}")
     found = run_tests("own.test.yaml", absent, with_console)
-    assert "at this poll the test tells nothing of QM01/log" in [each.why for each in found]
+    assert "at this poll the test has no value of QM01/log" in [each.why for each in found]
