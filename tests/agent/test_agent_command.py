@@ -17,18 +17,18 @@ from random import Random
 import pytest
 
 from mqsamples.printed import printed
-from mqvitals_agent.cli.agent_settings import InForce, read_in_force, with_webhooks
-from mqvitals_agent.cli.live import INTERRUPTED, Deadline, Run, claim, named
 from mqvitals_agent.cli.record import Recorder
-from mqvitals_agent.cli.service_manager import ServiceManager
-from mqvitals_agent.cli.watched import Roll, Watched
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.commandline import runner as command_line
 from mqvitals_agent.commandline.arguments import duration, speed, speed_word
-from mqvitals_agent.commandline.failure import Failure
 from mqvitals_agent.connection.recording import read
+from mqvitals_agent.failure import Failure
 from mqvitals_agent.journal import Journal
 from mqvitals_agent.notify.delivery import Notifier
+from mqvitals_agent.service.agent_config import AgentConfig, read_agent_config, with_webhooks
+from mqvitals_agent.service.monitored_group import MonitoredGroup, PollTargets
+from mqvitals_agent.service.process import Deadline, ServiceManager
+from mqvitals_agent.service.run import INTERRUPTED, AgentRun, RunOptions, claim_store, with_group_name
 from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.state import Group, Member, PageSet, Pool
 from mqvitals_agent.store.reader import StoreReader
@@ -71,17 +71,17 @@ def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
 
 
-def simulation(pace: float | None = None) -> Watched:
+def simulation(pace: float | None = None) -> MonitoredGroup:
     """The small group; settings files and people are looked for by its clock too."""
     clock = VirtualClock(BEGIN, pace=pace)
     world = SmallWorld(BEGIN)
-    roll = Roll(connectors(world, clock))
-    return Watched(clock, BEGIN, "PRDQSG", roll, "scenario small, seed 1", Random(1).uniform, 0, machine=clock)
+    roll = PollTargets(connectors(world, clock))
+    return MonitoredGroup(clock, BEGIN, "PRDQSG", roll, "scenario small, seed 1", Random(1).uniform, 0, machine=clock)
 
 
-def in_force(interval: str = "10s") -> InForce:
+def in_force(interval: str = "10s") -> AgentConfig:
     """The defaults, at an interval."""
-    return read_in_force(None, {"interval": interval})
+    return read_agent_config(None, {"interval": interval})
 
 
 class Script:
@@ -96,11 +96,11 @@ class Script:
         self.recorder: Recorder | None = None
         self.manager: ServiceManager | None = None
         self.for_ms = for_ms
-        self.reread: InForce | ConfigError | None = None
-        self.run: Run | None = None
+        self.reread: AgentConfig | ConfigError | None = None
+        self.run: AgentRun | None = None
         self.reread_s = 30.0
 
-    def again(self) -> InForce:
+    def again(self) -> AgentConfig:
         """What reading the settings again gives."""
         if isinstance(self.reread, ConfigError):
             raise self.reread
@@ -109,21 +109,21 @@ class Script:
 
     async def live(self, interval: str = "10s", config: str | None = None) -> int:
         """Run to the end; returns the exit code."""
-        settings = read_in_force(config, {"interval": interval})
-        claim(self.path, settings.settings, self.simulation)
+        settings = read_agent_config(config, {"interval": interval})
+        claim_store(self.path, settings.settings, self.simulation)
         journal = Journal(self.log, self.simulation.clock)
-        self.run = Run(
+        options = RunOptions(
             settings,
             self.simulation,
             self.path,
-            journal,
             for_ms=self.for_ms,
             reread=self.again,
-            recorder=self.recorder,
+            record=None if self.recorder is None else self.recorder.write,
             manager=self.manager,
             reread_s=self.reread_s,
         )
-        return await self.run.live()
+        self.run = AgentRun(options, journal)
+        return await self.run.run()
 
     def lines(self) -> list[list[str]]:
         """The log: level, event and text of each line."""
@@ -222,7 +222,7 @@ async def test_settings_are_read_again(tmp_path: Path) -> None:
     await script.until("agent.reloaded", task)
     (tmp_path / "x.yaml").write_text("polling: {intervall: 2s}\n")
     with pytest.raises(ConfigError) as raised:
-        read_in_force(str(tmp_path / "x.yaml"), {})
+        read_agent_config(str(tmp_path / "x.yaml"), {})
     script.reread = raised.value
     os.kill(os.getpid(), signal.SIGHUP)
     await script.until("agent.reload_refused", task)
@@ -277,7 +277,7 @@ async def test_an_empty_file_is_no_configuration(tmp_path: Path) -> None:
     settings = tmp_path / "x.yaml"
     settings.write_text("receivers: [{name: ops, url: 'http://127.0.0.1:1/'}]\n")
     script = Script(tmp_path / "x.db", None)
-    script.again = lambda: read_in_force(str(settings), {"interval": "10s"})  # type: ignore[method-assign]
+    script.again = lambda: read_agent_config(str(settings), {"interval": "10s"})  # type: ignore[method-assign]
     task = asyncio.create_task(script.live("10s", str(settings)))
     await script.until("QM02 is connected", task)
     settings.write_text("# receivers: ...\n")
@@ -326,7 +326,7 @@ async def test_rules_are_read_again(tmp_path: Path) -> None:
     settings, rules = tmp_path / "x.yaml", tmp_path / "own.yaml"
     settings.write_text("rules: {files: [own.yaml]}\n")
     script = Script(tmp_path / "x.db", None)
-    script.again = lambda: read_in_force(str(settings), {"interval": "1s"})  # type: ignore[method-assign]
+    script.again = lambda: read_agent_config(str(settings), {"interval": "1s"})  # type: ignore[method-assign]
     task = asyncio.create_task(script.live("1s"))
     await script.until("QM02 is connected", task)
     for number, text in enumerate(("rules: [{id: OWN-01}]\n", None, "rules: []\n"), 1):
@@ -352,7 +352,7 @@ async def test_changed_files_are_read_without_a_signal(tmp_path: Path) -> None:
     rules.write_text("rules: []\n")
     settings.write_text("rules: {files: [own.yaml]}\n")
     script = Script(tmp_path / "x.db", None)
-    script.again = lambda: read_in_force(str(settings), {"interval": "10s"})  # type: ignore[method-assign]
+    script.again = lambda: read_agent_config(str(settings), {"interval": "10s"})  # type: ignore[method-assign]
     task = asyncio.create_task(script.live("10s", str(settings)))
     await script.until("QM02 is connected", task)
     rules.write_text("rules: [{id: OWN-01}]\n")
@@ -391,7 +391,7 @@ async def test_another_store_is_for_the_next_start(tmp_path: Path, path: str) ->
     settings = tmp_path / "x.yaml"
     settings.write_text(f"store: {{path: {path}}}\n")
     script = Script(tmp_path / "x.db", None)
-    script.again = lambda: read_in_force(str(settings), {"interval": "1s"})  # type: ignore[method-assign]
+    script.again = lambda: read_agent_config(str(settings), {"interval": "1s"})  # type: ignore[method-assign]
     task = asyncio.create_task(script.live("1s"))
     await script.until("QM02 is connected", task)
     os.kill(os.getpid(), signal.SIGHUP)
@@ -420,7 +420,7 @@ def test_one_agent_a_store(tmp_path: Path) -> None:
     """The second one says who has it."""
     path = tmp_path / "x.db"
     with Store.open(path), pytest.raises(Failure, match=f"process {os.getpid()} is writing the store"):
-        claim(path, in_force().settings, simulation())
+        claim_store(path, in_force().settings, simulation())
 
 
 def test_receivers_of_the_command_line() -> None:
@@ -435,7 +435,7 @@ def test_what_polling_asks_for_in_vain(tmp_path: Path, capsys: pytest.CaptureFix
     path = tmp_path / "x.yaml"
     path.write_text("polling:\n  queues: {where: CURDEPHT GT 0}\n  intervals: {INQUIRE_USAG: 5m}\n")
     with pytest.raises(ConfigError) as raised:
-        read_in_force(str(path), {})
+        read_agent_config(str(path), {})
     assert {(problem.place.line, problem.key) for problem in raised.value.problems} == {
         (2, "polling.queues.where"),
         (3, "polling.intervals.INQUIRE_USAG"),
@@ -446,10 +446,10 @@ def test_what_polling_asks_for_in_vain(tmp_path: Path, capsys: pytest.CaptureFix
 
 def test_the_group_has_a_name() -> None:
     """That of the settings, else that of the simulated site."""
-    assert named(in_force(), "PRDQSG").settings.name == "PRDQSG"
+    assert with_group_name(in_force(), "PRDQSG").settings.name == "PRDQSG"
     own = in_force()
-    with_name = replace(own, settings=replace(own.settings, name=named(own, "OWN").settings.name))
-    assert named(with_name, "PRDQSG").settings.name == "OWN"
+    with_name = replace(own, settings=replace(own.settings, name=with_group_name(own, "OWN").settings.name))
+    assert with_group_name(with_name, "PRDQSG").settings.name == "OWN"
 
 
 def test_words_of_the_command_line() -> None:
@@ -490,7 +490,7 @@ async def test_the_service_manager_hears_of_its_life(tmp_path: Path) -> None:
         hangs = threading.Event()
         job = asyncio.create_task(script.run._worker.call(hangs.wait))
         await asyncio.sleep(0.01)
-        answered = asyncio.create_task(script.run._worker_answers())
+        answered = asyncio.create_task(script.run._await_worker())
         await asyncio.sleep(0.05)
         assert not answered.done()
         hangs.set()

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_agent.cli import live
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.gc_tuning import THRESHOLDS, fewer_collections, freeze_long_lived
+from mqvitals_agent.service import run
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +47,7 @@ def test_afterwards_all_is_collected_again() -> None:
 def test_an_agent_lets_the_collector_look_away_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When its first cycle is stored, all it will know lasts; it is not done again at every cycle."""
     calls: list[int] = []
-    monkeypatch.setattr(live, "freeze_long_lived", lambda: calls.append(1))
+    monkeypatch.setattr(run, "freeze_long_lived", lambda: calls.append(1))
     command = ("agent", "--scenario", "quiet", "--store", str(tmp_path / "x.db"), "--interval", "1s")
     assert main([*command, "--for", "5s", "--speed", "10"]) == 0
     assert calls == [1]

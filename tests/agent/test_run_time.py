@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mqvitals_agent.cli.run_time import beginning
+from mqvitals_agent.service.monitored_group import begin_time
 
 NOW = 1_763_640_000_007
 
@@ -31,4 +31,4 @@ NOW = 1_763_640_000_007
 )
 def test_beginning(speed: float | None, for_ms: int | None, last: int | None, expected: int) -> None:
     """So that it ends about now, on the grid, never before what the store holds and never after now."""
-    assert beginning(NOW, speed, for_ms, last, 30_000) == expected
+    assert begin_time(NOW, speed, for_ms, last, 30_000) == expected

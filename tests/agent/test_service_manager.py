@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_agent.cli.service_manager import ServiceManager
 from mqvitals_agent.clock import SystemClock
+from mqvitals_agent.service.process import ServiceManager
 
 UNITS = Path(__file__).parents[2] / "config"
 

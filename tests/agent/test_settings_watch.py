@@ -6,8 +6,8 @@ import asyncio
 import threading
 from contextlib import AbstractContextManager, nullcontext, suppress
 
-from mqvitals_agent.cli.settings_watch import Mark, SettingsWatch
 from mqvitals_agent.clock import SystemClock
+from mqvitals_agent.service.agent_config import FileMark, FileWatch
 
 
 class Steps(SystemClock):
@@ -29,12 +29,12 @@ class Steps(SystemClock):
 
 async def test_a_file_that_does_not_answer_hides_no_other() -> None:
     """It counts as unchanged; the other's change is told of, and its own when it answers again."""
-    marks = {"a": Mark(1, 1, 1), "b": Mark(1, 1, 2)}
+    marks = {"a": FileMark(1, 1, 1), "b": FileMark(1, 1, 2)}
     hangs, release = threading.Event(), threading.Event()
     release.set()
     looks: dict[str, int] = {"a": 0, "b": 0}
 
-    def mark(path: str) -> Mark:
+    def mark(path: str) -> FileMark:
         looks[path] += 1
         if path == "a" and hangs.is_set():
             release.wait(60)
@@ -45,7 +45,7 @@ async def test_a_file_that_does_not_answer_hides_no_other() -> None:
     async def changed() -> None:
         changes.append(dict(marks))
 
-    watch = SettingsWatch(clock, changed, mark=mark, answer_s=0.01)
+    watch = FileWatch(clock, changed, mark=mark, answer_s=0.01)
     await watch.watch(["a", "b"])
     running = asyncio.create_task(watch.run())
 
@@ -60,12 +60,12 @@ async def test_a_file_that_does_not_answer_hides_no_other() -> None:
 
     release.clear()
     hangs.set()
-    marks["b"] = Mark(2, 2, 2)
+    marks["b"] = FileMark(2, 2, 2)
     await look()
     await look()
     assert len(changes) == 1
     assert looks["a"] == 2, "one look at the start, and one that hangs"
-    marks["a"] = Mark(3, 3, 3)
+    marks["a"] = FileMark(3, 3, 3)
     hangs.clear()
     release.set()
     await look()

@@ -10,14 +10,11 @@ from pathlib import Path
 import pytest
 
 from mqvitals_agent.bounded_call import run_in_loop
-from mqvitals_agent.cli.agent import add_arguments
-from mqvitals_agent.cli.agent_settings import in_force_at_start
-from mqvitals_agent.cli.simulation import simulated, watched_by
-from mqvitals_agent.cli.smf_writing import write_smf
-from mqvitals_agent.cli.watched import Watched
+from mqvitals_agent.cli.agent import add_arguments, agent_config, monitored_group
 from mqvitals_agent.clock import VirtualClock
-from mqvitals_agent.commandline.failure import Failure
+from mqvitals_agent.failure import Failure
 from mqvitals_agent.journal import Journal
+from mqvitals_agent.service.monitored_group import MonitoredGroup, write_smf
 from mqvitals_agent.simulator.model import World
 from mqvitals_agent.simulator.scenario import load_scenario
 from mqvitals_agent.simulator.smf.writer import SmfWriter
@@ -27,16 +24,14 @@ BEGIN = 1_763_700_007_123
 _S = 1000
 
 
-def watched(*words: str) -> tuple[Watched, Settings]:
+def watched(*words: str) -> tuple[MonitoredGroup, Settings]:
     """What ``mqvitals agent`` with these words watches, and by which settings."""
     parser = argparse.ArgumentParser()
     add_arguments(parser)
     # Slower than life, so that the clock begins about where it is told.
     arguments = parser.parse_args([*words, *(["--speed", "0.5"] if "--scenario" in words else [])])
-    settings = in_force_at_start(None, vars(arguments)).settings
-    if arguments.scenario is None:
-        return watched_by(arguments, settings, None), settings
-    return simulated(arguments, settings, None, BEGIN), settings
+    settings = agent_config(arguments).settings
+    return monitored_group(arguments, settings, None, BEGIN), settings
 
 
 def play(writer: SmfWriter, most_s: int) -> str:

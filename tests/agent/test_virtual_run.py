@@ -15,9 +15,8 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.cli.agent import add_arguments, run_watching
-from mqvitals_agent.cli.agent_settings import in_force_at_start
-from mqvitals_agent.cli.simulation import simulated
+from mqvitals_agent.cli.agent import add_arguments, agent_config, run_options
+from mqvitals_agent.service.run import run_agent
 
 NOW = 1_795_176_007_123
 MINUTE = 60_000
@@ -28,8 +27,7 @@ def lived(store: Path, *words: str, now: int = NOW) -> int:
     parser = argparse.ArgumentParser()
     add_arguments(parser)
     arguments = parser.parse_args([*words, "--store", str(store)])
-    in_force = in_force_at_start(None, vars(arguments))
-    return run_watching(arguments, in_force, simulated(arguments, in_force.settings, store, now), store)
+    return run_agent(run_options(arguments, agent_config(arguments), store, now))
 
 
 def rows(store: Path) -> dict[str, list[Any]]:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from mqvitals_agent.bounded_call import run_in_loop
-from mqvitals_agent.commandline.failure import ExitCode
+from mqvitals_agent.failure import ExitCode
 
 if TYPE_CHECKING:
     from textual.app import App

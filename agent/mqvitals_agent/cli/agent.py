@@ -1,21 +1,22 @@
-"""``mqvitals agent``: poll, judge, store and tell, until it is stopped."""
+"""``mqvitals agent``: runs the agent."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.commandline.arguments import add_simulation_arguments, add_smf_arguments
-from mqvitals_agent.commandline.failure import Failure
+from mqvitals_agent.commandline.arguments import add_simulation_arguments, add_smf_arguments, refuse_simulation_options
+from mqvitals_agent.failure import Failure
 
 if TYPE_CHECKING:
-    from mqvitals_agent.cli.agent_settings import InForce
-    from mqvitals_agent.cli.record import Recorder
-    from mqvitals_agent.cli.watched import Watched
+    from mqvitals_agent.service.agent_config import AgentConfig
+    from mqvitals_agent.service.monitored_group import MonitoredGroup
+    from mqvitals_agent.service.run import RunOptions
     from mqvitals_config.secret import Secret
+    from mqvitals_config.settings import Settings
 
 _DESCRIPTION = """\
 Asks the queue managers of a group how they are, on the interval's grid, judges the answers by the rules, keeps samples and alerts in the store and
@@ -48,54 +49,71 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the agent; returns the exit code."""
-    from mqvitals_agent.cli.agent_settings import in_force_at_start
-    from mqvitals_agent.cli.simulation import watched_by
+    """Run the agent; returns the exit code. Raises Failure when it cannot begin."""
+    from mqvitals_agent.service.run import run_agent
 
-    in_force = in_force_at_start(arguments.config, vars(arguments), arguments.webhook)
-    if in_force.settings.store.path is None:
+    config = agent_config(arguments, arguments.webhook)
+    if config.settings.store.path is None:
         raise Failure("no store is named", hint="add --store PATH, or set MQVITALS_STORE or store.path")
-    path = Path(in_force.settings.store.path)
-    return run_watching(arguments, in_force, watched_by(arguments, in_force.settings, path), path)
+    return run_agent(run_options(arguments, config, Path(config.settings.store.path)))
 
 
-def run_watching(
-    arguments: argparse.Namespace,
-    in_force: InForce,
-    watched: Watched,
-    path: Path,
-    *,
-    recorder: Recorder | None = None,
-) -> int:
-    """Run the agent on what is to be watched; returns the exit code. Raises Failure when it cannot begin.
+def agent_config(arguments: argparse.Namespace, webhooks: Sequence[str | Secret] = ()) -> AgentConfig:
+    """The settings under the flags, and their rules. Raises Failure with every problem."""
+    from mqvitals_agent.commandline.settings import explained
+    from mqvitals_agent.service.agent_config import read_agent_config
+    from mqvitals_config.problem import ConfigError
+    from mqvitals_config.source import UnreadableError
 
-    ``recorder`` writes down every exchange. Settings and rules are then not read again: a recording has one interval.
+    try:
+        return read_agent_config(arguments.config, vars(arguments), webhooks)
+    except UnreadableError as error:
+        raise Failure(str(error), hint="--config or MQVITALS_CONFIG names the file") from error
+    except ConfigError as error:
+        raise Failure(
+            f"the settings cannot be used:\n{explained(error.problems)}",
+            hint="'mqvitals config check FILE' lists these; 'mqvitals help configuration' has every key",
+        ) from error
+
+
+def run_options(arguments: argparse.Namespace, config: AgentConfig, store: Path, now: int | None = None) -> RunOptions:
+    """What the arguments of ``agent`` or ``record`` start; ``now`` (ms UTC) is the machine's time. Raises Failure."""
+    from mqvitals_agent.service.agent_config import read_agent_config
+    from mqvitals_agent.service.process import ServiceManager
+    from mqvitals_agent.service.run import RunOptions
+
+    return RunOptions(
+        config,
+        monitored_group(arguments, config.settings, store, now),
+        store,
+        for_ms=arguments.for_ms,
+        reread=lambda: read_agent_config(arguments.config, vars(arguments), arguments.webhook),
+        manager=ServiceManager.of(os.environ),
+    )
+
+
+def monitored_group(
+    arguments: argparse.Namespace, settings: Settings, store: Path | None, now: int | None = None
+) -> MonitoredGroup:
+    """The simulated group of ``--scenario``, else the queue managers of the settings. Raises Failure.
+
+    Options of a simulation without ``--scenario`` are a Failure too.
     """
-    from mqvitals_agent.bounded_call import run_in_loop
-    from mqvitals_agent.cli.agent_settings import read_in_force
-    from mqvitals_agent.cli.live import Run, claim
-    from mqvitals_agent.cli.service_manager import ServiceManager
-    from mqvitals_agent.journal import Journal
+    from mqvitals_agent.service.monitored_group import SimulationOptions, live_group, simulated_group
 
-    log = in_force.settings.log
-    journal = Journal(sys.stderr, watched.clock, form=log.format, level=log.level)
-    # The store remembers when the scenario began, and a second agent learns of the first before anything begins.
-    claim(path, in_force.settings, watched, journal)
-
-    async def live() -> int:
-        living = Run(
-            in_force,
-            watched,
-            path,
-            journal,
-            for_ms=arguments.for_ms,
-            reread=None if recorder else lambda: read_in_force(arguments.config, vars(arguments), arguments.webhook),
-            recorder=recorder,
-            manager=ServiceManager.of(os.environ),
-        )
-        return await living.live()
-
-    return run_in_loop(live(), watched.clock)
+    if arguments.scenario is None:
+        refuse_simulation_options(arguments)
+        return live_group(settings, os.environ)
+    options = SimulationOptions(
+        arguments.scenario,
+        arguments.seed,
+        arguments.queues,
+        arguments.channels,
+        arguments.speed,
+        arguments.for_ms,
+        None if getattr(arguments, "smf", None) is None else arguments.smf_interval,
+    )
+    return simulated_group(options, settings, store, now)
 
 
 def address_file(text: str) -> Secret:

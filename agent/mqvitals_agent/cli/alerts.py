@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from mqvitals_agent.cli.agent import address_file
 from mqvitals_agent.commandline.arguments import add_store_arguments, add_zone_argument, now_ms, open_store
-from mqvitals_agent.commandline.failure import ExitCode, Failure
 from mqvitals_agent.commandline.output import line_width, show_lines
 from mqvitals_agent.commandline.settings import family_ranks
+from mqvitals_agent.failure import ExitCode, Failure
 
 if TYPE_CHECKING:
     from mqvitals_config.receiver import Receiver

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.bounded_call import run_in_loop
-from mqvitals_agent.commandline.failure import ExitCode, Failure
+from mqvitals_agent.failure import ExitCode, Failure
 
 if TYPE_CHECKING:
     from mqvitals_agent.clock import Clock

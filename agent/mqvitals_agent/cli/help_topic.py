@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from pathlib import Path
 
-from mqvitals_agent.commandline.failure import ExitCode, Failure
 from mqvitals_agent.commandline.output import line_width
+from mqvitals_agent.failure import ExitCode, Failure
 from mqvitals_agent.text.terminal import cells, fit, wrap
 
 _DESCRIPTION = """\

@@ -12,8 +12,8 @@ from mqvitals_agent.commandline.arguments import (
     now_ms,
     open_store,
 )
-from mqvitals_agent.commandline.failure import ExitCode, Failure
 from mqvitals_agent.commandline.output import line_width, show
+from mqvitals_agent.failure import ExitCode, Failure
 
 _DESCRIPTION = """\
 Lists the console messages that the agent found in the files it follows (console.follow), oldest first. What came several times

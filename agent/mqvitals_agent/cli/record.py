@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.commandline.arguments import add_simulation_arguments
-from mqvitals_agent.commandline.failure import Failure
+from mqvitals_agent.failure import Failure
 
 if TYPE_CHECKING:
     from mqvitals_agent.connection.exchange import Exchange
@@ -36,27 +36,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Record; returns the exit code."""
-    from mqvitals_agent.cli.agent import run_watching
-    from mqvitals_agent.cli.agent_settings import in_force_at_start
+    from mqvitals_agent.cli.agent import agent_config, run_options
     from mqvitals_agent.cli.redact import redactor_of, tell
-    from mqvitals_agent.cli.simulation import watched_by
     from mqvitals_agent.connection.header import RecordingError
+    from mqvitals_agent.service.run import run_agent
 
     # The store of the settings is the running agent's: a recording leaves it alone.
-    flags = {name: value for name, value in vars(arguments).items() if name != "store"}
-    in_force = in_force_at_start(arguments.config, flags)
-    # Who is told of alerts is told by the agent, not by a recording of it.
-    in_force = replace(in_force, settings=replace(in_force.settings, receivers=()))
+    flags = argparse.Namespace(**{name: value for name, value in vars(arguments).items() if name != "store"})
+    config = agent_config(flags)
+    # The running agent notifies the receivers.
+    config = replace(config, settings=replace(config.settings, receivers=()))
     path = Path(arguments.file)
     if path.exists():
         raise Failure(f"{path} exists already", hint="choose another name")
     with tempfile.TemporaryDirectory(prefix="mqvitals-record-") as folder:
-        store = Path(arguments.store or Path(folder) / "store.db")
-        watched = watched_by(arguments, in_force.settings, store)
-        redactor = redactor_of(in_force.settings) if arguments.redact else None
+        options = run_options(arguments, config, Path(arguments.store or Path(folder) / "store.db"))
+        redactor = redactor_of(config.settings) if arguments.redact else None
         try:
             with Recorder(path, redactor) as recorder:
-                code = run_watching(arguments, in_force, watched, store, recorder=recorder)
+                # A recording has one interval, so the configuration is not read again.
+                code = run_agent(replace(options, record=recorder.write, reread=None))
         except RecordingError as error:
             raise Failure(str(error)) from error
         if redactor is not None and path.exists():

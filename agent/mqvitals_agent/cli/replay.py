@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.commandline.arguments import speed
-from mqvitals_agent.commandline.failure import ExitCode, Failure
+from mqvitals_agent.failure import ExitCode, Failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.commandline.failure import ExitCode, Failure
+from mqvitals_agent.failure import ExitCode, Failure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from mqvitals_agent.commandline.failure import ExitCode, Failure
 from mqvitals_agent.commandline.output import complain, only_ascii
+from mqvitals_agent.failure import ExitCode, Failure
 
 _DESCRIPTION = """\
 Reads SMF data of z/OS (types 115 and 116) and writes a health check: what was read, what is right and wrong about each

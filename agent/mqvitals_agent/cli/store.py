@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.commandline.arguments import now_ms
-from mqvitals_agent.commandline.failure import ExitCode, Failure
+from mqvitals_agent.failure import ExitCode, Failure
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.check import Findings

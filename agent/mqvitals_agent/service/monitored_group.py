@@ -1,0 +1,241 @@
+"""What a run of the agent monitors: live queue managers as the settings connect to them, or a simulated group with its clock."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from mqvitals_agent.clock import Clock, SystemClock
+from mqvitals_agent.failure import Failure
+
+if TYPE_CHECKING:
+    from mqvitals_agent.connection.connection import Connector
+    from mqvitals_agent.journal import Journal
+    from mqvitals_agent.simulator.model import World
+    from mqvitals_agent.simulator.smf.writer import SmfWriter
+    from mqvitals_config.settings import Settings
+
+
+DAY_MS = 86_400_000
+"""A run that is faster than real time and has no end begins this long ago."""
+
+
+def begin_time(now: int, speed: float | None, for_ms: int | None, last: int | None, interval_ms: int) -> int:
+    """When the clock of a run begins, never after ``now``. Times are ms since 1970 UTC, lengths ms.
+
+    ``speed`` is a multiple of real time; None: without waiting. A run in real time begins now. A faster one begins so far back
+    that it ends about now, so that what it stores is recent and nothing lies in the future; without an end it begins a day
+    ago. Except in real time it begins on the interval's grid, where cycles begin. A store that holds snapshots continues
+    after the ``last`` of them: time never runs backwards in it.
+    """
+    begin = now
+    if speed is None:
+        begin -= DAY_MS if for_ms is None else for_ms
+    elif speed > 1:
+        begin -= DAY_MS if for_ms is None else round(for_ms * (1 - 1 / speed))
+    if speed != 1:
+        begin -= begin % interval_ms
+    if last is not None and begin <= last:
+        begin = min((last // interval_ms + 1) * interval_ms, now)
+    return begin
+
+
+Uniform = Callable[[float, float], float]
+
+
+@dataclass(frozen=True, slots=True)
+class PollTargets:
+    """The queue managers to poll: ``others`` are members of the group without a connection, polled through another member."""
+
+    connectors: Sequence[Connector]
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MonitoredGroup:
+    """What a run monitors.
+
+    ``began`` (ms since 1970 UTC) is stored as the beginning of a new store. ``site`` names the group when the settings do
+    not; empty: the queue-sharing group's own name. ``source`` describes the origin of samples in the store. ``uniform``
+    returns random numbers between two limits, ``chance_of`` a function that returns random numbers from 0 to 1, for the
+    name of a receiver. ``usage_floor_ms`` is the least time between two DISPLAY USAGE. ``targets_of`` returns the targets
+    for other settings, after SIGHUP; None: they stay. ``smf`` writes the SMF records of a simulated group. ``machine`` is
+    the clock of what is real in every run: files and people.
+    """
+
+    clock: Clock
+    began: int
+    site: str
+    targets: PollTargets
+    source: str
+    uniform: Uniform
+    usage_floor_ms: int
+    targets_of: Callable[[Settings], PollTargets] | None = None
+    smf: SmfWriter | None = None
+    machine: Clock = field(default_factory=SystemClock)
+    chance_of: Callable[[str], Callable[[], float]] = field(default=lambda _: random.random)
+
+
+def live_group(settings: Settings, environ: Mapping[str, str]) -> MonitoredGroup:
+    """The queue managers that the settings connect to, with this machine's clock.
+
+    Raises Failure: no queue manager has a connection, or no package that makes one can be used.
+    """
+    from mqvitals_agent.poll.schedule import USAGE_FLOOR_MS
+
+    clock = SystemClock()
+
+    def targets_of(settings: Settings) -> PollTargets:
+        return live_targets(settings, environ, clock)
+
+    targets = targets_of(settings)
+    return MonitoredGroup(
+        clock, clock.now(), "", targets, "living queue managers", random.uniform, USAGE_FLOOR_MS, targets_of
+    )
+
+
+def live_targets(settings: Settings, environ: Mapping[str, str], clock: Clock) -> PollTargets:
+    """A connector for each queue manager that has a connection. Raises Failure as ``live_group``."""
+    import time
+
+    from mqvitals_agent.connection.conversation import Time
+    from mqvitals_agent.connection.link import BindingError
+    from mqvitals_agent.connection.mqi import load
+    from mqvitals_agent.connection.mqi_connector import MqiConnector
+    from mqvitals_agent.connection.routes import routes, without_route
+
+    ways = {str(each.name): settings.connection_of(each) for each in settings.queue_managers}
+    found = routes(settings, environ)
+    if not found:
+        raise Failure(
+            "the settings tell of no queue manager how it is reached",
+            hint="give queue_managers with a connection ('mqvitals help configuration'); a --scenario needs none",
+        )
+    ticks = Time(clock.now, lambda: time.monotonic_ns() // 1_000_000)
+    try:
+        bindings = {each.queue_manager: load(ways[each.queue_manager].binding or "auto") for each in found}
+    except BindingError as error:
+        raise Failure(str(error), hint="'mqvitals doctor' says what works once it is there") from error
+    return PollTargets(
+        tuple(MqiConnector(bindings[each.queue_manager], each, clock, ticks) for each in found), without_route(settings)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationOptions:
+    """A simulated group: its ``scenario`` (a name or a file), and how many queues and channels it has beyond the scenario's.
+
+    ``speed`` is a multiple of real time, None without waiting; ``for_ms`` the length of the run, None without an end.
+    ``smf_interval_ms`` is the statistics interval of the SMF records to write, None: none are written.
+    """
+
+    scenario: str
+    seed: int = 1
+    queues: int = 0
+    channels: int = 0
+    speed: float | None = 1.0
+    for_ms: int | None = None
+    smf_interval_ms: int | None = None
+
+
+def simulated_group(
+    options: SimulationOptions, settings: Settings, store: Path | None, now: int | None = None
+) -> MonitoredGroup:
+    """The simulated group that the options describe, continuing where the ``store`` ended. ``now``: ms UTC.
+
+    Raises Failure: no such scenario, or the folder for SMF records cannot be created.
+    """
+    from mqvitals_agent.clock import SystemClock, VirtualClock
+    from mqvitals_agent.simulator.connector import connectors
+    from mqvitals_agent.simulator.model import World
+    from mqvitals_agent.simulator.scenario import ScenarioError, load_scenario
+
+    try:
+        scenario = load_scenario(options.scenario)
+    except ScenarioError as error:
+        raise Failure(str(error)) from error
+    created, last = (None, None) if store is None else _store_times(store)
+    interval_ms = settings.polling.interval
+    now = time.time_ns() // 1_000_000 if now is None else now
+    begin = begin_time(now, options.speed, options.for_ms, last, interval_ms)
+    began = begin if created is None else min(created, begin)
+    machine = SystemClock()
+    clock: Clock = machine if options.speed == 1 else VirtualClock(begin, pace=options.speed, latest=machine.now)
+    world = World(scenario, began, seed=options.seed, queues=options.queues, channels=options.channels)
+    # Created before anything else advances the model, so that the records cover it from its beginning.
+    smf = None if options.smf_interval_ms is None else _smf_writer(settings, world, options.smf_interval_ms)
+    return MonitoredGroup(
+        clock,
+        began,
+        world.group.site,
+        PollTargets(connectors(world, clock, seed=options.seed)),
+        f"scenario {options.scenario}, seed {options.seed}",
+        random.Random(options.seed).uniform,  # noqa: S311 - reproducible on purpose
+        usage_floor_ms=0,
+        smf=smf,
+        chance_of=lambda name: random.Random(f"{options.seed} {name}").random,  # noqa: S311 - the same
+    )
+
+
+def _smf_writer(settings: Settings, world: World, interval_ms: int) -> SmfWriter:
+    """Writes the group's records into the watched folder. Raises Failure when the folder cannot be created."""
+    from mqvitals_agent.simulator.smf.writer import SmfWriter
+
+    folder = Path(settings.smf.watch or "")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Failure(f"cannot use the folder {folder}: {error.strerror}", hint="name another with --smf") from error
+    return SmfWriter(world, folder, interval_ms)
+
+
+def _store_times(store: Path) -> tuple[int | None, int | None]:
+    """When a store was created and its last snapshot, by the agent's clock; None where the store does not say."""
+    from mqvitals_agent.store.error import StoreError
+    from mqvitals_agent.store.reader import StoreReader
+    from mqvitals_rules.timestamps import parse_iso
+
+    if not store.exists():
+        return None, None
+    try:
+        with StoreReader.open(store) as reader:
+            created, last = reader.meta().created, reader.last_ts()
+            first = min((owner.first_ts for owner in reader.owners()), default=None)
+    except StoreError:
+        # Empty, damaged or of another schema: the writer reports that, in better words.
+        return None, None
+    with suppress(ValueError):
+        return parse_iso(created), last
+    return first, last
+
+
+_LATER_MS: Final = 1000
+"""The model advances in whole seconds: an interval has ended after the first second that reaches beyond its end."""
+
+
+async def write_smf(writer: SmfWriter, clock: Clock, journal: Journal) -> None:
+    """Write the records that are due, interval after interval, until cancelled.
+
+    Records that cannot be written are lost; that is logged once until writing works again.
+    """
+    failed = False
+    while True:
+        now = clock.now()
+        try:
+            writer.write_due(now)
+        except OSError as error:
+            if not failed:
+                journal.say(
+                    "smf.unwritten",
+                    f"SMF records of the simulated group cannot be written: {error.strerror}",
+                    level="warning",
+                )
+            failed = True
+        else:
+            failed = False
+        await clock.sleep(writer.interval_ms - (now - _LATER_MS) % writer.interval_ms)

@@ -1,0 +1,496 @@
+"""One run of the agent: the service, the delivery of notifications, signals, reloading, the first and the last line of the log."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from mqvitals_agent import __version__
+from mqvitals_agent.bounded_call import BoundedCall, NoAnswerError, run_in_loop
+from mqvitals_agent.clock import SystemClock, VirtualClock
+from mqvitals_agent.connection.exchange import Exchange
+from mqvitals_agent.connection.header import Header, RecordingError
+from mqvitals_agent.failure import ExitCode, Failure
+from mqvitals_agent.gc_tuning import fewer_collections, freeze_long_lived
+from mqvitals_agent.journal import Journal
+from mqvitals_agent.notify.delivery import Notifier
+from mqvitals_agent.notify.outbox import Outbox
+from mqvitals_agent.service.agent_config import AgentConfig, FileWatch, count_text
+from mqvitals_agent.service.keeper import Stored
+from mqvitals_agent.service.monitored_group import MonitoredGroup, PollTargets, write_smf
+from mqvitals_agent.service.process import ServiceManager, handled_signals
+from mqvitals_agent.service.service import Service
+from mqvitals_agent.store.error import StoreError
+from mqvitals_agent.store.writer import Store
+from mqvitals_agent.thread_worker import ThreadWorker, WorkerEndedError
+from mqvitals_config.problem import ConfigError, LocatedText, Place
+from mqvitals_config.scalars import format_duration
+from mqvitals_config.settings import Settings
+from mqvitals_rules.timestamps import iso
+
+INTERRUPTED = 130
+
+_DRAIN_S = 5.0
+"""When the time of a run is over, notifications that are due are sent for this long."""
+
+_DRAIN_AFTER_SIGNAL_S = 0.5
+"""The same when a signal ends the run, from the signal on: a run ends within a second."""
+
+_REREAD_S = 30.0
+"""The configuration is read again within this time, or the reload fails."""
+
+_STORING_MS = 60_000
+"""A cycle of the largest group is evaluated and stored within seconds, on a slow disk too."""
+
+_LAG_S = 1.0
+"""Virtual time that ends behind its pace by less than this is not reported."""
+
+_CANCEL_S = 0.2
+"""Cancelled tasks may take this long to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What a run of the agent is started with.
+
+    ``for_ms`` is its length, None: until a signal. ``reread`` reads the configuration again and raises ConfigError or Failure;
+    None: it stays. ``record`` is called with each exchange and the header of a recording, on the store's thread.
+    ``manager`` is the service manager that gets the agent's state.
+    """
+
+    config: AgentConfig
+    group: MonitoredGroup
+    store: Path
+    for_ms: int | None = None
+    reread: Callable[[], AgentConfig] | None = None
+    record: Callable[[Exchange, Header], None] | None = None
+    manager: ServiceManager | None = None
+    reread_s: float = _REREAD_S
+
+
+def run_agent(options: RunOptions) -> int:
+    """Run the agent, logging to standard error; returns the exit code. Raises Failure when it cannot begin."""
+    log, clock = options.config.settings.log, options.group.clock
+    journal = Journal(sys.stderr, clock, form=log.format, level=log.level)
+    # The store keeps when the scenario began, and a second agent learns of the first before anything else begins.
+    claim_store(options.store, options.config.settings, options.group, journal)
+
+    async def run() -> int:
+        return await AgentRun(options, journal).run()
+
+    return run_in_loop(run(), clock)
+
+
+def claim_store(path: Path, settings: Settings, group: MonitoredGroup, journal: Journal | None = None) -> None:
+    """Create the store, or check that it can be written. Raises Failure: another agent writes it, it is no store, no permission.
+
+    A new one keeps the scenario's beginning as its own. Repairs are logged.
+    """
+    try:
+        store = Store.open(
+            path,
+            source=group.source,
+            group=settings.name or group.site,
+            created=group.began,
+            mode=settings.store.mode,
+            shared_with=settings.store.group or "",
+        )
+    except StoreError as error:
+        raise Failure(error.message, hint=error.hint) from error
+    if store.repaired and journal is not None:
+        rows = ", ".join(f"{table} {count:,}" for table, count in store.repaired.items())
+        journal.say(
+            "store.repaired",
+            f"rows of the store that were dated outside any calendar have been dropped or put right: {rows}",
+            level="warning",
+            rows=sum(store.repaired.values()),
+        )
+    store.close()
+
+
+class AgentRun:
+    """One run, from the first line of the log to the last. Created within a running event loop."""
+
+    def __init__(self, options: RunOptions, journal: Journal) -> None:
+        self._options = options
+        self._group = options.group
+        self._config = with_group_name(options.config, self._group.site)
+        self._journal = journal
+        self._manager = options.manager or ServiceManager()
+        self._reading = BoundedCall()
+        self._reason = ""
+        self._code = int(ExitCode.DONE)
+        self._cycles = self._exchanges = self._snapshots = self._firing = 0
+        self._until: int | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._deliveries: set[asyncio.Task[None]] = set()
+        self._worker = ThreadWorker(clock=self._group.clock)
+        self._notifier: Notifier | None = None
+        self._drain_until: float | None = None
+        self._bug: BaseException | None = None
+        self._reload_lock = asyncio.Lock()
+        self._refused = ""
+        self._files = FileWatch(self._group.machine, self._reload)
+        settings = self._config.settings
+        self._outbox = Outbox(
+            lambda: self._service.ledger,
+            self._worker.call,
+            settings.receivers,
+            self._config.rule_config.rules,
+            settings.name or "",
+        )
+
+    async def run(self) -> int:
+        """Run until a signal comes or the time is over; returns the exit code. Logs its own failures."""
+        group = self._group
+        targets = group.targets
+        self._service = Service(
+            self._config.settings,
+            self._config.rule_config,
+            self._options.store,
+            targets.connectors,
+            group.clock,
+            self._journal,
+            source=group.source,
+            owed=self._outbox.pending,
+            tap=None if self._options.record is None else self._record,
+            stored=self._stored,
+            uniform=group.uniform,
+            usage_floor_ms=group.usage_floor_ms,
+            worker=self._worker,
+            farewell=self._farewell,
+            others=targets.others,
+            asking=group.machine,
+        )
+        self._first_line()
+        self._manager.starting(self._longest_cycle_ms())
+        self._start(self._manager.watch(self._await_worker, self._longest_cycle_ms, SystemClock()))
+        if isinstance(group.clock, VirtualClock):
+            group.clock.caught_up = self._caught_up
+        self._work = asyncio.create_task(self._service.run(), name="service")
+        if self._options.for_ms is not None:
+            self._start(self._end_after(self._options.for_ms))
+        if self._options.reread is not None and (files := self._config.files):
+            self._start(self._watch_files(files))
+        if group.smf is not None:
+            self._start(write_smf(group.smf, group.clock, self._journal))
+        signals = handled_signals(
+            lambda: self.stop("stopped by SIGTERM"),
+            lambda: self.stop("stopped by Ctrl-C", INTERRUPTED),
+            self._on_hangup,
+        )
+        with signals, fewer_collections():
+            try:
+                await self._work
+            except asyncio.CancelledError:
+                if not self._reason:
+                    raise
+            except StoreError as error:
+                self._on_failure(error)
+            except BaseExceptionGroup as errors:
+                expected, bugs = errors.split((StoreError, RecordingError))
+                if bugs is not None or expected is None:
+                    raise
+                self._on_failure(_first(expected))
+            finally:
+                await self._end_tasks()
+            self._count_missing()
+            left = self._service.left
+            if self._code == ExitCode.DONE and (left.incidents or left.waiting or left.dropped or left.unwritten):
+                self._code = int(ExitCode.FOUND)
+            self._last_line()
+        if self._bug is not None:
+            raise self._bug
+        return self._code
+
+    def stop(self, reason: str, code: int = ExitCode.DONE, *, at_once: bool = True) -> None:
+        """End in order because of ``reason``; ``at_once``: within a second. A second call cancels what is under way."""
+        if self._reason:
+            self._work.cancel()
+            return
+        self._reason, self._code = reason, code
+        self._manager.stopping(reason)
+        if at_once:
+            self._drain_until = time.monotonic() + _DRAIN_AFTER_SIGNAL_S
+        self._service.stop()
+
+    async def _watch_files(self, files: Sequence[str]) -> None:
+        await self._files.watch(files)
+        await self._files.run()
+
+    def _on_hangup(self) -> None:
+        self._start(self._reload())
+
+    def _start(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _end_after(self, for_ms: int) -> None:
+        until = self._group.clock.now() + for_ms
+        await self._group.clock.sleep(for_ms)
+        if not self._reason:
+            self._until = until
+            self.stop(f"the {format_duration(for_ms)} are over", at_once=False)
+
+    async def _farewell(self) -> None:
+        """Everything is stored and the store still open: send what can be sent, and log what waits for the next run."""
+        if self._notifier is None:
+            return
+        rest = _DRAIN_S if self._drain_until is None else max(self._drain_until - time.monotonic(), 0)
+        await self._notifier.drain(rest)
+        self._notifier.close()
+        if self._deliveries:
+            await asyncio.wait(self._deliveries, timeout=_CANCEL_S)
+        try:
+            owed = await self._outbox.counts()
+        except StoreError:
+            # The write before has logged it.
+            return
+        count = sum(owed.values())
+        if count:
+            whose = ", ".join(f"{number} to {name}" for name, number in sorted(owed.items()))
+            self._journal.say(
+                "notices.wait", f"notices that wait for the next run: {whose}", level="warning", notices=count
+            )
+
+    async def _end_tasks(self) -> None:
+        """End the tasks beside the service. The next run repeats an attempt that is under way."""
+        if self._notifier is not None:
+            self._notifier.close()
+        tasks = set(self._tasks)
+        for task in tasks - self._deliveries:
+            task.cancel()
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=_CANCEL_S)
+            for task in late:
+                task.cancel()
+
+    def _record(self, exchange: Exchange) -> None:
+        """On the store's thread."""
+        assert self._options.record is not None
+        self._options.record(exchange, self._service.header)
+
+    def _stored(self, stored: Stored) -> None:
+        """A cycle is stored: the store is open, and there may be notifications."""
+        self._cycles += 1
+        if self._cycles == 1:
+            # All objects are known now, and little else is alive: this collection is short.
+            freeze_long_lived()
+            self._start(self._store_refused())
+        self._exchanges += stored.exchanges
+        self._snapshots += stored.snapshots
+        self._firing = stored.firing
+        self._manager.cycle(self._status(stored))
+        if self._notifier is None:
+            self._begin_delivery()
+        else:
+            self._notifier.wake()
+
+    def _status(self, stored: Stored) -> str:
+        """The agent's state in a sentence, for the service manager."""
+        if stored.errors:
+            return f"the cycle of {iso(stored.began)} could not be stored: {stored.errors[0]}"
+        asked = len(self._group.targets.connectors) + len(self._group.targets.others)
+        return f"queue managers watched: {asked}; alerts that fire: {stored.firing}; last cycle: {iso(stored.began)}"
+
+    def _longest_cycle_ms(self) -> int:
+        """The longest time from the end of one cycle to the end of the next, ms."""
+        return 2 * self._config.settings.polling.interval + _STORING_MS
+
+    async def _await_worker(self) -> None:
+        """Return when the store's thread answers."""
+        with suppress(WorkerEndedError):
+            await self._worker.call(lambda: None)
+
+    def _begin_delivery(self) -> None:
+        self._notifier = Notifier(self._outbox, self._group.clock, self._journal, self._group.chance_of)
+        delivery = self._start(self._notifier.run())
+        self._deliveries.add(delivery)
+        delivery.add_done_callback(self._on_delivery_end)
+
+    def _on_delivery_end(self, delivery: asyncio.Task[None]) -> None:
+        """Delivery ended: with the run, by a reload, or by a bug, which ends the run."""
+        self._deliveries.discard(delivery)
+        if delivery.cancelled() or (bug := delivery.exception()) is None:
+            return
+        # An outcome that arrives after the store is closed is too late, which is no bug.
+        others = bug.split(WorkerEndedError)[1] if isinstance(bug, BaseExceptionGroup) else bug
+        if others is not None and not isinstance(others, WorkerEndedError):
+            self._bug = bug
+            self.stop("receivers can no longer be told", ExitCode.FAILED)
+
+    async def _reload(self) -> None:
+        """Read the configuration again. With a mistake in it nothing changes."""
+        if self._options.reread is None:
+            self._journal.say("agent.reload_refused", "a recording keeps its settings to the end", level="warning")
+            return
+        async with self._reload_lock:
+            # Before they are read, so that a change during the reading is seen.
+            await self._files.watch(self._config.files)
+            self._manager.reloading()
+            try:
+                self._refused, places = await self._apply_config()
+                await self._files.watch_too((*self._config.files, *places))
+                await self._store_refused()
+            finally:
+                self._manager.reloaded()
+
+    async def _store_refused(self) -> None:
+        """Store what is wrong with the settings, for readers of the store."""
+        refused = self._refused
+        with suppress(StoreError, WorkerEndedError):
+            await self._worker.call(lambda: self._service.ledger.note_refused(refused))
+
+    async def _apply_config(self) -> tuple[str, tuple[str, ...]]:
+        """Read the configuration and apply it. Returns what is wrong with it and the files with problems."""
+        assert self._options.reread is not None
+        try:
+            with self._group.clock.hold():
+                config, targets = await self._reading.run(self._read_config, self._options.reread_s)
+        except NoAnswerError:
+            text = (
+                f"the settings ({self._config.path}) or a file that they name could not be read within"
+                f" {self._options.reread_s:g} s: see to its file system, then send SIGHUP"
+            )
+            self._journal.say("agent.reload_refused", f"{text}; the settings from before stay in force", level="error")
+            return text, ()
+        except Failure as error:
+            text = f"{error}: the settings from before stay in force"
+            self._journal.say("agent.reload_refused", text, level="error")
+            return str(error), ()
+        except ConfigError as error:
+            for problem in error.problems:
+                place = problem.place
+                self._journal.say(
+                    "config.problem", str(problem), level="error", file=place.path, line=place.line, column=place.column
+                )
+            self._journal.say(
+                "agent.reload_refused",
+                f"{count_text(error.problems)} in the settings: those from before stay in force",
+                level="error",
+                problems=len(error.problems),
+            )
+            return _first_problem(error), tuple(problem.place.path for problem in error.problems)
+        if self._reason:
+            return "", ()
+        self._service.reload(config.settings, config.rule_config, targets.connectors, targets.others)
+        self._config = config
+        settings = config.settings
+        self._outbox.configure(settings.receivers, config.rule_config.rules, settings.name or "")
+        self._group = replace(self._group, targets=targets)
+        self._journal.set(form=config.settings.log.format, level=config.settings.log.level)
+        if self._notifier is not None:
+            self._notifier.close()
+            self._begin_delivery()
+        self._journal.say(
+            "agent.reloaded",
+            f"settings and rules have been read again; from the next cycle on: {self._config_words()}",
+            interval_ms=config.settings.polling.interval,
+            receivers=len(config.settings.receivers),
+        )
+        return "", ()
+
+    def _read_config(self) -> tuple[AgentConfig, PollTargets]:
+        """The configuration now and its targets. Runs in a thread. Raises Failure and ConfigError."""
+        assert self._options.reread is not None
+        config = with_group_name(self._options.reread(), self._group.site)
+        if config.empty and not self._config.empty:
+            # An editor or a copy leaves it empty for a moment, a full disk for good: no one removes all settings that way.
+            raise Failure(f"{config.path} is empty, or all of it is commented out")
+        targets_of = self._group.targets_of
+        return config, self._group.targets if targets_of is None else targets_of(config.settings)
+
+    def _config_words(self) -> str:
+        settings = self._config.settings
+        rules = self._config.rule_config.rules
+        return f"every {format_duration(settings.polling.interval)}, {len(rules.rules) - len(rules.disabled)} rules"
+
+    def _first_line(self) -> None:
+        settings = self._config.settings
+        targets = self._group.targets
+        names = [*(connector.queue_manager for connector in targets.connectors), *targets.others]
+        self._journal.say(
+            "agent.begins",
+            f"mqvitals {__version__} watches {f'{settings.name}, ' if settings.name else ''}{len(names)} queue managers, {self._config_words()}",
+            version=__version__,
+            group=settings.name or "",
+            queue_managers=",".join(names),
+            interval_ms=settings.polling.interval,
+            receivers=len(settings.receivers),
+            config=self._config.path or "",
+            store=str(self._options.store),
+            source=self._group.source,
+        )
+
+    def _caught_up(self) -> None:
+        self._journal.say("clock.at_now", "the agent's time has reached now: from here on it goes at life's pace")
+
+    def _count_missing(self) -> None:
+        """A run of a given length stores every cycle of that time, or logs how many are missing."""
+        if self._until is None or self._code != ExitCode.DONE:
+            return
+        left_out, left = self._service.left_out(self._until), self._service.left
+        unstored = left.dropped + left.waiting
+        if not left_out and not unstored and self._snapshots:
+            return
+        self._code = int(ExitCode.FOUND)
+        self._journal.say(
+            "agent.cycles_missing",
+            f"of the cycles of {format_duration(self._options.for_ms or 0)}, {left_out:,} did not begin because the one before took too long;"
+            f" snapshots that could not be stored: {unstored:,}; snapshots stored: {self._snapshots:,}",
+            level="error",
+            left_out=left_out,
+            unstored=unstored,
+        )
+
+    def _lag_words(self) -> str:
+        """The speed of a run that did not reach the requested one; else empty."""
+        clock = self._group.clock
+        if not isinstance(clock, VirtualClock) or clock.pace is None or clock.lag_s < _LAG_S:
+            return ""
+        return f"; {clock.speed:.3g} times as fast as life, not {clock.pace:g} times, as cycles took longer"
+
+    def _last_line(self) -> None:
+        self._journal.say(
+            "agent.ended",
+            f"{self._reason}: {self._cycles:,} cycles, {self._exchanges:,} exchanges and {self._snapshots:,} snapshots;"
+            f" alerts that fire: {self._firing}{self._lag_words()}",
+            level="info" if self._code in (ExitCode.DONE, INTERRUPTED) else "error",
+            code=self._code,
+            cycles=self._cycles,
+            exchanges=self._exchanges,
+            snapshots=self._snapshots,
+            firing=self._firing,
+        )
+
+    def _on_failure(self, error: BaseException) -> None:
+        self._journal.say("agent.failed", str(error), level="error")
+        self._reason, self._code = "it could not go on", int(ExitCode.FAILED)
+
+
+def _first_problem(error: ConfigError) -> str:
+    """The first problem with its place, and how many more there are."""
+    first, *others = error.problems
+    return f"{first} (and {len(others)} more)" if others else str(first)
+
+
+def with_group_name(config: AgentConfig, site: str) -> AgentConfig:
+    """The configuration with the site's name where the settings do not name the group."""
+    if config.settings.name is not None or not site:
+        return config
+    return replace(config, settings=replace(config.settings, name=LocatedText(site, Place("scenario"))))
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The first error in a group and its nested groups."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
