@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from mqvitals_rules.plan.formula import Formula, Given, Input, PlanError
+from mqvitals_rules.plan.structures import CONTROL_SHARE, MQMD_BYTES
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
 
 
 class KnownValue(NamedTuple):
-    """What is known of a metric: the number, or text, as of ``ts`` (ms UTC; None: declared, not told), ``silent`` why nothing came since.
+    """The number or text of a metric as of ``ts`` (ms UTC; None: declared); ``silent``: why no newer value came.
 
-    Of a counter, the increase in some time; of ``METRIC/s``, that a second.
+    Of a counter the increase in the last hour; of ``METRIC/s`` that increase a second.
     """
 
     value: float | str
@@ -34,11 +35,11 @@ class KnownValue(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class InputSource:
-    """``input`` is what ``of`` makes of the metrics, in their order; None: it says nothing then. ``words`` say so to a person.
+    """An input of a formula and how it is calculated: ``of`` takes the metrics in their order; None: no value.
 
-    A metric is one of the object, ``queue_manager.processors`` one of the single object of that kind of the same owner,
-    ``queues.puts`` the sum over the queues that lie on it,
-    ``msgs/s`` the increase of a counter a second, ``msgs:s`` the seconds in which it was.
+    ``words`` describe the calculation to a person. ``msgs`` is a metric of the object, ``queue_manager.processors`` one of
+    the single object of that kind of the same owner, ``queues.puts`` the sum over the queues of the object, ``msgs/s`` the
+    increase of a counter a second, ``msgs:s`` the seconds that the increase covers.
     """
 
     input: str
@@ -48,26 +49,23 @@ class InputSource:
 
 
 def of_metric(given: str, metric: str, factor: float = 1) -> InputSource:
-    """The input is the metric, or so many times it."""
+    """The input is the metric times ``factor``."""
     return InputSource(
         given, metric if factor == 1 else f"{metric} x {factor:,g}", (metric,), lambda value: value * factor
     )
 
 
 def of_quotient(given: str, above: str, below: str, factor: float = 1) -> InputSource:
-    """The input is one metric by another, nothing when that is zero."""
+    """The input is one metric divided by another, times ``factor``; no value where the divisor is 0."""
     return InputSource(given, f"{above} / {below}", (above, below), lambda a, b: a / b * factor if b else None)
 
 
 InputSources = tuple[InputSource, ...]
 
-_CONTROL_SHARE = 1.25
-_MQMD_BYTES = 324
-
 
 def _entry_bytes(size_kb: float, used_pct: float, entries: float) -> float | None:
-    """What a message takes on average, as the formulas count it: a quarter of the structure's is control storage."""
-    return size_kb * 1024 * used_pct / 100 / _CONTROL_SHARE / entries if entries else None
+    """Average bytes of a message, as the formulas count them: a quarter more is control storage."""
+    return size_kb * 1024 * used_pct / 100 / CONTROL_SHARE / entries if entries else None
 
 
 _OF_ENTRY = ("size_max_kb", "size_used_pct", "entries_used")
@@ -76,12 +74,12 @@ _ENTRY_DATA = InputSource(
     "user_bytes",
     "size_max_kb x size_used_pct / 1.25 / entries_used, less 324 of MQMD",
     _OF_ENTRY,
-    lambda *of: None if (each := _entry_bytes(*of)) is None else max(0, each - _MQMD_BYTES),
+    lambda *of: None if (each := _entry_bytes(*of)) is None else max(0, each - MQMD_BYTES),
 )
 
 _BATCH: InputSources = (of_metric("batch_msgs", "batchsz"), of_metric("batch_msgs", "batchsz_defined"))
 _PARTNER_US = 1000
-"""What the partner needs at the end of a batch, its commit above all: NETTIME leaves that out."""
+"""Time of the partner at the end of a batch, mostly its commit: NETTIME leaves that out."""
 
 
 def _wait(metric: str) -> InputSource:
@@ -98,7 +96,7 @@ _ACHIEVED: InputSources = (
 
 
 def _sent(given: str, factor: float = 1) -> InputSources:
-    """The average length of a channel's messages: records tell the messages' own, polls what was sent for them."""
+    """The average length of a channel's messages: records have that of the messages, polls what was sent for them."""
     return (
         of_quotient(given, "interval_bytes", "interval_msgs", factor),
         of_quotient(given, "carried_bytes", "msgs", factor),
@@ -107,7 +105,7 @@ def _sent(given: str, factor: float = 1) -> InputSources:
 
 _PUT: InputSources = (of_quotient("msg_bytes", "put_bytes", "puts"), of_metric("msg_bytes", "largest_msg_bytes"))
 _ON_IT = of_quotient("msg_bytes", "queues.put_bytes", "queues.puts")
-"""The average length of what was last put on the queues that lie on it."""
+"""The average length of messages last put on the queues of the object."""
 _LAYOUT = InputSource(
     "layout",
     "queue_manager.maxshortmsgs",
@@ -263,11 +261,11 @@ INPUT_SOURCES: Mapping[str, Mapping[str, InputSources]] = {
 
 
 KnownMetric = KnownValue | Absence
-"""What is known of a metric, or why nothing is."""
+"""The value of a metric, or why it is absent."""
 
 
 class FoundInput(NamedTuple):
-    """An input that was not given: its value with the words of the metrics it is from and the oldest moment of them, or why there is none."""
+    """An input that was not given: its value, the calculation in words and its oldest timestamp; or why there is no value."""
 
     input: Input
     value: Given | None
@@ -277,72 +275,71 @@ class FoundInput(NamedTuple):
 
 
 def kinds_of(formula: str) -> tuple[str, ...]:
-    """The kinds of object that tell something a formula asks."""
-    return tuple(kind for kind, takes in INPUT_SOURCES.get(formula, {}).items() if takes)
+    """The kinds of object that an input of a formula can be taken from."""
+    return tuple(kind for kind, sources in INPUT_SOURCES.get(formula, {}).items() if sources)
 
 
 def metrics_of(formula: str, kind: str) -> frozenset[str]:
     """The metrics that a formula's inputs are taken from."""
-    return frozenset(metric for take in INPUT_SOURCES.get(formula, {}).get(kind, ()) for metric in take.metrics)
+    return frozenset(metric for source in INPUT_SOURCES.get(formula, {}).get(kind, ()) for metric in source.metrics)
 
 
 def find_inputs(
-    formula: Formula, kind: str, told: Mapping[str, KnownMetric], given: Collection[str] = ()
+    formula: Formula, kind: str, metrics: Mapping[str, KnownMetric], given: Collection[str] = ()
 ) -> tuple[FoundInput, ...]:
-    """Each input that is not ``given`` and that an object of ``kind`` tells, or that is asked and nothing tells.
+    """Each input that is not ``given`` and has a source in objects of ``kind``, or is required and has none.
 
-    ``told`` is what is known of the metrics. The first way to an input that gives an allowed value is taken.
+    ``metrics`` holds the known metrics. The first source that gives an allowed value counts.
     """
-    takes = INPUT_SOURCES.get(formula.name, {}).get(kind, ())
+    sources = INPUT_SOURCES.get(formula.name, {}).get(kind, ())
     found = []
     for each in formula.inputs:
         if each.name in given:
             continue
-        ways = [take for take in takes if take.input == each.name]
-        tried = [_found(each, take, told) for take in ways]
-        best = next((seen for seen in tried if seen.value is not None), None)
+        tried = [_found(each, source, metrics) for source in sources if source.input == each.name]
+        best = next((one for one in tried if one.value is not None), None)
         if best is not None:
             found.append(best)
         elif tried:
             found.append(tried[0])
         elif each.default is None:
-            found.append(FoundInput(each, None, "it is not seen"))
+            found.append(FoundInput(each, None, "no metric has it"))
     return tuple(found)
 
 
-def _found(each: Input, take: InputSource, told: Mapping[str, KnownMetric]) -> FoundInput:
+def _found(each: Input, source: InputSource, metrics: Mapping[str, KnownMetric]) -> FoundInput:
     known: list[KnownValue] = []
-    for metric in take.metrics:
-        one = told.get(metric, Absence.NOT_ASKED)
+    for metric in source.metrics:
+        one = metrics.get(metric, Absence.NOT_ASKED)
         if isinstance(one, Absence):
             return FoundInput(each, None, f"{metric}: {one.value}")
         known.append(one)
-    value = take.of(*(one.value for one in known))
+    value = source.of(*(one.value for one in known))
     if value is None:
-        return FoundInput(each, None, f"{take.words} says nothing now")
+        return FoundInput(each, None, f"{source.words} has no value now")
     try:
         checked = each.checked(value if each.fraction or isinstance(value, str) else round(value))
     except PlanError as error:
-        return FoundInput(each, None, f"{take.words}: {error}")
+        return FoundInput(each, None, f"{source.words}: {error}")
     moments = [one.ts for one in known if one.ts is not None]
     silent = next((one.silent for one in known if one.silent), "")
-    return FoundInput(each, checked, take.words, min(moments, default=None), silent)
+    return FoundInput(each, checked, source.words, min(moments, default=None), silent)
 
 
 HOUR_MS = 3_600_000
-"""Increases of counters are looked at over so long."""
+"""Increases of counters are taken over this time."""
 
 MEMBERS = "queues"
-"""``queues.puts`` is the sum over the queues that lie on the object."""
+"""``queues.puts`` is the sum over the queues of the object."""
 
 RATE, SECONDS = "/s", ":s"
-"""Ends of names: a counter's increase a second, and the seconds in which it was."""
+"""Suffixes of names: a counter's increase a second, and the seconds that the increase covers."""
 
 
 def known_metrics(
     reader: StoreReader, name: ObjectName, metrics: Iterable[str], facts: Facts, now: int
 ) -> dict[str, KnownMetric]:
-    """What is known of ``metrics`` of an object at ``now`` (ms UTC): counters over the hour before. Raises StoreError."""
+    """The values of ``metrics`` of an object at ``now`` (ms UTC): of counters over the hour before. Raises StoreError."""
     found: dict[str, KnownMetric] = {}
     current: dict[ObjectName, Mapping[str, CurrentValue]] = {}
     for wanted in sorted(metrics):
@@ -354,7 +351,7 @@ def known_metrics(
         if owner not in current:
             current[owner] = reader.current(owner) if reader.has(owner) else {}
         metric = KINDS[owner.kind].metric(plain.removesuffix(RATE).removesuffix(SECONDS))
-        assert metric is not None, f"a test holds the names of metrics together: {wanted}"
+        assert metric is not None, f"no such metric: {wanted}"
         found[wanted] = _known(reader, owner, metric, current[owner], facts, now, way=wanted[-2:])
     return found
 
@@ -377,40 +374,40 @@ def _known(
     known = from_current(current, metric)
     if metric.type is not MetricType.COUNTER or not current:
         return known
-    told = [
+    samples = [
         sample
         for sample in reader.told(name, metric.name, first=now - HOUR_MS, last=now)[1]
         if sample.value is not None and (sample.interval_ms or way not in (RATE, SECONDS))
     ]
-    if not told:
+    if not samples:
         return known if isinstance(known, Absence) else Absence.WINDOW
-    total = sum(sample.value or 0 for sample in told)
-    seconds = sum(sample.interval_ms or 0 for sample in told) / 1000
+    total = sum(sample.value or 0 for sample in samples)
+    seconds = sum(sample.interval_ms or 0 for sample in samples) / 1000
     value = total / seconds if way == RATE else seconds if way == SECONDS else total
-    return KnownValue(value, told[-1].ts, known.silent if isinstance(known, KnownValue) else "")
+    return KnownValue(value, samples[-1].ts, known.silent if isinstance(known, KnownValue) else "")
 
 
 def _of_members(reader: StoreReader, name: ObjectName, plain: str) -> KnownMetric:
-    """The sum over the queues that lie on an object, of those that tell it."""
+    """The sum over the queues of an object that have a value."""
     metric = KINDS["queue"].metric(plain)
-    assert metric is not None, f"a test holds the names of metrics together: {plain}"
-    told = [
+    assert metric is not None, f"no such metric: {plain}"
+    values_of_queues = [
         from_current(values, metric)
         for values in reader.current_by_kind(name.owner, "queue", {plain, name.kind}).values()
         if (on := values.get(name.kind)) is not None and str(on.value) == name.name
     ]
     known = [
         each
-        for each in told
+        for each in values_of_queues
         if isinstance(each, KnownValue) and not isinstance(each.value, str) and each.ts is not None
     ]
     if not known:
-        return next((each for each in told if isinstance(each, Absence)), Absence.NOTHING_TO_TELL)
+        return next((each for each in values_of_queues if isinstance(each, Absence)), Absence.NOTHING_TO_TELL)
     return KnownValue(sum(float(each.value) for each in known), min(each.ts or 0 for each in known))
 
 
 def from_current(values: Mapping[str, CurrentValue], metric: Metric) -> KnownMetric:
-    """What the newest value of a metric tells: of a counter, the increase at the last poll."""
+    """The newest value of a metric: of a counter, the increase at the last poll."""
     current = values.get(metric.name)
     if current is None:
         if metric.needs_smf:

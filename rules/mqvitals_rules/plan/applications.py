@@ -12,7 +12,7 @@ _MOST_US = 1e9
 _MEASURED_CALLS_US = (117.0, 81.0, 72.0, 18.0)
 """CPU microseconds of MQPUT1, MQOPEN, MQPUT and MQCLOSE in the document."""
 _PRINTED_CPU_US = {2: 213, 3000: 216_000}
-"""What the document gives for so many puts with MQOPEN, MQPUT and MQCLOSE, where its own costs give another sum."""
+"""The document's figures by number of puts with MQOPEN, MQPUT and MQCLOSE, where its own costs give another sum."""
 
 
 def _cost(name: str, meaning: str, default: int) -> Input:
@@ -84,7 +84,7 @@ def mqput1_break_even(
 
 
 def _break_even(once_us: float, put1_us: float, put_us: float) -> tuple[float | None, int | None]:
-    """Where both cost the same, and the first whole number past it. Exact fractions: a sum of floats may miss the equal case."""
+    """Where both cost the same, and the next whole number. Exact fractions: a sum of floats may miss the equal case."""
     if put1_us <= put_us:
         return None, None
     same = Fraction(once_us) / (Fraction(put1_us) - Fraction(put_us))

@@ -37,7 +37,7 @@ def _formulas() -> Mapping[str, Formula]:
 
 
 FORMULAS: Mapping[str, Formula] = _formulas()
-"""In the order of the modules, and within them of the text."""
+"""In the order of the modules, and within them of the source."""
 
 
 _INTRODUCTION = """\
@@ -46,19 +46,19 @@ _INTRODUCTION = """\
 <!-- Made by `mqvitals plan list --markdown`; do not edit: change the formulas and make it again. -->
 
 `mqvitals plan FORMULA --OPTION VALUE ...` calculates what IBM's performance documents give a formula or a table for. Each
-answer tells its steps, the machine and release that were measured, when not to trust it, and the document and section.
+answer shows its steps, the machine and release that were measured, when not to trust it, and the document and section.
 
     mqvitals plan list
     mqvitals plan batch-transfer-time --messages 10K --batch-msgs 100
     mqvitals plan batch-transfer-time --from group.db QM01/channel/TO.QM02 --batch-msgs 100
 
 **Amounts** may end in `K`, `M`, `G`, `KB`, `MB` or `GB`, and may have commas: 1024s of bytes (also where the input is in KB,
-MB or GB), 1000s of everything else. A number alone is in the input's unit. What is not allowed is refused in a sentence that
-says what is, with exit code 2.
+MB or GB), 1000s of everything else. A number alone is in the input's unit. What is not allowed is refused with a sentence that
+names what is allowed, and exit code 2.
 
-**`--from STORE OBJECT`** takes what is not given from what the agent has seen of an object, and says for each input which
-metric it is from and how old that is, or why it could not be taken. Counters are looked at over the last hour; facts that
-only a person knows (processors, storage) are those of the configuration file. With `--json` this goes to standard error.
+**`--from STORE OBJECT`** takes what is not given from the store's values of an object, and shows for each input which metric it
+is from and how old that is, or why it could not be taken. Counters are taken over the last hour; facts that only a person
+knows (processors, storage) are those of the configuration file. With `--json` this goes to standard error.
 
 **`--json`** prints one line: `formula`, `inputs` (all of them, defaults included), `value`, `unit`, `exact` (before it was
 rounded), `measured_on`, `caveat`, `source`, `steps`, and `rows` where there is a table. `value` is null where the document
@@ -78,7 +78,7 @@ def formulas_page(formulas: Iterable[Formula]) -> str:
 
 
 def _contents(formulas: Iterable[Formula]) -> Iterator[str]:
-    yield "| Formula | What it tells |"
+    yield "| Formula | Result |"
     yield "|---|---|"
     for each in formulas:
         yield f"| [`{each.name}`](#{each.name}) | {_cell(each.title)} |"
@@ -140,5 +140,5 @@ def _cell(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Plain text: nothing of it is markup."""
+    """Plain text, without markup."""
     return text.replace("<", "&lt;").replace("*", "\\*")

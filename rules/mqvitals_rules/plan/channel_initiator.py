@@ -22,7 +22,7 @@ DEFAULT_ADAPTERS = 8
 MOST_TASKS = 9999
 ADAPTER_CPU_US = 35
 REQUESTS_PER_TRANSACTION = 3.03
-"""Adapter requests of one transaction: what makes rate and elapsed time of both tables agree with how busy they say the adapters were."""
+"""Adapter requests of one transaction. With it rate, elapsed time and busy share of both tables agree."""
 TABLE_ADAPTERS = 10
 TABLE_DISPATCHERS = 3
 
@@ -191,7 +191,7 @@ MOST_MESSAGE_KB = 102_400
     ),
     measured_on="V5.3; the machine is not named",
     caveat=(
-        "An old release: replace it by what the channel initiator says of its storage. All channels are taken to move the longest message at"
+        "An old release: replace it by the storage that the channel initiator reports. All channels are taken to move the longest message at"
         " the same time."
     ),
     source=f"{HIGHLIGHTS} · 5.3 What is the maximum number of SSL channels?",
@@ -208,7 +208,7 @@ def ssl_channels(max_msg_kb: float, epvt_kb: int) -> Result:
         f"{epvt_kb:,} KB / {each_kb:,} KB = {exact:,.1f} channels",
     ]
     if not message_kb:
-        steps.append("the document says around 7500 for 1.6 GB: 1,600,000 KB give 7,619, and 1,677,721 KB give 7,989")
+        steps.append("the document gives around 7500 for 1.6 GB: 1,600,000 KB give 7,619, and 1,677,721 KB give 7,989")
     return Result(floor(exact), "channels", tuple(steps), exact=exact)
 
 
@@ -225,7 +225,7 @@ class _End:
 
 @dataclass(frozen=True, slots=True)
 class _Cipher:
-    """``ccf``: whether it is for machines with the Cryptographic Coprocessor Feature; ``any`` where that makes no difference."""
+    """``ccf``: for machines with the Cryptographic Coprocessor Feature or without; ``any`` where that makes no difference."""
 
     name: str
     ccf: str

@@ -8,7 +8,7 @@ from mqvitals_rules.plan.formula import HIGHLIGHTS, MOST_US, TUNING, Input, Resu
 from mqvitals_rules.plan.page_sets import MOST_MSG_BYTES, message_pages
 
 MOST_BATCH_MSGS = 9999
-"""What BATCHSZ can be at most."""
+"""The maximum of BATCHSZ."""
 COMPARED_BATCHES = (1, 10, 50, 100, 1000)
 
 _BATCH = Input(
@@ -109,7 +109,7 @@ _LIMIT_SOURCE = f"{TUNING} · What can cause problems (second slide)"
 
 
 def _messages_of(batch_msgs: int, avg_bytes: float, batch_limit_kb: int) -> int:
-    """With the message that reaches the limit: it still belongs to the batch."""
+    """Messages of a batch, with the one that reaches the limit, which still belongs to it."""
     return min(batch_msgs, ceil(batch_limit_kb * 1024 / avg_bytes)) if batch_limit_kb else batch_msgs
 
 
@@ -142,7 +142,7 @@ def batch_bytes(batch_msgs: int, avg_bytes: float, batch_limit_kb: int) -> Resul
     measured_on="arithmetic; pages of a message as in V7.0.1 as shipped",
     caveat=(
         "Derived. Until the batch is committed its messages stay in the receiver's buffer pool; compare with the free buffers there."
-        " Messages of very unequal length need more than their average says."
+        " Messages of very unequal length need more than their average suggests."
     ),
     source=_LIMIT_SOURCE,
     example={"batch_msgs": 1000, "avg_bytes": 1_048_576, "batch_limit_kb": 0},
@@ -189,7 +189,7 @@ def tcp_window_rate(receive_window_bytes: int, rtt_ms: float) -> Result:
         )
         return Result(None, "KB/s", steps)
     if receive_window_bytes >= SMALL_WINDOW_BYTES:
-        steps = (f"{receive_window_bytes:,} bytes are between 32 and 64 KB: the document says nothing of these",)
+        steps = (f"{receive_window_bytes:,} bytes are between 32 and 64 KB: the document has no figure for these",)
         return Result(None, "KB/s", steps)
     exact = 32 * 1000 / rtt_ms
     steps = (

@@ -14,22 +14,22 @@ HIGHLIGHTS = "Performance highlights - WebSphere MQ for z/OS V5.3 & V5.3.1"
 INTERCEPTION = "IBM MQ for z/OS V9.1.3 AMS Interception on Server to Server Message Channels"
 MP1G = "Performance Report - SupportPac MP1G WebSphere MQ for z/OS V7.0.1"
 TUNING = "Performance Tuning and Problem Determination"
-"""The documents, by their titles."""
+"""Titles of the documents."""
 
 MOST_US = 60e6
 MOST_PROCESSORS = 256
 """Upper bounds of inputs."""
 
 TableRow = Mapping[str, int | float | str | None]
-"""A line of a table: what each column says."""
+"""A row of a table: column -> cell."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a formula's arithmetic comes to. ``value`` is in ``unit``; ``exact`` is it before it was rounded to whole ones (None: the same).
+    """The result of a formula's arithmetic. ``value`` is in ``unit``; ``exact`` is the value before rounding (None: the same).
 
-    ``steps`` tell the way, one sentence or equation each, with figures and units. ``rows`` where the answer is a table: ``value`` is then the
-    row's that was asked for, or None. ``caveat`` is what holds for these inputs alone, beside the formula's own.
+    ``steps`` show the calculation, one sentence or equation each, with figures and units. ``rows`` where the answer is a
+    table: ``value`` is then that of the selected row, or None. ``caveat`` holds for these inputs, beside the formula's own.
     """
 
     value: float | None
@@ -42,7 +42,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class FormulaAnswer:
-    """An outcome with what it rests on. ``inputs`` are all of them, defaults included, by name."""
+    """A result with its inputs (all, defaults included, by name), its measurement and its source."""
 
     formula: str
     inputs: Mapping[str, int | float | str]
@@ -61,7 +61,7 @@ Given = int | float | str
 
 
 class PlanError(ValueError):
-    """An input that a formula cannot take. The message says which, what was given and what may be."""
+    """An input that a formula cannot take. The message names it, the given value and what is allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +83,12 @@ class Input:
 
     @property
     def option(self) -> str:
-        """As it is written on the command line, without the leading ``--``."""
+        """The option of the command line, without the leading ``--``."""
         return self.name.replace("_", "-")
 
     @property
     def allowed(self) -> str:
-        """What may be given, in words: ``1 to 104,857,600 bytes``, ``persistent or non-persistent``."""
+        """What is allowed, in words: ``1 to 104,857,600 bytes``, ``persistent or non-persistent``."""
         if self.words:
             *most, last = self.words
             return f"{', '.join(most)} or {last}" if most else last
@@ -113,10 +113,11 @@ def _bound(number: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """One calculator. Call it with its inputs by name: it checks them and gives an ``FormulaAnswer``.
+    """One calculator. Call it with its inputs by name: it checks them and returns a ``FormulaAnswer``.
 
-    ``number`` is the catalogue's (``F-01``). ``name`` is that of the command line. ``measured_on`` names machine and release of the measurement,
-    "arithmetic" where nothing was measured. ``example`` are inputs of a worked example of the source. ``source``: document and section.
+    ``number`` is the catalogue's (``F-01``), ``name`` that of the command line. ``measured_on``: machine and release of the
+    measurement, "arithmetic" where nothing was measured. ``example``: inputs of a worked example of the source. ``source``:
+    document and section.
     """
 
     name: str
@@ -132,20 +133,20 @@ class Formula:
     def __call__(self, **given: Given) -> FormulaAnswer:
         """Answer for these inputs. Raises PlanError for one that is unknown, missing or not allowed."""
         inputs = self._checked(given)
-        outcome = self.arithmetic(**inputs)
-        caveat = " ".join(each for each in (self.caveat, outcome.caveat) if each)
-        exact = outcome.value if outcome.exact is None else outcome.exact
+        result = self.arithmetic(**inputs)
+        caveat = " ".join(each for each in (self.caveat, result.caveat) if each)
+        exact = result.value if result.exact is None else result.exact
         return FormulaAnswer(
             self.name,
             inputs,
-            outcome.value,
-            outcome.unit,
+            result.value,
+            result.unit,
             exact,
             self.measured_on,
             caveat,
             self.source,
-            outcome.steps,
-            outcome.rows,
+            result.steps,
+            result.rows,
         )
 
     def _checked(self, given: Mapping[str, Given]) -> dict[str, Any]:
@@ -174,7 +175,7 @@ def formula(
     example: Mapping[str, Given],
     caveat: str = "",
 ) -> Callable[[Callable[..., Result]], Formula]:
-    """Make a formula of a pure function from checked inputs, by name, to its outcome."""
+    """Make a formula of a pure function that takes the checked inputs by name."""
 
     def made(arithmetic: Callable[..., Result]) -> Formula:
         return Formula(name, number, title, inputs, measured_on, caveat, source, example, arithmetic)
@@ -196,7 +197,7 @@ def parse_amount(text: str, unit: str) -> int | float:
     """``text`` as a number of ``unit``. K, M and G are 1000s of what is counted, and 1024s of bytes, KB, MB or GB.
 
     With an input in KB, ``512K`` and ``512KB`` are 512, ``4G`` is 4,194,304; a number alone is in the unit itself.
-    Raises PlanError, whose message begins with what was written.
+    Raises PlanError, whose message begins with ``text``.
     """
     found = _AMOUNT.fullmatch(text.strip())
     if found is None or not (found["whole"] or found["part"]):
@@ -211,7 +212,7 @@ def parse_amount(text: str, unit: str) -> int | float:
 
 
 def parse_input(each: Input, text: str) -> Given:
-    """What ``text`` gives for an input, checked. Raises PlanError with what may be given."""
+    """The value that ``text`` gives for an input, checked. Raises PlanError with what is allowed."""
     if each.words:
         return each.checked(next((word for word in each.words if word.lower() == text.strip().lower()), text))
     try:
@@ -223,7 +224,7 @@ def parse_input(each: Input, text: str) -> Given:
 
 
 def format_number(value: Given | None) -> str:
-    """A number for a person: whole ones to the last digit, others to six that count; None is ``-``."""
+    """A number for a person: whole numbers in full, others to six significant digits; None is ``-``."""
     if value is None:
         return "-"
     if isinstance(value, str):
@@ -239,7 +240,7 @@ def is_of_bytes(unit: str) -> bool:
 
 
 def _scale(text: str, unit: str, power: str, *, of_bytes: bool) -> tuple[int, int]:
-    """The step and how often it is taken to come from what was written to the unit."""
+    """The factor between units, and the power of it that converts the written amount to ``unit``."""
     if not is_of_bytes(unit):
         if of_bytes:
             raise PlanError(f"{_quoted(text)} is a number of bytes, not of {unit or 'what is asked'}")

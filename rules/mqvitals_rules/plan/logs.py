@@ -10,13 +10,13 @@ MB = 2**20
 CI_BYTES = 4096
 """A control interval of the log."""
 _HEADER_BYTES = {"yes": 1536, "no": 1280}
-"""What a message put and got logs beside its own length, in a queue-sharing group and out of one."""
+"""Log data of a message that is put and got, beyond its length: in a queue-sharing group, and outside."""
 
 _MSG_BYTES = Input("msg_bytes", "bytes", "length of a message", 0, 104_857_600)
 _MSGS_PER_S = Input("msgs_per_s", "messages/s", "persistent messages put and got", 0.001, 1e7, fraction=True)
 _IN_QSG = Input("in_qsg", "", "whether the queue manager is in a queue-sharing group", words=("yes", "no"))
 _CRUDE = (
-    "Crude: a measured request and reply of 1 MB each, without a group, logged 2.15 MB where this says 2.00. One copy of the log; the"
+    "Crude: a measured request and reply of 1 MB each, without a group, logged 2.15 MB where this gives 2.00. One copy of the log; the"
     " other of a dual log takes the same."
 )
 
@@ -96,7 +96,7 @@ def log_statistics_rate(ci_writes: int, cis_created: int, interval_s: float, cop
     inferred = copies == "inferred"
     if inferred and ci_writes and round(ratio) not in {1, 2}:
         raise PlanError(
-            f"copies must be given, 1 or 2: ci-writes / cis-created is {ratio:.2f}, which does not tell (a control interval that was"
+            f"copies must be given, 1 or 2: ci-writes / cis-created is {ratio:.2f}, which is ambiguous (a control interval that was"
             " not full is written again)"
         )
     how_many = max(1, round(ratio)) if inferred else int(copies)

@@ -51,7 +51,7 @@ class Footprint:
     pages: int
 
     def msgs_in(self, pages: int) -> int:
-        """Whole messages on so many pages."""
+        """Whole messages on ``pages`` pages."""
         return pages * self.msgs // self.pages
 
     def __str__(self) -> str:
@@ -67,7 +67,7 @@ def message_pages(msg_bytes: float, layout: str = SHIPPED) -> int:
 
 
 def footprint(msg_bytes: int, layout: str) -> Footprint:
-    """Of a message of so many bytes."""
+    """How a message of ``msg_bytes`` lies on pages."""
     sharing = MOST_BYTES_SHARING[layout]
     if msg_bytes > sharing[0]:
         return Footprint(1, message_pages(msg_bytes, layout))
@@ -76,7 +76,7 @@ def footprint(msg_bytes: int, layout: str) -> Footprint:
 
 
 def sizes(taken: Footprint, layout: str) -> tuple[int, int] | None:
-    """The shortest and longest message in bytes that lies so; None where the layout has no such message."""
+    """The shortest and longest message in bytes with this footprint; None where the layout has no such message."""
     sharing = MOST_BYTES_SHARING[layout]
     if taken.pages > 1:
         step = BYTES_OF_NEXT_PAGE[layout]
@@ -97,7 +97,7 @@ EXACT = "exact"
 DOCUMENT = "document"
 MOST_MSGS_SHARING = 10
 V6_PRINTED_LEAST_BYTES = 23_942
-"""Where the document lets the row of 7 pages begin; the row of 6 ends with it, so 23,943 is right."""
+"""The printed beginning of the row of 7 pages; the row of 6 ends with it, so 23,943 is right."""
 V6_OVERLAP_PAGES = 7
 
 
@@ -267,7 +267,7 @@ ROWS: tuple[TableRow, ...] = (
     {"bufferspace_bytes": 76_288, "data_cis": 4, "index_cis": 5},
     {"bufferspace_bytes": 1_048_576, "data_cis": None, "index_cis": None},
 )
-"""The settings measured; the last is a round number beside the others, of no stated make-up."""
+"""The measured settings; the last is a round number without stated components."""
 
 
 def _cisize(component: str, default: int) -> Input:

@@ -34,7 +34,7 @@ _RESTART_SOURCE = f"{MP1G} · The Effect of a Single Deep Indexed queue upon Que
 _RESTART_MACHINE = (
     "z10 EC64, 3 processors; WebSphere MQ V7.0.1 with MAXSHORTMSGS 0, one queue of persistent 100-byte messages"
 )
-_PACKED_STEP = "measured with 7 messages to a page (so the document's table; its text says 8)"
+_PACKED_STEP = "measured with 7 messages to a page (so the document's table; its text has 8)"
 _PARALLEL = "Up to 10 queues are rebuilt at once, the deepest first; how fast depends on the disks."
 _PACKED_CAVEAT = (
     "Holds for messages packed on pages: of others each needs a page read of its own, which takes longer."

@@ -14,7 +14,7 @@ _BASE_PER_S = 1737
 
 
 class _Protection(NamedTuple):
-    """``added_us`` to a request with its reply, ``rate`` that was left of the unprotected one. ``derived``: how, where not printed."""
+    """``added_us``: CPU added to a request with its reply. ``rate``: share of the unprotected rate. ``derived``: how, if so."""
 
     added_us: int
     rate: float
@@ -87,18 +87,18 @@ def _protection_row(name: str, added_us: float, rate: float, flows: int, base_cp
 
 
 def _protection_caveat(protection: str, flows: int) -> str:
-    said = []
+    sentences = []
     if flows == 1 and protection != "confidentiality":
-        said.append("Half of both directions is derived: the document halves confidentiality end to end alone.")
+        sentences.append("Half of both directions is derived: the document halves confidentiality end to end alone.")
     if protection == "privacy":
-        said.append(
+        sentences.append(
             "The document's chapter on privacy prints 75 microseconds more, which is one direction of confidentiality."
         )
     if protection == "confidentiality-two-islands":
-        said.append(
+        sentences.append(
             "With up to 50 channel pairs the second island took 100 to 140 microseconds, and up to 17 % of the rate."
         )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
 _SCALING: dict[str, float] = {"unprotected": 4.0, "end-to-end": 4.6, "interception": 4.3}
@@ -127,13 +127,16 @@ def ams_channel_scaling(one_pair_per_s: float, protection: str) -> Result:
     rate = one_pair_per_s * _SCALING[protection]
     steps = (
         f"{one_pair_per_s:,} x {_SCALING[protection]} = {rate:,.1f} per second",
-        "interception 4.3 against end to end 4.6 is 6.5 % less; the document says that the rates differed by about 5 %",
+        "interception 4.3 against end to end 4.6 is 6.5 % less; the document gives about 5 %",
     )
     return Result(rate, "per second", steps, rows=tuple(rows))
 
 
 class _Streaming(NamedTuple):
-    """CPU microseconds a message: of each MQGET, and of queue manager and channel initiator from least to most. Kept 10,000 a second?"""
+    """CPU microseconds a message, and whether 10,000 messages a second were reached (``kept``).
+
+    ``get_us``: of each MQGET. ``least_us`` to ``most_us``: of queue manager and channel initiator.
+    """
 
     get_us: int
     least_us: int
@@ -211,10 +214,10 @@ def ams_key_reuse(msgs: int, key_reuse: int) -> Result:
     rows = tuple(_reuse_row(msgs, reuse) for reuse in dict.fromkeys((0, 1, 32, 64, key_reuse, -1)))
     operations = _operations(msgs, key_reuse)
     avoided = 100 * (msgs - operations) / msgs
-    said = {0: "disabled, each message takes a key of its own", -1: "unlimited, one key for all"}.get(
+    how = {0: "disabled, each message takes a key of its own", -1: "unlimited, one key for all"}.get(
         key_reuse, f"{msgs:,} / {key_reuse:,} rounded up"
     )
-    steps = (f"operations: {operations:,} instead of {msgs:,} ({said})", f"avoided {avoided:.2f} %")
+    steps = (f"operations: {operations:,} instead of {msgs:,} ({how})", f"avoided {avoided:.2f} %")
     return Result(avoided, "%", steps, rows=rows)
 
 

@@ -25,7 +25,7 @@ _MEASURED_ON = "2064 (1C3 persistent, 1C2 non-persistent), z/OS 1.2, CFP links t
 
 
 def _between(measured: _Measured, msg_bytes: int) -> float:
-    """On the straight line between the two measured lengths around this one."""
+    """Linear interpolation between the two measured lengths around this one."""
     for (shorter, first), (longer, second) in pairwise(measured):
         if msg_bytes <= longer:
             return first + (second - first) * (msg_bytes - shorter) / (longer - shorter)

@@ -8,7 +8,7 @@ from mqvitals_rules.plan.formula import HIGHLIGHTS, Input, PlanError, Result, Ta
 from mqvitals_rules.plan.logs import MB, log_bytes
 
 LEAST_ELEMENT_BYTES = 1536
-"""What a message takes at least: the smallest entry with its elements, as OS/390 V2.9 needs them."""
+"""Minimum of a message: the smallest entry with its elements, as in OS/390 V2.9."""
 ELEMENT_BYTES = 256
 MQMD_BYTES = 324
 CONTROL_SHARE = 1.25
@@ -194,7 +194,7 @@ def cf_backup_interval(
     if rate <= read_mb_per_s:
         steps.append(
             f"this log is written no faster than it is read backwards, so the interval is at least the {replay_s / 60:,.1f} minutes of"
-            " replay (the document says: the recovery time, and leaves the restore out)"
+            " replay (the document gives the recovery time, and leaves the restore out)"
         )
     rows = tuple(_document_row(*each_row) for each_row in _DOCUMENT_ROWS)
     steps.append(

@@ -78,7 +78,7 @@ def test_nonsense_is_not_taken() -> None:
     """What a formula does not allow is no input: an empty structure says nothing of lengths, a batch of 0 is none."""
     told = {"size_max_kb": KnownValue(524_288, 1), "size_used_pct": KnownValue(1, 1), "entries_used": KnownValue(0, 1)}
     each, messages = find_inputs(FORMULAS["cf-structure-size"], "cf_structure", told)
-    assert (each.value, each.words) == (None, "size_max_kb x size_used_pct / 1.25 / entries_used says nothing now")
+    assert (each.value, each.words) == (None, "size_max_kb x size_used_pct / 1.25 / entries_used has no value now")
     assert messages.value is None
     assert "must be 1 to 10,000,000,000 messages, not 0" in messages.words
 
@@ -97,6 +97,6 @@ def test_what_nothing_tells_must_be_given() -> None:
     """An input without default that no metric tells is said to be missing; one with a default is not mentioned."""
     found = find_inputs(FORMULAS["cf-backup-interval"], "cf_structure", {})
     assert {each.input.name: each.words for each in found if each.input.default is None} == {
-        "msgs_per_s": "it is not seen"
+        "msgs_per_s": "no metric has it"
     }
     assert "read_mb_per_s" not in {each.input.name for each in found}

@@ -48,7 +48,7 @@ def test_headers_of_a_message(in_qsg: str, each: int) -> None:
 def test_a_request_and_reply_of_1_mb_by_the_crude_estimate() -> None:
     answer = log_data_rate(msg_bytes=1_048_576, msgs_per_s=2, in_qsg="no")
     assert answer.value == pytest.approx(2.0024, abs=0.0001)
-    assert "logged 2.15 MB where this says 2.00" in answer.caveat
+    assert "logged 2.15 MB where this gives 2.00" in answer.caveat
 
 
 @given(LENGTHS, LENGTHS, RATES, st.sampled_from(["yes", "no"]))

@@ -21,8 +21,8 @@ def test_a_small_window_bounds_the_rate(rtt_ms: float, kb_per_s: float) -> None:
     ("window", "bounded", "why"),
     [
         (32_767, True, "less than 32 KB"),
-        (32_768, False, "says nothing"),
-        (65_535, False, "says nothing"),
+        (32_768, False, "has no figure"),
+        (65_535, False, "has no figure"),
         (65_536, False, "no bound"),
     ],
 )
