@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from operator import itemgetter
 from typing import Final
 
 from mqvitals_agent.smf.partial_sample import GroupNames, PartialSample
-from mqvitals_agent.smf.record import Record
+from mqvitals_agent.smf.record import Record, identity_of
 from mqvitals_agent.smf.restart import Restart, RestartDetector
 from mqvitals_agent.smf.snapshots import (
     DAY_MS,
@@ -60,9 +59,7 @@ class SampleSpool:
 
     def is_new(self, record: Record) -> bool:
         """Whether the record was not there before: dumps overlap, and what comes twice would count twice."""
-        # Without the descriptor word, which may differ between a record that was spanned and one that was not.
-        digest = hashlib.blake2b(memoryview(record.data)[4:], digest_size=16).digest()
-        return self._base.execute("INSERT OR IGNORE INTO seen VALUES (?)", (digest,)).rowcount == 1
+        return self._base.execute("INSERT OR IGNORE INTO seen VALUES (?)", (identity_of(record),)).rowcount == 1
 
     def put_span(self, record: Record) -> None:
         """Keep the interval of a record that has one, and its number among its queue manager's."""

@@ -44,15 +44,6 @@ def interval_tod(record: Record) -> int | None:
     return raw if (record.type, record.subtype) in CHANNEL_INITIATOR else raw * _US
 
 
-def derived(section: Section) -> Figures | dict[str, Figures] | None:
-    """The figures of a section, empty for those that have none; None where its record has no interval.
-
-    QEST gives figures by structure name, all others by the figure's name.
-    """
-    interval = interval_tod(section.record)
-    return None if interval is None else figures(section.layout.name, section.fields(), interval)
-
-
 def figures(name: str, fields: Mapping[str, Value], interval: int) -> Figures | dict[str, Figures]:
     """The figures of a section by its name and fields; ``interval`` in TOD units (2**-12 microseconds)."""
     if name == "QEST":

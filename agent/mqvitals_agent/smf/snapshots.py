@@ -6,27 +6,29 @@ An application is a job or transaction with the queue it used: ``job/queue``.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
-from mqvitals_agent.smf.kinds import APPLICATION, mapping_of
+from mqvitals_agent.smf.kinds import mapping_of
 from mqvitals_agent.smf.layout.field import Value
 from mqvitals_agent.smf.metric_mapping import MetricMapping
-from mqvitals_agent.smf.partial_sample import GroupNames, MergeRule, PartialSample
-from mqvitals_agent.smf.record import Record, identity_of
+from mqvitals_agent.smf.partial_sample import MergeRule, PartialSample
 from mqvitals_agent.smf.restart import guarded
-from mqvitals_agent.smf.sampler import Sampler
 from mqvitals_rules.derived import with_derived
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import within_range
 
 DAY_MS: Final = 86_400_000
+TOP_APPLICATIONS: Final = 200
+"""The number of applications of a queue manager and day that stand by themselves."""
 REST: Final = "*/*"
+"""The name of all other applications together."""
 _MOST: Final = (1 << 63) - 1
 """What a store can hold."""
+SampleKey = tuple[ObjectName, str, int]
+"""Object, probe and end of the interval (ms UTC)."""
 _TIMES: Final = ("openct", "closect", "getct", "putct", "put1ct", "inqct", "setct")
 _OWN: Final = frozenset(
     {
@@ -59,70 +61,6 @@ def as_rest(total: PartialSample) -> PartialSample:
     """A total as a part of the rest: what is an application's own (its job, its queue) is not told."""
     fields = {key: None if key in _OWN else value for key, value in total.fields.items()}
     return replace(total, object=total.object._replace(name=REST), fields=fields)
-
-
-def ranked(totals: Iterable[PartialSample], count: int) -> list[PartialSample]:
-    """Totals of applications with all but the ``count`` costliest of each queue manager and day added up."""
-    days: dict[tuple[str, int], list[PartialSample]] = defaultdict(list)
-    for total in totals:
-        days[total.object.owner, total.ts // DAY_MS].append(total)
-    found: list[PartialSample] = []
-    for each in days.values():
-        used: dict[str, int] = defaultdict(int)
-        for total in each:
-            used[total.object.name] += processor_time(total.fields)
-        first = top(used, count)
-        rest: dict[tuple[ObjectName, int], PartialSample] = {}
-        for total in each:
-            if total.object.name in first:
-                found.append(total)
-                continue
-            part = as_rest(total)
-            known = rest.get((part.object, part.ts))
-            together = part if known is None else known.plus(part, APPLICATION.putting_together)
-            rest[part.object, part.ts] = together
-        found += rest.values()
-    return found
-
-
-TOP_APPLICATIONS: Final = 200
-"""So many applications of a queue manager and day stand by themselves, those that used most processor time."""
-
-
-SampleKey = tuple[ObjectName, str, int]
-
-
-def readings(
-    records: Iterable[Record], groups: GroupNames | None = None, *, applications: int = TOP_APPLICATIONS
-) -> Iterator[Snapshot]:
-    """Everything that records tell, put together. What belongs to a group whose name nothing tells is left out.
-
-    A record that comes twice, in overlapping dumps, counts once.
-    """
-    groups = groups or GroupNames()
-    sampler = Sampler(groups)
-    folded: dict[SampleKey, PartialSample] = {}
-    waiting: list[PartialSample] = []
-    known: set[bytes] = set()
-    for record in records:
-        identity = identity_of(record)
-        if identity in known:
-            sampler.pass_over(record)
-            continue
-        known.add(identity)
-        for total in sampler.totals(record):
-            placed = groups.placed(total)
-            if placed is None:
-                waiting.append(total)
-            else:
-                merge_into(folded, placed)
-    for total in waiting:
-        placed = groups.placed(total)
-        if placed is not None:
-            merge_into(folded, placed)
-    shown = [total for total in folded.values() if total.object.kind != "application"]
-    shown += ranked((total for total in folded.values() if total.object.kind == "application"), applications)
-    yield from snapshots(shown)
 
 
 def merge_into(folded: dict[SampleKey, PartialSample], total: PartialSample) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from mqsamples.smf import readings
 from mqvitals_agent.smf.record import parse
-from mqvitals_agent.smf.snapshots import readings
 from mqvitals_config.settings import Settings
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.history import MemoryHistory

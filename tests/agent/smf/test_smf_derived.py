@@ -6,12 +6,18 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.smf.json_lines import derived, figures, interval_tod
+from mqvitals_agent.smf.json_lines import Figures, figures, interval_tod
 from mqvitals_agent.smf.record import parse
-from mqvitals_agent.smf.section import sections
+from mqvitals_agent.smf.section import Section, sections
 
 SECOND = 4096 * 1_000_000
 """In TOD units."""
+
+
+def derived(section: Section) -> Figures | dict[str, Figures] | None:
+    """The figures of a section; None where its record has no interval."""
+    interval = interval_tod(section.record)
+    return None if interval is None else figures(section.layout.name, section.fields(), interval)
 
 
 @pytest.mark.parametrize(

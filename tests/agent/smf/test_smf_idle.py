@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from mqsamples.smf import readings
 from mqvitals_agent.smf.record import parse
-from mqvitals_agent.smf.snapshots import readings
 from mqvitals_agent.view.table import short_absence
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from mqsamples.smf import readings
 from mqvitals_agent.smf.record import parse
-from mqvitals_agent.smf.snapshots import readings
 from mqvitals_config.facts import BufferPoolFact, FactSettings
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.settings import Settings

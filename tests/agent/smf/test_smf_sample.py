@@ -10,12 +10,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mqsamples.smf import readings
 from mqvitals_agent.smf.kinds import CHANNEL, transaction
 from mqvitals_agent.smf.partial_sample import GroupNames, PartialSample
 from mqvitals_agent.smf.reader import ReadCounts, open_smf, records
 from mqvitals_agent.smf.record import parse
 from mqvitals_agent.smf.section import sections
-from mqvitals_agent.smf.snapshots import readings
 from mqvitals_rules.snapshot import ObjectName, Reading, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mqsamples.smf import readings
 from mqvitals_agent.smf.csv_files import CsvFiles
 from mqvitals_agent.smf.json_lines import json_lines
 from mqvitals_agent.smf.record import SmfError, parse
 from mqvitals_agent.smf.section import sections
-from mqvitals_agent.smf.snapshots import readings
 from mqvitals_rules.snapshot import Reading
 from mqvitals_rules.vocabulary.metric import Absence
 

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mqsamples.smf import readings
 from mqvitals_agent.review.evaluation import compared_value
 from mqvitals_agent.review.sample_spool import SampleSpool
 from mqvitals_agent.review.smf_input import Intervals, intervals_of, read_files
 from mqvitals_agent.review.smf_totals import ObjectTotals
 from mqvitals_agent.smf.partial_sample import GroupNames
 from mqvitals_agent.smf.reader import ReadCounts, records
-from mqvitals_agent.smf.snapshots import readings
 from mqvitals_agent.text.document import escaped
 from mqvitals_config.load import load_settings
 from mqvitals_rules.rule_config import load_rule_config
