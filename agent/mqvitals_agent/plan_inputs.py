@@ -37,9 +37,9 @@ class KnownValue(NamedTuple):
 class InputSource:
     """An input of a formula and how it is calculated: ``of`` takes the metrics in their order; None: no value.
 
-    ``words`` describe the calculation to a person. ``msgs`` is a metric of the object, ``queue_manager.processors`` one of
-    the single object of that kind of the same owner, ``queues.puts`` the sum over the queues of the object, ``msgs/s`` the
-    increase of a counter a second, ``msgs:s`` the seconds that the increase covers.
+    ``words`` describe the calculation to a person. ``msgs`` is a metric of the object, ``queue_manager.processors``
+    one of the single object of that kind of the same owner, ``queues.puts`` the sum over the queues of the object,
+    ``msgs/s`` the increase of a counter a second, ``msgs:s`` the seconds that the increase covers.
     """
 
     input: str

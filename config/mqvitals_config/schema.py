@@ -208,7 +208,10 @@ _SIMPLE: Mapping[Any, str] = {
 
 
 def json_schema(root: Any) -> dict[str, Any]:
-    """The schema of a file that writes the dataclass ``root``. It leaves open what only mqvitals can check, such as the form of a duration."""
+    """The schema of a file that writes the dataclass ``root``.
+
+    It leaves open what only mqvitals can check, such as the form of a duration.
+    """
     return {"$schema": _DIALECT, "title": "Settings of mqvitals", **_schema(root)}
 
 

@@ -77,7 +77,10 @@ def parse_keep(text: str) -> int | None:
 
 
 def parse_size(text: str) -> int | None:
-    """``5GB`` as bytes, in powers of 1024; ``none`` as None. Raises ValueError for less than 16 MB, and for what is neither."""
+    """``5GB`` as bytes, in powers of 1024; ``none`` as None.
+
+    Raises ValueError for less than 16 MB, and for what is neither.
+    """
     if text.strip().lower() == NO_LIMIT:
         return None
     found = _SIZE.fullmatch(text.strip())

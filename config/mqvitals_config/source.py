@@ -36,7 +36,8 @@ def open_regular(path: str | os.PathLike[str]) -> int:
     """A descriptor for reading the regular file at ``path``, to be closed by the caller.
 
     Anything else is refused before it is opened: to open a device may do something, to open a pipe may wait for ever.
-    Raises OSError: NotRegularError, IsADirectoryError, and what the operating system says; ValueError for a NUL in the path.
+    Raises OSError: NotRegularError, IsADirectoryError, and what the operating system says; ValueError for a NUL in
+    the path.
     """
     _refuse(Path(path).stat().st_mode, path)
     descriptor = os.open(path, _FLAGS)
@@ -50,7 +51,7 @@ def open_regular(path: str | os.PathLike[str]) -> int:
 
 
 def read_regular(path: str | os.PathLike[str], limit: int) -> bytes:
-    """The first ``limit`` bytes of the regular file at ``path``; raises as ``open_regular``, and OSError when reading fails."""
+    """The first ``limit`` bytes of the regular file at ``path``. Raises as ``open_regular``; OSError when reading fails."""
     with os.fdopen(open_regular(path), "rb") as file:
         return file.read(limit)
 
@@ -75,8 +76,8 @@ class UnreadableError(ConfigError):
 def read(path: str) -> str:
     """The whole text of the file at ``path``.
 
-    Raises UnreadableError when there is no such file, it is no regular file, may not be read, or is too large; ConfigError
-    when it is not UTF-8.
+    Raises UnreadableError when there is no such file, it is no regular file, may not be read, or is too large;
+    ConfigError when it is not UTF-8.
     """
     try:
         data = read_regular(path, LARGEST_BYTES + 1)
@@ -148,7 +149,7 @@ def _explained(problem: Problem, lines: list[str]) -> str:
 
 
 def _without_secrets(line: str, before: str = "") -> str:
-    """``line``, of the same length, without values of passwords and tokens, and with nothing but the host of any address in it.
+    """``line``, of the same length, without passwords, tokens and anything but the host of an address.
 
     A webhook's address alone allows to post to it. ``before`` is the line before: a value may begin on the next line.
     """

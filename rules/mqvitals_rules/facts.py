@@ -33,7 +33,7 @@ class Fact:
 
 
 class Facts:
-    """Declared values by object: of several facts that select an object the last one, without any the vocabulary's default."""
+    """Declared values by object. Of several facts the last one counts; without any the vocabulary's default."""
 
     def __init__(self, kinds: Mapping[str, Kind], facts: Iterable[Fact] = ()) -> None:
         self._by_kind: dict[str, list[Fact]] = {}

@@ -93,7 +93,10 @@ class HoldEntry:
 
 @dataclass(frozen=True, slots=True)
 class ClearEntry:
-    """``clear: {when: free_pct > 25, polls: 3}`` or ``clear: {for: 10m}``; without ``when`` the rule's own condition must be false."""
+    """``clear: {when: free_pct > 25, polls: 3}`` or ``clear: {for: 10m}``.
+
+    Without ``when`` the rule's own condition must be false.
+    """
 
     when: LocatedText | None = None
     polls: int | None = None
@@ -174,8 +177,8 @@ class PackFile:
 def decode_pack(path: str, text: str, kinds: Mapping[str, Kind]) -> tuple[tuple[Rule, ...], list[Problem]]:
     """The rules that ``text`` writes and what is wrong with their shape and names; a rule with a problem is left out.
 
-    When the shape is wrong there are no rules, and the kinds and expressions that can be read all the same are checked too: a person
-    gets to see every mistake at once.
+    When the shape is wrong there are no rules, and the kinds and expressions that can be read all the same are
+    checked too, so that a person sees every mistake at once.
     """
     try:
         entries = decode(path, text, PackFile).rules
@@ -310,10 +313,10 @@ def load_rules(kinds: Mapping[str, Kind], extra_files: Sequence[str] = ()) -> tu
 def read_rules(
     kinds: Mapping[str, Kind], extra_files: Sequence[str] = (), compiled: dict[str, Form] | None = None
 ) -> tuple[tuple[Rule, ...], list[Problem]]:
-    """The shipped rules and those of further files, and every problem: unreadable files, shape, names, expressions, ids that occur twice.
+    """The shipped rules and those of further files, and every problem in them.
 
-    A file that cannot be read is a problem of the place that names it, where the path knows its place. ``compiled`` takes the
-    compiled rules by id: compilation takes longer than anything else.
+    A file that cannot be read is a problem of the place that names it, where the path knows its place. ``compiled``
+    takes the compiled rules by id: compilation takes longer than anything else.
     """
     problems: list[Problem] = []
     packs = list(shipped_packs())

@@ -12,7 +12,9 @@ from mqvitals_rules.vocabulary.tables import KINDS
 
 @dataclass(frozen=True, slots=True)
 class ObjectPattern:
-    """Selects objects of one kind. In owner and name ``*`` stands for any text, ``?`` for one character; nothing else is special.
+    """Selects objects of one kind.
+
+    In owner and name ``*`` stands for any text, ``?`` for one character; nothing else is special.
 
     Without a name it selects every object of the kind.
     """
@@ -49,7 +51,7 @@ def _glob(text: str) -> re.Pattern[str]:
 
 
 def pattern_of(text: LocatedText, key: str, kind: str, who: str) -> tuple[ObjectPattern | None, list[Problem]]:
-    """The pattern that a setting ``key`` writes for objects of ``kind``, or what is wrong with it; ``who`` names its purpose."""
+    """The pattern that a setting ``key`` gives for objects of ``kind``, or its problem; ``who`` begins the message."""
     try:
         pattern = ObjectPattern.parse(text)
     except ValueError as error:

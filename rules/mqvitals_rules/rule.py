@@ -53,7 +53,7 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class Clear:
-    """When the alert ends: after ``polls`` polls on which ``when`` held; without ``when``: on which the rule's condition did not.
+    """When the alert ends: after ``polls`` polls on which ``when`` held, or without it the rule's condition did not.
 
     ``duration_ms``: how long that must hold, instead of a number of polls.
     ``records``: the number where records are counted instead of polls; None: the same.
@@ -101,14 +101,16 @@ class Family:
 class Rule:
     """One rule. ``topic`` is the stem of its file.
 
-    ``scope`` is the kind of object it evaluates; ``about`` the kind its alert is about where that differs (a single kind of
-    the same owner). ``when``, the clear condition and the conditions of the severity and MQSC cases are expressions.
-    ``summary`` and ``mqsc`` are templates: ``{metric}``, ``{kind.metric}``, ``{parameter}``, ``{name}``, ``{owner}``; in
-    ``mqsc`` the two names are quoted where MQ would fold them.
-    ``needs`` names the replies and records it is evaluated from, ``tier`` their sort: P for PCF replies, S for SMF records, M
-    for console messages, D for declared facts, A for the agent itself, with ``>`` (better with), ``+`` (and) or ``|`` (or).
-    ``caused_by`` names the rules whose alert, about the same object or one it depends on, explains this one's;
-    ``caused_by_partner`` those whose alert about the queue manager at the other end of the channel does.
+    - ``scope``: the kind of object it evaluates; ``about``: the kind its alert is about, where that differs (a single
+      kind of the same owner).
+    - ``when``, the clear condition and the conditions of the severity and MQSC cases are expressions.
+    - ``summary`` and ``mqsc`` are templates: ``{metric}``, ``{kind.metric}``, ``{parameter}``, ``{name}``, ``{owner}``;
+      in ``mqsc`` the two names are quoted where MQ would fold them.
+    - ``needs``: the replies and records it is evaluated from. ``tier``: their sort, P for PCF replies, S for SMF
+      records, M for console messages, D for declared facts, A for the agent itself, with ``>`` (better with), ``+``
+      (and) or ``|`` (or) between.
+    - ``caused_by``: the rules whose alert, about the same object or one it depends on, explains this one's;
+      ``caused_by_partner``: those whose alert about the queue manager at the other end of the channel does.
     """
 
     id: LocatedText

@@ -1,9 +1,9 @@
 """Templates of alert summaries and MQSC commands, and values as people read them.
 
-``{metric}`` is a metric of the object, ``{kind.metric}`` one of a related object, ``{metric|metric}`` the first that has a
-value, ``{parameter}`` a threshold; ``{name}`` and ``{owner}`` are the parts of the object's name. ``[[..., {metric}]]`` is
-left out unless it shows a value that differs from those before it. The result is plain text without control characters;
-in an MQSC command names are quoted where MQSC needs it.
+``{metric}`` is a metric of the object, ``{kind.metric}`` one of a related object, ``{metric|metric}`` the first that
+has a value, ``{parameter}`` a threshold; ``{name}`` and ``{owner}`` are the parts of the object's name. ``[[...,
+{metric}]]`` is left out unless it shows a value that differs from those before it. The result is plain text without
+control characters; in an MQSC command names are quoted where MQSC needs it.
 """
 
 from __future__ import annotations
@@ -109,7 +109,10 @@ def compile_template(
     *,
     mqsc: bool = False,
 ) -> tuple[Template, list[Problem]]:
-    """Compile a template and check its names. ``values`` are the values of the parameters; ``mqsc``: the text is a command."""
+    """Compile a template and check its names.
+
+    ``values`` are the values of the parameters; ``mqsc``: the text is a command.
+    """
     whole: list[str | _MetricField | _Aside] = []
     within: list[str | _MetricField] = []
     # Of the whole text, or of the aside under way, which begins at ``begun``.
@@ -213,7 +216,7 @@ def with_unit(value: float, unit: str) -> str:
 
 
 def format_quantity(value: float, unit: str) -> str:
-    """A number as people read it: ``with_unit``, but ``88.6 ms`` for ``88626 us``, ``12 days`` for ``1036800 s``, ``5 GiB``.
+    """A number as people read it, in a larger unit where one fits: ``88.6 ms`` for ``88626 us``, ``12 days``, ``5 GiB``.
 
     Counts keep all their digits, as MQ's own displays show them.
     """

@@ -36,7 +36,7 @@ _DISPATCHER_TABLE = {
     8: (13_913, 477, 223, 93),
     10: (13_623, 471, 242, 100),
 }
-"""By dispatchers: transactions a second, CPU us of a transaction, adapter's average elapsed us, adapters busy in percent."""
+"""By dispatchers: transactions a second, CPU us of a transaction, average elapsed us and busy percent of adapters."""
 _ADAPTER_TABLE = {
     1: (10_022, 439, 33, 100),
     2: (13_291, 454, 50, 100),

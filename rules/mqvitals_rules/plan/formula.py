@@ -26,10 +26,13 @@ TableRow = Mapping[str, int | float | str | None]
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of a formula's arithmetic. ``value`` is in ``unit``; ``exact`` is the value before rounding (None: the same).
+    """The result of a formula's arithmetic.
 
-    ``steps`` show the calculation, one sentence or equation each, with figures and units. ``rows`` where the answer is a
-    table: ``value`` is then that of the selected row, or None. ``caveat`` holds for these inputs, beside the formula's own.
+    ``value`` is in ``unit``; ``exact`` is the value before rounding (None: the same).
+
+    ``steps`` show the calculation, one sentence or equation each, with figures and units. ``rows`` where the answer
+    is a table: ``value`` is then that of the selected row, or None. ``caveat`` holds for these inputs, beside the
+    formula's own.
     """
 
     value: float | None
@@ -68,8 +71,8 @@ class PlanError(ValueError):
 class Input:
     """One input. ``name`` holds its unit (``msg_bytes``); the option of the command line is the same with ``-`` for ``_``.
 
-    A number is within ``least`` and ``most``, both included, and whole unless ``fraction``. With ``words`` it is one of those.
-    ``default`` None: it must be given.
+    A number is within ``least`` and ``most``, both included, and whole unless ``fraction``. With ``words`` it is one
+    of those. ``default`` None: it must be given.
     """
 
     name: str
@@ -115,9 +118,9 @@ def _bound(number: float) -> str:
 class Formula:
     """One calculator. Call it with its inputs by name: it checks them and returns a ``FormulaAnswer``.
 
-    ``number`` is the catalogue's (``F-01``), ``name`` that of the command line. ``measured_on``: machine and release of the
-    measurement, "arithmetic" where nothing was measured. ``example``: inputs of a worked example of the source. ``source``:
-    document and section.
+    ``number`` is the catalogue's (``F-01``), ``name`` that of the command line. ``measured_on``: machine and release
+    of the measurement, "arithmetic" where nothing was measured. ``example``: inputs of a worked example of the
+    source. ``source``: document and section.
     """
 
     name: str

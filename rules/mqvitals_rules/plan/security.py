@@ -14,7 +14,10 @@ _BASE_PER_S = 1737
 
 
 class _Protection(NamedTuple):
-    """``added_us``: CPU added to a request with its reply. ``rate``: share of the unprotected rate. ``derived``: how, if so."""
+    """``added_us``: CPU added to a request with its reply.
+
+    ``rate``: share of the unprotected rate. ``derived``: how, if so.
+    """
 
     added_us: int
     rate: float

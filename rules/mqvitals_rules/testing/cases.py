@@ -47,7 +47,9 @@ Series = Annotated[LocatedText, Convert(_as_written, expected="a series of value
 
 @dataclass(frozen=True, slots=True)
 class FiringEntry:
-    """An alert that must be firing. ``object`` is what the alert is about, or what its rule evaluates; without it any counts.
+    """An alert that must be firing.
+
+    ``object`` is what the alert is about, or what its rule evaluates; without it any counts.
 
     ``cause`` is the rule whose alert must explain it.
     """
@@ -62,8 +64,9 @@ class FiringEntry:
 class ExpectEntry:
     """What must hold after the poll at ``at``. What is not named is not checked.
 
-    ``firing`` names alerts that are firing, every one of them if ``exact`` (empty: nothing is firing); ``not_firing`` rules
-    without a firing alert; ``unknown`` rules whose verdict is unknown for some object; ``known`` those with a verdict for all.
+    ``firing`` names alerts that are firing, every one of them if ``exact`` (empty: nothing is firing); ``not_firing``
+    rules without a firing alert; ``unknown`` rules whose verdict is unknown for some object; ``known`` those with a
+    verdict for all.
     """
 
     at: At
@@ -96,9 +99,9 @@ class MessageEntry:
 class TestEntry:
     """One test. A series that is shorter than the longest of its test goes on with its last value.
 
-    Metrics of SMF alone come as the record of the interval that ends at the poll; with ``records`` also those that polls
-    have too, and an object without any other is not polled. ``console`` holds the messages of each owner whose console is
-    followed. ``exact`` is the default of the expectations.
+    Metrics of SMF alone come as the record of the interval that ends at the poll; with ``records`` also those that
+    polls have too, and an object without any other is not polled. ``console`` holds the messages of each owner whose
+    console is followed. ``exact`` is the default of the expectations.
     """
 
     __test__ = False
@@ -130,7 +133,10 @@ BEGIN = 1_767_225_600_000
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What must hold after one poll, counted from 0. ``exact``: no other alert than those that ``entry`` names may be firing."""
+    """What must hold after one poll, counted from 0.
+
+    ``exact``: no other alert than those that ``entry`` names may be firing.
+    """
 
     poll: int
     entry: ExpectEntry
@@ -281,7 +287,7 @@ class _Reader:
 
 
 SUFFIX = ".test.yaml"
-"""How the name of every file of tests ends; what stands before it is the name of the pack, or the stem of the file of rules."""
+"""The suffix of files of tests; before it is the name of the pack, or the stem of the file of rules."""
 
 
 def shipped_tests() -> dict[str, tuple[str, str]]:

@@ -69,18 +69,20 @@ def within_range(value: Reported) -> Reported:
 class Metric:
     """One thing MQ reports, or that is computed or declared.
 
-    ``pcf``: the parameter (``MQIA_CURRENT_Q_DEPTH``), with ``[0]`` or ``[1]`` for the short-term and long-term half of a
-    pair as z/OS orders them; or those of a date and its time, separated by a blank. ``command``: the answer that fills it
-    (``INQUIRE_Q_STATUS``). ``mqsc``: the MQSC keyword. ``since``: the first command level, 0 when it always existed.
-    ``smf``: the SMF field, or how several combine (``QPSTCBSL/QPSTNBUF``). ``statistics``: the parameter of a statistics
-    message of a distributed queue manager; ``[0]`` and ``[1]`` are the non-persistent and the persistent half of a pair,
-    without an index both are added.
-    ``values``: the names of a state. ``special``: reported numbers that mean absence. ``computed``: how the product
-    derives it, in words; a probe has code for it, and ``pcf`` names what it starts from.
-    ``declared``: it comes from the configuration, with ``default`` when undeclared (a state's number; None: absent as "not
-    declared") and ``defaults`` of single objects by name. ``needed``: a comparison with it is unknown until it is declared;
-    with other facts that have no default it is left out. ``derived_from``: a fact that is never declared itself; ``derive``
-    returns it from the declared values of an object, None where they are too few.
+    - ``pcf``: the parameter (``MQIA_CURRENT_Q_DEPTH``), with ``[0]`` or ``[1]`` for the short-term and long-term half
+      of a pair as z/OS orders them; or those of a date and its time, separated by a blank.
+    - ``command``: the command whose reply fills it (``INQUIRE_Q_STATUS``). ``mqsc``: the MQSC keyword. ``since``: the
+      first command level, 0 when it always existed.
+    - ``smf``: the SMF field, or how several combine (``QPSTCBSL/QPSTNBUF``).
+    - ``statistics``: the parameter of a statistics message of a distributed queue manager; ``[0]`` and ``[1]`` are the
+      non-persistent and the persistent half of a pair, without an index both are added.
+    - ``values``: the names of a state. ``special``: reported numbers that mean absence.
+    - ``computed``: how the product derives it, in words; a probe has code for it, ``pcf`` names what it starts from.
+    - ``declared``: it comes from the configuration, with ``default`` when undeclared (a state's number; None: absent as
+      "not declared") and ``defaults`` of single objects by name. ``needed``: a comparison with it is unknown until it is
+      declared; with other facts that have no default it is left out.
+    - ``derived_from``: a fact that is never declared itself; ``derive`` returns it from the declared values of an
+      object, None where they are too few.
     """
 
     name: str
