@@ -35,7 +35,6 @@ FOREIGN = (
     "PYTHONUTF8", "TEXTUAL",
 )  # fmt: skip
 """How the names of variables begin that no test takes over from whoever runs it."""
-_RENEW_VARIABLE = os.environ.get("MQVITALS_GOLDENS")
 ENVIRONMENT = {"COLUMNS": "80", "LINES": "24", "TERM": "xterm-256color", "TZ": "UTC", "LANG": "C.UTF-8"}
 # The developer's own configuration is none of the tests'.
 ENVIRONMENT["MQVITALS_CONFIG_PATH"] = ""
@@ -124,8 +123,7 @@ def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], str]:
 
     With ``--renew-goldens`` the file is written anew instead: read ``git diff`` before you commit it.
     """
-    # The variable is what the option was before.
-    renew = request.config.getoption(RENEW) or _RENEW_VARIABLE == "write"
+    renew = request.config.getoption(RENEW)
 
     def difference(path: Path, text: str) -> str:
         if renew:

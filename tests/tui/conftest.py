@@ -19,14 +19,22 @@ from mqsamples.group import BEGIN, EVERYTHING, SITE, batches, write_store
 from mqsamples.once import Once
 from mqvitals_agent.simulator.scenario import Scenario, load_scenario
 from mqvitals_agent.store.writer import Store
+from mqvitals_agent.text.severity import health_of
+from mqvitals_agent.view.alerts import shown_severity
+from mqvitals_agent.view.frame import Frame
+from mqvitals_agent.view.key_figures import worst_and_fullest
+from mqvitals_agent.view.status import counts
 from mqvitals_agent.who.holder import HandleConnection as HeldBy
 from mqvitals_agent.who.holder import HandleInstance, Holder, Holders, MemberHolders, UnitOfWork, to_json
 from mqvitals_config.settings import Settings
 from mqvitals_rules.rule_config import RuleConfig, load_rule_config
 from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_tui.app import MqvitalsApp
 from mqvitals_tui.screens.frame_screen import FrameScreen
-from mqvitals_tui.widgets.cursor_view import CursorView
+from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
+from mqvitals_tui.widgets.painting import Banner
+from mqvitals_tui.widgets.virtual_table import VirtualTable
 
 PATIENCE_S = 200
 """Until something is taken for hanging, real time: a loaded machine is slow."""
@@ -187,6 +195,64 @@ def settled(until: Until, screen_text: Callable[[App[Any]], str]) -> Callable[[P
         return now
 
     return wait
+
+
+@pytest.fixture
+def missing() -> Callable[[App[Any]], list[str]]:
+    """A function that gives what the screen on top must show at every width, and does not: signs, objects, alerts, commands."""
+
+    def of(app: App[Any]) -> list[str]:
+        screen = app.screen
+        assert isinstance(screen, FrameScreen)
+        frame = screen.frame
+        if frame is None:
+            return ["a frame"]
+        lines = [line.text for view in screen.query(LinesView) if view.display for line in view.lines]
+        rows = [*lines, *(text for view in screen.query(VirtualTable) if view.display for text in _rows_in_sight(view))]
+        header = screen.query_one("#header", Banner).text
+        signs = [f"{health_of(severity).glyph} {count}" for severity, count in counts(frame.status.alerts) if count]
+        lost = [sign for sign in signs if sign not in header]
+        lost += [" ".join(parts) for parts in _on_lines(frame) if not any(all(p in row for p in parts) for row in rows)]
+        flat = " ".join(" ".join(lines).split())
+        return lost + [words for words in _in_text(frame) if " ".join(words.split()) not in flat]
+
+    return of
+
+
+def _rows_in_sight(table: VirtualTable) -> list[str]:
+    return ["".join(segment.text for segment in table.render_line(y)) for y in range(table.size.height)]
+
+
+def _on_lines(frame: Frame) -> list[tuple[str, str]]:
+    """Parts that stand on one line: glyph and word beside the object or rule that they are about."""
+    status, screen = frame.status, frame.want.screen
+    members = [(str(each.health), each.name) for each in status.queue_managers]
+    if screen == "overview":
+        structures = [(str(health), name.name) for health, name in worst_and_fullest(status)]
+        return [*members, *structures, *((str(health_of(each.severity)), each.key.rule) for each in status.alerts)]
+    if screen == "alerts":
+        return [(str(health_of(shown_severity(each))), each.key.rule) for each in frame.alerts]
+    if screen == "agent":
+        return [("", each.name) for each in status.queue_managers] + [
+            ("receiver", each.name) for each in frame.receivers
+        ]
+    if screen == "list":
+        # Names of any length are cut; so many lines even the smallest terminal has room for.
+        return [(str(each.health), (each.name.name or each.name.owner)[:7]) for each in frame.items[:3]]
+    detail = frame.detail
+    if detail is None:
+        return []
+    firing = [(health_of(each.severity).glyph, each.key.rule) for each in (*detail.alerts, *detail.below)]
+    return [(str(detail.health), detail.name.name or detail.name.owner), *firing] if detail.known else []
+
+
+def _in_text(frame: Frame) -> list[str]:
+    """Words that may go over several lines: the command to type next, and every figure that is known."""
+    detail = frame.detail
+    if detail is None or not detail.known:
+        return []
+    known = [name for name, value in (detail.values or {}).items() if not isinstance(value.value, Absence)]
+    return [*known, *([detail.mqsc] if detail.mqsc else [])]
 
 
 @dataclass(frozen=True)

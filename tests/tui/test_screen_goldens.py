@@ -1,4 +1,4 @@
-"""Every screen in every state at two sizes, as text: what an operator sees is agreed, to the letter."""
+"""Every screen in every state: as text, agreed to the letter, at one size; at another it fits and shows all that matters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
 
 GOLDENS = Path(__file__).parent / "goldens"
 STATES = ("quiet", "incident", "stale", "empty")
-SIZES = ((80, 24), (120, 40))
+SIZE, OTHER_SIZE = (120, 40), (80, 24)
+"""The size of the goldens, and the other one that is supported in full; ``test_terminal_sizes`` has any size."""
 
 OBJECTS: Mapping[str, ObjectName] = {
     "pool": ObjectName("QM01", "buffer_pool", "3"),
@@ -40,6 +41,8 @@ Shown = Callable[[Pilot[None]], Awaitable[None]]
 Until = Callable[[Pilot[None], Callable[[], bool]], Awaitable[None]]
 Text = Callable[[App[Any]], str]
 Golden = Callable[[Path, str], str]
+Missing = Callable[[App[Any]], list[str]]
+Walk = Callable[[Any, tuple[int, int]], Awaitable[dict[str, str]]]
 
 
 def lines_in(app: App[Any]) -> int:
@@ -47,10 +50,10 @@ def lines_in(app: App[Any]) -> int:
     return sum(view.row_count for view in app.screen.query(LinesView))
 
 
-def names(state: str, width: int) -> list[str]:
-    """The files of a state and a width, without their ends."""
+def names(state: str) -> list[str]:
+    """The files of a state, without their ends."""
     screens = [*TABS_BY_ID, *(f"detail-{name}" for name in OBJECTS)]
-    return [f"{state}-{screen}-{width}" for screen in screens]
+    return [f"{state}-{screen}" for screen in screens]
 
 
 async def settled(pilot: Pilot[None], until: Until, text: Text) -> str:
@@ -71,47 +74,56 @@ async def settled(pilot: Pilot[None], until: Until, text: Text) -> str:
     return now
 
 
-async def walk(app: Any, size: tuple[int, int], shown: Shown, until: Until, text: Text) -> dict[str, str]:
-    """The text of each place and each detail."""
-    seen: dict[str, str] = {}
-    async with app.run_test(size=size) as pilot:
-        await shown(pilot)
-        for place in TABS_BY_ID:
-            app.go_to(place)
+@pytest.fixture
+def walk(shown: Shown, until: Until, screen_text: Text, missing: Missing) -> Walk:
+    """A function that gives the text of each tab and each detail; each fits its terminal and shows all that matters."""
+
+    async def over(app: Any, size: tuple[int, int]) -> dict[str, str]:
+        seen: dict[str, str] = {}
+
+        async def look(name: str) -> None:
             await shown(pilot)
-            seen[place] = await settled(pilot, until, text)
-        for name, each in OBJECTS.items():
-            app.go_to("overview")
-            app.open_object(each)
+            text = seen[name] = await settled(pilot, until, screen_text)
+            assert not missing(app), name
+            lines = text.split("\n")
+            assert len(lines) == size[1], name
+            assert max(map(cells, lines)) <= size[0], name
+
+        async with app.run_test(size=size) as pilot:
             await shown(pilot)
-            seen[f"detail-{name}"] = await settled(pilot, until, text)
-    return seen
+            for tab in TABS_BY_ID:
+                app.go_to(tab)
+                await look(tab)
+            for name, each in OBJECTS.items():
+                app.go_to("overview")
+                app.open_object(each)
+                await look(f"detail-{name}")
+        return seen
+
+    return over
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("state", STATES)
-async def test_screens(
-    lives: Lives, shown: Shown, until: Until, screen_text: Text, golden: Golden, state: str, size: tuple[int, int]
-) -> None:
-    """Each screen of a state looks as agreed, and none writes beyond its width or height."""
-    seen = await walk(lives(state).app(), size, shown, until, screen_text)
-    for name, text in seen.items():
-        lines = text.split("\n")
-        assert len(lines) == size[1], name
-        assert max(map(cells, lines)) <= size[0], name
-    assert [f"{state}-{name}-{size[0]}" for name in seen] == names(state, size[0])
-    differing = [golden(GOLDENS / f"{state}-{name}-{size[0]}.txt", f"{text}\n") for name, text in seen.items()]
+async def test_screens(lives: Lives, walk: Walk, golden: Golden, state: str) -> None:
+    """Each screen of a state looks as agreed."""
+    seen = await walk(lives(state).app(), SIZE)
+    assert [f"{state}-{name}" for name in seen] == names(state)
+    differing = [golden(GOLDENS / f"{state}-{name}.txt", f"{text}\n") for name, text in seen.items()]
     assert not any(differing), "\n".join(filter(None, differing))
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_the_other_size(lives: Lives, walk: Walk) -> None:
+    """On a smaller terminal every screen fits and shows all that matters, and each state can be told from the others."""
+    seen = [await walk(lives(state).app(), OTHER_SIZE) for state in STATES]
+    for name in seen[0]:
+        assert len({each[name] for each in seen}) == len(STATES), name
+
+
 @pytest.mark.parametrize("below", HELPS)
-async def test_help(
-    lives: Lives, shown: Shown, until: Until, screen_text: Text, golden: Golden, below: str, size: tuple[int, int]
-) -> None:
-    """The help of each sort of screen looks as agreed; it does not depend on the state."""
+async def test_help(lives: Lives, shown: Shown, until: Until, screen_text: Text, golden: Golden, below: str) -> None:
+    """The help of each sort of screen looks as agreed; it does not depend on the state. On a smaller terminal it has the same words."""
     app = lives("quiet").app()
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=SIZE) as pilot:
         await shown(pilot)
         if below == "detail":
             app.open_object(OBJECTS["pool"])
@@ -121,25 +133,35 @@ async def test_help(
         await pilot.press("f1")
         await until(pilot, lambda: isinstance(app.screen, HelpScreen) and lines_in(app) > 0)
         text = await settled(pilot, until, screen_text)
-        difference = golden(GOLDENS / f"help-{below}-{size[0]}.txt", f"{text}\n")
+        difference = golden(GOLDENS / f"help-{below}.txt", f"{text}\n")
         assert not difference, difference
+        words = _help_words(app)
+        await pilot.resize_terminal(*OTHER_SIZE)
+        await until(pilot, lambda: app.screen.size == OTHER_SIZE)
+        smaller = await settled(pilot, until, screen_text)
+        assert max(map(cells, smaller.split("\n"))) <= OTHER_SIZE[0]
+        assert _help_words(app) == words
+
+
+def _help_words(app: App[Any]) -> list[str]:
+    """All words of the help, whatever its lines."""
+    return [word for line in app.screen.query_one(LinesView).lines for word in line.text.split() if set(word) != {"─"}]
 
 
 def test_no_golden_is_left_over() -> None:
     """A golden that no screen is compared with would promise what nobody checks."""
-    known = {f"{name}.txt" for state in STATES for width, _ in SIZES for name in names(state, width)}
-    known |= {f"help-{below}-{width}.txt" for below in HELPS for width, _ in SIZES}
-    known |= {f"holders-{name}-{width}.txt" for name in ("private", "shared", "asking") for width, _ in SIZES}
+    known = {f"{name}.txt" for state in STATES for name in names(state)}
+    known |= {f"help-{below}.txt" for below in HELPS}
+    known |= {f"holders-{name}.txt" for name in ("private", "shared", "asking")}
     smf = ("chinit", "storage", *(f"detail-{name}" for name in ("pool", "log", "channel", "initiator", "dispatcher")))
-    known |= {f"smf-{name}-{width}.txt" for name in smf for width, _ in SIZES}
+    known |= {f"smf-{name}.txt" for name in smf}
     # Those of a replayed recording: the past.
-    known |= {f"{screen}-{width}.txt" for screen in ("overview", "storage", "alerts", "detail") for width, _ in SIZES}
+    known |= {f"{screen}.txt" for screen in ("overview", "storage", "alerts", "detail")}
     assert {path.name for path in GOLDENS.iterdir()} == known
 
 
 def test_states_differ() -> None:
-    """Quiet, incident, stale and empty can be told apart on every screen and at every size."""
-    for width, _ in SIZES:
-        for screens in zip(*(names(state, width) for state in STATES), strict=True):
-            texts = [(GOLDENS / f"{name}.txt").read_text("utf-8") for name in screens]
-            assert len(set(texts)) == len(STATES), screens
+    """Quiet, incident, stale and empty can be told apart on every screen."""
+    for screens in zip(*map(names, STATES), strict=True):
+        texts = [(GOLDENS / f"{name}.txt").read_text("utf-8") for name in screens]
+        assert len(set(texts)) == len(STATES), screens

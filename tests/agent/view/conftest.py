@@ -12,8 +12,10 @@ from mqvitals_agent.intake import Intake
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue, UnknownRow
 from mqvitals_agent.store.writer import Store
+from mqvitals_agent.text.chart import BLOCKS
+from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Line
-from mqvitals_agent.text.terminal import safe
+from mqvitals_agent.text.terminal import cells, safe
 from mqvitals_agent.view.status import Current, OwnerData, StatusData
 from mqvitals_config.settings import Settings
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
@@ -301,13 +303,42 @@ def empty(tmp_path: Path) -> Iterator[StoreReader]:
         yield reader
 
 
-@pytest.fixture
-def golden(golden: Callable[[Path, str], str]) -> Callable[[str, Sequence[Line]], None]:
-    """Compares lines, and what Enter opens on them, with a file of ``goldens``."""
+GOLDEN_WIDTH = 80
+WIDER = (100, 120, 160, 200)
 
-    def check(name: str, lines: Sequence[Line]) -> None:
+
+@pytest.fixture
+def golden(golden: Callable[[Path, str], str]) -> Callable[[str, Callable[[int], Sequence[Line]]], None]:
+    """Compares lines of 80 cells, and what Enter opens on them, with a file of ``goldens``; ``make`` makes them for a width.
+
+    Wider lines fit, lead to the same objects, show each with the same glyph and word, and lose no word of the narrower ones.
+    """
+
+    def check(name: str, make: Callable[[int], Sequence[Line]]) -> None:
+        lines = make(GOLDEN_WIDTH)
         text = "".join(f"{line.text.rstrip()}{f'  -> {safe(line.key)}' if line.key else ''}\n" for line in lines)
         difference = golden(Path(__file__).parent / "goldens" / f"{name}.txt", text)
         assert not difference, difference
+        for width in WIDER:
+            wider = make(width)
+            assert max(cells(line.text) for line in wider) <= width
+            assert _signs(wider) == _signs(lines), width
+            assert not _words(lines) - _words(wider), width
 
     return check
+
+
+def _signs(lines: Sequence[Line]) -> list[tuple[str, str]]:
+    """The objects that lines lead to, in their order, with the glyph and word at the beginning of the first line of each."""
+    first: dict[str, str] = {}
+    for line in lines:
+        sign = next((str(health) for health in Health if line.text.startswith(str(health))), "")
+        if line.key or sign:
+            first.setdefault(line.key or sign, sign)
+    return list(first.items())
+
+
+def _words(lines: Sequence[Line]) -> set[str]:
+    """The words, but for the title, which has shorter forms, those that were cut, rules, and trends."""
+    words = {word.strip(",;") for line in lines if not line.text.startswith("mqvitals") for word in line.text.split()}
+    return {word for word in words if "…" not in word and not set(word) & {"─", *BLOCKS}}

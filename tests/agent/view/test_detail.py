@@ -45,16 +45,14 @@ def text_of(lines: Sequence[Line]) -> str:
     return "\n".join(line.text for line in lines)
 
 
-@pytest.mark.parametrize("width", [80, 120, 200])
 @pytest.mark.parametrize("name", ["buffer_pool/3", "queue/APPL.IN"])
 def test_goldens(
     lines: Callable[[str, int], tuple[Line, ...]],
-    golden: Callable[[str, Sequence[Line]], None],
+    golden: Callable[[str, Callable[[int], Sequence[Line]]], None],
     name: str,
-    width: int,
 ) -> None:
     """A pool in trouble and a queue in health."""
-    golden(f"detail-{name.replace('/', '-')}-{width}", lines(f"QM01/{name}", width))
+    golden(f"detail-{name.replace('/', '-')}", lambda width: lines(f"QM01/{name}", width))
 
 
 def test_the_way_from_the_pool_to_the_citation(lines: Callable[[str, int], tuple[Line, ...]]) -> None:
