@@ -51,7 +51,7 @@ def open_regular(path: str | os.PathLike[str]) -> int:
 
 
 def read_regular(path: str | os.PathLike[str], limit: int) -> bytes:
-    """The first ``limit`` bytes of the regular file at ``path``. Raises as ``open_regular``; OSError when reading fails."""
+    """The first ``limit`` bytes of the regular file at ``path``. Raises as ``open_regular``, and OSError on reading."""
     with os.fdopen(open_regular(path), "rb") as file:
         return file.read(limit)
 

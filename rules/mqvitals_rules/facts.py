@@ -162,7 +162,7 @@ def usable_facts(names: Iterable[tuple[str, str]], kinds: Mapping[str, Kind]) ->
 
 
 def facts_as_yaml(declarations: Iterable[Declaration]) -> Iterator[str]:
-    """Lines of YAML to add to the configuration. A comment gives the possible values; only the site knows the right one."""
+    """Lines of YAML to add to the configuration. Comments give the possible values; the site knows the right one."""
     sections: dict[str, dict[str, dict[str, Metric]]] = {}
     for each in declarations:
         for metric in each.written or (each.metric,):

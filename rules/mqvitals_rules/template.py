@@ -216,7 +216,7 @@ def with_unit(value: float, unit: str) -> str:
 
 
 def format_quantity(value: float, unit: str) -> str:
-    """A number as people read it, in a larger unit where one fits: ``88.6 ms`` for ``88626 us``, ``12 days``, ``5 GiB``.
+    """A number as people read it, in a larger unit where one fits: ``88.6 ms`` for ``88626 us``, ``12 days``.
 
     Counts keep all their digits, as MQ's own displays show them.
     """

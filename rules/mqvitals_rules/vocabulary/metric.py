@@ -21,7 +21,7 @@ class MetricType(Enum):
 
 
 class Absence(Enum):
-    """Why a value is absent: the words on screens. Absent is never zero and never good. The store keeps member names."""
+    """Why a value is absent, in the words on screens. Absent is never zero nor good. The store keeps member names."""
 
     NOT_COLLECTED = "not collected"  # monitoring is switched off for it (MONQ, MONCHL)
     NOT_ON_ZOS = "not on z/OS"
@@ -79,8 +79,8 @@ class Metric:
     - ``values``: the names of a state. ``special``: reported numbers that mean absence.
     - ``computed``: how the product derives it, in words; a probe has code for it, ``pcf`` names what it starts from.
     - ``declared``: it comes from the configuration, with ``default`` when undeclared (a state's number; None: absent as
-      "not declared") and ``defaults`` of single objects by name. ``needed``: a comparison with it is unknown until it is
-      declared; with other facts that have no default it is left out.
+      "not declared") and ``defaults`` of single objects by name. ``needed``: a comparison with it is unknown until it
+      is declared; with other facts that have no default it is left out.
     - ``derived_from``: a fact that is never declared itself; ``derive`` returns it from the declared values of an
       object, None where they are too few.
     """
