@@ -45,7 +45,7 @@ from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.model import World
 from mqvitals_agent.simulator.scenario import load_scenario
 from mqvitals_config.settings import Settings
-from mqvitals_rules.rule_config import load_rule_config
+from mqvitals_rules.ruleset.config import load_rule_config
 from pcf_decode import INSTALL, ibmmq_unpack
 from pipeline import plain_walk
 

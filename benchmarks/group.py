@@ -32,8 +32,8 @@ from answers import (
     structure,
     unsaid,
 )
-from mqvitals_rules.facts import Fact, Facts
-from mqvitals_rules.pattern import ObjectPattern
+from mqvitals_rules.ruleset.facts import Fact, Facts
+from mqvitals_rules.ruleset.pattern import ObjectPattern
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Reported, Value
 from mqvitals_rules.vocabulary.tables import KINDS

@@ -24,7 +24,7 @@ from mqvitals_agent.poll.collector import Collector
 from mqvitals_agent.simulator.answer import CCSID, answer
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.settings import Settings
-from mqvitals_rules.rule_config import load_rule_config
+from mqvitals_rules.ruleset.config import load_rule_config
 
 QUEUES, CHANNELS, CYCLES = 10_000, 2_000, 17
 USUAL = 5

@@ -20,7 +20,7 @@ from mqvitals_agent.intake import Intake
 from mqvitals_agent.store.retention import STEP_S, Policy, Retention
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.settings import SHORTEST_KEEP_MS, Settings
-from mqvitals_rules.rule_config import load_rule_config
+from mqvitals_rules.ruleset.config import load_rule_config
 from page_size import INTERVAL_MS, snapshots, written
 
 KEPT = SHORTEST_KEEP_MS // INTERVAL_MS

@@ -30,8 +30,8 @@ from mqvitals_agent.gc_tuning import freeze_long_lived
 from mqvitals_agent.store.windows import Wanted, WindowHistory
 from mqvitals_config.settings import Settings
 from mqvitals_rules.engine import Engine
-from mqvitals_rules.rule import RuleKind
-from mqvitals_rules.rule_config import RuleConfig, load_rule_config
+from mqvitals_rules.ruleset.config import RuleConfig, load_rule_config
+from mqvitals_rules.ruleset.rule import RuleKind
 from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 from mqvitals_rules.vocabulary.tables import KINDS

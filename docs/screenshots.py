@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_config.settings import Settings
-from mqvitals_rules.rule_config import load_rule_config
+from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.app import MqvitalsApp
 

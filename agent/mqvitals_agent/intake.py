@@ -12,8 +12,8 @@ from mqvitals_agent.store.verdict import Verdict
 from mqvitals_agent.store.windows import Wanted, WindowHistory
 from mqvitals_rules.engine import Engine, Evaluation
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Transition, Why
-from mqvitals_rules.rule import RuleKind
-from mqvitals_rules.rule_config import RuleConfig
+from mqvitals_rules.ruleset.config import RuleConfig
+from mqvitals_rules.ruleset.rule import RuleKind
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 from mqvitals_rules.vocabulary.metric import Reported
 

@@ -19,7 +19,7 @@ from mqvitals_rules.vocabulary.tables import KINDS
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_agent.store.result import CurrentValue
-    from mqvitals_rules.facts import Facts
+    from mqvitals_rules.ruleset.facts import Facts
 
 
 class KnownValue(NamedTuple):

@@ -11,17 +11,17 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple
 
-from mqvitals_rules.facts import Facts
 from mqvitals_rules.finding import severity_of
 from mqvitals_rules.form import Form
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Transition, Why
 from mqvitals_rules.lifecycle.incident import Partners, explained
 from mqvitals_rules.lifecycle.step import Measured, Policy, Verdict, begin, end, shifted, step
-from mqvitals_rules.rule import RuleKind
-from mqvitals_rules.ruleset import RuleSet
+from mqvitals_rules.ruleset.facts import Facts
+from mqvitals_rules.ruleset.rule import RuleKind
+from mqvitals_rules.ruleset.ruleset import RuleSet
+from mqvitals_rules.ruleset.template import format_value
 from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, fresh_until
-from mqvitals_rules.template import format_value
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.watch import AT_ONCE, REVIEW_MS, RuleGroup, Watch
 from mqvitals_rules.windows import Windows

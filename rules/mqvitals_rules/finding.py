@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from mqvitals_rules.expression import Explanation, Missing
-from mqvitals_rules.facts import Declaration, declaration_of
 from mqvitals_rules.form import Form
 from mqvitals_rules.lifecycle.alert import Severity
+from mqvitals_rules.ruleset.facts import Declaration, declaration_of
 from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric

@@ -12,9 +12,9 @@ from mqvitals_rules.expression import Context, Expression, ExpressionError, comp
 from mqvitals_rules.lifecycle.alert import AlertKey, Severity
 from mqvitals_rules.lifecycle.step import Identity, Policy
 from mqvitals_rules.members import has_members
-from mqvitals_rules.rule import Rule, RuleKind
+from mqvitals_rules.ruleset.rule import Rule, RuleKind
+from mqvitals_rules.ruleset.template import Template, compile_template
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_rules.template import Template, compile_template
 from mqvitals_rules.vocabulary.metric import Kind, Metric
 from mqvitals_rules.world import relates
 

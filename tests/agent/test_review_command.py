@@ -13,7 +13,7 @@ from mqvitals_agent.store.writer import Store
 from mqvitals_config.settings import Settings
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.history import MemoryHistory
-from mqvitals_rules.rule_config import load_rule_config
+from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -65,7 +65,7 @@ def _nobodys_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def config(tmp_path: Path) -> Path:
     """Settings with the site's rules alone."""
-    from mqvitals_rules.pack import load_rules
+    from mqvitals_rules.ruleset.pack import load_rules
 
     (tmp_path / "ours.yaml").write_text(RULES, "utf-8")
     shipped = ", ".join(str(each.id) for each in load_rules(KINDS))

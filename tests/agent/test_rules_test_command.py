@@ -10,8 +10,8 @@ import pytest
 
 from mqvitals_agent.commandline.runner import main
 from mqvitals_config.settings import Settings
-from mqvitals_rules.pack import shipped_packs
-from mqvitals_rules.rule_config import load_rule_config
+from mqvitals_rules.ruleset.config import load_rule_config
+from mqvitals_rules.ruleset.pack import shipped_packs
 from mqvitals_rules.testing import cases
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "rule-tests.md"

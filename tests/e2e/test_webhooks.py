@@ -27,7 +27,7 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.view.frame import FrameRequest, read_frame
 from mqvitals_agent.view.screens.agent import agent_lines
 from mqvitals_config.settings import Settings
-from mqvitals_rules.rule_config import load_rule_config
+from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.timestamps import parse_iso
 
 PROGRAM = [sys.executable, "-P", "-m", "mqvitals_tui.main"]

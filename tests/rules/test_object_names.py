@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_rules.facts import facts_as_yaml
+from mqvitals_rules.ruleset.facts import facts_as_yaml
 from mqvitals_rules.snapshot import LONGEST_NAME, LONGEST_OWNER, ObjectName, is_object_name, is_owner_name
 from mqvitals_rules.vocabulary.metric import LARGEST, Absence, within_range
 from mqvitals_rules.vocabulary.tables import KINDS

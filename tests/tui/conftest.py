@@ -27,7 +27,7 @@ from mqvitals_agent.view.status import counts
 from mqvitals_agent.who.holder import HandleConnection as HeldBy
 from mqvitals_agent.who.holder import HandleInstance, Holder, Holders, MemberHolders, UnitOfWork, to_json
 from mqvitals_config.settings import Settings
-from mqvitals_rules.rule_config import RuleConfig, load_rule_config
+from mqvitals_rules.ruleset.config import RuleConfig, load_rule_config
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_tui.app import MqvitalsApp

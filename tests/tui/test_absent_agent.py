@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from mqvitals_rules.rule_config import RuleConfig
+from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_tui.app import MqvitalsApp
 from mqvitals_tui.child_agent import LOG, exit_message
 from mqvitals_tui.keys import TABS_BY_ID

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mqvitals_agent.view.frame import DETAIL, LIST, FrameRequest
-from mqvitals_rules.rule_config import RuleConfig
+from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.feed import RELEASED_AT_ONCE, DeferredRelease, Feed
 

@@ -15,7 +15,7 @@ from textual.message import Message
 
 from mqvitals_agent.store import schema
 from mqvitals_agent.view.frame import LIST, FrameRequest
-from mqvitals_rules.rule_config import RuleConfig
+from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_tui.feed import Feed, FeedFailed, FrameLoaded
 
 PATIENCE_S = 200

@@ -16,7 +16,7 @@ from mqvitals_agent.store.lock import WriterLock
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.who.holder import Holder, Holders, MemberHolders, from_json, to_json
-from mqvitals_rules.rule_config import RuleConfig
+from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.app import MqvitalsApp
 from mqvitals_tui.screens.detail_screen import DetailScreen

@@ -22,7 +22,7 @@ from mqsamples.pairs import alone
 from mqvitals_agent.intake import Intake
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.terminal import cells, fit, safe
-from mqvitals_rules.rule_config import RuleConfig
+from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType, Reported
 from mqvitals_rules.vocabulary.tables import KINDS

@@ -13,7 +13,7 @@ from textual.message import Message
 
 from mqvitals_agent.commandline.arguments import now_ms
 from mqvitals_agent.gc_tuning import freeze_long_lived
-from mqvitals_rules.rule_config import RuleConfig
+from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.feed import Feed, FeedFailed, FrameLoaded
 from mqvitals_tui.keys import APP, SIBLING_TABS, TABS_BY_ID

@@ -99,7 +99,7 @@ def agent_command(
 def run_on_terminal(folder: Path, command: Sequence[str], arguments: argparse.Namespace) -> int:
     """Show what the agent writes until the user ends it; returns the exit code. Raises Failure when there is no agent."""
     from mqvitals_config.settings import Settings
-    from mqvitals_rules.rule_config import load_rule_config
+    from mqvitals_rules.ruleset.config import load_rule_config
     from mqvitals_tui.app import MqvitalsApp
 
     judging = load_rule_config(Settings())

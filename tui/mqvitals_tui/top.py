@@ -30,7 +30,7 @@ from mqvitals_tui.terminal import ForcedExit, add_theme_argument, has_terminal, 
 if TYPE_CHECKING:
     from mqvitals_config.load import LoadedSettings
     from mqvitals_config.settings import Settings
-    from mqvitals_rules.rule_config import RuleConfig
+    from mqvitals_rules.ruleset.config import RuleConfig
 
 _WHAT = "the agent"
 _STORE = "top.db"
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.commandline.settings import judging_of
     from mqvitals_agent.store.error import StoreError
     from mqvitals_agent.store.reader import StoreReader
-    from mqvitals_rules.rule_config import readable_rule_config
+    from mqvitals_rules.ruleset.config import readable_rule_config
 
     loaded = loaded_settings(arguments)
     settings = loaded.settings

@@ -341,7 +341,7 @@ def _name_problems(loaded: LoadedSettings) -> tuple[Problem, ...]:
     """What is wrong with the names that well-formed settings hold."""
     from mqvitals_agent.poll.errand import polling_problems
     from mqvitals_config.problem import ConfigError
-    from mqvitals_rules.rule_config import check_settings
+    from mqvitals_rules.ruleset.config import check_settings
 
     try:
         return tuple(sorted((*check_settings(loaded.settings), *polling_problems(loaded.settings.polling))))

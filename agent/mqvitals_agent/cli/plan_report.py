@@ -14,8 +14,8 @@ from mqvitals_rules.plan.formula import Formula, FormulaAnswer, TableRow, format
 
 if TYPE_CHECKING:
     from mqvitals_agent.plan_inputs import FoundInput
-    from mqvitals_rules.facts import Facts
     from mqvitals_rules.plan.formula import Given
+    from mqvitals_rules.ruleset.facts import Facts
     from mqvitals_rules.snapshot import ObjectName
 
 
@@ -263,7 +263,7 @@ def _object(formula: Formula, text: str) -> ObjectName:
 def _facts(asked: argparse.Namespace) -> Facts:
     """The declared facts, defaults included; raises Failure for a file that cannot be used."""
     from mqvitals_agent.commandline.settings import explained, settings_of
-    from mqvitals_rules.facts import Facts, declared_facts
+    from mqvitals_rules.ruleset.facts import Facts, declared_facts
     from mqvitals_rules.vocabulary.tables import KINDS
 
     found, problems = declared_facts(settings_of(asked).facts)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mqvitals_agent.poll.replay import Cycle, Summary
     from mqvitals_agent.store.writer import Store
     from mqvitals_config.settings import Settings
-    from mqvitals_rules.rule_config import RuleConfig
+    from mqvitals_rules.ruleset.config import RuleConfig
 
 _INTERRUPTED = 130
 

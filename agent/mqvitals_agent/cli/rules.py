@@ -19,8 +19,8 @@ from mqvitals_agent.failure import ExitCode, Failure
 if TYPE_CHECKING:
     from mqvitals_config.problem import Problem
     from mqvitals_config.settings import Settings
-    from mqvitals_rules.rule import Rule
-    from mqvitals_rules.ruleset import RuleSet
+    from mqvitals_rules.ruleset.rule import Rule
+    from mqvitals_rules.ruleset.ruleset import RuleSet
     from mqvitals_rules.testing import Coverage, RuleTest
     from mqvitals_rules.testing import RuleTestFailure as Unmet
     from mqvitals_rules.testing.coverage import Condition, RuleCoverage
@@ -42,9 +42,9 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_check(arguments: argparse.Namespace) -> int:
     """Check; returns the exit code. Raises Failure."""
-    from mqvitals_rules.pack import read_rules
-    from mqvitals_rules.rule_config import check_settings, ineffective_thresholds
-    from mqvitals_rules.ruleset import RuleSet, doubts
+    from mqvitals_rules.ruleset.config import check_settings, ineffective_thresholds
+    from mqvitals_rules.ruleset.pack import read_rules
+    from mqvitals_rules.ruleset.ruleset import RuleSet, doubts
     from mqvitals_rules.vocabulary.tables import KINDS
 
     warnings: list[Problem] = []
@@ -82,7 +82,7 @@ def _readable(paths: Iterable[str]) -> None:
     """Raises Failure for the first file that cannot be read at all: nothing can be said about its rules."""
     from mqvitals_config.problem import ConfigError
     from mqvitals_config.source import UnreadableError, read
-    from mqvitals_rules.pack import MOST_FILES
+    from mqvitals_rules.ruleset.pack import MOST_FILES
 
     paths = tuple(paths)
     if len(paths) > MOST_FILES:
@@ -127,7 +127,7 @@ def _idle_parameters(path: str, rules: Iterable[Rule]) -> Iterator[Problem]:
 
 def _untested_packs(rules: RuleSet) -> Iterator[Problem]:
     """The shipped rules that no shipped test names, whichever pack it stands beside."""
-    from mqvitals_rules.pack import shipped_packs
+    from mqvitals_rules.ruleset.pack import shipped_packs
     from mqvitals_rules.testing.cases import shipped_tests
 
     packs = {path for path, _ in shipped_packs()}
@@ -325,7 +325,7 @@ def _is_file(name: str) -> bool:
 
 def _shipped_rules() -> RuleSet:
     from mqvitals_config.settings import Settings
-    from mqvitals_rules.rule_config import load_rule_config
+    from mqvitals_rules.ruleset.config import load_rule_config
 
     return load_rule_config(Settings()).rules
 

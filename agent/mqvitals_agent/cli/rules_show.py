@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from mqvitals_config.settings import Settings
     from mqvitals_rules.finding import Finding
     from mqvitals_rules.lifecycle.alert import Alert
-    from mqvitals_rules.rule import Rule
-    from mqvitals_rules.rule_config import RuleConfig
+    from mqvitals_rules.ruleset.config import RuleConfig
+    from mqvitals_rules.ruleset.rule import Rule
     from mqvitals_rules.snapshot import ObjectName
 
 
@@ -55,8 +55,8 @@ def run_list(arguments: argparse.Namespace) -> int:
     """List the rules; returns the exit code. Raises Failure."""
     settings = settings_of(arguments)
     if arguments.markdown:
-        from mqvitals_rules.markdown import rules_page
-        from mqvitals_rules.pack import load_rules
+        from mqvitals_rules.ruleset.markdown import rules_page
+        from mqvitals_rules.ruleset.pack import load_rules
         from mqvitals_rules.vocabulary.tables import KINDS
 
         sys.stdout.write(rules_page(load_rules(KINDS)))
@@ -79,7 +79,7 @@ def run_list(arguments: argparse.Namespace) -> int:
 
 def rule_json(rule: Rule, settings: Settings) -> dict[str, Any]:
     """One rule as programs get it, with what the configuration changes about it."""
-    from mqvitals_rules.markdown import clear_text, hold_text, one_line
+    from mqvitals_rules.ruleset.markdown import clear_text, hold_text, one_line
 
     return {
         "id": str(rule.id),
@@ -232,7 +232,7 @@ def _object(text: str, rule: Rule) -> ObjectName:
 
 def _rule_lines(rule: Rule, settings: Settings) -> Iterator[str]:
     """Everything the rule says of itself."""
-    from mqvitals_rules.markdown import clear_text, hold_text, mqsc_commands, one_line, severity_text
+    from mqvitals_rules.ruleset.markdown import clear_text, hold_text, mqsc_commands, one_line, severity_text
 
     yield f"{safe(rule.id)}  {safe(rule.title)}"
     yield ""
@@ -258,7 +258,7 @@ def _rule_lines(rule: Rule, settings: Settings) -> Iterator[str]:
 
 def _tier_words(tier: str) -> str:
     """``P>S`` in words."""
-    from mqvitals_rules.markdown import TIERS
+    from mqvitals_rules.ruleset.markdown import TIERS
 
     joints = {">": ", better with ", "+": " and ", "|": " or "}
     return "".join(joints.get(char) or TIERS.get(char, char) for char in tier)
@@ -266,8 +266,8 @@ def _tier_words(tier: str) -> str:
 
 def _fact_lines(rule: Rule) -> Iterator[str]:
     """What can be declared for the rule."""
-    from mqvitals_rules.facts import facts_as_yaml, usable_facts
     from mqvitals_rules.form import compile_rule
+    from mqvitals_rules.ruleset.facts import facts_as_yaml, usable_facts
     from mqvitals_rules.vocabulary.tables import KINDS
 
     names = {name for expression in compile_rule(rule, KINDS).expressions for name in expression.names}
@@ -276,7 +276,7 @@ def _fact_lines(rule: Rule) -> Iterator[str]:
 
 def _advice_lines(rule: Rule) -> Iterator[str]:
     """What to do, when not to, and who says so."""
-    from mqvitals_rules.markdown import one_line
+    from mqvitals_rules.ruleset.markdown import one_line
 
     yield from _labelled("Advice", one_line(rule.advice))
     yield from _labelled("Caveat", one_line(rule.caveat))
@@ -285,7 +285,7 @@ def _advice_lines(rule: Rule) -> Iterator[str]:
 
 
 def _parameter_lines(rule: Rule, settings: Settings) -> Iterator[str]:
-    from mqvitals_rules.template import with_unit
+    from mqvitals_rules.ruleset.template import with_unit
 
     for number, each in enumerate(rule.parameters.values()):
         words = f"{each.name} = {with_unit(each.value, each.unit)} ({each.origin.value}): {each.meaning}"
@@ -354,7 +354,7 @@ def _verdict_lines(
     """What the rule says of one object that it judges; ``alert`` is the newest about it."""
     from mqvitals_agent.text.figure import stamp
     from mqvitals_agent.view.explanation import explain_object
-    from mqvitals_rules.facts import facts_as_yaml
+    from mqvitals_rules.ruleset.facts import facts_as_yaml
 
     form = judging.rules.form(rule, name)
     if form is None:
@@ -385,7 +385,7 @@ def _alert_words(rule: Rule, alert: Alert | None) -> str:
     """``firing since TIME; ends when ...``: where the newest alert is in its life."""
     from mqvitals_agent.text.figure import stamp
     from mqvitals_config.scalars import format_duration
-    from mqvitals_rules.markdown import count_text, hold_text
+    from mqvitals_rules.ruleset.markdown import count_text, hold_text
 
     if alert is None:
         return "none"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mqvitals_agent.smf.record import Record
     from mqvitals_agent.store.writer import Store
     from mqvitals_config.settings import Settings
-    from mqvitals_rules.rule_config import RuleConfig
+    from mqvitals_rules.ruleset.config import RuleConfig
     from mqvitals_rules.snapshot import Snapshot
 
 _DESCRIPTION = """\

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from mqvitals_config.problem import Problem
     from mqvitals_config.settings import Settings
     from mqvitals_rules.lifecycle.alert import Alert
-    from mqvitals_rules.rule import Rule
-    from mqvitals_rules.rule_config import RuleConfig
+    from mqvitals_rules.ruleset.config import RuleConfig
+    from mqvitals_rules.ruleset.rule import Rule
 
 
 def settings_in_force(path: str | None, flags: Mapping[str, object], *, search: bool = True) -> LoadedSettings:
@@ -49,7 +49,7 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
 def rules_of(settings: Settings) -> tuple[Rule, ...]:
     """The shipped rules and those of the settings' files. Raises Failure with every problem."""
     from mqvitals_config.problem import ConfigError
-    from mqvitals_rules.pack import load_rules
+    from mqvitals_rules.ruleset.pack import load_rules
     from mqvitals_rules.vocabulary.tables import KINDS
 
     try:
@@ -63,7 +63,7 @@ def rules_of(settings: Settings) -> tuple[Rule, ...]:
 def judging_of(settings: Settings) -> RuleConfig:
     """The rules and facts in force. Raises Failure with every problem."""
     from mqvitals_config.problem import ConfigError
-    from mqvitals_rules.rule_config import load_rule_config
+    from mqvitals_rules.ruleset.config import load_rule_config
 
     try:
         return load_rule_config(settings)
@@ -86,7 +86,7 @@ def explained(problems: Iterable[Problem]) -> str:
     """Each problem with the line of its file and a caret under the spot, also where the file is a shipped pack."""
     from mqvitals_config.source import excerpt_source
     from mqvitals_config.source import explained as excerpts
-    from mqvitals_rules.pack import shipped_packs
+    from mqvitals_rules.ruleset.pack import shipped_packs
 
     def source(path: str) -> str | None:
         text: Callable[[str], str | None] = dict(shipped_packs()).get
@@ -97,7 +97,7 @@ def explained(problems: Iterable[Problem]) -> str:
 
 def readable_rules(arguments: argparse.Namespace) -> tuple[Rule, ...]:
     """The rules that can be read: mistakes in rules or settings must not keep anyone from looking at alerts."""
-    from mqvitals_rules.pack import read_rules
+    from mqvitals_rules.ruleset.pack import read_rules
     from mqvitals_rules.vocabulary.tables import KINDS
 
     try:

@@ -13,7 +13,7 @@ from mqvitals_agent.store.receiver_row import Adoption
 from mqvitals_config.receiver import Receiver as ReceiverSettings
 from mqvitals_rules.lifecycle.alert import Alert, Transition
 from mqvitals_rules.present import Present
-from mqvitals_rules.ruleset import RuleSet
+from mqvitals_rules.ruleset.ruleset import RuleSet
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Reported
 

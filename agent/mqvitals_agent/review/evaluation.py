@@ -21,8 +21,8 @@ from mqvitals_rules.expression.syntax import parse
 from mqvitals_rules.finding import find, severity_of
 from mqvitals_rules.form import Form
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
-from mqvitals_rules.rule import Rule
-from mqvitals_rules.rule_config import RuleConfig
+from mqvitals_rules.ruleset.config import RuleConfig
+from mqvitals_rules.ruleset.rule import Rule
 from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Kind, MetricType

@@ -28,8 +28,8 @@ from mqvitals_agent.text.document import Block, Heading, Items, Paragraph, Repor
 from mqvitals_agent.text.figure import duration_us, moment, object_words
 from mqvitals_agent.text.severity import health_of
 from mqvitals_rules.lifecycle.alert import Severity
-from mqvitals_rules.rule import Rule, RuleKind
-from mqvitals_rules.rule_config import RuleConfig
+from mqvitals_rules.ruleset.config import RuleConfig
+from mqvitals_rules.ruleset.rule import Rule, RuleKind
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 
 STANDARD_INPUT = "(standard input)"

@@ -14,9 +14,9 @@ from mqvitals_agent.text.document import Block, Heading, Items, Listing, Paragra
 from mqvitals_agent.text.figure import moment, object_words, zone_name
 from mqvitals_agent.text.severity import health_of
 from mqvitals_agent.text.terminal import safe
-from mqvitals_rules.facts import facts_as_yaml
 from mqvitals_rules.lifecycle.alert import Severity
-from mqvitals_rules.rule import RuleKind
+from mqvitals_rules.ruleset.facts import facts_as_yaml
+from mqvitals_rules.ruleset.rule import RuleKind
 from mqvitals_rules.timestamps import iso
 from mqvitals_rules.vocabulary.metric import Absence
 

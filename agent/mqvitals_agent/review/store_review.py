@@ -13,13 +13,13 @@ from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.view.explanation import StoredPast, lasting_owners, load_kind
 from mqvitals_rules.expression import Explanation
-from mqvitals_rules.facts import Declaration
 from mqvitals_rules.finding import undeclared_facts
 from mqvitals_rules.form import Form
 from mqvitals_rules.lifecycle.alert import Alert, Transition, Why
 from mqvitals_rules.lifecycle.step import Policy, Verdict, begin, end, step
-from mqvitals_rules.rule import RuleKind
-from mqvitals_rules.rule_config import RuleConfig
+from mqvitals_rules.ruleset.config import RuleConfig
+from mqvitals_rules.ruleset.facts import Declaration
+from mqvitals_rules.ruleset.rule import RuleKind
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import KINDS

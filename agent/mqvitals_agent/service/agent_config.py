@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mqvitals_config.receiver import Receiver
     from mqvitals_config.secret import Secret
     from mqvitals_config.settings import Settings
-    from mqvitals_rules.rule_config import RuleConfig
+    from mqvitals_rules.ruleset.config import RuleConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def read_agent_config(
     from mqvitals_agent.poll.errand import polling_problems
     from mqvitals_config.load import load_settings
     from mqvitals_config.problem import ConfigError
-    from mqvitals_rules.rule_config import load_rule_config
+    from mqvitals_rules.ruleset.config import load_rule_config
 
     loaded = load_settings(config, os.environ, flags, search=flags.get("scenario") is None)
     settings = loaded.settings

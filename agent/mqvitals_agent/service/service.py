@@ -35,7 +35,7 @@ from mqvitals_agent.store.writer import Store
 from mqvitals_agent.thread_worker import ThreadWorker, Worker
 from mqvitals_config.scalars import format_duration
 from mqvitals_config.settings import Settings, format_size
-from mqvitals_rules.rule_config import RuleConfig
+from mqvitals_rules.ruleset.config import RuleConfig
 
 _T = TypeVar("_T")
 

@@ -17,7 +17,7 @@ from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
-    from mqvitals_rules.ruleset import RuleSet
+    from mqvitals_rules.ruleset.ruleset import RuleSet
 
 
 def worst_first(alerts: Iterable[Alert]) -> list[Alert]:

@@ -30,7 +30,7 @@ from mqvitals_rules.vocabulary.tables import metric as metric_of
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
-    from mqvitals_rules.rule_config import RuleConfig
+    from mqvitals_rules.ruleset.config import RuleConfig
 
 
 MOST = 12

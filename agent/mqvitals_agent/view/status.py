@@ -17,7 +17,7 @@ from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.alerts import alert_json, worst_first
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Severity
 from mqvitals_rules.lifecycle.family import overshadowed, stages
-from mqvitals_rules.rule import RuleKind
+from mqvitals_rules.ruleset.rule import RuleKind
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.timestamps import iso
 from mqvitals_rules.vocabulary.metric import Absence

@@ -14,11 +14,11 @@ from mqvitals_config.scalars import DURATION_FORM, format_duration, parse_durati
 from mqvitals_config.schema import Convert, Duration
 from mqvitals_config.settings import RuleSettings
 from mqvitals_config.settings import ThresholdSettings as ThresholdEntry
-from mqvitals_rules.facts import Fact, declared_facts
 from mqvitals_rules.lifecycle.alert import Severity
-from mqvitals_rules.rule import Rule
-from mqvitals_rules.rule_config import thresholds_of
-from mqvitals_rules.ruleset import RuleSet, Threshold
+from mqvitals_rules.ruleset.config import thresholds_of
+from mqvitals_rules.ruleset.facts import Fact, declared_facts
+from mqvitals_rules.ruleset.rule import Rule
+from mqvitals_rules.ruleset.ruleset import RuleSet, Threshold
 from mqvitals_rules.series import MOST_POLLS, parse_series
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Kind, Reported

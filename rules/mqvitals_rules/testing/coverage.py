@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from mqvitals_rules.expression import Expression
 from mqvitals_rules.form import Form
-from mqvitals_rules.ruleset import RuleSet
+from mqvitals_rules.ruleset.ruleset import RuleSet
 from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 from mqvitals_rules.testing.cases import RuleTest

@@ -10,12 +10,12 @@ from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.scalars import format_duration
 from mqvitals_rules.derived import with_derived
 from mqvitals_rules.engine import Engine
-from mqvitals_rules.facts import Facts
 from mqvitals_rules.finding import Finding, find
 from mqvitals_rules.form import Form
 from mqvitals_rules.history import MemoryHistory
 from mqvitals_rules.lifecycle.alert import Alert, AlertState
-from mqvitals_rules.ruleset import RuleSet
+from mqvitals_rules.ruleset.facts import Facts
+from mqvitals_rules.ruleset.ruleset import RuleSet
 from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.testing.cases import BEGIN, Expectation, FiringEntry, RuleTest, decode_tests

@@ -14,7 +14,7 @@ from mqvitals_config.settings import Settings
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.history import MemoryHistory
 from mqvitals_rules.lifecycle.alert import AlertState
-from mqvitals_rules.rule_config import RuleConfig, load_rule_config
+from mqvitals_rules.ruleset.config import RuleConfig, load_rule_config
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Reported
 from mqvitals_rules.vocabulary.tables import KINDS

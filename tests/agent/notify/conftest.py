@@ -25,8 +25,8 @@ from mqvitals_agent.store.receiver_row import ReceiverRow
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.receiver import Receiver, receiver_of
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
-from mqvitals_rules.pack import read_rules
-from mqvitals_rules.ruleset import RuleSet
+from mqvitals_rules.ruleset.pack import read_rules
+from mqvitals_rules.ruleset.ruleset import RuleSet
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 from mqvitals_rules.vocabulary.tables import KINDS
 

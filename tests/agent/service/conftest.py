@@ -25,7 +25,7 @@ from mqvitals_agent.service.service import Service
 from mqvitals_agent.service.store_meter import Disk
 from mqvitals_agent.simulator.answer import answer
 from mqvitals_config.settings import Settings
-from mqvitals_rules.rule_config import load_rule_config
+from mqvitals_rules.ruleset.config import load_rule_config
 
 _T = TypeVar("_T")
 

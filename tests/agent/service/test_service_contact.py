@@ -6,7 +6,7 @@ from typing import Any
 
 from mqvitals_agent.connection.connection import Calls
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_rules.rule_config import load_rule_config
+from mqvitals_rules.ruleset.config import load_rule_config
 
 
 def firing(house: Any) -> list[str]:

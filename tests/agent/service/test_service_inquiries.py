@@ -16,7 +16,7 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.request import WHO, RequestBook, Wish
 from mqvitals_agent.who.holder import Holders, from_json
 from mqvitals_config.problem import LocatedText, Place
-from mqvitals_rules.rule_config import load_rule_config
+from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.snapshot import ObjectName
 
 QUEUE = ObjectName("QM01", "queue", "APP.IN")

@@ -21,7 +21,7 @@ from mqvitals_config.collection import PollingSettings
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.settings import RuleSettings
 from mqvitals_rules.lifecycle.alert import Why
-from mqvitals_rules.rule_config import load_rule_config
+from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.snapshot import ObjectName
 
 

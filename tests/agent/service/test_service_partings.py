@@ -14,7 +14,7 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.settings import StoreSettings
-from mqvitals_rules.rule_config import load_rule_config
+from mqvitals_rules.ruleset.config import load_rule_config
 
 
 async def test_a_connection_that_comes_too_late_is_closed(house: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from mqvitals_agent.connection.exchange import Exchange, MqiFailure
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.service.question import IN_A_ROW
-from mqvitals_rules.rule_config import load_rule_config
+from mqvitals_rules.ruleset.config import load_rule_config
 
 SLOW = "INQUIRE_CONNECTION"
 

@@ -15,8 +15,8 @@ from mqvitals_config.settings import Settings
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.history import MemoryHistory
 from mqvitals_rules.lifecycle.alert import AlertState
-from mqvitals_rules.rule_config import RuleConfig, load_rule_config
-from mqvitals_rules.ruleset import Threshold
+from mqvitals_rules.ruleset.config import RuleConfig, load_rule_config
+from mqvitals_rules.ruleset.ruleset import Threshold
 from mqvitals_rules.snapshot import ObjectName
 
 BATCH, LOCAL, MODEL = 2, 1, 2

@@ -16,7 +16,7 @@ from mqvitals_agent.smf.record import parse
 from mqvitals_agent.smf.restart import RestartDetector
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_config.settings import Settings
-from mqvitals_rules.rule_config import load_rule_config
+from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.snapshot import ObjectName, Source
 from mqvitals_rules.vocabulary.metric import Absence
 

@@ -13,7 +13,7 @@ from mqvitals_agent.review.store_review import review_store, update_advice
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.settings import Settings
-from mqvitals_rules.rule_config import load_rule_config
+from mqvitals_rules.ruleset.config import load_rule_config
 
 HOUR_US = 3_600_000_000
 

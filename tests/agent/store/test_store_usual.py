@@ -18,11 +18,11 @@ from mqvitals_agent.store.windows import Wanted, WindowHistory
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.view.explanation import explain_object
 from mqvitals_rules.baseline import HOUR_MS, WEEK_MS
-from mqvitals_rules.facts import Facts
 from mqvitals_rules.history import MemoryHistory
-from mqvitals_rules.pack import decode_packs
-from mqvitals_rules.rule_config import RuleConfig
-from mqvitals_rules.ruleset import RuleSet
+from mqvitals_rules.ruleset.config import RuleConfig
+from mqvitals_rules.ruleset.facts import Facts
+from mqvitals_rules.ruleset.pack import decode_packs
+from mqvitals_rules.ruleset.ruleset import RuleSet
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS

@@ -19,7 +19,7 @@ from mqvitals_agent.text.terminal import cells, safe
 from mqvitals_agent.view.status import Current, OwnerData, StatusData
 from mqvitals_config.settings import Settings
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
-from mqvitals_rules.rule_config import RuleConfig, load_rule_config
+from mqvitals_rules.ruleset.config import RuleConfig, load_rule_config
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import metric

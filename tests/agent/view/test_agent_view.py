@@ -18,7 +18,7 @@ from mqvitals_agent.view.screens.agent import agent_lines, receiver_lines, store
 from mqvitals_agent.view.screens.alerts import alert_lines
 from mqvitals_agent.view.status import StatusData, status_of
 from mqvitals_agent.view.table import Item
-from mqvitals_rules.rule_config import RuleConfig
+from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 

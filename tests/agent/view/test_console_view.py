@@ -20,7 +20,7 @@ from mqvitals_agent.view.console import NEEDED, console_lines, read_console, ton
 from mqvitals_agent.view.frame import FrameRequest, read_frame
 from mqvitals_agent.view.screens.agent import agent_lines
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
-from mqvitals_rules.rule_config import RuleConfig
+from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 
 NOW = 1795176590000  # 2026-11-20 12:09:50 UTC

@@ -13,7 +13,7 @@ from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.frame import FrameRequest, read_frame
 from mqvitals_agent.view.object_detail import ObjectDetail
 from mqvitals_agent.view.screens.object import detail_lines
-from mqvitals_rules.rule_config import RuleConfig
+from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 
 HOSTILE = ("[/x]", "\x1b[2J\x1b[31mRED", "漢" * 48)

@@ -6,7 +6,7 @@ import pytest
 
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.view.frame import FrameRequest, StorePosition, read_frame, store_position
-from mqvitals_rules.rule_config import RuleConfig
+from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 
 NOW = 1795176590000

@@ -14,7 +14,7 @@ from mqvitals_agent.text.terminal import cells, fit
 from mqvitals_agent.view.frame import FrameRequest, read_frame
 from mqvitals_agent.view.lists import GAP, METRICS, columns, fitted, matching, ordered, short_absence
 from mqvitals_agent.view.table import Column, Item
-from mqvitals_rules.rule_config import RuleConfig
+from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import CHANNEL_TYPE, Absence, Reported
 

@@ -19,7 +19,7 @@ from mqvitals_agent.view.key_figures import OverviewHistory
 from mqvitals_agent.view.screens.overview import header_lines, overview_lines
 from mqvitals_agent.view.status import StatusData, status_of, without_answer
 from mqvitals_rules.lifecycle.alert import Severity
-from mqvitals_rules.rule_config import RuleConfig
+from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
 

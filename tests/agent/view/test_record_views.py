@@ -15,7 +15,7 @@ from mqvitals_agent.view.explanation import explain_object
 from mqvitals_agent.view.table import Item, value_cell
 from mqvitals_agent.view.values import PER_SECOND, with_rates
 from mqvitals_rules.lifecycle.alert import AlertState
-from mqvitals_rules.rule_config import RuleConfig
+from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 

@@ -22,7 +22,7 @@ from mqvitals_agent.view.screens.object_sections import interval_lines
 from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import bar, task_lines
 from mqvitals_agent.view.values import on_zos, record_words
-from mqvitals_rules.rule_config import RuleConfig
+from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 

@@ -11,7 +11,7 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.frame import FrameRequest, read_frame
 from mqvitals_agent.view.what_if import what_if_lines, what_if_metrics
-from mqvitals_rules.rule_config import RuleConfig
+from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
 

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from mqvitals_config.settings import Settings
 from mqvitals_rules.engine import Engine, Evaluation
-from mqvitals_rules.facts import Fact, Facts
 from mqvitals_rules.history import MemoryHistory
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity, Transition, Why
 from mqvitals_rules.lifecycle.family import overshadowed
-from mqvitals_rules.pattern import ObjectPattern
-from mqvitals_rules.rule_config import load_rule_config
-from mqvitals_rules.ruleset import RuleSet, Threshold
+from mqvitals_rules.ruleset.config import load_rule_config
+from mqvitals_rules.ruleset.facts import Fact, Facts
+from mqvitals_rules.ruleset.pattern import ObjectPattern
+from mqvitals_rules.ruleset.ruleset import RuleSet, Threshold
 from mqvitals_rules.snapshot import ObjectName, Outcome, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.storage import PURPOSES

@@ -7,12 +7,12 @@ from itertools import pairwise
 from typing import Any
 
 from mqvitals_rules.engine import Engine
-from mqvitals_rules.facts import Facts
 from mqvitals_rules.history import MemoryHistory
 from mqvitals_rules.lifecycle.alert import AlertState
 from mqvitals_rules.lifecycle.family import overshadowed
-from mqvitals_rules.pack import decode_packs
-from mqvitals_rules.ruleset import RuleSet
+from mqvitals_rules.ruleset.facts import Facts
+from mqvitals_rules.ruleset.pack import decode_packs
+from mqvitals_rules.ruleset.ruleset import RuleSet
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Reported
 from mqvitals_rules.vocabulary.tables import KINDS

@@ -7,11 +7,11 @@ from functools import cache
 
 from mqvitals_config.settings import Settings
 from mqvitals_rules.engine import Engine
-from mqvitals_rules.facts import Facts
 from mqvitals_rules.history import MemoryHistory
 from mqvitals_rules.lifecycle.alert import AlertState
-from mqvitals_rules.rule_config import load_rule_config
-from mqvitals_rules.ruleset import RuleSet
+from mqvitals_rules.ruleset.config import load_rule_config
+from mqvitals_rules.ruleset.facts import Facts
+from mqvitals_rules.ruleset.ruleset import RuleSet
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_rules.engine import Engine
-from mqvitals_rules.facts import Facts
 from mqvitals_rules.history import MemoryHistory
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Transition, Why
-from mqvitals_rules.pack import decode_packs
-from mqvitals_rules.ruleset import RuleSet
+from mqvitals_rules.ruleset.facts import Facts
+from mqvitals_rules.ruleset.pack import decode_packs
+from mqvitals_rules.ruleset.ruleset import RuleSet
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS

@@ -7,7 +7,7 @@ from collections import Counter
 from mqvitals_config.settings import Settings
 from mqvitals_rules.engine import Engine, Evaluation
 from mqvitals_rules.history import MemoryHistory
-from mqvitals_rules.rule_config import load_rule_config
+from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.tables import KINDS
 from mqvitals_rules.watch import AT_ONCE, REVIEW_MS

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mqvitals_rules.expression import compile_expression
-from mqvitals_rules.facts import Facts
 from mqvitals_rules.history import MemoryHistory
+from mqvitals_rules.ruleset.facts import Facts
 from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName, Outcome, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported

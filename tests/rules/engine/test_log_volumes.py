@@ -7,7 +7,7 @@ import pytest
 from mqvitals_config.decoder import decode
 from mqvitals_config.facts import FactSettings
 from mqvitals_config.problem import ConfigError
-from mqvitals_rules.facts import Facts, declared_facts
+from mqvitals_rules.ruleset.facts import Facts, declared_facts
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.log import shared_volumes
 from mqvitals_rules.vocabulary.metric import Value

@@ -14,9 +14,9 @@ from mqvitals_rules.engine import Engine, Evaluation
 from mqvitals_rules.expression import Expression, expression
 from mqvitals_rules.expression.compiler import JudgeTogether
 from mqvitals_rules.history import MemoryHistory
-from mqvitals_rules.pack import decode_packs
-from mqvitals_rules.rule_config import load_rule_config
-from mqvitals_rules.ruleset import RuleSet
+from mqvitals_rules.ruleset.config import load_rule_config
+from mqvitals_rules.ruleset.pack import decode_packs
+from mqvitals_rules.ruleset.ruleset import RuleSet
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
 from mqvitals_rules.vocabulary.tables import KINDS

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.expression import Expression, compile_expression
-from mqvitals_rules.facts import Fact, Facts
 from mqvitals_rules.history import MemoryHistory
 from mqvitals_rules.members import MemberIndex, has_members
-from mqvitals_rules.pack import decode_packs
-from mqvitals_rules.pattern import ObjectPattern
-from mqvitals_rules.ruleset import RuleSet
+from mqvitals_rules.ruleset.facts import Fact, Facts
+from mqvitals_rules.ruleset.pack import decode_packs
+from mqvitals_rules.ruleset.pattern import ObjectPattern
+from mqvitals_rules.ruleset.ruleset import RuleSet
 from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported

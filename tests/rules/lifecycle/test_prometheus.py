@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from mqvitals_rules.engine import Engine
-from mqvitals_rules.facts import Facts
 from mqvitals_rules.history import MemoryHistory
-from mqvitals_rules.pack import decode_packs
-from mqvitals_rules.ruleset import RuleSet
+from mqvitals_rules.ruleset.facts import Facts
+from mqvitals_rules.ruleset.pack import decode_packs
+from mqvitals_rules.ruleset.ruleset import RuleSet
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.tables import KINDS
 

@@ -9,8 +9,8 @@ import pytest
 from mqvitals_config.load import load_settings
 from mqvitals_config.problem import ConfigError, LocatedText, Place
 from mqvitals_config.settings import RuleSettings, Settings
-from mqvitals_rules.rule import Origin, RuleParameter
-from mqvitals_rules.rule_config import check_settings, impossible_value, load_rule_config, readable_rule_config
+from mqvitals_rules.ruleset.config import check_settings, impossible_value, load_rule_config, readable_rule_config
+from mqvitals_rules.ruleset.rule import Origin, RuleParameter
 from mqvitals_rules.snapshot import ObjectName
 
 GOOD = """\

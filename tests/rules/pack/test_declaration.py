@@ -11,7 +11,7 @@ import pytest
 from mqvitals_config.facts import FactSettings
 from mqvitals_config.load import load_settings
 from mqvitals_config.schema import Doc, hints_of
-from mqvitals_rules.facts import Declaration, declared_facts, facts_as_yaml, usable_facts
+from mqvitals_rules.ruleset.facts import Declaration, declared_facts, facts_as_yaml, usable_facts
 from mqvitals_rules.vocabulary.log import VOLUMES
 from mqvitals_rules.vocabulary.metric import Kind, Metric
 from mqvitals_rules.vocabulary.tables import KINDS

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from mqvitals_config.problem import ConfigError, Problem
 from mqvitals_rules.form import compile_rule
-from mqvitals_rules.pack import decode_pack, decode_packs, load_rules, read_rules
 from mqvitals_rules.present import Present
-from mqvitals_rules.ruleset import doubts
+from mqvitals_rules.ruleset.pack import decode_pack, decode_packs, load_rules, read_rules
+from mqvitals_rules.ruleset.ruleset import doubts
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS

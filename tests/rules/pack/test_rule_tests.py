@@ -6,9 +6,9 @@ import pytest
 
 from mqvitals_config.problem import ConfigError
 from mqvitals_config.settings import Settings
-from mqvitals_rules.pack import load_rules
-from mqvitals_rules.rule_config import load_rule_config
-from mqvitals_rules.ruleset import RuleSet
+from mqvitals_rules.ruleset.config import load_rule_config
+from mqvitals_rules.ruleset.pack import load_rules
+from mqvitals_rules.ruleset.ruleset import RuleSet
 from mqvitals_rules.series import parse_series
 from mqvitals_rules.testing import decode_tests, run_tests
 from mqvitals_rules.vocabulary.metric import Absence, Reported

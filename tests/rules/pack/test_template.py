@@ -6,9 +6,9 @@ import pytest
 
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_rules.form import compile_rule
-from mqvitals_rules.pack import load_rules
+from mqvitals_rules.ruleset.pack import load_rules
+from mqvitals_rules.ruleset.template import compile_template, format_quantity, mqsc_name, with_unit
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_rules.template import compile_template, format_quantity, mqsc_name, with_unit
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from mqvitals_config.settings import Settings
-from mqvitals_rules.rule import Rule
-from mqvitals_rules.rule_config import load_rule_config
-from mqvitals_rules.ruleset import RuleSet
+from mqvitals_rules.ruleset.config import load_rule_config
+from mqvitals_rules.ruleset.rule import Rule
+from mqvitals_rules.ruleset.ruleset import RuleSet
 from mqvitals_rules.testing import RuleTest, decode_tests, run_test
 
 HERE = Path(__file__).resolve().parent

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mqvitals_config.settings import Settings
-from mqvitals_rules.rule_config import load_rule_config
+from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.testing import decode_tests, run_test
 
 TEST = """\

@@ -11,11 +11,11 @@ import pytest
 
 from mqvitals_config.settings import Settings
 from mqvitals_rules.lifecycle.alert import Severity
-from mqvitals_rules.markdown import rules_page
-from mqvitals_rules.pack import load_rules, shipped_packs
-from mqvitals_rules.rule import Rule, RuleKind
-from mqvitals_rules.rule_config import load_rule_config
-from mqvitals_rules.ruleset import RuleSet, doubts
+from mqvitals_rules.ruleset.config import load_rule_config
+from mqvitals_rules.ruleset.markdown import rules_page
+from mqvitals_rules.ruleset.pack import load_rules, shipped_packs
+from mqvitals_rules.ruleset.rule import Rule, RuleKind
+from mqvitals_rules.ruleset.ruleset import RuleSet, doubts
 from mqvitals_rules.testing import RuleTest, decode_tests, run_test
 from mqvitals_rules.vocabulary.tables import KINDS
 

@@ -22,7 +22,7 @@ from mqvitals_agent.simulator.model import World
 from mqvitals_agent.simulator.scenario import Incident, Scenario, What
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.settings import Settings
-from mqvitals_rules.rule_config import RuleConfig
+from mqvitals_rules.ruleset.config import RuleConfig
 
 BEGIN = 1795176000000  # 2026-11-20 12:00:00 UTC
 SITE = "PRDQSG"

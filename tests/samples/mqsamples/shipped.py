@@ -9,10 +9,10 @@ import pytest
 
 from mqvitals_config.decoder import decode
 from mqvitals_config.problem import Problem
-from mqvitals_rules import pack, ruleset
 from mqvitals_rules.form import Form, compile_rule
-from mqvitals_rules.pack import decode_pack
-from mqvitals_rules.rule import Rule
+from mqvitals_rules.ruleset import pack, ruleset
+from mqvitals_rules.ruleset.pack import decode_pack
+from mqvitals_rules.ruleset.rule import Rule
 from mqvitals_rules.testing import cases
 from mqvitals_rules.vocabulary.metric import Kind
 from mqvitals_rules.vocabulary.tables import KINDS

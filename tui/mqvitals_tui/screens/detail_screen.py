@@ -18,7 +18,7 @@ from mqvitals_agent.text.terminal import cells, cut, safe
 from mqvitals_agent.view.frame import DETAIL, HOUR_MS, FrameRequest
 from mqvitals_agent.view.screens.object import detail_lines
 from mqvitals_agent.view.trend import Trend, not_kept
-from mqvitals_rules.markdown import one_line
+from mqvitals_rules.ruleset.markdown import one_line
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS

@@ -18,7 +18,7 @@ from mqvitals_agent.text.styled import Line, Span, Tone, line
 from mqvitals_agent.text.terminal import cells, cut, safe, wrap
 from mqvitals_agent.view.frame import Frame, FrameRequest
 from mqvitals_agent.view.screens.header import header_lines
-from mqvitals_rules.rule_config import RuleConfig
+from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.feed import LoadedFrame, frame_at
 from mqvitals_tui.keys import EVERYWHERE, OPEN

@@ -20,7 +20,7 @@ from mqvitals_agent.view.alerts import (
 )
 from mqvitals_agent.view.status import silent_since, without_answer
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Why
-from mqvitals_rules.rule import RuleKind
+from mqvitals_rules.ruleset.rule import RuleKind
 
 if TYPE_CHECKING:
     from mqvitals_agent.view.frame import Frame

@@ -30,7 +30,7 @@ from mqvitals_agent.view.tasks import task_lines
 from mqvitals_agent.view.values import MAIN_METRIC, on_zos, trace_words
 from mqvitals_agent.view.what_if import what_if_lines
 from mqvitals_rules.lifecycle.alert import Alert
-from mqvitals_rules.markdown import one_line
+from mqvitals_rules.ruleset.markdown import one_line
 from mqvitals_rules.snapshot import Instance, ObjectName, Source
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import KINDS

@@ -13,7 +13,7 @@ from mqvitals_agent.text.terminal import cells, safe, wrap
 from mqvitals_agent.view.alerts import since_words
 from mqvitals_agent.view.object_detail import ObjectRule
 from mqvitals_agent.view.values import newest_record, on_zos, record_words
-from mqvitals_rules.markdown import hold_text, one_line
+from mqvitals_rules.ruleset.markdown import hold_text, one_line
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import metric as metric_of
 

@@ -20,7 +20,7 @@ from mqvitals_agent.view.status import GroupStatus, OwnerData, OwnerStatus, sile
 from mqvitals_agent.view.table import Cell, short_absence
 from mqvitals_agent.view.values import SOON_MS, full_in
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey
-from mqvitals_rules.markdown import one_line
+from mqvitals_rules.ruleset.markdown import one_line
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import metric

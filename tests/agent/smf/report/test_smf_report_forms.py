@@ -29,7 +29,7 @@ from mqvitals_agent.text.document import (
 )
 from mqvitals_agent.text.terminal import ELLIPSIS, cells, safe, to_ascii
 from mqvitals_config.load import load_settings
-from mqvitals_rules.rule_config import RuleConfig, load_rule_config
+from mqvitals_rules.ruleset.config import RuleConfig, load_rule_config
 
 Run = Callable[..., tuple[int, str]]
 Make = Callable[..., Any]

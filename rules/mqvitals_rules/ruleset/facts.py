@@ -15,7 +15,7 @@ from typing import NamedTuple
 from mqvitals_config.facts import FactSettings
 from mqvitals_config.node import ScalarNode, compose
 from mqvitals_config.problem import LocatedText, Problem, did_you_mean
-from mqvitals_rules.pattern import ObjectPattern, pattern_of
+from mqvitals_rules.ruleset.pattern import ObjectPattern, pattern_of
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.log import VOLUMES
 from mqvitals_rules.vocabulary.metric import Kind, Metric, MetricType, Value

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from mqvitals_config.problem import ConfigError, Problem
 from mqvitals_rules.expression import WindowUse
 from mqvitals_rules.form import Form, compile_rule
-from mqvitals_rules.pattern import ObjectPattern
-from mqvitals_rules.rule import Rule
+from mqvitals_rules.ruleset.pattern import ObjectPattern
+from mqvitals_rules.ruleset.rule import Rule
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Kind
 

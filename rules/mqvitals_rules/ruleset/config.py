@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 from mqvitals_config.problem import ConfigError, Problem, did_you_mean
 from mqvitals_config.settings import RuleSettings, Settings
-from mqvitals_rules.facts import Facts, declared_facts
 from mqvitals_rules.form import Form
-from mqvitals_rules.pack import read_rules
-from mqvitals_rules.pattern import ObjectPattern, pattern_of
-from mqvitals_rules.rule import Rule, RuleParameter
-from mqvitals_rules.ruleset import RuleSet, Threshold
-from mqvitals_rules.template import with_unit
+from mqvitals_rules.ruleset.facts import Facts, declared_facts
+from mqvitals_rules.ruleset.pack import read_rules
+from mqvitals_rules.ruleset.pattern import ObjectPattern, pattern_of
+from mqvitals_rules.ruleset.rule import Rule, RuleParameter
+from mqvitals_rules.ruleset.ruleset import RuleSet, Threshold
+from mqvitals_rules.ruleset.template import with_unit
 from mqvitals_rules.vocabulary.metric import Kind
 from mqvitals_rules.vocabulary.tables import KINDS
 

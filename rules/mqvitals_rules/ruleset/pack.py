@@ -21,7 +21,7 @@ from mqvitals_config.source import UnreadableError, read
 from mqvitals_rules.expression import ExpressionError, compile_expression
 from mqvitals_rules.form import Form, compile_rule
 from mqvitals_rules.lifecycle.alert import Severity
-from mqvitals_rules.rule import (
+from mqvitals_rules.ruleset.rule import (
     Citation,
     Clear,
     Family,
