@@ -42,7 +42,7 @@ from mqvitals_agent.service.keeper import Stored
 from mqvitals_agent.service.service import Service
 from mqvitals_agent.service.timetable import Timetable
 from mqvitals_agent.simulator.connector import connectors
-from mqvitals_agent.simulator.model import World
+from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import load_scenario
 from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import load_rule_config
@@ -113,9 +113,9 @@ class Played:
         return
 
 
-def world() -> World:
+def world() -> SimulatedGroup:
     """The group, at its begin."""
-    return World(load_scenario(SCENARIO), BEGIN, seed=SEED, queues=QUEUES, channels=CHANNELS)
+    return SimulatedGroup(load_scenario(SCENARIO), BEGIN, seed=SEED, queues=QUEUES, channels=CHANNELS)
 
 
 def settings() -> Settings:

@@ -24,7 +24,7 @@ from time import process_time
 from typing import Any, Final, NamedTuple, TextIO
 
 from mqvitals_agent.commandline.runner import main as command
-from mqvitals_agent.simulator.model import World
+from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import load_scenario
 from mqvitals_agent.simulator.smf.writer import SmfWriter
 from mqvitals_agent.smf.reader import ReadCounts, open_smf, records
@@ -169,7 +169,7 @@ def stage(name: str, path: Path) -> int:
 def simulated() -> bytes:
     """Ten minutes of a simulated queue-sharing group: every record of its queue managers and channel initiators."""
     stream = io.BytesIO()
-    SmfWriter(World(load_scenario("busy-morning"), BEGIN, seed=1), stream, 60_000).write_due(BEGIN + 600_000)
+    SmfWriter(SimulatedGroup(load_scenario("busy-morning"), BEGIN, seed=1), stream, 60_000).write_due(BEGIN + 600_000)
     return stream.getvalue()
 
 

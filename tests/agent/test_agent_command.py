@@ -30,7 +30,7 @@ from mqvitals_agent.service.monitored_group import MonitoredGroup, PollTargets
 from mqvitals_agent.service.process import Deadline, ServiceManager
 from mqvitals_agent.service.run import INTERRUPTED, AgentRun, RunOptions, claim_store, with_group_name
 from mqvitals_agent.simulator.connector import connectors
-from mqvitals_agent.simulator.state import Group, Member, PageSet, Pool
+from mqvitals_agent.simulator.state import BufferPoolState, GroupState, MemberState, PageSetState
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.view.screens.status import status_screen
@@ -48,13 +48,13 @@ class SmallWorld:
         self._begin = begin
         members = {}
         for number, name in ((1, "QM01"), (2, "QM02")):
-            member = Member(name, number, started=begin - 86_400_000)
-            member.pools[3] = Pool(3, 50_000, 40_000)
-            member.page_sets[4] = PageSet(4, 3, 100_000, 1000, 10)
+            member = MemberState(name, number, started=begin - 86_400_000)
+            member.pools[3] = BufferPoolState(3, 50_000, 40_000)
+            member.page_sets[4] = PageSetState(4, 3, 100_000, 1000, 10)
             members[name] = member
-        self._group = Group("PRDQSG", "PRDQ", begin, members)
+        self._group = GroupState("PRDQSG", "PRDQ", begin, members)
 
-    def advance(self, now: int) -> Group:
+    def advance(self, now: int) -> GroupState:
         """The group as of ``now``."""
         pool = self._group.members["QM01"].pools[3]
         short = 60_000 < now - self._begin < 180_000

@@ -20,8 +20,8 @@ from mqvitals_agent.connection.shortcoming import shortcomings
 from mqvitals_agent.doctor.access import ConnectionContext
 from mqvitals_agent.doctor.finding import CheckResult, DoctorFinding
 from mqvitals_agent.simulator.connector import SimulatedConnector
-from mqvitals_agent.simulator.site import build
-from mqvitals_agent.simulator.state import Fault, Group
+from mqvitals_agent.simulator.scenario import build
+from mqvitals_agent.simulator.state import Fault, GroupState
 from mqvitals_config.settings import Settings
 
 BEGAN = 1795176000000
@@ -63,7 +63,7 @@ class World:
     def __init__(self) -> None:
         self.group = build(BEGAN)
 
-    def advance(self, _: int) -> Group:
+    def advance(self, _: int) -> GroupState:
         return self.group
 
 

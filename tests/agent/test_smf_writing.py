@@ -15,7 +15,7 @@ from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.failure import Failure
 from mqvitals_agent.journal import Journal
 from mqvitals_agent.service.monitored_group import MonitoredGroup, write_smf
-from mqvitals_agent.simulator.model import World
+from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import load_scenario
 from mqvitals_agent.simulator.smf.writer import SmfWriter
 from mqvitals_config.settings import Settings
@@ -67,7 +67,7 @@ def test_a_file_for_each_interval(tmp_path: Path) -> None:
 def test_what_cannot_be_written_is_told_once(tmp_path: Path) -> None:
     """A folder that is gone is one line in the log, however many intervals end."""
     folder = tmp_path / "smf"
-    writer = SmfWriter(World(load_scenario("quiet"), BEGIN), folder, 20 * _S)
+    writer = SmfWriter(SimulatedGroup(load_scenario("quiet"), BEGIN), folder, 20 * _S)
     log = play(writer, 100)
     assert log.count("smf.unwritten") == 1
     assert "No such file or directory" in log

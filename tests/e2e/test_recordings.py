@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mqsamples.group import BEGIN, EVERYTHING
-from mqvitals_agent.simulator.model import World
+from mqvitals_agent.simulator.model import SimulatedGroup
 
 Run = Callable[..., Any]
 
@@ -111,7 +111,7 @@ def test_series(mqvitals: Run, incident: Path, metric: str, name: str) -> None:
     """A trend is told point for point as the group was."""
     found = points(mqvitals, incident, metric, name)
     assert len(found) > 15
-    world = World(EVERYTHING, BEGIN, seed=1)
+    world = SimulatedGroup(EVERYTHING, BEGIN, seed=1)
     for at, value in found:
         group = world.advance(at)
         known = {

@@ -21,7 +21,7 @@ import pytest
 
 from mqsamples.group import batches, write_recording
 from mqsamples.once import Once
-from mqvitals_agent.simulator.scenario import Incident, Scenario, What, load_scenario
+from mqvitals_agent.simulator.scenario import IncidentKind, Scenario, ScenarioIncident, load_scenario
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.screens.status import suggestions
@@ -39,9 +39,9 @@ INCIDENT = Scenario(
     "Three troubles",
     600_000,
     (
-        Incident(30_000, 600_000, What.CONSUMER_GONE, "QM02/PAYMENTS.IN"),
-        Incident(20_000, 600_000, What.SLOW_CONSUMER, "QM02/ORDERS.REQUEST", 0.1),
-        Incident(60_000, 600_000, What.PARTNER_DOWN, "QM03/TO.PARTNER"),
+        ScenarioIncident(30_000, 600_000, IncidentKind.CONSUMER_GONE, "QM02/PAYMENTS.IN"),
+        ScenarioIncident(20_000, 600_000, IncidentKind.SLOW_CONSUMER, "QM02/ORDERS.REQUEST", 0.1),
+        ScenarioIncident(60_000, 600_000, IncidentKind.PARTNER_DOWN, "QM03/TO.PARTNER"),
     ),
 )
 

@@ -17,9 +17,9 @@ from mqstandin.library import Bindings
 from mqstandin.orders import Orders
 from mqstandin.server import StandIn, stand_in, system_time
 
-from mqvitals_agent.simulator.model import World
+from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import load_scenario
-from mqvitals_agent.simulator.state import Fault, Group
+from mqvitals_agent.simulator.state import Fault, GroupState
 
 _SHARE_BLOCK, _SHARE_NO_BLOCK = 64, 128
 _CONVERT = 1 | 4 | 8192 | mq.MQGMO_CONVERT
@@ -444,9 +444,9 @@ class Falling:
 
     def __init__(self) -> None:
         self.down = False
-        self._world = World(load_scenario("quiet"), system_time())
+        self._world = SimulatedGroup(load_scenario("quiet"), system_time())
 
-    def advance(self, now: int) -> Group:
+    def advance(self, now: int) -> GroupState:
         """The group as of now."""
         group = self._world.advance(now)
         return replace(group, faults={"QM01": Fault(down=True)}) if self.down else group

@@ -19,7 +19,7 @@ from mqvitals_agent.connection.exchange import Exchange, Reply
 from mqvitals_agent.poll.collector import Collector
 from mqvitals_agent.poll.errand import errands
 from mqvitals_agent.simulator.connector import connectors
-from mqvitals_agent.simulator.model import World
+from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import load_scenario
 from mqvitals_config.collection import PollingSettings
 from mqvitals_rules.snapshot import Reading, Snapshot
@@ -57,9 +57,9 @@ sys.stdout.buffer.write(pickle.dumps(asyncio.run(ask())))
 """
 
 
-def world() -> World:
+def world() -> SimulatedGroup:
     """The same group at the same moment."""
-    return World(load_scenario("busy-morning"), BEGAN, seed=3, queues=200, channels=40)
+    return SimulatedGroup(load_scenario("busy-morning"), BEGAN, seed=3, queues=200, channels=40)
 
 
 async def simulated(clock: Clock) -> list[Exchange]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.simulator.model import World
+from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import Scenario
-from mqvitals_agent.simulator.state import Group
+from mqvitals_agent.simulator.state import GroupState
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.styled import Tone
@@ -29,7 +29,7 @@ def frame_of(life: Any, want: FrameRequest) -> Frame:
         return read_frame(reader, life.now, want, life.judging)
 
 
-def truths(group: Group, item: Item) -> Mapping[str, object]:
+def truths(group: GroupState, item: Item) -> Mapping[str, object]:
     """What the simulation knows of an object, by metric."""
     owner, kind, name = item.name
     member = group.members.get(owner)
@@ -65,7 +65,7 @@ def test_figures_are_those_of_the_group(
         for name, told in item.values.items()
         if told.ts is not None
     ]
-    world = World(scenarios[state], begin, seed=1)
+    world = SimulatedGroup(scenarios[state], begin, seed=1)
     compared = 0
     for ts, item, name in sorted(items, key=lambda each: each[0]):
         known = truths(world.advance(ts), item)

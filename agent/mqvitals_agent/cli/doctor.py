@@ -128,11 +128,11 @@ def _simulated_targets(
 ) -> tuple[DoctorTarget, ...]:
     from mqvitals_agent.doctor.access import ConnectionContext
     from mqvitals_agent.simulator.connector import connectors
-    from mqvitals_agent.simulator.model import World
+    from mqvitals_agent.simulator.model import SimulatedGroup
     from mqvitals_agent.simulator.scenario import ScenarioError, load_scenario
 
     try:
-        world = World(load_scenario(scenario), clock.now())
+        world = SimulatedGroup(load_scenario(scenario), clock.now())
     except ScenarioError as error:
         raise Failure(str(error)) from error
     there = connectors(world, clock)

@@ -16,7 +16,7 @@ from mqvitals_agent.failure import Failure
 if TYPE_CHECKING:
     from mqvitals_agent.connection.connection import Connector
     from mqvitals_agent.journal import Journal
-    from mqvitals_agent.simulator.model import World
+    from mqvitals_agent.simulator.model import SimulatedGroup
     from mqvitals_agent.simulator.smf.writer import SmfWriter
     from mqvitals_config.settings import Settings
 
@@ -152,7 +152,7 @@ def simulated_group(
     """
     from mqvitals_agent.clock import SystemClock, VirtualClock
     from mqvitals_agent.simulator.connector import connectors
-    from mqvitals_agent.simulator.model import World
+    from mqvitals_agent.simulator.model import SimulatedGroup
     from mqvitals_agent.simulator.scenario import ScenarioError, load_scenario
 
     try:
@@ -166,7 +166,7 @@ def simulated_group(
     began = begin if created is None else min(created, begin)
     machine = SystemClock()
     clock: Clock = machine if options.speed == 1 else VirtualClock(begin, pace=options.speed, latest=machine.now)
-    world = World(scenario, began, seed=options.seed, queues=options.queues, channels=options.channels)
+    world = SimulatedGroup(scenario, began, seed=options.seed, queues=options.queues, channels=options.channels)
     # Created before anything else advances the model, so that the records cover it from its beginning.
     smf = None if options.smf_interval_ms is None else _smf_writer(settings, world, options.smf_interval_ms)
     return MonitoredGroup(
@@ -182,7 +182,7 @@ def simulated_group(
     )
 
 
-def _smf_writer(settings: Settings, world: World, interval_ms: int) -> SmfWriter:
+def _smf_writer(settings: Settings, world: SimulatedGroup, interval_ms: int) -> SmfWriter:
     """Writes the group's records into the watched folder. Raises Failure when the folder cannot be created."""
     from mqvitals_agent.simulator.smf.writer import SmfWriter
 

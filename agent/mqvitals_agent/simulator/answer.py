@@ -22,11 +22,11 @@ def answer(
     queue_manager: str, command: int, items: Iterable[Sequence[Parameter]], response_id: int
 ) -> tuple[bytes, ...]:
     """One complete response set: an XR_ITEM for each item, then the XR_SUMMARY that ends it."""
-    encoding = Structures()
+    encoding = ParameterEncoder()
     return tuple(item_set(encoding, queue_manager, command, response_id.to_bytes(RESPONSE_ID_LENGTH, "big"), items))
 
 
-class Structures:
+class ParameterEncoder:
     """Parameters as bytes, each different one encoded once.
 
     Most of what a queue manager tells is the same in every answer: names, types, limits. Forgets everything when it
@@ -59,7 +59,7 @@ class Structures:
 
 
 def item_set(
-    encoding: Structures, queue_manager: str, command: int, set_id: bytes, items: Iterable[Sequence[Parameter]]
+    encoding: ParameterEncoder, queue_manager: str, command: int, set_id: bytes, items: Iterable[Sequence[Parameter]]
 ) -> list[bytes]:
     """A response set that tells of objects: an XR_ITEM for each, then the XR_SUMMARY."""
     common = _common(encoding, queue_manager, set_id)
@@ -85,7 +85,12 @@ def item_set(
 
 
 def failure_set(
-    encoding: Structures, queue_manager: str, command: int, set_id: bytes, reason: int, named: Sequence[Parameter] = ()
+    encoding: ParameterEncoder,
+    queue_manager: str,
+    command: int,
+    set_id: bytes,
+    reason: int,
+    named: Sequence[Parameter] = (),
 ) -> list[bytes]:
     """A response set that says why there is nothing to tell: an XR_MSG with the reason, then a failed XR_SUMMARY."""
     common = _common(encoding, queue_manager, set_id)
@@ -112,7 +117,12 @@ def failure_set(
 
 
 def accepted_set(
-    encoding: Structures, queue_manager: str, command: int, set_id: bytes, announced: Sequence[bytes], members: int
+    encoding: ParameterEncoder,
+    queue_manager: str,
+    command: int,
+    set_id: bytes,
+    announced: Sequence[bytes],
+    members: int,
 ) -> list[bytes]:
     """The first set of a scoped command's answer: to how many queue managers it went, and which sets will come."""
     told = (
@@ -124,14 +134,14 @@ def accepted_set(
     return [_message(c.MQCFT_XR_MSG, command, common + _plain(told), 2 + len(told))]
 
 
-def completed_set(encoding: Structures, queue_manager: str, command: int, set_id: bytes) -> list[bytes]:
+def completed_set(encoding: ParameterEncoder, queue_manager: str, command: int, set_id: bytes) -> list[bytes]:
     """The last set of a scoped command's answer: every queue manager has been heard."""
     told = (integer(c.MQIACF_COMMAND_INFO, c.MQCMDI_CMDSCOPE_COMPLETED),)
     common = _common(encoding, queue_manager, set_id)
     return [_message(c.MQCFT_XR_MSG, command, common + encoding.encode(told), 2 + len(told))]
 
 
-def _common(encoding: Structures, queue_manager: str, set_id: bytes) -> bytes:
+def _common(encoding: ParameterEncoder, queue_manager: str, set_id: bytes) -> bytes:
     """What begins every message of a set. The set's identifier is never seen again, so it is not kept."""
     name = encoding.encode((string(c.MQCACF_RESPONSE_Q_MGR_NAME, queue_manager),))
     return _plain((byte_string(c.MQBACF_RESPONSE_ID, set_id),)) + name

@@ -1,17 +1,151 @@
-"""Connections to the simulated queue managers of a group."""
+"""Connections to the simulated queue managers of a group, and the command server behind each: bytes in, messages out."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from random import Random
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.connection.connection import Calls, ConnectError
 from mqvitals_agent.connection.exchange import Exchange, MqiFailure, Reply
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.simulator.answer import CCSID, ENCODING
-from mqvitals_agent.simulator.command_server import CommandServer
-from mqvitals_agent.simulator.state import Fault, Group
+from mqvitals_agent.pcf.codepage import codec
+from mqvitals_agent.pcf.decoder import Decoder
+from mqvitals_agent.pcf.encoder import REQUEST_CCSID, string
+from mqvitals_agent.pcf.error import PcfError
+from mqvitals_agent.pcf.walk import read_header
+from mqvitals_agent.simulator.answer import (
+    CCSID,
+    ENCODING,
+    RESPONSE_ID_LENGTH,
+    ParameterEncoder,
+    accepted_set,
+    completed_set,
+    failure_set,
+    item_set,
+)
+from mqvitals_agent.simulator.answers.commands import SupportedCommand, parse_request
+from mqvitals_agent.simulator.answers.common import (
+    CommandRefusedError,
+    CommandRequest,
+    ReplyItem,
+    filtered,
+    wanted_attributes,
+)
+from mqvitals_agent.simulator.answers.queue_manager import is_active
+from mqvitals_agent.simulator.state import Fault, GroupState, MemberState
+
+
+class CommandReplies(NamedTuple):
+    """The messages that come, and whether these are all: when not, one waits for the rest in vain."""
+
+    messages: list[bytes]
+    whole: bool
+
+
+class CommandServer:
+    """Answers for the queue manager ``name``, and passes on what is meant for other members of the group."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._decoder = Decoder()
+        self._structures = ParameterEncoder()
+        self._sets = 0
+
+    def answer(self, request: bytes, group: GroupState) -> CommandReplies:
+        """The answer to a request put now. KeyError when the group has no member of this name.
+
+        A request that is no message at all is never answered; one that has a header and no sound body is refused.
+        """
+        member = group.members[self.name]
+        try:
+            number = read_header(request, 0).command
+        except PcfError:
+            return CommandReplies([], whole=False)
+        try:
+            command, wanted = parse_request(self._decoder.decode(request, REQUEST_CCSID))
+        except PcfError:
+            return CommandReplies(
+                self._failed(self.name, number, self._set_id(), mq.MQRCCF_MSG_LENGTH_ERROR), whole=True
+            )
+        except CommandRefusedError as refusal:
+            return CommandReplies(
+                self._failed(self.name, number, self._set_id(), refusal.reason, refusal.named), whole=True
+            )
+        if command.name in group.faults.get(self.name, Fault()).silent:
+            return CommandReplies([], whole=False)
+        if wanted.scope:
+            return self._scoped(command, wanted, group)
+        return self._own(command, wanted, group, member, self._set_id())
+
+    def _scoped(self, command: SupportedCommand, wanted: CommandRequest, group: GroupState) -> CommandReplies:
+        """Accepted, then each member's answer, then completed."""
+        scope = wanted.scope
+        members = [
+            member
+            for name, member in sorted(group.members.items())
+            if scope in ("*", name) and is_active(group, member)
+        ]
+        if not members:
+            named = (string(mq.MQCACF_COMMAND_SCOPE, scope),)
+            failed = self._failed(self.name, wanted.command, self._set_id(), mq.MQRCCF_COMMAND_SCOPE_ERROR, named)
+            return CommandReplies(failed, whole=True)
+        first, closing = self._set_id(), self._set_id()
+        sets = [self._set_id() for _ in members]
+        found = accepted_set(self._structures, self.name, wanted.command, first, [*sets, closing], len(members))
+        whole = True
+        for member, set_id in zip(members, sets, strict=True):
+            own = self._own(command, wanted, group, member, set_id)
+            found += own.messages
+            whole = whole and own.whole
+        if whole:
+            found += completed_set(self._structures, self.name, wanted.command, closing)
+        return CommandReplies(found, whole)
+
+    def _own(
+        self, command: SupportedCommand, wanted: CommandRequest, group: GroupState, member: MemberState, set_id: bytes
+    ) -> CommandReplies:
+        """What one member says, or what comes of it."""
+        fault = group.faults.get(member.name, Fault())
+        if command.name in fault.silent:
+            return CommandReplies([], whole=False)
+        if command.name in fault.refuse:
+            messages = self._failed(member.name, wanted.command, set_id, mq.MQRC_NOT_AUTHORIZED)
+        else:
+            try:
+                items = self._items(command, wanted, group, member)
+                messages = item_set(self._structures, member.name, wanted.command, set_id, items)
+            except CommandRefusedError as refusal:
+                messages = self._failed(member.name, wanted.command, set_id, refusal.reason, refusal.named)
+        if command.name in fault.truncate:
+            return CommandReplies(messages[: len(messages) // 2], whole=False)
+        return CommandReplies(messages, whole=True)
+
+    def _items(
+        self, command: SupportedCommand, wanted: CommandRequest, group: GroupState, member: MemberState
+    ) -> Iterable[ReplyItem]:
+        items: list[ReplyItem] = list(command.tell(wanted, group, member))
+        for number, condition in wanted.filters:
+            items = filtered(items, number, condition, command.sometimes)
+        if not items:
+            reason = command.missing(wanted, group, member)
+            if reason:
+                raise CommandRefusedError(
+                    reason, [string(number, wanted.text(number)) for number in command.needs[-1:]]
+                )
+        return wanted_attributes(items, wanted.values.get(command.attributes), command.always)
+
+    def _failed(self, name: str, command: int, set_id: bytes, reason: int, named: ReplyItem = ()) -> list[bytes]:
+        return failure_set(self._structures, name, command, set_id, reason, named)
+
+    def _set_id(self) -> bytes:
+        """An identifier that no set of this queue manager had before, of the form that z/OS gives them."""
+        self._sets += 1
+        page = codec(CCSID)
+        who = page.encode("CSQ ") + page.encode(self.name[:4].ljust(4))
+        return (who + self._sets.to_bytes(8, "big")).ljust(RESPONSE_ID_LENGTH, b"\0")
+
 
 _CONNECTING_MS: Final = 20
 _SHORTEST_MS, _LONGEST_MS = 2.0, 6.0
@@ -25,10 +159,10 @@ _NO_CONNECTION: Final = MqiFailure(mq.MQCC_FAILED, mq.MQRC_HCONN_ERROR)
 _NOT_AVAILABLE: Final = MqiFailure(mq.MQCC_FAILED, mq.MQRC_Q_MGR_NOT_AVAILABLE)
 
 
-class Moving(Protocol):
+class GroupSource(Protocol):
     """A world that is moved to a moment by being asked for it."""
 
-    def advance(self, now: int) -> Group:
+    def advance(self, now: int) -> GroupState:
         """The group as of ``now``, ms since 1970 UTC. Called with moments that do not go back."""
         ...
 
@@ -36,7 +170,7 @@ class Moving(Protocol):
 class SimulatedConnector:
     """Connects to one queue manager of the world. Times between request and answer come from ``seed``."""
 
-    def __init__(self, world: Moving, queue_manager: str, clock: Clock, seed: int = 1) -> None:
+    def __init__(self, world: GroupSource, queue_manager: str, clock: Clock, seed: int = 1) -> None:
         self._world = world
         self._queue_manager = queue_manager
         self._clock = clock
@@ -67,7 +201,7 @@ class SimulatedConnector:
 class SimulatedConnection:
     """A connection to one simulated queue manager; ``SimulatedConnector.connect`` makes it."""
 
-    def __init__(self, world: Moving, server: CommandServer, clock: Clock, random: Random) -> None:
+    def __init__(self, world: GroupSource, server: CommandServer, clock: Clock, random: Random) -> None:
         self._world = world
         self._server = server
         self._clock = clock
@@ -108,7 +242,7 @@ class SimulatedConnection:
         """End the connection. A second call does nothing."""
         self._open = False
 
-    def _down(self, group: Group) -> bool:
+    def _down(self, group: GroupState) -> bool:
         return _fault(group, self._server.name).down
 
     def _break(self, command: int, request: bytes, began: int, waited: float) -> Exchange:
@@ -129,13 +263,13 @@ class SimulatedConnection:
         return Exchange(0, began, round(waited), self._server.name, command, request, replies, error)
 
 
-def connectors(world: Moving, clock: Clock, *, seed: int = 1) -> tuple[SimulatedConnector, ...]:
+def connectors(world: GroupSource, clock: Clock, *, seed: int = 1) -> tuple[SimulatedConnector, ...]:
     """A connector for each queue manager of the world, in the order of their names."""
     group = world.advance(clock.now())
     return tuple(SimulatedConnector(world, name, clock, seed) for name in sorted(group.members))
 
 
-def _fault(group: Group, name: str) -> Fault:
+def _fault(group: GroupState, name: str) -> Fault:
     return group.faults.get(name) or Fault()
 
 

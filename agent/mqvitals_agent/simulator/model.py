@@ -13,14 +13,11 @@ from math import lcm
 from random import Random
 from typing import Protocol
 
-from mqvitals_agent.simulator.flow import STEP_MS, Flow
 from mqvitals_agent.simulator.repetition import RecordedRound, Repetition
-from mqvitals_agent.simulator.scenario import Incident, Scenario, What
-from mqvitals_agent.simulator.side import Sides
-from mqvitals_agent.simulator.site import GROUP, MEMBERS, build, enlarge
-from mqvitals_agent.simulator.state import Fault, Group, Member, Queue
+from mqvitals_agent.simulator.scenario import GROUP, MEMBERS, IncidentKind, Scenario, ScenarioIncident, build, enlarge
+from mqvitals_agent.simulator.state import Fault, GroupState, MemberState, QueueState
 from mqvitals_agent.simulator.storage import Storage
-from mqvitals_agent.simulator.transmission import Sender
+from mqvitals_agent.simulator.traffic import STEP_MS, BackgroundTraffic, ChannelSender, QueueFlow
 
 _PRIVATE_RATES = {
     "ORDERS.REQUEST": (450.0, 1_400.0),
@@ -42,19 +39,19 @@ _CATCHING_UP = 2_600.0
 """Messages a second that the consumers of a shared queue get when there is a backlog and arrivals are as usual."""
 
 
-class Observer(Protocol):
+class GroupObserver(Protocol):
     """Looks on while a group lives, and changes nothing."""
 
-    def second(self, group: Group) -> None:
+    def second(self, group: GroupState) -> None:
         """The group has lived one second more, until ``group.now``."""
         ...
 
-    def leap(self, group: Group) -> None:
+    def leap(self, group: GroupState) -> None:
         """Rounds have been added to the group without being lived."""
         ...
 
 
-class World:
+class SimulatedGroup:
     """A simulated group that lives through a scenario from ``begin`` (ms since 1970 UTC) on.
 
     ``queues`` and ``channels`` more than the ordinary site has are spread over its queue managers.
@@ -66,15 +63,15 @@ class World:
         self._round_ms = lcm(scenario.length, STEP_MS)
         self._seed = seed
         self._random = Random(seed)  # noqa: S311 - applications that come and go, no secrets
-        self.group: Group = build(begin)
+        self.group: GroupState = build(begin)
         self.group.seed = seed
-        self._flows: dict[str, Flow] = {}
-        self._senders: dict[str, Sender] = {}
+        self._flows: dict[str, QueueFlow] = {}
+        self._senders: dict[str, ChannelSender] = {}
         self._storage = {name: Storage(member) for name, member in self.group.members.items()}
         for name, member in self.group.members.items():
             self._connect(name, member)
         for name, (arrivals, service) in _SHARED_RATES.items():
-            self._flows[f"{GROUP}/{name}"] = Flow(self.group.shared_queues[name], arrivals, service, readers=8)
+            self._flows[f"{GROUP}/{name}"] = QueueFlow(self.group.shared_queues[name], arrivals, service, readers=8)
         self._sending = [(key.split("/")[0], sender) for key, sender in self._senders.items()]
         self._flowing = [
             (owner, name == "REMOTE.IN", flow)
@@ -85,11 +82,11 @@ class World:
         self._record: RecordedRound | None = None
         self._plays = False
         self._put_at_begin: list[int] = []
-        self._observers: list[Observer] = []
+        self._observers: list[GroupObserver] = []
         self._lived_ms = 0
-        self._sides = Sides(begin, *enlarge(self.group, queues, channels))
+        self._sides = BackgroundTraffic(begin, *enlarge(self.group, queues, channels))
 
-    def watch(self, observer: Observer, lived_ms: int) -> None:
+    def watch(self, observer: GroupObserver, lived_ms: int) -> None:
         """Let an observer look on from now on. The last ``lived_ms`` before a moment asked for are always lived, not added."""
         self._observers.append(observer)
         self._lived_ms = max(self._lived_ms, lived_ms)
@@ -98,7 +95,7 @@ class World:
         """Put queues and channels beyond the ordinary site as they are now; while seconds are lived they stay as they were."""
         self._sides.move(self.group.now)
 
-    def advance(self, now: int) -> Group:
+    def advance(self, now: int) -> GroupState:
         """The group as of ``now``. A moment that has passed gives the group as it is."""
         before = self.group.now
         while self.group.now + STEP_MS <= now:
@@ -120,7 +117,7 @@ class World:
         """When the queue manager was started that is up at ``now``: it is back behind each time that it is away. Both ms since 1970 UTC."""
         started, length = self.group.members[name].started, self._scenario.length
         for each in self._scenario.incidents:
-            if each.what is What.DOWN and each.object == name:
+            if each.what is IncidentKind.DOWN and each.object == name:
                 back = self._begin + min(each.at + each.lasts, length)
                 if back <= now:
                     started = max(started, back + (now - back) // length * length)
@@ -183,15 +180,15 @@ class World:
         for flow, put in zip(self._all_flows, before, strict=True):
             flow.add_rounds(rounds * self._round_ms, flow.queue.put_total - put)
 
-    def _connect(self, name: str, member: Member) -> None:
+    def _connect(self, name: str, member: MemberState) -> None:
         for queue, (arrivals, service) in _PRIVATE_RATES.items():
-            self._flows[f"{name}/{queue}"] = Flow(member.queues[queue], arrivals, service)
+            self._flows[f"{name}/{queue}"] = QueueFlow(member.queues[queue], arrivals, service)
         for channel in member.channels.values():
             if channel.kind != "SENDER":
                 continue
             partner = channel.transmission_queue
-            flow = Flow(member.queues[partner], _SENT_PER_S.get(partner, _USUAL_SENT_PER_S), 0)
-            sender = Sender(channel, flow, _NETWORK_US.get(partner, _USUAL_NETWORK_US))
+            flow = QueueFlow(member.queues[partner], _SENT_PER_S.get(partner, _USUAL_SENT_PER_S), 0)
+            sender = ChannelSender(channel, flow, _NETWORK_US.get(partner, _USUAL_NETWORK_US))
             if partner in self.group.members:
                 incoming = self.group.members[partner].channels[channel.name]
                 sender.peer = next(each for each in incoming.instances if each.partner == name)
@@ -232,7 +229,7 @@ class World:
                     count = flow.come(now, random, self._slowed(owner, flow.queue) if living[owner] else 1.0)
                 self._log(owner, flow.queue, count)
             flow.go(now, random)
-        stopped = {each.object for each in incidents if each.what is What.ARCHIVE_STOPPED}
+        stopped = {each.object for each in incidents if each.what is IncidentKind.ARCHIVE_STOPPED}
         for name, storage in self._storage.items():
             storage.move()
             storage.end_second(stopped=name in stopped)
@@ -246,14 +243,14 @@ class World:
         fault = self.group.faults.get(member)
         return fault is None or not fault.down
 
-    def _slowed(self, member: str, queue: Queue) -> float:
+    def _slowed(self, member: str, queue: QueueState) -> float:
         return self._storage[member].slowed(queue.storage_class)
 
-    def _log(self, member: str, queue: Queue, count: int) -> None:
+    def _log(self, member: str, queue: QueueState, count: int) -> None:
         if queue.persistent and count:
             self._storage[member].log(count, queue.message_bytes)
 
-    def _befall(self, incidents: list[Incident]) -> None:
+    def _befall(self, incidents: list[ScenarioIncident]) -> None:
         """Put everything as usual, but for what the incidents change."""
         for flow in self._flows.values():
             flow.arrival_factor = flow.service_factor = 1.0
@@ -265,19 +262,25 @@ class World:
         for each in incidents:
             flow_of, sender_of = self._flows.get(each.object), self._senders.get(each.object)
             match each.what:
-                case What.CONSUMER_GONE if flow_of:
+                case IncidentKind.CONSUMER_GONE if flow_of:
                     flow_of.service_factor = 0.0
-                case What.SLOW_CONSUMER if flow_of:
+                case IncidentKind.SLOW_CONSUMER if flow_of:
                     flow_of.service_factor = each.value
-                case What.ARRIVALS if flow_of:
+                case IncidentKind.ARRIVALS if flow_of:
                     flow_of.arrival_factor = each.value
-                case What.NETWORK if sender_of:
+                case IncidentKind.NETWORK if sender_of:
                     sender_of.network_us = each.value * self._random.uniform(0.97, 1.03)
-                case What.PARTNER_DOWN if sender_of:
+                case IncidentKind.PARTNER_DOWN if sender_of:
                     sender_of.partner_down = True
-                case What.DOWN | What.REFUSE | What.SILENT | What.TRUNCATE | What.SLOW:
+                case (
+                    IncidentKind.DOWN
+                    | IncidentKind.REFUSE
+                    | IncidentKind.SILENT
+                    | IncidentKind.TRUNCATE
+                    | IncidentKind.SLOW
+                ):
                     _misbehave(faults.setdefault(each.object, Fault()), each)
-                case What.ARCHIVE_STOPPED:
+                case IncidentKind.ARCHIVE_STOPPED:
                     pass
                 case _:
                     raise ValueError(f"{each.object} is nothing that {each.what.value} can befall")
@@ -288,7 +291,7 @@ class World:
                 if partner in faults and faults[partner].down:
                     sender.partner_down = True
 
-    def _catch_up(self, flow: Flow) -> None:
+    def _catch_up(self, flow: QueueFlow) -> None:
         """With a backlog and no rush the consumers of shared queues run at their full speed."""
         rush = flow.arrival_factor > 1
         backlog = flow.queue.depth > 10 * flow.service
@@ -330,15 +333,15 @@ class World:
                 instance.last_message = now
 
 
-def _misbehave(fault: Fault, incident: Incident) -> None:
+def _misbehave(fault: Fault, incident: ScenarioIncident) -> None:
     match incident.what:
-        case What.DOWN:
+        case IncidentKind.DOWN:
             fault.down = True
-        case What.REFUSE:
+        case IncidentKind.REFUSE:
             fault.refuse |= {incident.command}
-        case What.SILENT:
+        case IncidentKind.SILENT:
             fault.silent |= {incident.command}
-        case What.TRUNCATE:
+        case IncidentKind.TRUNCATE:
             fault.truncate |= {incident.command}
         case _:
             fault.slow_ms = round(incident.value)

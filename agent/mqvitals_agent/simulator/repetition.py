@@ -15,10 +15,10 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, Final
 
-from mqvitals_agent.simulator.state import ChannelInstance, Group, Queue
+from mqvitals_agent.simulator.state import ChannelInstance, GroupState, QueueState
 
 _TOTALS: Final[dict[type, tuple[str, ...]]] = {
-    Queue: ("put_total", "got_total"),
+    QueueState: ("put_total", "got_total"),
     ChannelInstance: (
         "messages",
         "bytes_sent",
@@ -31,7 +31,7 @@ _TOTALS: Final[dict[type, tuple[str, ...]]] = {
     ),
 }
 _MOMENTS: Final[dict[type, tuple[str, ...]]] = {
-    Queue: ("last_put", "last_get", "oldest_put", "held_since"),
+    QueueState: ("last_put", "last_get", "oldest_put", "held_since"),
     ChannelInstance: ("last_message",),
 }
 
@@ -39,10 +39,10 @@ _MOMENTS: Final[dict[type, tuple[str, ...]]] = {
 class Repetition:
     """Compares how a group is at the beginnings of rounds, and adds rounds to it."""
 
-    def __init__(self, group: Group) -> None:
+    def __init__(self, group: GroupState) -> None:
         """Looks at what ``group`` has now; what is added to it later does not take part."""
         self._group = group
-        self._moving: list[Queue | ChannelInstance] = [*group.shared_queues.values()]
+        self._moving: list[QueueState | ChannelInstance] = [*group.shared_queues.values()]
         self._still: list[Any] = [*group.structures.values()]
         for member in group.members.values():
             self._moving += member.queues.values()
@@ -104,7 +104,7 @@ class Repetition:
 class RecordedRound:
     """How a group was at each second of a round, to put it there again in later rounds that are alike."""
 
-    def __init__(self, group: Group, objects: Iterable[Any]) -> None:
+    def __init__(self, group: GroupState, objects: Iterable[Any]) -> None:
         """Second 0 is now. ``objects`` are those that move; logs are not among them."""
         self._group = group
         self._recorded_at = self._begun_at = group.now

@@ -1,4 +1,4 @@
-"""Scenarios: what befalls a simulated group and when, as YAML files beside this module."""
+"""Scenarios of the simulated group, YAML files beside this module, and the site that all of them begin with: group PRDQ."""
 
 from __future__ import annotations
 
@@ -8,6 +8,17 @@ from enum import Enum
 from importlib.resources import files
 from typing import Annotated
 
+from mqvitals_agent.simulator.state import (
+    BufferPoolState,
+    ChannelInstance,
+    ChannelState,
+    GroupState,
+    LogState,
+    MemberState,
+    PageSetState,
+    QueueState,
+    StructureState,
+)
 from mqvitals_config.decoder import decode
 from mqvitals_config.scalars import DURATION_FORM, parse_duration
 from mqvitals_config.schema import Convert
@@ -30,7 +41,7 @@ class ScenarioError(Exception):
     """There is no such scenario; the text lists those there are."""
 
 
-class What(Enum):
+class IncidentKind(Enum):
     """What an incident does to its object, and what ``value`` then means."""
 
     CONSUMER_GONE = "consumer_gone"  # a queue's consumers close it
@@ -47,7 +58,7 @@ class What(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Incident:
+class ScenarioIncident:
     """One trouble, ``at`` so long after the scenario's beginning and ``lasts`` so long (ms).
 
     ``object`` is ``QM01/ORDERS.REQUEST`` (a queue or a channel of a queue manager), ``PRDQ/APPL1.ORDERS`` (a shared
@@ -56,7 +67,7 @@ class Incident:
 
     at: Length
     lasts: Length
-    what: What
+    what: IncidentKind
     object: str
     value: float = 0.0
     command: str = ""
@@ -72,9 +83,9 @@ class Scenario:
 
     title: str
     length: Length
-    incidents: tuple[Incident, ...] = ()
+    incidents: tuple[ScenarioIncident, ...] = ()
 
-    def active(self, since_begin: int) -> Iterator[Incident]:
+    def active(self, since_begin: int) -> Iterator[ScenarioIncident]:
         """The incidents that go on so long after the beginning."""
         return (incident for incident in self.incidents if incident.active(since_begin % self.length))
 
@@ -86,3 +97,135 @@ def load_scenario(name: str) -> Scenario:
     path = f"{name}.yaml"
     text = files("mqvitals_agent.simulator").joinpath("scenarios", path).read_text("utf-8")
     return decode(path, text, Scenario)
+
+
+SITE, GROUP = "PRDQSG", "PRDQ"
+MEMBERS = ("QM01", "QM02", "QM03", "QM04")
+_HOUR = 3_600_000
+_DAY = 24 * _HOUR
+
+
+def build(begin: int) -> GroupState:
+    """The group as of ``begin``, ms since 1970 UTC."""
+    started = begin - 9 * _DAY
+    group = GroupState(SITE, GROUP, begin)
+    for number, name in enumerate(MEMBERS, start=1):
+        group.members[name] = _member(name, number, started, begin)
+    group.structures = {
+        "CSQ_ADMIN": StructureState(
+            "CSQ_ADMIN", kind="ADMIN", size_max_kb=20_480, size_used_kb=1_200, entries_max=9_362, entries_used=53
+        ),
+        "APPL1": StructureState("APPL1", size_used_kb=12_000),
+        "APPL2": StructureState(
+            "APPL2", offload="SMDS", size_used_kb=9_000, smds_total_blocks=4_000, smds_used_blocks=180
+        ),
+    }
+    for name in ("APPL1", "APPL2"):
+        structure_state = group.structures[name]
+        structure_state.backup_started, structure_state.backup_ended = begin - _HOUR, begin - _HOUR + 4_000
+        structure_state.backup_size_mb = 12
+    for name, structure in (("APPL1.ORDERS", "APPL1"), ("APPL1.STOCK", "APPL1"), ("APPL2.DOCUMENTS", "APPL2")):
+        group.shared_queues[name] = QueueState(
+            name, structure=structure, description="shared", altered=started, max_depth=240_000
+        )
+    return group
+
+
+def _member(name: str, number: int, started: int, begin: int) -> MemberState:
+    member = MemberState(
+        name,
+        number,
+        zone_ms=_HOUR,
+        started=started,
+        chinit_started=started + 20_000,
+        tasks={"adapters": (8, 8), "dispatchers": (5, 5), "ssl": (4, 4), "dns": (1, 1)},
+        max_channels=3_000,
+        max_active_channels=3_000,
+        log=LogState(log_bytes=150_000_000),
+        storage_classes={"DEFAULT": 3, "SYSTEM": 0, "APPL": 3, "REMOTE": 2, "BATCH": 4},
+    )
+    for pool, buffers, free in ((0, 10_000, 9_100), (1, 10_000, 8_300), (2, 20_000, 15_000), (3, 20_000, 13_000)):
+        member.pools[pool] = BufferPoolState(pool, buffers, free)
+    for page_set, pool, total, used in (
+        (0, 0, 100_000, 9_000),
+        (1, 1, 200_000, 31_000),
+        (2, 2, 400_000, 88_000),
+        (3, 3, 400_000, 120_000),
+        (4, 2, 800_000, 410_000),
+    ):
+        member.page_sets[page_set] = PageSetState(page_set, pool, total, persistent=used)
+    for queue, storage_class, size in (
+        ("ORDERS.REQUEST", "APPL", 3_600),
+        ("ORDERS.REPLY", "APPL", 1_200),
+        ("PAYMENTS.IN", "APPL", 2_000),
+        ("REMOTE.IN", "APPL", 1_500),
+        ("BATCH.FEED", "BATCH", 4_000),
+        ("SYSTEM.COMMAND.INPUT", "SYSTEM", 500),
+        ("SYSTEM.DEAD.LETTER.QUEUE", "SYSTEM", 1_000),
+    ):
+        member.queues[queue] = QueueState(queue, storage_class=storage_class, message_bytes=size, altered=started)
+    member.queues["SYSTEM.COMMAND.INPUT"].shareable = False
+    others = [other for other in MEMBERS if other != name]
+    for partner in (*others, "PARTNER"):
+        member.queues[partner] = QueueState(
+            partner, usage="XMITQ", storage_class="REMOTE", altered=started, shareable=False
+        )
+        address = f"10.20.0.{11 + MEMBERS.index(partner)}(1414)" if partner in MEMBERS else "192.0.2.17(1414)"
+        instance = ChannelInstance(begin - 5 * _HOUR, address, partner, partner)
+        member.channels[f"TO.{partner}"] = ChannelState(
+            f"TO.{partner}", "SENDER", "", address, partner, altered=started, instances=[instance]
+        )
+    received = [
+        ChannelInstance(begin - 5 * _HOUR, f"10.20.0.{11 + MEMBERS.index(other)}", other, substate="RECEIVE")
+        for other in others
+    ]
+    member.channels[f"TO.{name}"] = ChannelState(f"TO.{name}", "RECEIVER", altered=started, instances=received)
+    clients = [
+        ChannelInstance(
+            begin - (3 + place) * _HOUR, f"10.30.4.{place + 20}", "ordersapp", substate="RECEIVE", conversations=4
+        )
+        for place in range(3)
+    ]
+    member.channels["CLIENTS.ORDERS"] = ChannelState("CLIENTS.ORDERS", "SVRCONN", altered=started, instances=clients)
+    return member
+
+
+def enlarge(group: GroupState, queues: int, channels: int) -> tuple[list[QueueState], list[ChannelInstance]]:
+    """Add so many queues and channels, spread over the members; returns the queues and the channels' instances."""
+    added: list[QueueState] = []
+    instances: list[ChannelInstance] = []
+    for place in range(queues):
+        member = group.members[MEMBERS[place % len(MEMBERS)]]
+        name = f"APP{place % 97:02d}.QUEUE.{place:05d}"
+        member.queues[name] = QueueState(
+            name,
+            storage_class="APPL",
+            altered=member.started,
+            input_handles=1 + place % 3,
+            output_handles=place % 4,
+            last_put=group.now - place % 3_600 * 1000,
+            last_get=group.now - place % 3_600 * 1000,
+            put_total=place * 7,
+            got_total=place * 7,
+            times_us=(900 + place % 700, 1_000),
+        )
+        added.append(member.queues[name])
+    for place in range(channels):
+        member = group.members[MEMBERS[place % len(MEMBERS)]]
+        name = f"CLIENT.APP{place:04d}"
+        instance = ChannelInstance(
+            group.now - place % 86_400 * 1000 - _HOUR,
+            f"10.40.{place // 250}.{place % 250}",
+            f"app{place % 97:02d}",
+            substate="RECEIVE",
+            last_message=group.now - place % 600 * 1000,
+            messages=place * 31,
+            bytes_received=place * 31_000,
+            bytes_sent=place * 9_300,
+            buffers_sent=place * 31,
+            buffers_received=place * 31,
+            conversations=1 + place % 5,
+        )
+        member.channels[name] = ChannelState(name, "SVRCONN", altered=member.started, instances=[instance])
+        instances.append(instance)
+    return added, instances

@@ -1,15 +1,41 @@
-"""The state of a simulated group: what its queue managers would tell if asked now. The model moves it, the answers read it.
+"""The state of a simulated group as its queue managers report it. The model changes it, the answers read it.
 
-Moments are ms since 1970 UTC; what was never is None. Totals count since the object's start and only grow.
+Times are ms since 1970 UTC, None for never. Totals count since the object's start and only grow.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+_SHORT, _LONG = 0.2, 0.002
+"""The weight of one second's value: half of a change shows after three seconds, and after six minutes."""
+
 
 @dataclass(slots=True)
-class Pool:
+class Average:
+    """Both averages; None before the first value."""
+
+    short: float | None = None
+    long: float = 0.0
+
+    def add(self, value: float, count: int = 1) -> None:
+        """Take a second's value in; ``count`` measurements, of which none changes nothing."""
+        if count <= 0:
+            return
+        if self.short is None:
+            self.short = self.long = value
+            return
+        self.short += (value - self.short) * _SHORT
+        self.long += (value - self.long) * _LONG
+
+    @property
+    def pair(self) -> tuple[int, int] | None:
+        """Both as whole numbers."""
+        return None if self.short is None else (round(self.short), round(self.long))
+
+
+@dataclass(slots=True)
+class BufferPoolState:
     """A buffer pool. ``writing`` 0: none, 1: deferred writes run (85 % full), 2: synchronous writes (95 % full).
 
     Of the last second alone: the fewest buffers that were free (None: as many as now), requests that found none, pages written
@@ -30,7 +56,7 @@ class Pool:
 
 
 @dataclass(slots=True)
-class PageSet:
+class PageSetState:
     """A page set; unused pages are ``total`` less the two used ones."""
 
     number: int
@@ -43,7 +69,7 @@ class PageSet:
 
 
 @dataclass(slots=True)
-class Log:
+class LogState:
     """The recovery log: bytes written since the beginning (its RBA), logs of ``log_bytes`` each, those not yet offloaded.
 
     ``start_rba`` is where it stood when the queue manager started.
@@ -61,7 +87,7 @@ class Log:
 
 
 @dataclass(slots=True)
-class Queue:
+class QueueState:
     """A local queue. ``structure`` names the coupling facility structure of a shared one, empty for a private one.
 
     ``times_us`` are the short-term and long-term average of a message's time on the queue. ``held_since`` is since when one of
@@ -127,7 +153,7 @@ class ChannelInstance:
 
 
 @dataclass(slots=True)
-class Channel:
+class ChannelState:
     """A channel's definition and its current instances; none: it is inactive."""
 
     name: str
@@ -145,7 +171,7 @@ class Channel:
 
 
 @dataclass(slots=True)
-class Structure:
+class StructureState:
     """A coupling facility structure, of the whole group. ``kind`` is ADMIN or APPL; sizes in KB."""
 
     name: str
@@ -166,7 +192,7 @@ class Structure:
 
 
 @dataclass(slots=True)
-class Member:
+class MemberState:
     """A queue manager. ``zone_ms`` is what its local time is ahead of UTC.
 
     ``tasks`` are the channel initiator's, by kind (adapters, dispatchers, ssl, dns): started and configured.
@@ -182,12 +208,12 @@ class Member:
     tasks: dict[str, tuple[int, int]] = field(default_factory=dict)
     max_channels: int = 200
     max_active_channels: int = 200
-    log: Log = field(default_factory=Log)
-    pools: dict[int, Pool] = field(default_factory=dict)
-    page_sets: dict[int, PageSet] = field(default_factory=dict)
+    log: LogState = field(default_factory=LogState)
+    pools: dict[int, BufferPoolState] = field(default_factory=dict)
+    page_sets: dict[int, PageSetState] = field(default_factory=dict)
     storage_classes: dict[str, int] = field(default_factory=dict)
-    queues: dict[str, Queue] = field(default_factory=dict)
-    channels: dict[str, Channel] = field(default_factory=dict)
+    queues: dict[str, QueueState] = field(default_factory=dict)
+    channels: dict[str, ChannelState] = field(default_factory=dict)
     shared_handles: dict[str, tuple[int, int]] = field(default_factory=dict)
     """By shared queue: this member's input and output handles."""
 
@@ -209,14 +235,14 @@ class Fault:
 
 
 @dataclass(slots=True)
-class Group:
+class GroupState:
     """The whole group as of ``now``. What is made up rather than moved, such as applications, follows from ``seed``."""
 
     site: str
     name: str
     now: int
-    members: dict[str, Member] = field(default_factory=dict)
-    structures: dict[str, Structure] = field(default_factory=dict)
-    shared_queues: dict[str, Queue] = field(default_factory=dict)
+    members: dict[str, MemberState] = field(default_factory=dict)
+    structures: dict[str, StructureState] = field(default_factory=dict)
+    shared_queues: dict[str, QueueState] = field(default_factory=dict)
     faults: dict[str, Fault] = field(default_factory=dict)
     seed: int = 1

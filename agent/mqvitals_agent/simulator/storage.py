@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from mqvitals_agent.simulator.state import Member, PageSet, Pool, Queue
+from mqvitals_agent.simulator.state import BufferPoolState, MemberState, PageSetState, QueueState
 
 DEFERRED, SYNCHRONOUS = 0.85, 0.95
 PAGE_BYTES = 4096
@@ -29,7 +29,7 @@ _ARCHIVE_S = 12
 class Storage:
     """What one queue manager's storage remembers beyond what it tells; of queues, those that the member has now."""
 
-    member: Member
+    member: MemberState
     _base_buffers: dict[int, int] = field(default_factory=dict)
     _base_pages: dict[int, int] = field(default_factory=dict)
     _written: dict[int, float] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class Storage:
     _to_write: int = 0
     _seconds: list[tuple[int, bool]] = field(default_factory=list)
     _last_round: list[tuple[int, bool]] = field(default_factory=list)
-    _queues: list[tuple[Queue, int, int]] = field(default_factory=list)
+    _queues: list[tuple[QueueState, int, int]] = field(default_factory=list)
     _calm_pools: set[int] = field(default_factory=set)
     _calm_page_sets: set[int] = field(default_factory=set)
     """Those that hold nothing, and held nothing the second before: another such second changes nothing of them."""
@@ -79,7 +79,7 @@ class Storage:
             if waiting[number] or number not in self._calm_pools:
                 self._use(pool, waiting[number])
 
-    def _fill(self, page_set: PageSet, pages: int) -> None:
+    def _fill(self, page_set: PageSetState, pages: int) -> None:
         page_set.persistent = min(self._base_pages[page_set.number] + pages, page_set.total)
         if page_set.persistent > _EXPANDS_AT * page_set.total and page_set.expand_type != "NONE":
             page_set.total += page_set.total // 10
@@ -90,7 +90,7 @@ class Storage:
         else:
             self._calm_page_sets.add(page_set.number)
 
-    def _use(self, pool: Pool, pages: int) -> None:
+    def _use(self, pool: BufferPoolState, pages: int) -> None:
         base = self._base_buffers[pool.number]
         before = self._written.get(pool.number, 0.0)
         written = min(before, pages)  # the messages of the rest have been got

@@ -18,8 +18,8 @@ from mqvitals_agent.doctor.diagnosis import diagnose, group_of
 from mqvitals_agent.doctor.examination import examine, queries
 from mqvitals_agent.doctor.finding import DoctorFinding
 from mqvitals_agent.simulator.connector import SimulatedConnector
-from mqvitals_agent.simulator.site import build
-from mqvitals_agent.simulator.state import Fault, Group
+from mqvitals_agent.simulator.scenario import build
+from mqvitals_agent.simulator.state import Fault, GroupState
 from mqvitals_config.collection import PollingSettings
 
 BEGAN = 1795176000000  # 2026-11-20 12:00:00 UTC
@@ -29,9 +29,9 @@ BEGAN = 1795176000000  # 2026-11-20 12:00:00 UTC
 class Standing:
     """A group that stays as it is."""
 
-    group: Group = field(default_factory=lambda: build(BEGAN))
+    group: GroupState = field(default_factory=lambda: build(BEGAN))
 
-    def advance(self, now: int) -> Group:
+    def advance(self, now: int) -> GroupState:
         self.group.now = now
         return self.group
 
@@ -102,7 +102,7 @@ def examined() -> Examine:
         connector: object = None,
         *,
         fault: Fault | None = None,
-        change: Callable[[Group], None] = lambda _: None,
+        change: Callable[[GroupState], None] = lambda _: None,
         known: ConnectionContext | None = None,
         polling: PollingSettings | None = None,
     ) -> list[DoctorFinding]:

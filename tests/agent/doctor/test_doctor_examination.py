@@ -18,9 +18,9 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, string
 from mqvitals_agent.poll.command import form, mqsc
 from mqvitals_agent.poll.probes import PROBES
-from mqvitals_agent.simulator.answer import CCSID, ENCODING, Structures, answer, failure_set
+from mqvitals_agent.simulator.answer import CCSID, ENCODING, ParameterEncoder, answer, failure_set
 from mqvitals_agent.simulator.answers.commands import COMMANDS
-from mqvitals_agent.simulator.state import Fault, Group
+from mqvitals_agent.simulator.state import Fault, GroupState
 from mqvitals_config.collection import PollingSettings, QueueSelection
 from mqvitals_config.problem import LocatedText, Place
 
@@ -118,7 +118,7 @@ def test_a_command_that_is_not_known_there(examined: Examine, script: Any) -> No
             return exchange
         reason = 3007 if command == mq.MQCMD_INQUIRE_USAGE else 3212
         first = exchange.replies[0]
-        failed = failure_set(Structures(), "QM01", command, b"1".ljust(24), reason)
+        failed = failure_set(ParameterEncoder(), "QM01", command, b"1".ljust(24), reason)
         return replace(exchange, replies=tuple(replace(first, data=data) for data in failed))
 
     findings = examined(script(replies=foreign), known=ConnectionContext(declared_zone="+01:00"))
@@ -281,7 +281,7 @@ def test_elsewhere_than_on_zos_no_profiles_are_asked_for(examined: Examine, scri
 def test_objects_with_monitoring_off_are_named(examined: Examine) -> None:
     """A queue and a channel that are OFF themselves."""
 
-    def off(group: Group) -> None:
+    def off(group: GroupState) -> None:
         member = group.members["QM01"]
         next(iter(member.queues.values())).monitoring = "OFF"
         next(iter(member.channels.values())).monitoring = "OFF"

@@ -14,9 +14,9 @@ from mqsamples.group import BEGIN, EVERYTHING, SITE
 from mqvitals_agent.connection.recording import read
 from mqvitals_agent.poll.collector import Collector
 from mqvitals_agent.poll.replay import Cycle, Pace, Summary, replay
-from mqvitals_agent.simulator.model import World
+from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import load_scenario
-from mqvitals_agent.simulator.state import Group
+from mqvitals_agent.simulator.state import GroupState
 from mqvitals_config.scalars import time_zone
 from mqvitals_rules.snapshot import ObjectName, Outcome, Reading
 from mqvitals_rules.vocabulary.metric import Absence, Reported
@@ -83,7 +83,7 @@ def incident(recordings: Recordings) -> Played:
     return played(recordings("incident"))
 
 
-def truth(group: Group, name: ObjectName) -> Mapping[str, float]:
+def truth(group: GroupState, name: ObjectName) -> Mapping[str, float]:
     """What the simulation knows of an object, by metric."""
     member = group.members.get(name.owner)
     if name.kind == "queue":
@@ -107,7 +107,7 @@ def truth(group: Group, name: ObjectName) -> Mapping[str, float]:
 
 def test_every_reading(name: str, either: Played) -> None:
     """Depths, handles, buffers, pages and entries are those of the group at that moment."""
-    world = World(EVERYTHING if name == "incident" else load_scenario(name), BEGIN, seed=1)
+    world = SimulatedGroup(EVERYTHING if name == "incident" else load_scenario(name), BEGIN, seed=1)
     compared: defaultdict[str, int] = defaultdict(int)
     for _, reading in sorted(either.readings(), key=lambda each: each[1].ts):
         group = world.advance(reading.ts)

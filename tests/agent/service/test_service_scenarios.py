@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.simulator.connector import connectors
-from mqvitals_agent.simulator.model import World
+from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import load_scenario
 
 MINUTE_MS = 60_000
@@ -36,7 +36,7 @@ EXPECTED: dict[str, set[tuple[str, str]]] = {
 async def alerts_of(house: Any, name: str, seed: int, minutes: int) -> list[tuple[str, str, str]]:
     """Rule, object and state of a scenario's operational alerts a minute after its first ``minutes``, in which they began."""
     before = house.clock.now() + minutes * MINUTE_MS
-    world = World(load_scenario(name), house.clock.now(), seed=seed)
+    world = SimulatedGroup(load_scenario(name), house.clock.now(), seed=seed)
     house.scripts = connectors(world, house.clock, seed=seed)
     house.settings = replace(house.settings, polling=replace(house.settings.polling, interval=10_000))
     async with house.running():

@@ -10,11 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mqsamples.examples import COSTLY
-from mqvitals_agent.simulator.model import World
+from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.repetition import Repetition
-from mqvitals_agent.simulator.scenario import SCENARIOS, Incident, Scenario, ScenarioError, What, load_scenario
-from mqvitals_agent.simulator.state import Group, Queue
-from mqvitals_agent.simulator.transmission import achieved, batch_us, capacity
+from mqvitals_agent.simulator.scenario import (
+    SCENARIOS,
+    IncidentKind,
+    Scenario,
+    ScenarioError,
+    ScenarioIncident,
+    load_scenario,
+)
+from mqvitals_agent.simulator.state import GroupState, QueueState
+from mqvitals_agent.simulator.traffic import achieved, batch_us, capacity
 
 BEGIN = 1_763_700_000_000
 S = 1000
@@ -22,19 +29,21 @@ BRIEFLY = ("quiet", "busy-morning")
 """Scenarios without and with incidents that `make test` plays where all of them take long."""
 
 
-def world(*incidents: Incident, length: int = 3_600_000, **options: int) -> World:
-    return World(Scenario("test", length, incidents), BEGIN, **options)
+def world(*incidents: ScenarioIncident, length: int = 3_600_000, **options: int) -> SimulatedGroup:
+    return SimulatedGroup(Scenario("test", length, incidents), BEGIN, **options)
 
 
-def incident(what: What, name: str, value: float = 0, *, at: int = 10, lasts: int = 60, command: str = "") -> Incident:
-    return Incident(at * S, lasts * S, what, name, value, command)
+def incident(
+    what: IncidentKind, name: str, value: float = 0, *, at: int = 10, lasts: int = 60, command: str = ""
+) -> ScenarioIncident:
+    return ScenarioIncident(at * S, lasts * S, what, name, value, command)
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=5), st.sampled_from(SCENARIOS), st.integers(0, 99))
 @settings(max_examples=15)
 def test_no_message_is_made_or_lost(pauses: list[int], name: str, seed: int) -> None:
     """Of every queue, over any interval, the depth changes by what was put less what was got."""
-    here = World(load_scenario(name), BEGIN, seed=seed)
+    here = SimulatedGroup(load_scenario(name), BEGIN, seed=seed)
     now = BEGIN
     for pause in pauses:
         now += pause * S
@@ -49,22 +58,22 @@ def test_no_message_is_made_or_lost(pauses: list[int], name: str, seed: int) -> 
 @settings(max_examples=5)
 def test_who_looks_in_between_changes_nothing(looks: list[int]) -> None:
     """The same scenario, seed and moment give the same group, whatever was asked before."""
-    one, other = (World(load_scenario("busy-morning"), BEGIN, seed=7) for _ in range(2))
+    one, other = (SimulatedGroup(load_scenario("busy-morning"), BEGIN, seed=7) for _ in range(2))
     for now in sorted(looks):
         one.advance(now)
     assert one.advance(BEGIN + 90 * S) == other.advance(BEGIN + 90 * S)
 
 
 INCIDENTS = st.builds(
-    lambda what, name, value, at, lasts: Incident(at * S, lasts * S, what, name, value),
-    st.sampled_from([What.SLOW_CONSUMER, What.ARRIVALS, What.CONSUMER_GONE]),
+    lambda what, name, value, at, lasts: ScenarioIncident(at * S, lasts * S, what, name, value),
+    st.sampled_from([IncidentKind.SLOW_CONSUMER, IncidentKind.ARRIVALS, IncidentKind.CONSUMER_GONE]),
     st.sampled_from(["QM01/ORDERS.REQUEST", "QM02/PAYMENTS.IN", "PRDQ/APPL1.ORDERS"]),
     st.sampled_from([0.0, 0.05, 0.5, 3.0]),
     st.integers(0, 40),
     st.integers(1, 40),
 ) | st.builds(
-    lambda what, name, at, lasts: Incident(at * S, lasts * S, what, name),
-    st.sampled_from([What.DOWN, What.ARCHIVE_STOPPED]),
+    lambda what, name, at, lasts: ScenarioIncident(at * S, lasts * S, what, name),
+    st.sampled_from([IncidentKind.DOWN, IncidentKind.ARCHIVE_STOPPED]),
     st.sampled_from(["QM01", "QM04"]),
     st.integers(0, 40),
     st.integers(1, 40),
@@ -79,10 +88,12 @@ INCIDENTS = st.builds(
 )
 @COSTLY
 def test_what_is_added_is_what_would_be_lived(
-    incidents: list[Incident], length: int, looks: list[int], later: int
+    incidents: list[ScenarioIncident], length: int, looks: list[int], later: int
 ) -> None:
     """Rounds that are added give the group that living through them gives, at any moment and afterwards."""
-    lived, leaping = (World(Scenario("test", length, tuple(incidents)), BEGIN, queues=10, channels=4) for _ in range(2))
+    lived, leaping = (
+        SimulatedGroup(Scenario("test", length, tuple(incidents)), BEGIN, queues=10, channels=4) for _ in range(2)
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Repetition, "whole_rounds", lambda *_: 0)
         group = lived.advance(BEGIN + 600 * S)
@@ -99,26 +110,26 @@ def test_what_is_added_is_what_would_be_lived(
 class Comparing:
     """Compares every second that an observer is shown with a group that lives through it."""
 
-    def __init__(self, lived: World) -> None:
+    def __init__(self, lived: SimulatedGroup) -> None:
         self.lived = lived
         self.seconds = 0
 
-    def second(self, group: Group) -> None:
+    def second(self, group: GroupState) -> None:
         assert group == self.lived.advance(group.now)
         self.seconds += 1
 
-    def leap(self, group: Group) -> None:
+    def leap(self, group: GroupState) -> None:
         raise AssertionError("rounds are added although every second is to be shown")
 
 
 @given(st.lists(INCIDENTS, max_size=3), st.sampled_from([5, 9, 12]), st.integers(1, 11), st.booleans())
 @settings(max_examples=8, deadline=None)
 def test_what_is_played_is_what_would_be_lived(
-    incidents: list[Incident], length: int, every: int, observed: bool
+    incidents: list[ScenarioIncident], length: int, every: int, observed: bool
 ) -> None:
     """Looks that come several times a round find the group that lives through every second, and so does whoever looks on."""
     course = tuple(replace(each, at=each.at % (length * S)) for each in incidents)
-    lived, played = (World(Scenario("test", length * S, course), BEGIN) for _ in range(2))
+    lived, played = (SimulatedGroup(Scenario("test", length * S, course), BEGIN) for _ in range(2))
     plays = 0
     play = played._play
 
@@ -146,16 +157,16 @@ def test_what_is_played_is_what_would_be_lived(
 def test_a_group_of_many_days_is_there_at_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of ten days no more is lived through than a few rounds."""
     steps = 0
-    step = World._step
+    step = SimulatedGroup._step
 
-    def counted(self: World, now: int) -> None:
+    def counted(self: SimulatedGroup, now: int) -> None:
         nonlocal steps
         steps += 1
         step(self, now)
 
-    monkeypatch.setattr(World, "_step", counted)
+    monkeypatch.setattr(SimulatedGroup, "_step", counted)
     scenario = load_scenario(name)
-    World(scenario, BEGIN).advance(BEGIN + 10 * 86_400 * S)
+    SimulatedGroup(scenario, BEGIN).advance(BEGIN + 10 * 86_400 * S)
     assert steps <= 5 * scenario.length // S
 
 
@@ -187,7 +198,7 @@ def test_queues_and_channels_more_agree_with_themselves(pauses: list[int]) -> No
     assert sum(moved) == 50
 
 
-def side_queues(here: World) -> list[Queue]:
+def side_queues(here: SimulatedGroup) -> list[QueueState]:
     """The queues that were added."""
     members = here.group.members.values()
     return [queue for member in members for queue in member.queues.values() if queue.name.startswith("APP")]
@@ -195,13 +206,13 @@ def side_queues(here: World) -> list[Queue]:
 
 def test_another_seed_is_another_course() -> None:
     """Seeds matter, or every run would look the same."""
-    one, other = (World(load_scenario("quiet"), BEGIN, seed=seed) for seed in (1, 2))
+    one, other = (SimulatedGroup(load_scenario("quiet"), BEGIN, seed=seed) for seed in (1, 2))
     assert one.advance(BEGIN + 30 * S) != other.advance(BEGIN + 30 * S)
 
 
 def test_pool_writes_from_its_thresholds_on() -> None:
     """Deferred writes run from 85 % in use, synchronous ones from 95 %, and both end when the backlog is gone."""
-    here = world(incident(What.SLOW_CONSUMER, "QM01/ORDERS.REQUEST", 0.02, lasts=90))
+    here = world(incident(IncidentKind.SLOW_CONSUMER, "QM01/ORDERS.REQUEST", 0.02, lasts=90))
     seen: set[int] = set()
     for second in range(1, 260):
         before = here.group.members["QM01"].pools[3]
@@ -217,7 +228,7 @@ def test_pool_writes_from_its_thresholds_on() -> None:
 
 def test_backlog_takes_pages_and_gives_them_back() -> None:
     """A page set holds what its queues hold, and no more when they are empty."""
-    here = world(incident(What.CONSUMER_GONE, "QM01/ORDERS.REQUEST", lasts=30))
+    here = world(incident(IncidentKind.CONSUMER_GONE, "QM01/ORDERS.REQUEST", lasts=30))
     usual = here.advance(BEGIN + 9 * S).members["QM01"].page_sets[3].persistent
     assert here.advance(BEGIN + 39 * S).members["QM01"].page_sets[3].persistent > usual + 5_000
     assert here.advance(BEGIN + 200 * S).members["QM01"].page_sets[3].persistent < usual + 500
@@ -240,7 +251,7 @@ def test_batches_grow_with_the_network_time() -> None:
 
 def test_slow_network_shows_in_the_short_average_first() -> None:
     """NETTIME's short-term average follows within seconds, the long-term one hardly."""
-    here = world(incident(What.NETWORK, "QM01/TO.QM02", 70_000))
+    here = world(incident(IncidentKind.NETWORK, "QM01/TO.QM02", 70_000))
     here.advance(BEGIN + 40 * S)
     short, long = here.group.members["QM01"].channels["TO.QM02"].instances[0].network_us or (0, 0)
     assert short > 60_000
@@ -249,7 +260,7 @@ def test_slow_network_shows_in_the_short_average_first() -> None:
 
 def test_partner_that_is_away_makes_the_channel_retry() -> None:
     """Nothing moves, the transmission queue grows, a retry is used up every minute; afterwards all of it is sent."""
-    here = world(incident(What.PARTNER_DOWN, "QM01/TO.PARTNER", lasts=130))
+    here = world(incident(IncidentKind.PARTNER_DOWN, "QM01/TO.PARTNER", lasts=130))
     member = here.advance(BEGIN + 135 * S).members["QM01"]
     channel = member.channels["TO.PARTNER"].instances[0]
     sent = channel.messages
@@ -273,7 +284,7 @@ def test_what_is_sent_is_received() -> None:
 
 def test_structure_fills_with_its_queues() -> None:
     """Entries in use are those of the messages on the structure's shared queues and a few more."""
-    here = world(incident(What.ARRIVALS, "PRDQ/APPL1.ORDERS", 8))
+    here = world(incident(IncidentKind.ARRIVALS, "PRDQ/APPL1.ORDERS", 8))
     before = here.advance(BEGIN + 9 * S).structures["APPL1"].entries_used
     here.advance(BEGIN + 60 * S)
     depth = here.group.shared_queues["APPL1.ORDERS"].depth
@@ -283,7 +294,7 @@ def test_structure_fills_with_its_queues() -> None:
 
 def test_logs_wait_while_archiving_is_stopped() -> None:
     """Full logs pile up, and go when they are offloaded again."""
-    here = world(incident(What.ARCHIVE_STOPPED, "QM01", at=0, lasts=300))
+    here = world(incident(IncidentKind.ARCHIVE_STOPPED, "QM01", at=0, lasts=300))
     before = here.group.members["QM01"].log.rba
     log = here.advance(BEGIN + 299 * S).members["QM01"].log
     assert log.full_logs >= 3
@@ -296,9 +307,12 @@ def test_queue_managers_misbehave_on_order() -> None:
     """Each kind of fault is set while its incident goes on, and only then."""
     name = "INQUIRE_LOG"
     here = world(
-        incident(What.DOWN, "QM04"),
-        *(incident(what, "QM03", command=name) for what in (What.REFUSE, What.SILENT, What.TRUNCATE)),
-        incident(What.SLOW, "QM02", 700),
+        incident(IncidentKind.DOWN, "QM04"),
+        *(
+            incident(what, "QM03", command=name)
+            for what in (IncidentKind.REFUSE, IncidentKind.SILENT, IncidentKind.TRUNCATE)
+        ),
+        incident(IncidentKind.SLOW, "QM02", 700),
     )
     assert here.advance(BEGIN + 5 * S).faults == {}
     faults = deepcopy(here.advance(BEGIN + 20 * S).faults)
@@ -311,7 +325,7 @@ def test_queue_managers_misbehave_on_order() -> None:
 def test_incident_of_nothing_is_a_mistake() -> None:
     """A scenario that names an object which is not there says so instead of doing nothing."""
     with pytest.raises(ValueError, match=r"QM01/NO\.QUEUE is nothing that consumer_gone can befall"):
-        world(incident(What.CONSUMER_GONE, "QM01/NO.QUEUE", at=0)).advance(BEGIN + S)
+        world(incident(IncidentKind.CONSUMER_GONE, "QM01/NO.QUEUE", at=0)).advance(BEGIN + S)
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -319,7 +333,7 @@ def test_every_scenario_runs_through(name: str) -> None:
     """Its incidents name things that are there, and it ends before it begins anew with nothing left over."""
     scenario = load_scenario(name)
     assert all(each.at + each.lasts < scenario.length for each in scenario.incidents)
-    group = World(scenario, BEGIN).advance(BEGIN + scenario.length)
+    group = SimulatedGroup(scenario, BEGIN).advance(BEGIN + scenario.length)
     assert group.faults == {}
     assert group.shared_queues["APPL1.ORDERS"].depth < 1_000
     assert group.members["QM01"].queues["ORDERS.REQUEST"].depth < 1_000
@@ -327,7 +341,7 @@ def test_every_scenario_runs_through(name: str) -> None:
 
 def test_scenario_begins_anew() -> None:
     """After its length the same trouble comes again."""
-    here = world(incident(What.DOWN, "QM04", at=5, lasts=5), length=60 * S)
+    here = world(incident(IncidentKind.DOWN, "QM04", at=5, lasts=5), length=60 * S)
     assert [bool(here.advance(BEGIN + second * S).faults) for second in (6, 30, 66)] == [True, False, True]
 
 

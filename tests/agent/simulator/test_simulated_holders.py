@@ -11,12 +11,11 @@ import pytest
 from mqsamples.pairs import alone
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.connection.exchange import Exchange
-from mqvitals_agent.simulator.application import Kind
+from mqvitals_agent.simulator.applications import ApplicationKind, QueueHolder, all_holders, holders, open_counts
 from mqvitals_agent.simulator.connector import connectors
-from mqvitals_agent.simulator.holder import Holder, all_holders, holders, open_counts
-from mqvitals_agent.simulator.model import World
-from mqvitals_agent.simulator.scenario import SCENARIOS, Incident, Scenario, What, load_scenario
-from mqvitals_agent.simulator.state import Group, Member
+from mqvitals_agent.simulator.model import SimulatedGroup
+from mqvitals_agent.simulator.scenario import SCENARIOS, IncidentKind, Scenario, ScenarioIncident, load_scenario
+from mqvitals_agent.simulator.state import GroupState, MemberState
 from mqvitals_agent.who.holder import Holders
 from mqvitals_agent.who.query import ask_holders
 from mqvitals_rules.snapshot import ObjectName
@@ -25,19 +24,19 @@ BEGAN = 1_795_176_000_000
 S = 1000
 
 
-def after(name: str, seconds: int, seed: int = 1) -> World:
+def after(name: str, seconds: int, seed: int = 1) -> SimulatedGroup:
     """A world some seconds into a scenario."""
-    world = World(load_scenario(name), BEGAN, seed=seed, queues=60, channels=10)
+    world = SimulatedGroup(load_scenario(name), BEGAN, seed=seed, queues=60, channels=10)
     world.advance(BEGAN + seconds * S)
     return world
 
 
-def everybody(group: Group) -> dict[str, tuple[Holder, ...]]:
+def everybody(group: GroupState) -> dict[str, tuple[QueueHolder, ...]]:
     """All handles, by member."""
     return {name: tuple(all_holders(group, member)) for name, member in group.members.items()}
 
 
-def running(member: Member) -> set[tuple[str, str]]:
+def running(member: MemberState) -> set[tuple[str, str]]:
     """Channels and the partners of their instances."""
     return {
         (channel.name, instance.connection_name)
@@ -64,7 +63,9 @@ def test_as_many_as_are_counted(name: str, seed: int) -> None:
             assert len({each.application.identifier for each in found}) == len(found)
             through = {(each.application.channel, each.application.connection_name) for each in found}
             assert through - {("", "")} <= running(member)
-            assert all((each.application.kind is Kind.CHINIT) == bool(each.application.channel) for each in found)
+            assert all(
+                (each.application.kind is ApplicationKind.CHINIT) == bool(each.application.channel) for each in found
+            )
 
 
 def test_the_same_whoever_asks_and_however_often() -> None:
@@ -94,9 +95,13 @@ def test_a_channel_reads_its_transmission_queue() -> None:
     world = after("quiet", 60)
     member = world.group.members["QM01"]
     reader, *writers = holders(world.group, member, member.queues["QM02"])
-    assert (reader.application.name, reader.application.kind, reader.exclusive) == ("QM01CHIN", Kind.CHINIT, True)
+    assert (reader.application.name, reader.application.kind, reader.exclusive) == (
+        "QM01CHIN",
+        ApplicationKind.CHINIT,
+        True,
+    )
     assert (reader.application.channel, reader.application.connection_name) == ("TO.QM02", "10.20.0.12(1414)")
-    assert all(each.puts and each.application.kind is not Kind.CHINIT for each in writers)
+    assert all(each.puts and each.application.kind is not ApplicationKind.CHINIT for each in writers)
 
 
 def test_who_comes_through_channels() -> None:
@@ -136,22 +141,26 @@ def test_the_command_server_reads_its_queue() -> None:
     group = after("quiet", 60).group
     member = group.members["QM03"]
     (reader,) = holders(group, member, member.queues["SYSTEM.COMMAND.INPUT"])
-    assert (reader.application.name, reader.application.kind, reader.exclusive) == ("QM03MSTR", Kind.SYSTEM, True)
+    assert (reader.application.name, reader.application.kind, reader.exclusive) == (
+        "QM03MSTR",
+        ApplicationKind.SYSTEM,
+        True,
+    )
 
 
 def test_names_fit_and_all_kinds_are_there() -> None:
     """Names are as long as z/OS allows, and the site shows every kind of application."""
     group = after("quiet", 60).group
     found = [each.application for told in everybody(group).values() for each in told]
-    assert {each.kind for each in found} == set(Kind)
+    assert {each.kind for each in found} == set(ApplicationKind)
     for each in found:
         assert 1 <= len(each.name) <= 8
         assert len(each.user) <= 12
         assert len(each.asid) == 4
         assert len(each.identifier) == 8
-        assert len(each.transaction) == (4 if each.kind is Kind.CICS else 0)
-        assert bool(each.task) == (each.kind is Kind.CICS)
-        assert bool(each.psb) == bool(each.region) == (each.kind is Kind.IMS)
+        assert len(each.transaction) == (4 if each.kind is ApplicationKind.CICS else 0)
+        assert bool(each.task) == (each.kind is ApplicationKind.CICS)
+        assert bool(each.psb) == bool(each.region) == (each.kind is ApplicationKind.IMS)
 
 
 def test_a_stuck_consumer_holds_a_unit_of_work() -> None:
@@ -176,8 +185,8 @@ def test_a_stuck_consumer_holds_a_unit_of_work() -> None:
 
 def test_of_a_shared_queue_one_member_holds() -> None:
     """The stuck consumer of a shared queue is at one queue manager alone."""
-    stuck = Incident(10 * S, 600 * S, What.SLOW_CONSUMER, "PRDQ/APPL1.ORDERS", 0.01)
-    group = World(Scenario("stuck", 3_600 * S, (stuck,)), BEGAN).advance(BEGAN + 300 * S)
+    stuck = ScenarioIncident(10 * S, 600 * S, IncidentKind.SLOW_CONSUMER, "PRDQ/APPL1.ORDERS", 0.01)
+    group = SimulatedGroup(Scenario("stuck", 3_600 * S, (stuck,)), BEGAN).advance(BEGAN + 300 * S)
     queue = group.shared_queues["APPL1.ORDERS"]
     old = [
         name
@@ -223,17 +232,17 @@ def test_a_channel_in_doubt_holds_a_unit_of_work() -> None:
 
 def test_held_units_come_round_with_the_scenario() -> None:
     """Rounds that are added move the beginning of a unit of work that lasts, as living through them does."""
-    stuck = Incident(5 * S, 15 * S, What.SLOW_CONSUMER, "QM01/PAYMENTS.IN", 0.01)
+    stuck = ScenarioIncident(5 * S, 15 * S, IncidentKind.SLOW_CONSUMER, "QM01/PAYMENTS.IN", 0.01)
     scenario = Scenario("round", 20 * S, (stuck,))
     looks = (115, 155, 195)
     held = [
-        World(scenario, BEGAN).advance(BEGAN + look * S).members["QM01"].queues["PAYMENTS.IN"].held_since
+        SimulatedGroup(scenario, BEGAN).advance(BEGAN + look * S).members["QM01"].queues["PAYMENTS.IN"].held_since
         for look in looks
     ]
     assert held == [BEGAN + moment * S for moment in (105, 145, 185)]
 
 
-async def asked(world: World, queue: ObjectName, members: list[str]) -> Holders:
+async def asked(world: SimulatedGroup, queue: ObjectName, members: list[str]) -> Holders:
     """The way of the product: over connections, in EBCDIC."""
     clock = VirtualClock(world.group.now)
     links = {each.queue_manager: await each.connect() for each in connectors(world, clock)}

@@ -14,7 +14,7 @@ import pytest
 
 from mqsamples.group import BEGIN, EVERYTHING
 from mqsamples.once import Once
-from mqvitals_agent.simulator.model import World
+from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import Scenario, load_scenario
 from mqvitals_agent.simulator.smf.writer import SmfWriter
 from mqvitals_agent.smf.section import LAYOUTS
@@ -201,7 +201,7 @@ def every_section(built_once: Once, simulated: Path) -> Path:
 def written(scenario: Scenario) -> bytes:
     """What a simulated group writes in four intervals of a minute."""
     stream = io.BytesIO()
-    writer = SmfWriter(World(scenario, BEGIN, seed=1), stream, 60_000)
+    writer = SmfWriter(SimulatedGroup(scenario, BEGIN, seed=1), stream, 60_000)
     writer.write_due(BEGIN + 4 * 60_000)
     return stream.getvalue()
 

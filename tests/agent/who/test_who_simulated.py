@@ -8,7 +8,7 @@ from mqvitals_agent.bounded_call import run_in_loop
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.simulator.connector import connectors
-from mqvitals_agent.simulator.model import World
+from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import load_scenario
 from mqvitals_agent.who.holder import Holders, from_json, to_json
 from mqvitals_agent.who.query import ask_holders
@@ -18,7 +18,7 @@ BEGAN = 1_795_176_000_000
 LATER = BEGAN + 600_000
 
 
-async def who(clock: VirtualClock, world: World, queue: ObjectName, *queue_managers: str) -> Holders:
+async def who(clock: VirtualClock, world: SimulatedGroup, queue: ObjectName, *queue_managers: str) -> Holders:
     """Ask queue managers, each over its own connection."""
     connections = {each.queue_manager: await each.connect() for each in connectors(world, clock)}
 
@@ -30,7 +30,7 @@ async def who(clock: VirtualClock, world: World, queue: ObjectName, *queue_manag
 
 def test_every_handle_of_every_queue() -> None:
     """As many handles as the queue manager counts, each with a connection, and those of channels with an instance."""
-    clock, world = VirtualClock(LATER), World(load_scenario("quiet"), BEGAN)
+    clock, world = VirtualClock(LATER), SimulatedGroup(load_scenario("quiet"), BEGAN)
     group = world.advance(LATER)
     seen = channels = 0
     for name, queue in group.members["QM01"].queues.items():
@@ -51,7 +51,7 @@ def test_every_handle_of_every_queue() -> None:
 
 def test_a_shared_queue() -> None:
     """Every member tells its own handles of a shared queue."""
-    clock, world = VirtualClock(LATER), World(load_scenario("quiet"), BEGAN)
+    clock, world = VirtualClock(LATER), SimulatedGroup(load_scenario("quiet"), BEGAN)
     group = world.advance(LATER)
     seen = 0
     for name in group.shared_queues:
@@ -66,6 +66,6 @@ def test_a_shared_queue() -> None:
 
 def test_a_queue_that_is_not_there() -> None:
     """Nobody has it open, and it is said that there is none."""
-    clock, world = VirtualClock(LATER), World(load_scenario("quiet"), BEGAN)
+    clock, world = VirtualClock(LATER), SimulatedGroup(load_scenario("quiet"), BEGAN)
     (member,) = run_in_loop(who(clock, world, ObjectName("QM01", "queue", "NO.SUCH.QUEUE"), "QM01"), clock).members
     assert (member.holders, member.problem) == ((), "")

@@ -18,8 +18,8 @@ from mqvitals_agent.poll.schedule import configured_ms
 from mqvitals_agent.service.keeper import Batch, Keeper
 from mqvitals_agent.service.timetable import Timetable
 from mqvitals_agent.simulator.connector import SimulatedConnector, connectors
-from mqvitals_agent.simulator.model import World
-from mqvitals_agent.simulator.scenario import Incident, Scenario, What
+from mqvitals_agent.simulator.model import SimulatedGroup
+from mqvitals_agent.simulator.scenario import IncidentKind, Scenario, ScenarioIncident
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import RuleConfig
@@ -32,20 +32,20 @@ EVERYTHING = Scenario(
     "Everything at once",
     600_000,
     tuple(
-        Incident(at_s * 1000, lasts_s * 1000, what, name, value, command)
+        ScenarioIncident(at_s * 1000, lasts_s * 1000, what, name, value, command)
         for at_s, lasts_s, what, name, value, command in (
-            (6, 20, What.CONSUMER_GONE, "QM03/PAYMENTS.IN", 0, ""),
-            (20, 600, What.SLOW_CONSUMER, "QM01/ORDERS.REQUEST", 0.02, ""),
-            (20, 600, What.ARRIVALS, "PRDQ/APPL1.ORDERS", 8, ""),
-            (30, 600, What.CONSUMER_GONE, "QM02/PAYMENTS.IN", 0, ""),
-            (40, 600, What.NETWORK, "QM01/TO.QM02", 70_000, ""),
-            (50, 600, What.ARCHIVE_STOPPED, "QM02", 0, ""),
-            (60, 600, What.PARTNER_DOWN, "QM03/TO.PARTNER", 0, ""),
-            (80, 600, What.REFUSE, "QM03", 0, "INQUIRE_CHANNEL_INIT"),
-            (100, 600, What.DOWN, "QM04", 0, ""),
-            (130, 10, What.TRUNCATE, "QM02", 0, "INQUIRE_Q_STATUS"),
-            (145, 10, What.SILENT, "QM01", 0, "INQUIRE_Q_STATUS"),
-            (160, 15, What.DOWN, "QM02", 0, ""),
+            (6, 20, IncidentKind.CONSUMER_GONE, "QM03/PAYMENTS.IN", 0, ""),
+            (20, 600, IncidentKind.SLOW_CONSUMER, "QM01/ORDERS.REQUEST", 0.02, ""),
+            (20, 600, IncidentKind.ARRIVALS, "PRDQ/APPL1.ORDERS", 8, ""),
+            (30, 600, IncidentKind.CONSUMER_GONE, "QM02/PAYMENTS.IN", 0, ""),
+            (40, 600, IncidentKind.NETWORK, "QM01/TO.QM02", 70_000, ""),
+            (50, 600, IncidentKind.ARCHIVE_STOPPED, "QM02", 0, ""),
+            (60, 600, IncidentKind.PARTNER_DOWN, "QM03/TO.PARTNER", 0, ""),
+            (80, 600, IncidentKind.REFUSE, "QM03", 0, "INQUIRE_CHANNEL_INIT"),
+            (100, 600, IncidentKind.DOWN, "QM04", 0, ""),
+            (130, 10, IncidentKind.TRUNCATE, "QM02", 0, "INQUIRE_Q_STATUS"),
+            (145, 10, IncidentKind.SILENT, "QM01", 0, "INQUIRE_Q_STATUS"),
+            (160, 15, IncidentKind.DOWN, "QM02", 0, ""),
         )
     ),
 )
@@ -108,7 +108,7 @@ async def cycles(scenario: Scenario, length_ms: int, every_ms: int, *, connected
     """
     begin = BEGIN
     clock = PlayedClock(begin)
-    members = [_Member(each) for each in connectors(World(scenario, begin, seed=1), clock)]
+    members = [_Member(each) for each in connectors(SimulatedGroup(scenario, begin, seed=1), clock)]
 
     def configured(question: str) -> int:
         return configured_ms(question, every_ms, {}, 0)

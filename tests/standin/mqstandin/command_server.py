@@ -16,9 +16,9 @@ from mqstandin.queues import Queue, Selection
 from mqvitals_agent.pcf.error import PcfError
 from mqvitals_agent.pcf.names import command_name
 from mqvitals_agent.pcf.walk import read_header
-from mqvitals_agent.simulator.answer import RESPONSE_ID_LENGTH, Structures, failure_set
-from mqvitals_agent.simulator.command_server import CommandServer
-from mqvitals_agent.simulator.state import Fault, Group
+from mqvitals_agent.simulator.answer import RESPONSE_ID_LENGTH, ParameterEncoder, failure_set
+from mqvitals_agent.simulator.connector import CommandServer
+from mqvitals_agent.simulator.state import Fault, GroupState
 
 _ANY: Final = Selection()
 _INTEGERS: Final = 0x0F
@@ -53,7 +53,7 @@ class Reader:
         self._new_id = new_id
         self._distributed = DistributedServer(name)
         self._server = CommandServer(name) if platform.number == mq.MQPL_ZOS else self._distributed
-        self._structures = Structures()
+        self._structures = ParameterEncoder()
         self._late: set[asyncio.TimerHandle] = set()
 
     @property
@@ -116,7 +116,7 @@ class Reader:
             return f"a request whose MQMD says encoding {fields.encoding}, which its data are not in"
         return ""
 
-    def _messages(self, data: bytes, group: Group) -> list[bytes]:
+    def _messages(self, data: bytes, group: GroupState) -> list[bytes]:
         number = read_header(data, 0).command
         reason = self.refused.get(command_name(number) or "")
         if reason is None:

@@ -15,10 +15,9 @@ from mqvitals_agent.pcf.encoder import REQUEST_CCSID, encode_message, integer, i
 from mqvitals_agent.pcf.error import PcfError
 from mqvitals_agent.pcf.message import Message, Parameter
 from mqvitals_agent.pcf.walk import read_header
-from mqvitals_agent.simulator.answers.local_time import local_time
-from mqvitals_agent.simulator.answers.pattern import matches
-from mqvitals_agent.simulator.command_server import Answer
-from mqvitals_agent.simulator.state import Group
+from mqvitals_agent.simulator.answers.common import local_time, name_matches
+from mqvitals_agent.simulator.connector import CommandReplies
+from mqvitals_agent.simulator.state import GroupState
 
 CCSID: Final = 1208
 STATISTICS_QUEUE: Final = "SYSTEM.ADMIN.STATISTICS.QUEUE"
@@ -64,7 +63,7 @@ class DistributedServer:
             mq.MQCMD_INQUIRE_CHANNEL_STATUS: self._channel_status,
         }
 
-    def answer(self, request: bytes, group: Group) -> Answer:
+    def answer(self, request: bytes, group: GroupState) -> CommandReplies:
         """The answer to a request put now."""
         number = read_header(request, 0).command
         tell = self._tell.get(number)
@@ -85,11 +84,13 @@ class DistributedServer:
             channel = number == mq.MQCMD_INQUIRE_CHANNEL_STATUS
             return self._failed(number, mq.MQRCCF_CHL_STATUS_NOT_FOUND if channel else mq.MQRC_UNKNOWN_OBJECT_NAME)
         last = len(items)
-        return Answer([_message(number, item, place, last=place == last) for place, item in enumerate(items, 1)], True)
+        return CommandReplies(
+            [_message(number, item, place, last=place == last) for place, item in enumerate(items, 1)], True
+        )
 
-    def _failed(self, command: int, reason: int) -> Answer:
+    def _failed(self, command: int, reason: int) -> CommandReplies:
         first = _message(command, (), 1, last=False, reason=reason)
-        return Answer([first, _message(command, (), 2, last=True, reason=mq.MQRCCF_COMMAND_FAILED)], whole=True)
+        return CommandReplies([first, _message(command, (), 2, last=True, reason=mq.MQRCCF_COMMAND_FAILED)], whole=True)
 
     def _queue_manager(self, _: Message, now: int) -> Iterable[Item]:
         date, time = local_time(now - STARTED_BEFORE_MS, 0)
@@ -197,7 +198,7 @@ class DistributedServer:
 
 def _wanted(there: Mapping[str, int], message: Message, name_id: int) -> Iterable[tuple[str, int]]:
     pattern = message.values.get(name_id)
-    return ((name, value) for name, value in there.items() if isinstance(pattern, str) and matches(name, pattern))
+    return ((name, value) for name, value in there.items() if isinstance(pattern, str) and name_matches(name, pattern))
 
 
 def _message(command: int, item: Item, sequence: int, *, last: bool, reason: int = 0) -> bytes:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Protocol
 
-from mqvitals_agent.simulator.state import Fault, Group
+from mqvitals_agent.simulator.state import Fault, GroupState
 
 
 class Moving(Protocol):
     """A world that is moved to a moment by being asked for it."""
 
-    def advance(self, now: int) -> Group:
+    def advance(self, now: int) -> GroupState:
         """The group as of ``now``, ms since 1970 UTC."""
         ...
 
@@ -32,7 +32,7 @@ class OrderedWorld:
         fault = self.ordered(queue_manager)
         fault.refuse = fault.silent = fault.truncate = frozenset()
 
-    def advance(self, now: int) -> Group:
+    def advance(self, now: int) -> GroupState:
         """The group as of ``now``, its world's troubles and the ordered ones together."""
         group = self._world.advance(now)
         faults = dict(group.faults)

@@ -23,7 +23,7 @@ from mqstandin.orders import Orders
 from mqstandin.platform import UNIX, ZOS, Platform
 from mqstandin.queue_manager import AHEAD, QueueManager
 from mqstandin.session import ClientSession
-from mqvitals_agent.simulator.model import World
+from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import load_scenario
 
 _HOST: Final = "127.0.0.1"
@@ -192,7 +192,9 @@ def _listeners(
     distributed: tuple[str, ...] = (),
 ) -> Listeners:
     now = clock()
-    moving = OrderedWorld(world or World(load_scenario(scenario), now, seed=seed, queues=queues, channels=channels))
+    moving = OrderedWorld(
+        world or SimulatedGroup(load_scenario(scenario), now, seed=seed, queues=queues, channels=channels)
+    )
     group = moving.advance(now)
     kinds = [(name, group.name, platform) for name in (only or sorted(group.members))]
     kinds += [(name, "", UNIX) for name in distributed]

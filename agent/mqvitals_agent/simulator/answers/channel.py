@@ -1,4 +1,4 @@
-"""INQUIRE_CHANNEL_STATUS and INQUIRE_CHANNEL. Each type of channel has parameters that others have not."""
+"""INQUIRE_CHANNEL_STATUS and INQUIRE_CHANNEL. Each channel type has parameters of its own."""
 
 from __future__ import annotations
 
@@ -8,12 +8,71 @@ from typing import Final
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, integers, string
 from mqvitals_agent.pcf.message import Parameter
-from mqvitals_agent.simulator.answers.asked import Asked, Item, RefusedError
-from mqvitals_agent.simulator.answers.channel_names import SENDING, STATUSES, SUBSTATES, TYPES
-from mqvitals_agent.simulator.answers.level import DEFINED, MOST, averages, in_effect
-from mqvitals_agent.simulator.answers.local_time import local_time
-from mqvitals_agent.simulator.answers.pattern import matches
-from mqvitals_agent.simulator.state import Channel, ChannelInstance, Group, Member
+from mqvitals_agent.simulator.answers.common import (
+    MAX_STATUS_NUMBER,
+    MONITORING_LEVELS,
+    CommandRefusedError,
+    CommandRequest,
+    ReplyItem,
+    level_in_force,
+    local_time,
+    name_matches,
+    reported_averages,
+)
+from mqvitals_agent.simulator.state import ChannelInstance, ChannelState, GroupState, MemberState
+
+CHANNEL_TYPES: Final = {
+    "SENDER": mq.MQCHT_SENDER,
+    "SERVER": mq.MQCHT_SERVER,
+    "RECEIVER": mq.MQCHT_RECEIVER,
+    "REQUESTER": mq.MQCHT_REQUESTER,
+    "SVRCONN": mq.MQCHT_SVRCONN,
+    "CLUSRCVR": mq.MQCHT_CLUSRCVR,
+    "CLUSSDR": mq.MQCHT_CLUSSDR,
+}
+"""Types of channels by their MQSC names."""
+CHANNEL_STATUSES: Final = {
+    "INACTIVE": mq.MQCHS_INACTIVE,
+    "BINDING": mq.MQCHS_BINDING,
+    "STARTING": mq.MQCHS_STARTING,
+    "RUNNING": mq.MQCHS_RUNNING,
+    "STOPPING": mq.MQCHS_STOPPING,
+    "RETRYING": mq.MQCHS_RETRYING,
+    "STOPPED": mq.MQCHS_STOPPED,
+    "REQUESTING": mq.MQCHS_REQUESTING,
+    "PAUSED": mq.MQCHS_PAUSED,
+    "DISCONNECTED": mq.MQCHS_DISCONNECTED,
+    "INITIALIZING": mq.MQCHS_INITIALIZING,
+    "SWITCHING": mq.MQCHS_SWITCHING,
+}
+"""States of channels by their names."""
+SUBSTATES: Final = {
+    "ENDBATCH": mq.MQCHSSTATE_END_OF_BATCH,
+    "SEND": mq.MQCHSSTATE_SENDING,
+    "SENDING": mq.MQCHSSTATE_SENDING,
+    "RECEIVE": mq.MQCHSSTATE_RECEIVING,
+    "RECEIVING": mq.MQCHSSTATE_RECEIVING,
+    "SERIALIZE": mq.MQCHSSTATE_SERIALIZING,
+    "RESYNCH": mq.MQCHSSTATE_RESYNCHING,
+    "HEARTBEAT": mq.MQCHSSTATE_HEARTBEATING,
+    "SCYEXIT": mq.MQCHSSTATE_IN_SCYEXIT,
+    "RCVEXIT": mq.MQCHSSTATE_IN_RCVEXIT,
+    "SENDEXIT": mq.MQCHSSTATE_IN_SENDEXIT,
+    "MSGEXIT": mq.MQCHSSTATE_IN_MSGEXIT,
+    "MREXIT": mq.MQCHSSTATE_IN_MREXIT,
+    "CHADEXIT": mq.MQCHSSTATE_IN_CHADEXIT,
+    "NETCONNECT": mq.MQCHSSTATE_NET_CONNECTING,
+    "SSLHANDSHK": mq.MQCHSSTATE_SSL_HANDSHAKING,
+    "NAMESERVER": mq.MQCHSSTATE_NAME_SERVER,
+    "MQPUT": mq.MQCHSSTATE_IN_MQPUT,
+    "MQGET": mq.MQCHSSTATE_IN_MQGET,
+    "MQICALL": mq.MQCHSSTATE_IN_MQI_CALL,
+    "COMPRESS": mq.MQCHSSTATE_COMPRESSING,
+}
+"""Substates by their MQSC names; any other is told as OTHER."""
+SENDING: Final = frozenset({"SENDER", "SERVER", "CLUSSDR"})
+"""Types that send from a transmission queue."""
+
 
 _INSTANCE_TYPES: Final = frozenset({mq.MQOT_CURRENT_CHANNEL, mq.MQOT_SAVED_CHANNEL, mq.MQOT_SHORT_CHANNEL})
 _RUN_DISPOSITIONS: Final = frozenset(
@@ -21,7 +80,7 @@ _RUN_DISPOSITIONS: Final = frozenset(
 )
 _PRIVATE_TOO: Final = frozenset({mq.MQCHLD_ALL, mq.MQCHLD_DEFAULT, mq.MQCHLD_PRIVATE})
 _OWN: Final = frozenset({mq.MQQSGD_ALL, mq.MQQSGD_LIVE, mq.MQQSGD_Q_MGR, mq.MQQSGD_PRIVATE})
-_WRAP: Final = MOST + 1
+_WRAP: Final = MAX_STATUS_NUMBER + 1
 _MOST_COUNTED: Final = 999
 """Messages on the transmission queue are counted up to here."""
 
@@ -90,7 +149,7 @@ STATUS_ALWAYS: Final = frozenset(
 """Status that is told whatever attributes are asked for."""
 
 
-def status(asked: Asked, _group: Group, member: Member) -> Iterator[Item]:
+def channel_status(asked: CommandRequest, _group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
     """One item a current instance. Simulated channels are private, so nothing is found of shared ones.
 
     Raises RefusedError: 3217 while the channel initiator is down.
@@ -98,7 +157,7 @@ def status(asked: Asked, _group: Group, member: Member) -> Iterator[Item]:
     kind = asked.choice(mq.MQIACH_CHANNEL_INSTANCE_TYPE, mq.MQOT_CURRENT_CHANNEL, _INSTANCE_TYPES)
     disposition = asked.choice(mq.MQIACH_CHANNEL_DISP, mq.MQCHLD_ALL, _RUN_DISPOSITIONS)
     if not member.chinit_running:
-        raise RefusedError(mq.MQRCCF_NO_CHANNEL_INITIATOR)
+        raise CommandRefusedError(mq.MQRCCF_NO_CHANNEL_INITIATOR)
     # Saved status is that of channels that ended, and short status that of shared ones: neither is simulated.
     if kind != mq.MQOT_CURRENT_CHANNEL or disposition not in _PRIVATE_TOO:
         return
@@ -106,26 +165,26 @@ def status(asked: Asked, _group: Group, member: Member) -> Iterator[Item]:
     partner = asked.text(mq.MQCACH_CONNECTION_NAME, "*")
     queue = asked.text(mq.MQCACH_XMIT_Q_NAME, "*")
     for channel in sorted(member.channels.values(), key=lambda channel: channel.name):
-        if matches(channel.name, pattern):
+        if name_matches(channel.name, pattern):
             for instance in channel.instances:
-                if matches(instance.connection_name, partner) and matches(instance.transmission_queue, queue):
+                if name_matches(instance.connection_name, partner) and name_matches(instance.transmission_queue, queue):
                     yield _status(channel, instance, member)
 
 
-def definitions(asked: Asked, _group: Group, member: Member) -> Iterator[Item]:
+def channel_definitions(asked: CommandRequest, _group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
     """One item a channel. Raises RefusedError: 3034 for a type that does not exist."""
     kind = asked.number(mq.MQIACH_CHANNEL_TYPE, mq.MQCHT_ALL)
-    if kind not in (mq.MQCHT_ALL, mq.MQCHT_CLNTCONN, *TYPES.values()):
-        raise RefusedError(mq.MQRCCF_CHANNEL_TYPE_ERROR)
+    if kind not in (mq.MQCHT_ALL, mq.MQCHT_CLNTCONN, *CHANNEL_TYPES.values()):
+        raise CommandRefusedError(mq.MQRCCF_CHANNEL_TYPE_ERROR)
     if asked.number(mq.MQIA_QSG_DISP, mq.MQQSGD_LIVE) not in _OWN:
         return
     pattern = asked.text(mq.MQCACH_CHANNEL_NAME)
     for channel in sorted(member.channels.values(), key=lambda channel: channel.name):
-        if matches(channel.name, pattern) and kind in (mq.MQCHT_ALL, TYPES[channel.kind]):
+        if name_matches(channel.name, pattern) and kind in (mq.MQCHT_ALL, CHANNEL_TYPES[channel.kind]):
             yield _definition(channel, member)
 
 
-def _status(channel: Channel, instance: ChannelInstance, member: Member) -> Item:
+def _status(channel: ChannelState, instance: ChannelInstance, member: MemberState) -> ReplyItem:
     sends = channel.kind in SENDING
     client = channel.kind == "SVRCONN"
     start_date, start_time = local_time(instance.started, member.zone_ms)
@@ -134,14 +193,14 @@ def _status(channel: Channel, instance: ChannelInstance, member: Member) -> Item
         string(mq.MQCACH_CHANNEL_NAME, channel.name),
         integer(mq.MQIACH_CHANNEL_DISP, mq.MQCHLD_PRIVATE),
         integer(mq.MQIACH_CHANNEL_INSTANCE_TYPE, mq.MQOT_CURRENT_CHANNEL),
-        integer(mq.MQIACH_CHANNEL_TYPE, TYPES[channel.kind]),
+        integer(mq.MQIACH_CHANNEL_TYPE, CHANNEL_TYPES[channel.kind]),
         string(mq.MQCACH_CONNECTION_NAME, instance.connection_name),
     ]
     if sends:
         found.append(string(mq.MQCACH_XMIT_Q_NAME, instance.transmission_queue))
     found += (
         string(mq.MQCA_REMOTE_Q_MGR_NAME, "" if client else instance.partner),
-        integer(mq.MQIACH_CHANNEL_STATUS, STATUSES[instance.status]),
+        integer(mq.MQIACH_CHANNEL_STATUS, CHANNEL_STATUSES[instance.status]),
         integer(mq.MQIACH_CHANNEL_SUBSTATE, SUBSTATES.get(instance.substate, mq.MQCHSSTATE_OTHER)),
         integer(mq.MQIACH_STOP_REQUESTED, int(instance.stop_requested)),
         integer(mq.MQIACH_INDOUBT_STATUS, int(instance.indoubt)),
@@ -191,18 +250,18 @@ def _status(channel: Channel, instance: ChannelInstance, member: Member) -> Item
     return found
 
 
-def _monitoring(channel: Channel, instance: ChannelInstance, *, sends: bool) -> Iterator[Parameter]:
-    level = in_effect(channel.monitoring)
+def _monitoring(channel: ChannelState, instance: ChannelInstance, *, sends: bool) -> Iterator[Parameter]:
+    level = level_in_force(channel.monitoring)
     monitored = level > 0
     waiting = min(instance.waiting, _MOST_COUNTED) if monitored else mq.MQMON_NOT_AVAILABLE
     yield integer(mq.MQIA_MONITORING_CHANNEL, level)
     yield integer(mq.MQIA_STATISTICS_CHANNEL, mq.MQMON_OFF)
     if sends:
-        yield integers(mq.MQIACH_NETWORK_TIME_INDICATOR, averages(instance.network_us, monitored=monitored))
-    yield integers(mq.MQIACH_EXIT_TIME_INDICATOR, averages(instance.exit_us, monitored=monitored))
+        yield integers(mq.MQIACH_NETWORK_TIME_INDICATOR, reported_averages(instance.network_us, monitored=monitored))
+    yield integers(mq.MQIACH_EXIT_TIME_INDICATOR, reported_averages(instance.exit_us, monitored=monitored))
     if sends:
-        yield integers(mq.MQIACH_XMITQ_TIME_INDICATOR, averages(instance.transmission_us, monitored=monitored))
-        yield integers(mq.MQIACH_BATCH_SIZE_INDICATOR, averages(instance.batch_size, monitored=monitored))
+        yield integers(mq.MQIACH_XMITQ_TIME_INDICATOR, reported_averages(instance.transmission_us, monitored=monitored))
+        yield integers(mq.MQIACH_BATCH_SIZE_INDICATOR, reported_averages(instance.batch_size, monitored=monitored))
         yield integer(mq.MQIACH_XMITQ_MSGS_AVAILABLE, waiting)
     yield integers(mq.MQIACH_COMPRESSION_RATE, (-1, -1))
     yield integers(mq.MQIACH_COMPRESSION_TIME, (-1, -1))
@@ -210,13 +269,13 @@ def _monitoring(channel: Channel, instance: ChannelInstance, *, sends: bool) -> 
     yield integers(mq.MQIACH_MSG_COMPRESSION, (mq.MQCOMPRESS_NONE, mq.MQCOMPRESS_NONE))
 
 
-def _definition(channel: Channel, member: Member) -> Item:
+def _definition(channel: ChannelState, member: MemberState) -> ReplyItem:
     sends = channel.kind in SENDING
     client = channel.kind == "SVRCONN"
     day, time = local_time(channel.altered or None, member.zone_ms)
     found: list[Parameter] = [
         string(mq.MQCACH_CHANNEL_NAME, channel.name),
-        integer(mq.MQIACH_CHANNEL_TYPE, TYPES[channel.kind]),
+        integer(mq.MQIACH_CHANNEL_TYPE, CHANNEL_TYPES[channel.kind]),
         integer(mq.MQIA_QSG_DISP, mq.MQQSGD_Q_MGR),
         integer(mq.MQIACH_DEF_CHANNEL_DISP, mq.MQCHLD_PRIVATE),
         string(mq.MQCACH_DESC, channel.description),
@@ -260,22 +319,22 @@ def _definition(channel: Channel, member: Member) -> Item:
         found += (
             integer(mq.MQIACH_SHORT_RETRY, 10),
             integer(mq.MQIACH_SHORT_TIMER, 60),
-            integer(mq.MQIACH_LONG_RETRY, MOST),
+            integer(mq.MQIACH_LONG_RETRY, MAX_STATUS_NUMBER),
             integer(mq.MQIACH_LONG_TIMER, 1200),
         )
     found.append(integer(mq.MQIACH_MAX_MSG_LENGTH, channel.max_message_bytes))
     if client:
         found += (
-            integer(mq.MQIACH_MAX_INSTANCES, MOST),
-            integer(mq.MQIACH_MAX_INSTS_PER_CLIENT, MOST),
+            integer(mq.MQIACH_MAX_INSTANCES, MAX_STATUS_NUMBER),
+            integer(mq.MQIACH_MAX_INSTS_PER_CLIENT, MAX_STATUS_NUMBER),
             integer(mq.MQIACH_SHARING_CONVERSATIONS, 10),
         )
     else:
         found += (
             integer(mq.MQIACH_NPM_SPEED, mq.MQNPMS_FAST),
-            integer(mq.MQIACH_SEQUENCE_NUMBER_WRAP, MOST),
+            integer(mq.MQIACH_SEQUENCE_NUMBER_WRAP, MAX_STATUS_NUMBER),
         )
-    found.append(integer(mq.MQIA_MONITORING_CHANNEL, DEFINED[channel.monitoring]))
+    found.append(integer(mq.MQIA_MONITORING_CHANNEL, MONITORING_LEVELS[channel.monitoring]))
     if not client:
         found += (
             integer(mq.MQIA_STATISTICS_CHANNEL, mq.MQMON_Q_MGR),

@@ -1,4 +1,7 @@
-"""The commands that a simulated queue manager knows: what each takes, who answers it, and what "not found" is called."""
+"""The commands that a simulated queue manager supports: their parameters, who answers them, and how a request is refused.
+
+A malformed request is refused for the reason that z/OS gives.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.simulator.answers import (
-    cf_structure,
-    channel,
-    channel_initiator,
-    connection,
-    log,
-    queue,
-    queue_manager,
-    usage,
-)
-from mqvitals_agent.simulator.answers.asked import Asked, Item
-from mqvitals_agent.simulator.state import Group, Member
+from mqvitals_agent.pcf.encoder import integer
+from mqvitals_agent.pcf.message import Filter, Message, Parameter, Value
+from mqvitals_agent.simulator.answers import channel, handles, queue, queue_manager, storage
+from mqvitals_agent.simulator.answers.common import CommandRefusedError, CommandRequest, ReplyItem
+from mqvitals_agent.simulator.state import GroupState, MemberState
 
 _INT: Final = mq.MQCFT_INTEGER
 _TEXT: Final = mq.MQCFT_STRING
@@ -27,7 +23,7 @@ _BYTES: Final = mq.MQCFT_BYTE_STRING
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class SupportedCommand:
     """``name`` without MQCMD; ``tell`` makes the items of one member; ``takes`` is its parameters and their structure types.
 
     ``needs`` are those that must be there, ``attributes`` the one that lists what is wanted, ``always`` what is told
@@ -38,19 +34,19 @@ class Command:
     """
 
     name: str
-    tell: Callable[[Asked, Group, Member], Iterable[Item]]
+    tell: Callable[[CommandRequest, GroupState, MemberState], Iterable[ReplyItem]]
     takes: Mapping[int, int]
     needs: tuple[int, ...] = ()
     attributes: int = 0
     always: frozenset[int] = frozenset()
     generic: int = 0
     exact: int = 0
-    exists: Callable[[Asked, Group, Member], bool] | None = None
+    exists: Callable[[CommandRequest, GroupState, MemberState], bool] | None = None
     scoped: bool = True
     filtered: bool = False
     sometimes: frozenset[int] = frozenset()
 
-    def missing(self, asked: Asked, group: Group, member: Member) -> int:
+    def missing(self, asked: CommandRequest, group: GroupState, member: MemberState) -> int:
         """The reason when nothing was found."""
         if not self.needs or asked.filters or asked.text(self.needs[-1]).endswith("*"):
             return self.generic
@@ -59,17 +55,17 @@ class Command:
         return self.exact
 
 
-COMMANDS: Final[Mapping[int, Command]] = {
-    mq.MQCMD_INQUIRE_Q_MGR: Command(
+COMMANDS: Final[Mapping[int, SupportedCommand]] = {
+    mq.MQCMD_INQUIRE_Q_MGR: SupportedCommand(
         "INQUIRE_Q_MGR",
-        queue_manager.attributes,
+        queue_manager.queue_manager_attributes,
         {mq.MQIACF_Q_MGR_ATTRS: _LIST},
         attributes=mq.MQIACF_Q_MGR_ATTRS,
         always=frozenset({mq.MQCA_Q_MGR_NAME}),
     ),
-    mq.MQCMD_INQUIRE_Q: Command(
+    mq.MQCMD_INQUIRE_Q: SupportedCommand(
         "INQUIRE_Q",
-        queue.definitions,
+        queue.queue_definitions,
         {
             mq.MQCA_Q_NAME: _TEXT,
             mq.MQIA_Q_TYPE: _INT,
@@ -84,13 +80,13 @@ COMMANDS: Final[Mapping[int, Command]] = {
         always=frozenset({mq.MQCA_Q_NAME, mq.MQIA_Q_TYPE, mq.MQIA_QSG_DISP}),
         generic=mq.MQRCCF_NONE_FOUND,
         exact=mq.MQRC_UNKNOWN_OBJECT_NAME,
-        exists=queue.exists,
+        exists=queue.queue_exists,
         filtered=True,
         sometimes=frozenset({mq.MQCA_STORAGE_CLASS, mq.MQIA_PAGESET_ID, mq.MQCA_CF_STRUC_NAME}),
     ),
-    mq.MQCMD_INQUIRE_Q_STATUS: Command(
+    mq.MQCMD_INQUIRE_Q_STATUS: SupportedCommand(
         "INQUIRE_Q_STATUS",
-        queue.status,
+        queue.queue_status,
         {
             mq.MQCA_Q_NAME: _TEXT,
             mq.MQIACF_Q_STATUS_TYPE: _INT,
@@ -103,12 +99,12 @@ COMMANDS: Final[Mapping[int, Command]] = {
         always=frozenset({mq.MQCA_Q_NAME, mq.MQIACF_Q_STATUS_TYPE}),
         generic=mq.MQRCCF_Q_STATUS_NOT_FOUND,
         exact=mq.MQRC_UNKNOWN_OBJECT_NAME,
-        exists=queue.exists,
+        exists=queue.queue_exists,
         filtered=True,
     ),
-    mq.MQCMD_INQUIRE_CONNECTION: Command(
+    mq.MQCMD_INQUIRE_CONNECTION: SupportedCommand(
         "INQUIRE_CONNECTION",
-        connection.connections,
+        handles.connections,
         {
             mq.MQBACF_CONNECTION_ID: _BYTES,
             mq.MQBACF_GENERIC_CONNECTION_ID: _BYTES,
@@ -121,7 +117,7 @@ COMMANDS: Final[Mapping[int, Command]] = {
         generic=mq.MQRCCF_NONE_FOUND,
         filtered=True,
     ),
-    mq.MQCMD_INQUIRE_STG_CLASS: Command(
+    mq.MQCMD_INQUIRE_STG_CLASS: SupportedCommand(
         "INQUIRE_STG_CLASS",
         queue.storage_classes,
         {
@@ -137,9 +133,9 @@ COMMANDS: Final[Mapping[int, Command]] = {
         exact=mq.MQRCCF_UNKNOWN_OBJECT_NAME,
         filtered=True,
     ),
-    mq.MQCMD_INQUIRE_CHANNEL: Command(
+    mq.MQCMD_INQUIRE_CHANNEL: SupportedCommand(
         "INQUIRE_CHANNEL",
-        channel.definitions,
+        channel.channel_definitions,
         {
             mq.MQCACH_CHANNEL_NAME: _TEXT,
             mq.MQIACH_CHANNEL_TYPE: _INT,
@@ -154,9 +150,9 @@ COMMANDS: Final[Mapping[int, Command]] = {
         filtered=True,
         sometimes=channel.DEFINITION_SOMETIMES,
     ),
-    mq.MQCMD_INQUIRE_CHANNEL_STATUS: Command(
+    mq.MQCMD_INQUIRE_CHANNEL_STATUS: SupportedCommand(
         "INQUIRE_CHANNEL_STATUS",
-        channel.status,
+        channel.channel_status,
         {
             mq.MQCACH_CHANNEL_NAME: _TEXT,
             mq.MQIACH_CHANNEL_INSTANCE_TYPE: _INT,
@@ -173,9 +169,9 @@ COMMANDS: Final[Mapping[int, Command]] = {
         filtered=True,
         sometimes=channel.STATUS_SOMETIMES,
     ),
-    mq.MQCMD_INQUIRE_CF_STRUC: Command(
+    mq.MQCMD_INQUIRE_CF_STRUC: SupportedCommand(
         "INQUIRE_CF_STRUC",
-        cf_structure.definitions,
+        storage.structure_definitions,
         {mq.MQCA_CF_STRUC_NAME: _TEXT, mq.MQIACF_CF_STRUC_ATTRS: _LIST},
         needs=(mq.MQCA_CF_STRUC_NAME,),
         attributes=mq.MQIACF_CF_STRUC_ATTRS,
@@ -185,9 +181,9 @@ COMMANDS: Final[Mapping[int, Command]] = {
         scoped=False,
         filtered=True,
     ),
-    mq.MQCMD_INQUIRE_CF_STRUC_STATUS: Command(
+    mq.MQCMD_INQUIRE_CF_STRUC_STATUS: SupportedCommand(
         "INQUIRE_CF_STRUC_STATUS",
-        cf_structure.status,
+        storage.structure_status,
         {mq.MQCA_CF_STRUC_NAME: _TEXT, mq.MQIACF_CF_STATUS_TYPE: _INT},
         needs=(mq.MQCA_CF_STRUC_NAME,),
         generic=mq.MQRCCF_NONE_FOUND,
@@ -196,9 +192,9 @@ COMMANDS: Final[Mapping[int, Command]] = {
         filtered=True,
         sometimes=frozenset({mq.MQCACF_CF_STRUC_LOG_Q_MGRS}),
     ),
-    mq.MQCMD_INQUIRE_SMDS: Command(
+    mq.MQCMD_INQUIRE_SMDS: SupportedCommand(
         "INQUIRE_SMDS",
-        cf_structure.data_sets,
+        storage.shared_data_sets,
         {mq.MQCACF_CF_SMDS: _TEXT, mq.MQCA_CF_STRUC_NAME: _TEXT, mq.MQIACF_SMDS_ATTRS: _LIST},
         needs=(mq.MQCACF_CF_SMDS, mq.MQCA_CF_STRUC_NAME),
         attributes=mq.MQIACF_SMDS_ATTRS,
@@ -207,20 +203,71 @@ COMMANDS: Final[Mapping[int, Command]] = {
         exact=mq.MQRCCF_UNKNOWN_OBJECT_NAME,
         scoped=False,
     ),
-    mq.MQCMD_INQUIRE_USAGE: Command(
+    mq.MQCMD_INQUIRE_USAGE: SupportedCommand(
         "INQUIRE_USAGE",
-        usage.usage,
+        storage.usage,
         {mq.MQIACF_USAGE_TYPE: _INT, mq.MQIA_PAGESET_ID: _INT},
     ),
-    mq.MQCMD_INQUIRE_CHANNEL_INIT: Command("INQUIRE_CHANNEL_INIT", channel_initiator.status, {}),
-    mq.MQCMD_INQUIRE_LOG: Command("INQUIRE_LOG", log.status, {}),
-    mq.MQCMD_INQUIRE_ARCHIVE: Command("INQUIRE_ARCHIVE", log.archive, {}),
-    mq.MQCMD_INQUIRE_SYSTEM: Command("INQUIRE_SYSTEM", log.system, {}),
-    mq.MQCMD_INQUIRE_QSG: Command(
+    mq.MQCMD_INQUIRE_CHANNEL_INIT: SupportedCommand("INQUIRE_CHANNEL_INIT", queue_manager.channel_initiator_status, {}),
+    mq.MQCMD_INQUIRE_LOG: SupportedCommand("INQUIRE_LOG", queue_manager.log_status, {}),
+    mq.MQCMD_INQUIRE_ARCHIVE: SupportedCommand("INQUIRE_ARCHIVE", queue_manager.archive_parameters, {}),
+    mq.MQCMD_INQUIRE_SYSTEM: SupportedCommand("INQUIRE_SYSTEM", queue_manager.system_parameters, {}),
+    mq.MQCMD_INQUIRE_QSG: SupportedCommand(
         "INQUIRE_QSG",
-        queue_manager.members,
+        queue_manager.group_members,
         {mq.MQIACF_OBSOLETE_MSGS: _INT},
         scoped=False,
     ),
 }
 """By number. Any other command is answered as z/OS answers one that it does not know (3007)."""
+
+
+_NOT_HERE: Final = {
+    mq.MQCFT_INTEGER: mq.MQRCCF_CFIN_PARM_ID_ERROR,
+    mq.MQCFT_STRING: mq.MQRCCF_CFST_PARM_ID_ERROR,
+    mq.MQCFT_INTEGER_LIST: mq.MQRCCF_CFIL_PARM_ID_ERROR,
+    mq.MQCFT_STRING_LIST: mq.MQRCCF_CFSL_PARM_ID_ERROR,
+    mq.MQCFT_BYTE_STRING: mq.MQRCCF_CFBS_PARM_ID_ERROR,
+    mq.MQCFT_INTEGER_FILTER: mq.MQRCCF_CFIF_PARM_ID_ERROR,
+}
+"""The reason for a parameter that the command does not take, by its structure type."""
+
+
+def parse_request(message: Message) -> tuple[SupportedCommand, CommandRequest]:
+    """The command, and what it asks for. Raises RefusedError for a message that is no such request."""
+    if message.type != mq.MQCFT_COMMAND_XR:
+        raise CommandRefusedError(mq.MQRCCF_CFH_TYPE_ERROR)
+    command = COMMANDS.get(message.command)
+    if command is None:
+        raise CommandRefusedError(mq.MQRCCF_CFH_COMMAND_ERROR, (integer(mq.MQIACF_PARAMETER_ID, 0),))
+    values: dict[int, Value] = {}
+    filters: list[tuple[int, Filter]] = []
+    for parameter in message.parameters:
+        if isinstance(parameter.value, Filter) and command.filtered:
+            filters.append((parameter.id, parameter.value))
+            continue
+        _check(command, parameter, values)
+        values[parameter.id] = parameter.value
+    if len(filters) > 1:
+        raise CommandRefusedError(mq.MQRCCF_TOO_MANY_FILTERS)
+    for number in command.needs:
+        if not values.get(number):
+            raise _about(mq.MQRCCF_PARM_MISSING, number)
+    return command, CommandRequest(message.command, values, tuple(filters))
+
+
+def _check(command: SupportedCommand, parameter: Parameter, before: dict[int, Value]) -> None:
+    if parameter.id == mq.MQCACF_COMMAND_SCOPE and command.scoped:
+        expected: int | None = mq.MQCFT_STRING
+    else:
+        expected = command.takes.get(parameter.id)
+    if expected is None:
+        raise _about(_NOT_HERE.get(parameter.type, mq.MQRCCF_STRUCTURE_TYPE_ERROR), parameter.id)
+    if parameter.type != expected:
+        raise _about(mq.MQRCCF_STRUCTURE_TYPE_ERROR, parameter.id)
+    if parameter.id in before:
+        raise _about(mq.MQRCCF_CFIN_DUPLICATE_PARM, parameter.id)
+
+
+def _about(reason: int, number: int) -> CommandRefusedError:
+    return CommandRefusedError(reason, (integer(mq.MQIACF_PARAMETER_ID, number),))

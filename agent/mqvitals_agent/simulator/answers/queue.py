@@ -11,13 +11,19 @@ from typing import Final
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, integers, string
 from mqvitals_agent.pcf.message import Parameter
-from mqvitals_agent.simulator.answers import handle
-from mqvitals_agent.simulator.answers.asked import Asked, Item
-from mqvitals_agent.simulator.answers.level import DEFINED, MOST, averages, in_effect
-from mqvitals_agent.simulator.answers.local_time import local_time
-from mqvitals_agent.simulator.answers.pattern import matches
-from mqvitals_agent.simulator.holder import open_counts
-from mqvitals_agent.simulator.state import Group, Member, Queue
+from mqvitals_agent.simulator.answers import handles
+from mqvitals_agent.simulator.answers.common import (
+    MAX_STATUS_NUMBER,
+    MONITORING_LEVELS,
+    CommandRequest,
+    ReplyItem,
+    level_in_force,
+    local_time,
+    name_matches,
+    reported_averages,
+)
+from mqvitals_agent.simulator.applications import open_counts
+from mqvitals_agent.simulator.state import GroupState, MemberState, QueueState
 
 _DISPOSITIONS: Final = frozenset(
     {
@@ -36,19 +42,19 @@ _TYPES: Final = frozenset({mq.MQQT_LOCAL, mq.MQQT_MODEL, mq.MQQT_ALIAS, mq.MQQT_
 _LONGEST_MESSAGE: Final = 4_194_304
 
 
-def status(asked: Asked, group: Group, member: Member) -> Iterator[Item]:
+def queue_status(asked: CommandRequest, group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
     """One item a queue, or for type handle one an open handle."""
     part = asked.choice(
         mq.MQIACF_Q_STATUS_TYPE, mq.MQIACF_Q_STATUS, frozenset({mq.MQIACF_Q_STATUS, mq.MQIACF_Q_HANDLE})
     )
     if part == mq.MQIACF_Q_HANDLE:
-        yield from handle.handles(asked, group, member, _selected(asked, group, member))
+        yield from handles.handles(asked, group, member, _selected(asked, group, member))
         return
     for queue, disposition in _selected(asked, group, member):
         yield _status(queue, disposition, open_counts(queue, member), group.now, member.zone_ms)
 
 
-def definitions(asked: Asked, group: Group, member: Member) -> Iterator[Item]:
+def queue_definitions(asked: CommandRequest, group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
     """One item a queue. All simulated queues are local ones, so other types are never found."""
     kind = asked.choice(mq.MQIA_Q_TYPE, mq.MQQT_ALL, _TYPES)
     if kind not in (mq.MQQT_LOCAL, mq.MQQT_ALL):
@@ -60,14 +66,14 @@ def definitions(asked: Asked, group: Group, member: Member) -> Iterator[Item]:
         where = -1 if queue.structure else member.storage_classes.get(queue.storage_class, -1)
         if (
             (page_set >= 0 and where != page_set)
-            or not matches("" if queue.structure else queue.storage_class, storage_class)
-            or not matches(queue.structure, structure)
+            or not name_matches("" if queue.structure else queue.storage_class, storage_class)
+            or not name_matches(queue.structure, structure)
         ):
             continue
         yield _definition(queue, disposition, where, member)
 
 
-def storage_classes(asked: Asked, _group: Group, member: Member) -> Iterator[Item]:
+def storage_classes(asked: CommandRequest, _group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
     """One item a storage class."""
     wanted = asked.text(mq.MQCA_STORAGE_CLASS)
     page_set = asked.number(mq.MQIA_PAGESET_ID, -1)
@@ -75,7 +81,7 @@ def storage_classes(asked: Asked, _group: Group, member: Member) -> Iterator[Ite
     if disposition not in _WITH_PRIVATE:
         return
     for name, number in sorted(member.storage_classes.items()):
-        if matches(name, wanted) and page_set in (-1, number):
+        if name_matches(name, wanted) and page_set in (-1, number):
             yield (
                 string(mq.MQCA_STORAGE_CLASS, name),
                 integer(mq.MQIA_PAGESET_ID, number),
@@ -89,32 +95,34 @@ def storage_classes(asked: Asked, _group: Group, member: Member) -> Iterator[Ite
             )
 
 
-def exists(asked: Asked, group: Group, member: Member) -> bool:
+def queue_exists(asked: CommandRequest, group: GroupState, member: MemberState) -> bool:
     """True when a queue of exactly the asked name is defined."""
     name = asked.text(mq.MQCA_Q_NAME)
     return name in member.queues or name in group.shared_queues
 
 
-def _selected(asked: Asked, group: Group, member: Member) -> Iterator[tuple[Queue, int]]:
+def _selected(asked: CommandRequest, group: GroupState, member: MemberState) -> Iterator[tuple[QueueState, int]]:
     """The wanted queues in the order of their names, each with its disposition."""
     disposition = asked.choice(mq.MQIA_QSG_DISP, mq.MQQSGD_Q_MGR, _DISPOSITIONS)
     pattern = asked.text(mq.MQCA_Q_NAME)
-    found: list[tuple[Queue, int]] = []
+    found: list[tuple[QueueState, int]] = []
     if disposition in _WITH_PRIVATE:
-        found += ((queue, mq.MQQSGD_Q_MGR) for queue in member.queues.values() if matches(queue.name, pattern))
+        found += ((queue, mq.MQQSGD_Q_MGR) for queue in member.queues.values() if name_matches(queue.name, pattern))
     if disposition in _WITH_SHARED:
-        found += ((queue, mq.MQQSGD_SHARED) for queue in group.shared_queues.values() if matches(queue.name, pattern))
+        found += (
+            (queue, mq.MQQSGD_SHARED) for queue in group.shared_queues.values() if name_matches(queue.name, pattern)
+        )
     return iter(sorted(found, key=lambda pair: pair[0].name))
 
 
-def _status(queue: Queue, disposition: int, handles: tuple[int, int], now: int, zone_ms: int) -> Item:
-    level = in_effect(queue.monitoring)
+def _status(queue: QueueState, disposition: int, handles: tuple[int, int], now: int, zone_ms: int) -> ReplyItem:
+    level = level_in_force(queue.monitoring)
     monitored = level > 0
     get_date, get_time = local_time(queue.last_get if monitored else None, zone_ms)
     put_date, put_time = local_time(queue.last_put if monitored else None, zone_ms)
     age = mq.MQMON_NOT_AVAILABLE
     if monitored and queue.oldest_put is not None:
-        age = min(max(0, now - queue.oldest_put) // 1000, MOST)
+        age = min(max(0, now - queue.oldest_put) // 1000, MAX_STATUS_NUMBER)
     return (
         string(mq.MQCA_Q_NAME, queue.name),
         integer(mq.MQIACF_Q_STATUS_TYPE, mq.MQIACF_Q_STATUS),
@@ -127,13 +135,13 @@ def _status(queue: Queue, disposition: int, handles: tuple[int, int], now: int, 
         string(mq.MQCACF_LAST_PUT_DATE, put_date),
         string(mq.MQCACF_LAST_PUT_TIME, put_time),
         integer(mq.MQIACF_OLDEST_MSG_AGE, age),
-        integers(mq.MQIACF_Q_TIME_INDICATOR, averages(queue.times_us, monitored=monitored)),
+        integers(mq.MQIACF_Q_TIME_INDICATOR, reported_averages(queue.times_us, monitored=monitored)),
         integer(mq.MQIA_MONITORING_Q, level),
         integer(mq.MQIA_QSG_DISP, disposition),
     )
 
 
-def _definition(queue: Queue, disposition: int, page_set: int, member: Member) -> Item:
+def _definition(queue: QueueState, disposition: int, page_set: int, member: MemberState) -> ReplyItem:
     day, time = local_time(queue.altered or None, member.zone_ms)
     handles = open_counts(queue, member)
     place: tuple[Parameter, ...]
@@ -161,9 +169,9 @@ def _definition(queue: Queue, disposition: int, page_set: int, member: Member) -
         integer(mq.MQIA_Q_DEPTH_MAX_EVENT, mq.MQEVR_ENABLED),
         integer(mq.MQIA_Q_DEPTH_HIGH_EVENT, mq.MQEVR_ENABLED),
         integer(mq.MQIA_Q_DEPTH_LOW_EVENT, mq.MQEVR_DISABLED),
-        integer(mq.MQIA_Q_SERVICE_INTERVAL, MOST),
+        integer(mq.MQIA_Q_SERVICE_INTERVAL, MAX_STATUS_NUMBER),
         integer(mq.MQIA_Q_SERVICE_INTERVAL_EVENT, 0),
-        integer(mq.MQIA_MONITORING_Q, DEFINED[queue.monitoring]),
+        integer(mq.MQIA_MONITORING_Q, MONITORING_LEVELS[queue.monitoring]),
         integer(mq.MQIA_STATISTICS_Q, mq.MQMON_Q_MGR),
         integer(mq.MQIA_INDEX_TYPE, 0),
         *place,

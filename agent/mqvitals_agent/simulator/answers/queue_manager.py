@@ -1,15 +1,15 @@
-"""INQUIRE_Q_MGR and INQUIRE_QSG."""
+"""INQUIRE_Q_MGR, INQUIRE_QSG, INQUIRE_CHANNEL_INIT, INQUIRE_LOG, INQUIRE_ARCHIVE and INQUIRE_SYSTEM."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.pcf.encoder import integer, string
-from mqvitals_agent.simulator.answers.asked import Asked, Item
-from mqvitals_agent.simulator.answers.level import OF_QUEUE_MANAGER
-from mqvitals_agent.simulator.state import Fault, Group, Member
+from mqvitals_agent.pcf.encoder import integer, integers, string, strings
+from mqvitals_agent.simulator.answers.common import QUEUE_MANAGER_LEVEL, CommandRequest, ReplyItem, local_time
+from mqvitals_agent.simulator.state import Fault, GroupState, LogState, MemberState
 
 DB2: Final = "DBP1"
 CCSID: Final = 500
@@ -31,7 +31,7 @@ _EVENTS: Final = (
 )
 
 
-def tasks(member: Member, kind: str) -> tuple[int, int]:
+def tasks(member: MemberState, kind: str) -> tuple[int, int]:
     """The channel initiator's tasks of a kind: started and configured."""
     usual = _TASKS[kind]
     return member.tasks.get(kind, (usual, usual))
@@ -42,7 +42,7 @@ def version(command_level: int) -> str:
     return f"{command_level // 100:02}{command_level // 10 % 10:02}{command_level % 10:02}00"
 
 
-def attributes(_asked: Asked, group: Group, member: Member) -> Iterator[Item]:
+def queue_manager_attributes(_asked: CommandRequest, group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
     """The one item of the queue manager."""
     yield (
         string(mq.MQCA_Q_MGR_NAME, member.name),
@@ -70,9 +70,9 @@ def attributes(_asked: Asked, group: Group, member: Member) -> Iterator[Item]:
         integer(mq.MQIA_RECEIVE_TIMEOUT_TYPE, 0),
         integer(mq.MQIA_RECEIVE_TIMEOUT_MIN, 0),
         integer(mq.MQIA_EXPIRY_INTERVAL, 60),
-        integer(mq.MQIA_MONITORING_Q, OF_QUEUE_MANAGER),
-        integer(mq.MQIA_MONITORING_CHANNEL, OF_QUEUE_MANAGER),
-        integer(mq.MQIA_MONITORING_AUTO_CLUSSDR, OF_QUEUE_MANAGER),
+        integer(mq.MQIA_MONITORING_Q, QUEUE_MANAGER_LEVEL),
+        integer(mq.MQIA_MONITORING_CHANNEL, QUEUE_MANAGER_LEVEL),
+        integer(mq.MQIA_MONITORING_AUTO_CLUSSDR, QUEUE_MANAGER_LEVEL),
         integer(mq.MQIA_STATISTICS_Q, mq.MQMON_OFF),
         integer(mq.MQIA_STATISTICS_CHANNEL, mq.MQMON_OFF),
         integer(mq.MQIA_STATISTICS_AUTO_CLUSSDR, mq.MQMON_OFF),
@@ -90,15 +90,15 @@ def attributes(_asked: Asked, group: Group, member: Member) -> Iterator[Item]:
     )
 
 
-def active(group: Group, member: Member) -> bool:
+def is_active(group: GroupState, member: MemberState) -> bool:
     """True while the queue manager is up."""
     return not group.faults.get(member.name, Fault()).down
 
 
-def members(_asked: Asked, group: Group, _member: Member) -> Iterator[Item]:
+def group_members(_asked: CommandRequest, group: GroupState, _member: MemberState) -> Iterator[ReplyItem]:
     """One item a member of the group, whether it is active or not."""
     for each in sorted(group.members.values(), key=lambda each: each.number):
-        status = mq.MQQSGS_ACTIVE if active(group, each) else mq.MQQSGS_INACTIVE
+        status = mq.MQQSGS_ACTIVE if is_active(group, each) else mq.MQQSGS_INACTIVE
         yield (
             string(mq.MQCA_QSG_NAME, group.name),
             string(mq.MQCA_Q_MGR_NAME, each.name),
@@ -109,3 +109,176 @@ def members(_asked: Asked, group: Group, _member: Member) -> Iterator[Item]:
             integer(mq.MQIACF_DB2_CONN_STATUS, status),
             string(mq.MQCACF_DB2_NAME, DB2),
         )
+
+
+_NOT_ACTIVE = ("RETRYING", "STOPPED", "INACTIVE")
+
+
+def channel_initiator_status(_asked: CommandRequest, _group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
+    """Tasks, channels by state, and the listener; while it is down nothing is started and nothing listens."""
+    running = member.chinit_running
+    states: Counter[str] = Counter()
+    if running:
+        states.update(instance.status for channel in member.channels.values() for instance in channel.instances)
+    current = sum(states.values()) - states["INACTIVE"]
+    active = sum(count for state, count in states.items() if state not in _NOT_ACTIVE)
+    adapters, dispatchers, ssl = (tasks(member, kind) for kind in ("adapters", "dispatchers", "ssl"))
+    yield (
+        integer(mq.MQIACF_CHINIT_STATUS, mq.MQSVC_STATUS_RUNNING if running else mq.MQSVC_STATUS_STOPPED),
+        integer(mq.MQIACH_ADAPS_STARTED, adapters[0] if running else 0),
+        integer(mq.MQIACH_ADAPS_MAX, adapters[1]),
+        integer(mq.MQIACH_DISPS_STARTED, dispatchers[0] if running else 0),
+        integer(mq.MQIACH_DISPS_MAX, dispatchers[1]),
+        integer(mq.MQIACH_SSLTASKS_STARTED, ssl[0] if running else 0),
+        integer(mq.MQIACH_SSLTASKS_MAX, ssl[1]),
+        integer(mq.MQIACH_CURRENT_CHL, current),
+        integer(mq.MQIACH_CURRENT_CHL_MAX, member.max_channels),
+        integer(mq.MQIACH_CURRENT_CHL_TCP, current),
+        integer(mq.MQIACH_CURRENT_CHL_LU62, 0),
+        integer(mq.MQIACH_ACTIVE_CHL, active),
+        integer(mq.MQIACH_ACTIVE_CHL_MAX, member.max_active_channels),
+        integer(mq.MQIACH_ACTIVE_CHL_STARTED, active - states["PAUSED"]),
+        integer(mq.MQIACH_ACTIVE_CHL_PAUSED, states["PAUSED"]),
+        integer(mq.MQIACH_ACTIVE_CHL_RETRY, states["RETRYING"]),
+        integer(mq.MQIACH_ACTIVE_CHL_STOPPED, states["STOPPED"]),
+        string(mq.MQCACH_TCP_NAME, "TCPIP"),
+    )
+    if running:
+        yield (
+            integer(mq.MQIACH_INBOUND_DISP, mq.MQINBD_Q_MGR),
+            integer(mq.MQIACH_LISTENER_STATUS, mq.MQSVC_STATUS_RUNNING),
+            integer(mq.MQIACH_XMIT_PROTOCOL_TYPE, mq.MQXPT_TCP),
+            string(mq.MQCACH_IP_ADDRESS, "*"),
+            integer(mq.MQIACH_PORT_NUMBER, 1414),
+        )
+
+
+def rba_text(rba: int) -> str:
+    """A log position as z/OS writes it."""
+    return f"{rba:016X}"
+
+
+def log_data_set(member: MemberState, rba: int, copy: int = 1) -> str:
+    """The active log that holds a position; blank when the position has left the active logs."""
+    log = member.log
+    number = rba // log.log_bytes
+    if not 0 <= log.rba // log.log_bytes - number < log.total_logs:
+        return ""
+    return f"MQPRD.{member.name}.LOGCOPY{copy}.DS{number % log.total_logs + 1:02}"
+
+
+def used_pct(log: LogState) -> int:
+    """How full the current active log is, in percent."""
+    return log.rba % log.log_bytes * 100 // log.log_bytes
+
+
+def log_status(_asked: CommandRequest, _group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
+    """The parameters at start and those changed since, each log copy, and the log's status."""
+    log = member.log
+    dual = mq.MQSYSP_YES if log.copies > 1 else mq.MQSYSP_NO
+    yield (
+        integer(mq.MQIACF_SYSP_TYPE, mq.MQSYSP_TYPE_INITIAL),
+        integer(mq.MQIACF_SYSP_DEALLOC_INTERVAL, 0),
+        integer(mq.MQIACF_SYSP_MAX_ARCHIVE, 500),
+        integer(mq.MQIACF_SYSP_MAX_READ_TAPES, 2),
+        integer(mq.MQIACF_SYSP_MAX_CONC_OFFLOADS, 31),
+        integer(mq.MQIACF_SYSP_IN_BUFFER_SIZE, 60),
+        integer(mq.MQIACF_SYSP_OUT_BUFFER_SIZE, 4000),
+        integer(mq.MQIACF_SYSP_OUT_BUFFER_COUNT, 20),
+        integer(mq.MQIACF_SYSP_ARCHIVE, mq.MQSYSP_YES),
+        integer(mq.MQIACF_SYSP_DUAL_ACTIVE, dual),
+        integer(mq.MQIACF_SYSP_DUAL_ARCHIVE, mq.MQSYSP_YES),
+        integer(mq.MQIACF_SYSP_DUAL_BSDS, mq.MQSYSP_YES),
+        integer(mq.MQIACF_SYSP_ZHYPERWRITE, mq.MQSYSP_NO),
+    )
+    yield (
+        integer(mq.MQIACF_SYSP_TYPE, mq.MQSYSP_TYPE_SET),
+        integer(mq.MQIACF_SYSP_MAX_READ_TAPES, 4),
+    )
+    for copy in range(1, log.copies + 1):
+        yield (
+            integer(mq.MQIACF_SYSP_TYPE, mq.MQSYSP_TYPE_LOG_COPY),
+            integer(mq.MQIACF_SYSP_LOG_COPY, copy),
+            integer(mq.MQIACF_SYSP_LOG_USED, used_pct(log)),
+            string(mq.MQCACF_DATA_SET_NAME, log_data_set(member, log.rba, copy)),
+            integer(mq.MQIACF_DS_ENCRYPTED, mq.MQSYSP_NO),
+        )
+    day, time = local_time(member.started, member.zone_ms)
+    yield (
+        integer(mq.MQIACF_SYSP_TYPE, mq.MQSYSP_TYPE_LOG_STATUS),
+        integer(mq.MQIACF_SYSP_TOTAL_LOGS, log.total_logs),
+        integer(mq.MQIACF_SYSP_FULL_LOGS, log.full_logs),
+        integer(mq.MQIACF_SYSP_LOG_SUSPEND, mq.MQSYSP_YES if log.suspended else mq.MQSYSP_NO),
+        integer(
+            mq.MQIACF_SYSP_OFFLOAD_STATUS,
+            mq.MQSYSP_STATUS_COPYING_LOG if log.archiving else mq.MQSYSP_STATUS_AVAILABLE,
+        ),
+        string(mq.MQCACF_SYSP_LOG_RBA, rba_text(log.rba)),
+        string(mq.MQCACF_SYSP_Q_MGR_RBA, rba_text(log.start_rba)),
+        string(mq.MQCACF_SYSP_Q_MGR_DATE, day),
+        string(mq.MQCACF_SYSP_Q_MGR_TIME, time),
+        integer(mq.MQIACF_LOG_COMPRESSION, mq.MQCOMPRESS_NONE),
+    )
+
+
+def archive_parameters(_asked: CommandRequest, _group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
+    """The archiving parameters. Archive logs are on disk, so no tape units are told."""
+    yield (
+        integer(mq.MQIACF_SYSP_TYPE, mq.MQSYSP_TYPE_INITIAL),
+        integer(mq.MQIACF_SYSP_ALLOC_UNIT, mq.MQSYSP_ALLOC_CYL),
+        integer(mq.MQIACF_SYSP_ALLOC_PRIMARY, 1390),
+        integer(mq.MQIACF_SYSP_ALLOC_SECONDARY, 100),
+        integer(mq.MQIACF_SYSP_ARCHIVE_RETAIN, 30),
+        integer(mq.MQIACF_SYSP_ARCHIVE_WTOR, mq.MQSYSP_NO),
+        integer(mq.MQIACF_SYSP_BLOCK_SIZE, 24_576),
+        integer(mq.MQIACF_SYSP_CATALOG, mq.MQSYSP_YES),
+        integer(mq.MQIACF_SYSP_COMPACT, mq.MQSYSP_NO),
+        integer(mq.MQIACF_SYSP_PROTECT, mq.MQSYSP_NO),
+        integer(mq.MQIACF_SYSP_QUIESCE_INTERVAL, 5),
+        integer(mq.MQIACF_SYSP_TIMESTAMP, mq.MQSYSP_YES),
+        string(mq.MQCACF_SYSP_ARCHIVE_PFX1, f"MQPRD.{member.name}.ARCHLOG1"),
+        string(mq.MQCACF_SYSP_ARCHIVE_PFX2, f"MQPRD.{member.name}.ARCHLOG2"),
+        string(mq.MQCACF_SYSP_ARCHIVE_UNIT1, "SYSDA"),
+        string(mq.MQCACF_SYSP_ARCHIVE_UNIT2, "SYSDA"),
+        integers(mq.MQIACF_SYSP_ROUTING_CODE, (1, 3, 4)),
+    )
+
+
+def system_parameters(_asked: CommandRequest, group: GroupState, _member: MemberState) -> Iterator[ReplyItem]:
+    """The system parameters at start, and those changed since."""
+    yield (
+        integer(mq.MQIACF_SYSP_TYPE, mq.MQSYSP_TYPE_INITIAL),
+        integer(mq.MQIACF_SYSP_CHKPOINT_COUNT, 500_000),
+        integer(mq.MQIACF_SYSP_CLUSTER_CACHE, 1),
+        integer(mq.MQIA_CODED_CHAR_SET_ID, CCSID),
+        string(mq.MQCACF_SYSP_CMD_USER_ID, "CSQOPR"),
+        string(mq.MQCACF_DB2_NAME, DB2),
+        string(mq.MQCACF_DSG_NAME, "DSNPRD"),
+        string(mq.MQCA_QSG_NAME, group.name),
+        integer(mq.MQIACF_SYSP_DB2_TASKS, 4),
+        integer(mq.MQIACF_SYSP_DB2_BLOB_TASKS, 4),
+        strings(mq.MQCACF_EXCL_OPERATOR_MESSAGES, ("X511", "X512")),
+        integer(mq.MQIACF_SYSP_EXIT_INTERVAL, 30),
+        integer(mq.MQIACF_SYSP_EXIT_TASKS, 8),
+        integer(mq.MQIACF_SYSP_MAX_ACE_POOL, 0),
+        integer(mq.MQIACF_MULC_CAPTURE, 1),
+        integer(mq.MQIACF_SYSP_Q_INDEX_DEFER, 1),
+        integer(mq.MQIACF_SYSP_RESLEVEL_AUDIT, mq.MQSYSP_YES),
+        string(mq.MQCACF_SYSP_SERVICE, ""),
+        integer(mq.MQIACF_SYSP_SMF_ACCOUNTING, mq.MQSYSP_NO),
+        integer(mq.MQIACF_SYSP_SMF_STATS, mq.MQSYSP_YES),
+        integer(mq.MQIACF_SYSP_SMF_STAT_TIME_MINS, 30),
+        integer(mq.MQIACF_SYSP_SMF_STAT_TIME_SECS, 0),
+        integer(mq.MQIACF_SYSP_SMF_ACCT_TIME_MINS, -1),
+        integer(mq.MQIACF_SYSP_SMF_ACCT_TIME_SECS, 0),
+        integer(mq.MQIA_PROT_POLICY_CAPABILITY, 0),
+        integers(mq.MQIACF_SYSP_TRACE_CLASS, (1,)),
+        integer(mq.MQIACF_SYSP_TRACE_SIZE, 99),
+        integer(mq.MQIACF_SYSP_WLM_INTERVAL, 30),
+        integer(mq.MQIACF_SYSP_WLM_INT_UNITS, 0),
+        integers(mq.MQIACF_SYSP_ROUTING_CODE, (1,)),
+    )
+    yield (
+        integer(mq.MQIACF_SYSP_TYPE, mq.MQSYSP_TYPE_SET),
+        integer(mq.MQIACF_SYSP_SMF_STAT_TIME_MINS, 15),
+    )

@@ -9,26 +9,24 @@ from typing import Final
 from zlib import crc32
 
 from mqvitals_agent.simulator.answers.queue_manager import tasks
-from mqvitals_agent.simulator.smf.record import (
+from mqvitals_agent.simulator.smf.records import (
     ACCOUNTING,
     MOST_BYTES,
-    STATISTICS,
-    SectionPart,
-    StatisticsInterval,
-    smf_record,
-)
-from mqvitals_agent.simulator.smf.sections import (
     QCCT,
     QCST,
     QCTADP,
     QCTDNS,
     QCTDSP,
     QCTSSL,
+    STATISTICS,
+    SectionPart,
+    StatisticsInterval,
     coarse_tod_stamp,
+    smf_record,
     tod_duration,
     tod_stamp,
 )
-from mqvitals_agent.simulator.state import Channel, ChannelInstance, Member
+from mqvitals_agent.simulator.state import ChannelInstance, ChannelState, MemberState
 
 NEVER: Final = 0x8FFF_FFFF
 """The shortest time when none was measured."""
@@ -78,7 +76,7 @@ class ChannelActivity:
 
 @dataclass(slots=True)
 class _ChannelMark:
-    channel: Channel
+    channel: ChannelState
     instance: ChannelInstance
     totals: tuple[int, ...] = ()
     messages: int = 0
@@ -98,7 +96,7 @@ class _ChannelMark:
 class ChannelMeter:
     """Follows the channels that a queue manager has now, second by second."""
 
-    def __init__(self, member: Member) -> None:
+    def __init__(self, member: MemberState) -> None:
         self._member = member
         ordered = sorted(member.channels.values(), key=lambda each: each.name)
         self._marks = [_ChannelMark(channel, instance) for channel in ordered for instance in channel.instances]
@@ -324,7 +322,7 @@ _CHANNELS_A_MB: Final = 10
 class ChannelInitiatorMeter:
     """Follows a channel initiator from now on, second by second."""
 
-    def __init__(self, member: Member) -> None:
+    def __init__(self, member: MemberState) -> None:
         self._member = member
         self._channels = ChannelMeter(member)
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Final
 from zlib import crc32
 
-from mqvitals_agent.simulator.smf.sections import QIS1, QJST, QPST, tod_duration, tod_stamp
-from mqvitals_agent.simulator.state import Log, Member, PageSet, Pool, Queue
+from mqvitals_agent.simulator.smf.records import QIS1, QJST, QPST, tod_duration, tod_stamp
+from mqvitals_agent.simulator.state import BufferPoolState, LogState, MemberState, PageSetState, QueueState
 from mqvitals_agent.simulator.storage import PAGE_BYTES
 
 
@@ -47,7 +47,7 @@ class QueueTraffic:
             pools,
         )
 
-    def add(self, queue: Queue, puts: int, gets: int) -> None:
+    def add(self, queue: QueueState, puts: int, gets: int) -> None:
         """So many messages of a queue more."""
         self.puts += puts
         self.gets += gets
@@ -57,7 +57,7 @@ class QueueTraffic:
             self.persistent_bytes += puts * queue.message_bytes
 
 
-def private_traffic(member: Member) -> QueueTraffic:
+def private_traffic(member: MemberState) -> QueueTraffic:
     """All that a queue manager's own queues have seen."""
     found = QueueTraffic()
     page_sets, classes = member.page_sets, member.storage_classes
@@ -88,7 +88,7 @@ _FIRST_ONLY: Final = 2
 class LogMeter:
     """Follows a queue manager's log from now on, second by second."""
 
-    def __init__(self, member: Member) -> None:
+    def __init__(self, member: MemberState) -> None:
         self._name = member.name
         self._log = member.log
         self._began_rba = self._rba = member.log.rba
@@ -151,7 +151,7 @@ class LogMeter:
             values |= self._group(group, log)
         return QJST.pack(values)
 
-    def _group(self, group: int, log: Log) -> dict[str, int | str]:
+    def _group(self, group: int, log: LogState) -> dict[str, int | str]:
         copy, kind = divmod(group, 2)
         count, usual = ((self._single, _SINGLE_US), (self._multiple, _MULTIPLE_US))[kind]
         number = log.rba // log.log_bytes % log.total_logs + 1
@@ -206,7 +206,7 @@ class _PageSet:
 class StorageMeter:
     """Follows a queue manager's pools and page sets from now on, second by second."""
 
-    def __init__(self, member: Member) -> None:
+    def __init__(self, member: MemberState) -> None:
         self._member = member
         self._pools = {number: _Pool(pool.free) for number, pool in member.pools.items()}
         self._page_sets = {
@@ -253,7 +253,7 @@ class StorageMeter:
         """A section for each pool; ``traffic``: of the interval."""
         return [self._pool(pool, traffic) for _, pool in sorted(self._member.pools.items())]
 
-    def _pool(self, pool: Pool, traffic: QueueTraffic) -> bytes:
+    def _pool(self, pool: BufferPoolState, traffic: QueueTraffic) -> bytes:
         mark, pages = self._pools[pool.number], traffic.pools[pool.number]
         flags = (_ABOVE if pool.location == "ABOVE" else 0) | (_FIXED if pool.page_class == "FIXED4KB" else 0)
         return QPST.pack(
@@ -282,7 +282,7 @@ class StorageMeter:
         """A section for each page set."""
         return [self._page_set(each) for _, each in sorted(self._member.page_sets.items())]
 
-    def _page_set(self, page_set: PageSet) -> bytes:
+    def _page_set(self, page_set: PageSetState) -> bytes:
         mark = self._page_sets[page_set.number]
         return QIS1.pack(
             {
@@ -309,5 +309,5 @@ class StorageMeter:
         )
 
 
-def _used(page_set: PageSet) -> int:
+def _used(page_set: PageSetState) -> int:
     return page_set.persistent + page_set.nonpersistent

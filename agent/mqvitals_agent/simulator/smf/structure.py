@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from mqvitals_agent.simulator.smf.sections import QESD, QEST, QEST_NAME, SLOT_BYTES, SLOTS, tod_duration
+from mqvitals_agent.simulator.smf.records import QESD, QEST, QEST_NAME, SLOT_BYTES, SLOTS, tod_duration
 from mqvitals_agent.simulator.smf.storage import QueueTraffic
-from mqvitals_agent.simulator.state import Group, Member, Structure
+from mqvitals_agent.simulator.state import GroupState, MemberState, StructureState
 
 _SINGLE_US, _MULTIPLE_US = 8.5, 26.0
 """The time of one request to the coupling facility."""
@@ -34,7 +34,7 @@ class _StructureMark:
 class StructureMeter:
     """Follows the group's structures from now on, second by second, and what one member does with them."""
 
-    def __init__(self, group: Group, member: Member) -> None:
+    def __init__(self, group: GroupState, member: MemberState) -> None:
         self._group = group
         self._member = member
         self._traffic = QueueTraffic()
@@ -103,7 +103,7 @@ class StructureMeter:
             if structure.offload == "SMDS"
         ]
 
-    def _data_set(self, slot: int, structure: Structure) -> bytes:
+    def _data_set(self, slot: int, structure: StructureState) -> bytes:
         mark, total, used = self._marks[structure.name], structure.smds_total_blocks, structure.smds_used_blocks
         saved = min(used, _BUFFERS - 1)
         return QESD.pack(
@@ -134,7 +134,7 @@ class StructureMeter:
             }
         )
 
-    def _ordered(self) -> list[Structure]:
+    def _ordered(self) -> list[StructureState]:
         return sorted(self._group.structures.values(), key=lambda each: (each.kind != "ADMIN", each.name))
 
     def _shared_totals(self) -> dict[str, tuple[int, int]]:

@@ -9,14 +9,24 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from mqvitals_agent.simulator.flow import STEP_MS
-from mqvitals_agent.simulator.model import World
+from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.smf.channel_initiator import ChannelInitiatorMeter
-from mqvitals_agent.simulator.smf.record import STATISTICS, SectionPart, StatisticsInterval, smf_record
-from mqvitals_agent.simulator.smf.sections import Q5ST, QIST, QLST, QMST, QSST, QTST
+from mqvitals_agent.simulator.smf.records import (
+    Q5ST,
+    QIST,
+    QLST,
+    QMST,
+    QSST,
+    QTST,
+    STATISTICS,
+    SectionPart,
+    StatisticsInterval,
+    smf_record,
+)
 from mqvitals_agent.simulator.smf.storage import LogMeter, QueueTraffic, StorageMeter, private_traffic
 from mqvitals_agent.simulator.smf.structure import StructureMeter
-from mqvitals_agent.simulator.state import Group, Member
+from mqvitals_agent.simulator.state import GroupState, MemberState
+from mqvitals_agent.simulator.traffic import STEP_MS
 
 _RECORDS: Final = 8
 """More than a queue manager writes of one interval; the sequence numbers of intervals do not meet."""
@@ -31,7 +41,7 @@ class MemberMeter:
     ``up_since`` says when it was started that is up at a moment (both ms since 1970 UTC): from then on it numbers its records.
     """
 
-    def __init__(self, group: Group, member: Member, up_since: Callable[[int], int]) -> None:
+    def __init__(self, group: GroupState, member: MemberState, up_since: Callable[[int], int]) -> None:
         self._up_since = up_since
         self._group = group
         self._member = member
@@ -130,7 +140,7 @@ class SmfWriter:
     begins when it is up again.
     """
 
-    def __init__(self, world: World, target: Path | BinaryIO, interval_ms: int) -> None:
+    def __init__(self, world: SimulatedGroup, target: Path | BinaryIO, interval_ms: int) -> None:
         """``target``: a folder, which gets a file ``SMF-<end>.dat`` for each interval, or a stream.
 
         Make it before the world has been moved far: what was lived through before, it has not seen. Raises ValueError for an
@@ -151,7 +161,7 @@ class SmfWriter:
         """The statistics interval."""
         return self._interval_ms
 
-    def second(self, group: Group) -> None:
+    def second(self, group: GroupState) -> None:
         """The group has lived one second more."""
         if not self._meters:
             # After a leap: nothing is known of the interval that it ended in.
@@ -170,7 +180,7 @@ class SmfWriter:
         if self._ends(group.now):
             self._end(group)
 
-    def leap(self, group: Group) -> None:
+    def leap(self, group: GroupState) -> None:
         """Rounds have been added: of the intervals in them nothing is told, nor of those half seen."""
         self._ended.clear()
         self._due.clear()
@@ -196,29 +206,29 @@ class SmfWriter:
                 path.unlink(missing_ok=True)
         return written
 
-    def _meter(self, group: Group, name: str) -> MemberMeter:
+    def _meter(self, group: GroupState, name: str) -> MemberMeter:
         return MemberMeter(group, group.members[name], partial(self._world.up_since, name))
 
-    def _begun(self, group: Group) -> dict[str, MemberMeter]:
+    def _begun(self, group: GroupState) -> dict[str, MemberMeter]:
         return {name: self._meter(group, name) for name in group.members}
 
     def _ends(self, now: int) -> bool:
         # The world's seconds need not be those of the clock: the first one at or after the end counts.
         return now % self._interval_ms < STEP_MS
 
-    def _begin(self, group: Group) -> None:
+    def _begin(self, group: GroupState) -> None:
         if self._ends(group.now):
             self._world.settle()
             self._meters = self._begun(group)
 
-    def _stop(self, group: Group, name: str, meter: MemberMeter) -> None:
+    def _stop(self, group: GroupState, name: str, meter: MemberMeter) -> None:
         """A queue manager is down: what it did until then is its last record."""
         self._world.settle()
         if meter.lasts:
             self._ended += meter.records()
         self._meters[name] = self._meter(group, name)
 
-    def _end(self, group: Group) -> None:
+    def _end(self, group: GroupState) -> None:
         self._world.settle()
         for name, meter in self._meters.items():
             if meter.lasts:

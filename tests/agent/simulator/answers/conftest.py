@@ -18,15 +18,15 @@ from mqvitals_agent.poll.probe import Question
 from mqvitals_agent.poll.probes import PROBES
 from mqvitals_agent.simulator.connector import SimulatedConnection, SimulatedConnector
 from mqvitals_agent.simulator.state import (
-    Channel,
+    BufferPoolState,
     ChannelInstance,
-    Group,
-    Log,
-    Member,
-    PageSet,
-    Pool,
-    Queue,
-    Structure,
+    ChannelState,
+    GroupState,
+    LogState,
+    MemberState,
+    PageSetState,
+    QueueState,
+    StructureState,
 )
 from mqvitals_rules.snapshot import Snapshot
 from mqvitals_rules.vocabulary.metric import Reported
@@ -40,11 +40,11 @@ WAIT_MS = 10_000
 class FixedWorld:
     """A world that stands still: only its time goes on, and ``at`` says what happens when it is moved past a moment."""
 
-    def __init__(self, group: Group) -> None:
+    def __init__(self, group: GroupState) -> None:
         self.group = group
-        self.at: list[tuple[int, Callable[[Group], None]]] = []
+        self.at: list[tuple[int, Callable[[GroupState], None]]] = []
 
-    def advance(self, now: int) -> Group:
+    def advance(self, now: int) -> GroupState:
         """The same group with the time of now."""
         for moment, change in list(self.at):
             if now >= moment:
@@ -57,7 +57,7 @@ class FixedWorld:
 class Talk:
     """Asks the simulated queue managers what the probes ask, and collects the answers."""
 
-    def __init__(self, group: Group) -> None:
+    def __init__(self, group: GroupState) -> None:
         self.group = group
         self.clock = VirtualClock(BEGAN)
         self.world = FixedWorld(group)
@@ -140,11 +140,11 @@ class Told:
         return [self.values[name, metric] for metric in metrics]
 
 
-def _queues() -> dict[str, Queue]:
+def _queues() -> dict[str, QueueState]:
     return {
         queue.name: queue
         for queue in (
-            Queue(
+            QueueState(
                 "ORDERS.REQUEST",
                 "Orders [/x] <b>",
                 storage_class="ORDERS",
@@ -162,9 +162,9 @@ def _queues() -> dict[str, Queue]:
                 oldest_put=BEGAN - 123_400,
                 times_us=(4_200, 3_900),
             ),
-            Queue("ORDERS.REPLY", persistent=False, monitoring="QMGR", altered=BEGAN),
-            Queue("PARTNER.XMIT", usage="XMITQ", depth=7, monitoring="HIGH", oldest_put=BEGAN - 1_000),
-            Queue(
+            QueueState("ORDERS.REPLY", persistent=False, monitoring="QMGR", altered=BEGAN),
+            QueueState("PARTNER.XMIT", usage="XMITQ", depth=7, monitoring="HIGH", oldest_put=BEGAN - 1_000),
+            QueueState(
                 "UNWATCHED",
                 monitoring="OFF",
                 depth=5,
@@ -176,7 +176,7 @@ def _queues() -> dict[str, Queue]:
     }
 
 
-def _channels() -> dict[str, Channel]:
+def _channels() -> dict[str, ChannelState]:
     sender = ChannelInstance(
         started=BEGAN - 3 * HOUR,
         connection_name="mq.partner.example(1414)",
@@ -210,7 +210,7 @@ def _channels() -> dict[str, Channel]:
     return {
         channel.name: channel
         for channel in (
-            Channel(
+            ChannelState(
                 "TO.PARTNER",
                 "SENDER",
                 "To the partner",
@@ -222,17 +222,17 @@ def _channels() -> dict[str, Channel]:
                 altered=BEGAN - 5 * HOUR,
                 instances=[sender],
             ),
-            Channel("FROM.PARTNER", "RECEIVER"),
-            Channel("APP.SVRCONN", "SVRCONN", monitoring="OFF", instances=clients),
+            ChannelState("FROM.PARTNER", "RECEIVER"),
+            ChannelState("APP.SVRCONN", "SVRCONN", monitoring="OFF", instances=clients),
         )
     }
 
 
 @pytest.fixture
-def group() -> Group:
+def group() -> GroupState:
     """PRDQ: three members, four structures, a shared queue; QM01 has the interesting things."""
     members = {
-        name: Member(
+        name: MemberState(
             name,
             number,
             zone_ms=ZONES[name],
@@ -241,9 +241,9 @@ def group() -> Group:
             tasks={"adapters": (7, 8), "dispatchers": (5, 5), "ssl": (3, 4), "dns": (1, 1)},
             max_channels=400,
             max_active_channels=300,
-            log=Log(full_logs=2, rba=0x1A0ABCDEF0, archiving=True, suspended=True),
-            pools={0: Pool(0, 5000, 4158), 3: Pool(3, 20_000, 2_999, "BELOW", "4KB", 1)},
-            page_sets={0: PageSet(0, 0, 20_160, 1_612), 4: PageSet(4, 3, 40_000, 10_000, 2_000, 2, "SYSTEM")},
+            log=LogState(full_logs=2, rba=0x1A0ABCDEF0, archiving=True, suspended=True),
+            pools={0: BufferPoolState(0, 5000, 4158), 3: BufferPoolState(3, 20_000, 2_999, "BELOW", "4KB", 1)},
+            page_sets={0: PageSetState(0, 0, 20_160, 1_612), 4: PageSetState(4, 3, 40_000, 10_000, 2_000, 2, "SYSTEM")},
             storage_classes={"DEFAULT": 0, "ORDERS": 4},
             shared_handles={"APPL1.ORDERS": (number, 10 * number)},
         )
@@ -254,8 +254,10 @@ def group() -> Group:
     structures = {
         structure.name: structure
         for structure in (
-            Structure("CSQ_ADMIN", "ADMIN", size_max_kb=20_480, size_used_kb=820, entries_max=9_362, entries_used=58),
-            Structure(
+            StructureState(
+                "CSQ_ADMIN", "ADMIN", size_max_kb=20_480, size_used_kb=820, entries_max=9_362, entries_used=58
+            ),
+            StructureState(
                 "APPL1",
                 size_used_kb=262_144,
                 entries_used=62_500,
@@ -266,11 +268,11 @@ def group() -> Group:
                 smds_total_blocks=20_000,
                 smds_used_blocks=420,
             ),
-            Structure("APPL2", status="FAILED"),
-            Structure("NOREC", recover=False, level=4),
+            StructureState("APPL2", status="FAILED"),
+            StructureState("NOREC", recover=False, level=4),
         )
     }
-    shared = Queue(
+    shared = QueueState(
         "APPL1.ORDERS",
         structure="APPL1",
         depth=27,
@@ -280,10 +282,10 @@ def group() -> Group:
         times_us=(3_824, 4_000),
         altered=BEGAN - 100 * HOUR,
     )
-    return Group("PRDQSG", "PRDQ", BEGAN, members, structures, {shared.name: shared})
+    return GroupState("PRDQSG", "PRDQ", BEGAN, members, structures, {shared.name: shared})
 
 
 @pytest.fixture
-def talk(group: Group) -> Talk:
+def talk(group: GroupState) -> Talk:
     """Somebody who talks with that group."""
     return Talk(group)

@@ -23,8 +23,8 @@ from mqvitals_agent.pcf.encoder import (
 )
 from mqvitals_agent.pcf.message import Message, Parameter
 from mqvitals_agent.simulator.answer import CCSID
-from mqvitals_agent.simulator.command_server import CommandServer
-from mqvitals_agent.simulator.state import Group, Member, Queue
+from mqvitals_agent.simulator.connector import CommandServer
+from mqvitals_agent.simulator.state import GroupState, MemberState, QueueState
 
 STATUS, CONN = mq.MQCMD_INQUIRE_Q_STATUS, mq.MQCMD_INQUIRE_CONNECTION
 HANDLES = integer(mq.MQIACF_Q_STATUS_TYPE, mq.MQIACF_Q_HANDLE)
@@ -72,7 +72,7 @@ def reason(talk: Any, command: int, *parameters: Parameter) -> int:
 
 
 @pytest.fixture
-def held(group: Group) -> Group:
+def held(group: GroupState) -> GroupState:
     """The group, with a transmission queue that its channel reads and a unit of work since an hour ago."""
     member = group.members["QM01"]
     xmit = member.queues["PARTNER.XMIT"]
@@ -81,7 +81,7 @@ def held(group: Group) -> Group:
     return group
 
 
-def test_every_parameter_of_a_handle(talk: Any, held: Group) -> None:
+def test_every_parameter_of_a_handle(talk: Any, held: GroupState) -> None:
     """Each item has what z/OS tells, in that order; as many items as the queue has handles."""
     found = items(talk, STATUS, HANDLES, REQUEST)
     queue = held.members["QM01"].queues["ORDERS.REQUEST"]
@@ -103,7 +103,7 @@ def test_open_types(talk: Any, open_type: int, inputs: int, outputs: int) -> Non
     assert len(found) == inputs + outputs
 
 
-def test_a_queue_that_is_not_shareable_is_open_exclusively(talk: Any, held: Group) -> None:
+def test_a_queue_that_is_not_shareable_is_open_exclusively(talk: Any, held: GroupState) -> None:
     """INPUT(EXCL), the open option that goes with it, and NOSHARE in the definition agree."""
     xmit = string(mq.MQCA_Q_NAME, "PARTNER.XMIT")
     reader, writer = items(talk, STATUS, HANDLES, xmit)
@@ -183,7 +183,7 @@ def test_connections_are_found_by_identifier(talk: Any) -> None:
     assert len(all_of_it) == len(found)
 
 
-def test_every_handle_has_its_connection(talk: Any, held: Group) -> None:
+def test_every_handle_has_its_connection(talk: Any, held: GroupState) -> None:
     """A connection tells the same application, address space, user, channel, partner, task and unit of work as its handle."""
     told = [
         mq.MQCACF_APPL_TAG, mq.MQIA_APPL_TYPE, mq.MQCACF_ASID, mq.MQCACH_CHANNEL_NAME, mq.MQCACH_CONNECTION_NAME,
@@ -198,7 +198,7 @@ def test_every_handle_has_its_connection(talk: Any, held: Group) -> None:
         )
 
 
-def test_a_unit_of_work_in_local_time(talk: Any, held: Group) -> None:
+def test_a_unit_of_work_in_local_time(talk: Any, held: GroupState) -> None:
     """One that was held since an hour before 13:00 local time began at 12.00.00; the others have none and blank times."""
     (one,) = items(talk, CONN, EVERY_CONNECTION, string_filter(mq.MQCACF_UOW_START_TIME, mq.MQCFOP_EQUAL, "12.00.00"))
     assert one.get(mq.MQIACF_UOW_STATE) == mq.MQUOWST_ACTIVE
@@ -211,7 +211,7 @@ def test_a_unit_of_work_in_local_time(talk: Any, held: Group) -> None:
         assert item.get(mq.MQBACF_Q_MGR_UOW_ID) == bytes(8)
 
 
-def test_filters_of_connections(talk: Any, held: Group) -> None:
+def test_filters_of_connections(talk: Any, held: GroupState) -> None:
     """Filters on a number, a text and bytes select what an unfiltered answer holds of them."""
     found = items(talk, CONN, EVERY_CONNECTION)
     make: Callable[[int, int, Any], Parameter]
@@ -285,7 +285,7 @@ COUNTS = st.integers(0, 40)
 JOB_NAME = 8
 
 
-def told_by(group: Group, command: int, *parameters: Parameter) -> list[Message]:
+def told_by(group: GroupState, command: int, *parameters: Parameter) -> list[Message]:
     """The items of QM01's own answer."""
     answer = CommandServer("QM01").answer(request(command, parameters), group)
     messages = [Decoder().decode(data, CCSID) for data in answer.messages]
@@ -296,8 +296,10 @@ def told_by(group: Group, command: int, *parameters: Parameter) -> list[Message]
 @given(COUNTS, COUNTS, st.text("AB.Z19", min_size=1, max_size=20), st.booleans(), st.integers(0, 9))
 def test_any_queue_has_the_handles_it_counts(inputs: int, outputs: int, name: str, shareable: bool, seed: int) -> None:
     """Whatever a queue is called and however many have it open, all handles are told, and the messages can be read."""
-    queue = Queue(name, input_handles=inputs, output_handles=outputs, shareable=shareable)
-    group = Group("SITE", "GRP", 1_795_176_000_000, {"QM01": Member("QM01", 1, queues={name: queue})}, seed=seed)
+    queue = QueueState(name, input_handles=inputs, output_handles=outputs, shareable=shareable)
+    group = GroupState(
+        "SITE", "GRP", 1_795_176_000_000, {"QM01": MemberState("QM01", 1, queues={name: queue})}, seed=seed
+    )
     told = told_by(group, STATUS, HANDLES, EVERY)
     assert sum(item.get(mq.MQIACF_OPEN_INPUT_TYPE) != mq.MQQSO_NO for item in told) == inputs
     assert sum(item.get(mq.MQIACF_OPEN_OUTPUT) == mq.MQQSO_YES for item in told) == outputs

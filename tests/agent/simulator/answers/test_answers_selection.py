@@ -20,7 +20,7 @@ from mqvitals_agent.pcf.encoder import (
 )
 from mqvitals_agent.pcf.message import Parameter
 from mqvitals_agent.poll.probe import Question
-from mqvitals_agent.simulator.answers.pattern import is_generic, matches
+from mqvitals_agent.simulator.answers.common import is_generic, name_matches
 from mqvitals_agent.simulator.state import Fault
 
 NAMES = st.text(st.sampled_from("AB.*"), max_size=6)
@@ -37,14 +37,14 @@ def status_of(*parameters: Parameter) -> bytes:
 def test_a_pattern_means_its_beginning_or_itself(name: str, pattern: str) -> None:
     """Only the last asterisk is generic."""
     expected = name.startswith(pattern[:-1]) if is_generic(pattern) else name == pattern
-    assert matches(name, pattern) is expected
+    assert name_matches(name, pattern) is expected
 
 
 @given(NAMES, st.integers(0, 6))
 def test_every_beginning_of_a_name_selects_it(name: str, length: int) -> None:
     """A name is selected by any beginning of itself and an asterisk, and by itself."""
-    assert matches(name, f"{name[:length]}*")
-    assert matches(name, name)
+    assert name_matches(name, f"{name[:length]}*")
+    assert name_matches(name, name)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from mqvitals_agent.simulator.model import World
+from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import Scenario, load_scenario
 from mqvitals_agent.simulator.smf.writer import SmfWriter
 from mqvitals_agent.smf.reader import ReadCounts, records
@@ -19,12 +19,12 @@ BEGIN = 1_763_700_000_123
 MINUTE = 60_000
 
 
-def world(scenario: str | Scenario = "quiet", *, begin: int = BEGIN, **options: int) -> World:
+def world(scenario: str | Scenario = "quiet", *, begin: int = BEGIN, **options: int) -> SimulatedGroup:
     """A world in its first moment."""
-    return World(load_scenario(scenario) if isinstance(scenario, str) else scenario, begin, **options)
+    return SimulatedGroup(load_scenario(scenario) if isinstance(scenario, str) else scenario, begin, **options)
 
 
-def written(here: World, *looks: int, interval_ms: int = MINUTE) -> bytes:
+def written(here: SimulatedGroup, *looks: int, interval_ms: int = MINUTE) -> bytes:
     """What is written until the last look; each so many ms after the group's beginning."""
     stream = io.BytesIO()
     begin = here.group.now

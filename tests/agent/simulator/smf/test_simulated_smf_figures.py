@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from mqvitals_agent.simulator.answers.usage import SMDS_BUFFERS
-from mqvitals_agent.simulator.scenario import Incident, Scenario, What
-from mqvitals_agent.simulator.state import Group, Member
+from mqvitals_agent.simulator.answers.storage import SMDS_BUFFERS
+from mqvitals_agent.simulator.scenario import IncidentKind, Scenario, ScenarioIncident
+from mqvitals_agent.simulator.state import GroupState, MemberState
 
 EPOCH_US = 2_208_988_800_000_000
 _S = 1000
@@ -17,12 +17,12 @@ EVERYTHING = Scenario(
     "everything at once",
     3_600_000,
     (
-        Incident(10 * _S, 100 * _S, What.SLOW_CONSUMER, "QM01/ORDERS.REQUEST", 0.02),
-        Incident(20 * _S, 90 * _S, What.NETWORK, "QM01/TO.QM02", 70_000),
-        Incident(30 * _S, 120 * _S, What.PARTNER_DOWN, "QM01/TO.PARTNER"),
-        Incident(15 * _S, 80 * _S, What.ARRIVALS, "PRDQ/APPL1.ORDERS", 8),
-        Incident(15 * _S, 80 * _S, What.ARRIVALS, "PRDQ/APPL2.DOCUMENTS", 40),
-        Incident(40 * _S, 90 * _S, What.ARCHIVE_STOPPED, "QM01"),
+        ScenarioIncident(10 * _S, 100 * _S, IncidentKind.SLOW_CONSUMER, "QM01/ORDERS.REQUEST", 0.02),
+        ScenarioIncident(20 * _S, 90 * _S, IncidentKind.NETWORK, "QM01/TO.QM02", 70_000),
+        ScenarioIncident(30 * _S, 120 * _S, IncidentKind.PARTNER_DOWN, "QM01/TO.PARTNER"),
+        ScenarioIncident(15 * _S, 80 * _S, IncidentKind.ARRIVALS, "PRDQ/APPL1.ORDERS", 8),
+        ScenarioIncident(15 * _S, 80 * _S, IncidentKind.ARRIVALS, "PRDQ/APPL2.DOCUMENTS", 40),
+        ScenarioIncident(40 * _S, 90 * _S, IncidentKind.ARCHIVE_STOPPED, "QM01"),
     ),
 )
 """Each figure moves in the one or the other of its minutes."""
@@ -31,23 +31,23 @@ EVERYTHING = Scenario(
 class Witness:
     """Remembers how one member and the structures were, after every second."""
 
-    def __init__(self, group: Group, member: str) -> None:
+    def __init__(self, group: GroupState, member: str) -> None:
         self.member = member
-        self.seen: list[Group] = []
+        self.seen: list[GroupState] = []
         self.second(group)
 
-    def second(self, group: Group) -> None:
+    def second(self, group: GroupState) -> None:
         """Remember."""
         members = group.members
         group.members = {self.member: members[self.member]}
         self.seen.append(deepcopy(group))
         group.members = members
 
-    def leap(self, group: Group) -> None:
+    def leap(self, group: GroupState) -> None:
         """None is expected."""
         raise AssertionError(group.now)
 
-    def at(self, second: int) -> Member:
+    def at(self, second: int) -> MemberState:
         """The member as it was."""
         return self.seen[second].members[self.member]
 

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mqsamples.examples import VERY_COSTLY
-from mqvitals_agent.simulator.model import World
+from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.repetition import Repetition
-from mqvitals_agent.simulator.scenario import SCENARIOS, Incident, Scenario, What, load_scenario
+from mqvitals_agent.simulator.scenario import SCENARIOS, IncidentKind, Scenario, ScenarioIncident, load_scenario
 from mqvitals_agent.simulator.smf.channel_initiator import TaskWork, spread
 from mqvitals_agent.simulator.smf.writer import KEPT, SmfWriter
 from mqvitals_agent.smf.reader import ReadCounts, records
@@ -27,13 +27,13 @@ _SHORT = Scenario(
     "short",
     20 * _S,
     (
-        Incident(3 * _S, 9 * _S, What.SLOW_CONSUMER, "QM01/ORDERS.REQUEST", 0.1),
-        Incident(5 * _S, 4 * _S, What.DOWN, "QM04"),
+        ScenarioIncident(3 * _S, 9 * _S, IncidentKind.SLOW_CONSUMER, "QM01/ORDERS.REQUEST", 0.1),
+        ScenarioIncident(5 * _S, 4 * _S, IncidentKind.DOWN, "QM04"),
     ),
 )
 
 
-def written(here: World, looks: list[int], interval_s: int) -> bytes:
+def written(here: SimulatedGroup, looks: list[int], interval_s: int) -> bytes:
     """What is written when somebody looks at these moments."""
     stream = io.BytesIO()
     writer = SmfWriter(here, stream, interval_s * _S)
@@ -51,7 +51,7 @@ def written(here: World, looks: list[int], interval_s: int) -> bytes:
 @settings(max_examples=10, deadline=None)
 def test_who_looks_in_between_changes_no_byte(looks: list[int], name: str, interval_s: int, seed: int) -> None:
     """The same scenario, seed and interval give the same records, whether the world is asked often or seldom."""
-    once, often = (World(load_scenario(name), BEGIN, seed=seed, queues=20, channels=8) for _ in range(2))
+    once, often = (SimulatedGroup(load_scenario(name), BEGIN, seed=seed, queues=20, channels=8) for _ in range(2))
     end = BEGIN + 70 * _S
     expected = written(once, [end], interval_s)
     assert written(often, [*(look for look in looks if look < end), end], interval_s) == expected
@@ -62,7 +62,7 @@ def test_who_looks_in_between_changes_no_byte(looks: list[int], name: str, inter
 @settings(max_examples=6, deadline=None)
 def test_watching_changes_nothing_in_the_group(name: str, seed: int) -> None:
     """A group whose records are written lives as one whose are not."""
-    watched, alone = (World(load_scenario(name), BEGIN, seed=seed, queues=5, channels=4) for _ in range(2))
+    watched, alone = (SimulatedGroup(load_scenario(name), BEGIN, seed=seed, queues=5, channels=4) for _ in range(2))
     written(watched, [BEGIN + 50 * _S, BEGIN + 90 * _S], 10)
     assert watched.advance(BEGIN + 90 * _S) == alone.advance(BEGIN + 90 * _S)
 
@@ -70,7 +70,7 @@ def test_watching_changes_nothing_in_the_group(name: str, seed: int) -> None:
 @pytest.mark.parametrize("interval_s", [10, 60])
 def test_counters_of_intervals_add_up(smf: SimpleNamespace, interval_s: int) -> None:
     """What the intervals say was put, sent, written and logged is what the totals grew by, in whatever pieces it is told."""
-    here = World(load_scenario("buffer-pool-thrash"), BEGIN, queues=30, channels=12)
+    here = SimulatedGroup(load_scenario("buffer-pool-thrash"), BEGIN, queues=30, channels=12)
     first = totals(here)
     end = (BEGIN // 60_000 + 4) * 60_000 + 123
     found = smf.read(written(here, [*range(BEGIN, end, 60_000), end], interval_s))
@@ -95,7 +95,7 @@ def test_pieces_add_up_to_the_whole(smf: SimpleNamespace, section: str) -> None:
     }[section]
 
     def summed(interval_s: int) -> list[int]:
-        here = World(load_scenario("buffer-pool-thrash"), smf.BEGIN)
+        here = SimulatedGroup(load_scenario("buffer-pool-thrash"), smf.BEGIN)
         found = smf.fields(
             smf.read(written(here, [smf.BEGIN + 60 * _S, smf.BEGIN + 120 * _S, smf.BEGIN + 180 * _S], interval_s)),
             section,
@@ -105,7 +105,7 @@ def test_pieces_add_up_to_the_whole(smf: SimpleNamespace, section: str) -> None:
     assert summed(10) == summed(60)
 
 
-def totals(here: World) -> list[int]:
+def totals(here: SimulatedGroup) -> list[int]:
     """Of QM01 as it is: messages got from its own queues, control intervals of the log, messages and bytes of its channels."""
     member = here.group.members["QM01"]
     instances = [each for channel in member.channels.values() for each in channel.instances]
@@ -119,7 +119,7 @@ def totals(here: World) -> list[int]:
 
 def test_intervals_follow_one_another(smf: SimpleNamespace) -> None:
     """The first is what is left of the interval in which the group begins; each ends where the next begins."""
-    here = World(load_scenario("quiet"), BEGIN)
+    here = SimulatedGroup(load_scenario("quiet"), BEGIN)
     found = [
         each for each in smf.read(written(here, [BEGIN + 200 * _S], 60)) if (each.ssid, each.subtype) == ("QM02", 1)
     ]
@@ -130,8 +130,8 @@ def test_intervals_follow_one_another(smf: SimpleNamespace) -> None:
 
 def test_a_queue_manager_that_is_down_writes_nothing(smf: SimpleNamespace) -> None:
     """Its interval ends when it goes down, the next begins when it is back; all that it did is in the one or the other."""
-    incident = Incident(70 * _S, 45 * _S, What.DOWN, "QM04")
-    here = World(Scenario("down", 3_600_000, (incident,)), smf.BEGIN)
+    incident = ScenarioIncident(70 * _S, 45 * _S, IncidentKind.DOWN, "QM04")
+    here = SimulatedGroup(Scenario("down", 3_600_000, (incident,)), smf.BEGIN)
     before = {name: queue.put_total for name, queue in here.group.members["QM04"].queues.items()}
     found = smf.read(written(here, [smf.BEGIN + 180 * _S], 60))
     mine = [each for each in found if (each.ssid, each.subtype) == ("QM04", 2)]
@@ -154,9 +154,9 @@ def test_a_restart_goes_on_with_the_same_records(later_s: int, interval_s: int, 
     end, step = now + more_s * _S, interval_s * _S
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Repetition, "whole_rounds", lambda *_: 0)
-        lived = World(_SHORT, BEGIN, queues=10, channels=4)
+        lived = SimulatedGroup(_SHORT, BEGIN, queues=10, channels=4)
         expected = written(lived, [*range(BEGIN, end, step), end], interval_s)
-    anew = World(_SHORT, BEGIN, queues=10, channels=4)
+    anew = SimulatedGroup(_SHORT, BEGIN, queues=10, channels=4)
     found = written(anew, [*range(now, end, step), end], interval_s)
     assert expected.endswith(found)
     assert len(ends(found)) >= min(len(ends(expected)), KEPT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from types import SimpleNamespace
 
-from mqvitals_agent.simulator.scenario import Incident, Scenario, What
+from mqvitals_agent.simulator.scenario import IncidentKind, Scenario, ScenarioIncident
 
 _S = 1000
 
@@ -72,8 +72,8 @@ def test_a_busy_morning(smf: SimpleNamespace) -> None:
 def test_full_batches(smf: SimpleNamespace) -> None:
     """A channel that has more to carry than it can fills its batches, but for what is left of each second."""
     incidents = (
-        Incident(0, 60 * _S, What.PARTNER_DOWN, "QM01/TO.QM02"),
-        Incident(0, 300 * _S, What.NETWORK, "QM01/TO.QM02", 70_000),
+        ScenarioIncident(0, 60 * _S, IncidentKind.PARTNER_DOWN, "QM01/TO.QM02"),
+        ScenarioIncident(0, 300 * _S, IncidentKind.NETWORK, "QM01/TO.QM02", 70_000),
     )
     here = smf.world(Scenario("full", 3_600_000, incidents))
     found = smf.fields(smf.read(smf.written(here, 160 * _S, interval_ms=20 * _S)), "QCST")
@@ -94,7 +94,7 @@ def test_a_structure_that_fills(smf: SimpleNamespace) -> None:
 
 def test_logs_that_nobody_archives(smf: SimpleNamespace) -> None:
     """When no log is left to go on in, tasks wait for buffers; nothing is offloaded until archiving goes on."""
-    incident = Incident(0, 400 * _S, What.ARCHIVE_STOPPED, "QM01")
+    incident = ScenarioIncident(0, 400 * _S, IncidentKind.ARCHIVE_STOPPED, "QM01")
     here = smf.world(Scenario("archive", 3_600_000, (incident,)))
     found = smf.fields(smf.read(smf.written(here, 8 * smf.MINUTE)), "QJST")
     waits = [each["wtb"] > 0 for (each,) in found]

@@ -1,6 +1,7 @@
-"""The applications of a simulated queue manager: CICS tasks, IMS regions, batch jobs, clients, and MQ's own address spaces.
+"""The applications of a simulated queue manager, and which of them have a queue open.
 
-Who they are follows from a seed and names alone, so they stay the same while the queue manager lives. Every name is made up.
+CICS tasks, IMS regions, batch jobs, clients, and MQ's own address spaces: all follow from the seed, names and state, so one
+simulated time has one answer. Every name is made up.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from enum import Enum
 from hashlib import blake2b
 from typing import Final
 
-from mqvitals_agent.simulator.state import Channel, ChannelInstance, Member, Queue
+from mqvitals_agent.simulator.state import ChannelInstance, ChannelState, GroupState, MemberState, QueueState
 
 _NOT_ACTIVE: Final = frozenset({"RETRYING", "STOPPED", "INACTIVE"})
 _OWN_QUEUES: Final = "SYSTEM."
@@ -25,7 +26,7 @@ _STEM: Final = 3
 _TASKS_IN_REGION: Final = 4
 
 
-class Kind(Enum):
+class ApplicationKind(Enum):
     """What an application is: APPLTYPE."""
 
     CICS = "CICS"
@@ -36,7 +37,13 @@ class Kind(Enum):
     SYSTEM = "SYSTEM"
 
 
-_KINDS: Final = (Kind.CICS, Kind.CICS, Kind.BATCH, Kind.IMS, Kind.RRS_BATCH)
+_KINDS: Final = (
+    ApplicationKind.CICS,
+    ApplicationKind.CICS,
+    ApplicationKind.BATCH,
+    ApplicationKind.IMS,
+    ApplicationKind.RRS_BATCH,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +54,7 @@ class Application:
     """
 
     name: str
-    kind: Kind
+    kind: ApplicationKind
     user: str
     asid: str
     identifier: bytes
@@ -61,13 +68,13 @@ class Application:
     unconfirmed: int | None = None
 
 
-Running = tuple[Channel, ChannelInstance]
+Running = tuple[ChannelState, ChannelInstance]
 
 
 class Applications:
     """The applications of one member, each asked for by the queue that it has open, and its place among those."""
 
-    def __init__(self, seed: int, member: Member) -> None:
+    def __init__(self, seed: int, member: MemberState) -> None:
         self._seed = seed
         self._member = member
         self._movers: dict[str, list[Running]] = {}
@@ -88,7 +95,7 @@ class Applications:
                 elif channel.kind == "RECEIVER":
                     self._receivers.append((channel, instance))
 
-    def readers(self, queue: Queue, count: int) -> Iterator[Application]:
+    def readers(self, queue: QueueState, count: int) -> Iterator[Application]:
         """Those that get from a queue."""
         movers = self._movers.get(queue.name, ()) if queue.usage == "XMITQ" else ()
         for place, (channel, instance) in enumerate(movers[:count]):
@@ -97,7 +104,7 @@ class Applications:
             queue, "get", count, len(movers), self._clients_of(queue) if _holds_answers(queue) else []
         )
 
-    def writers(self, queue: Queue, count: int) -> Iterator[Application]:
+    def writers(self, queue: QueueState, count: int) -> Iterator[Application]:
         """Those that put to a queue."""
         through: list[Running] = []
         if queue.name.startswith(_FROM_AFAR):
@@ -106,7 +113,9 @@ class Applications:
             through = self._clients_of(queue)
         yield from self._several(queue, "put", count, 0, through)
 
-    def _several(self, queue: Queue, side: str, count: int, done: int, through: list[Running]) -> Iterator[Application]:
+    def _several(
+        self, queue: QueueState, side: str, count: int, done: int, through: list[Running]
+    ) -> Iterator[Application]:
         for place in range(done, count):
             if queue.name.startswith(_OWN_QUEUES):
                 yield self._own(queue, side, place)
@@ -115,7 +124,7 @@ class Applications:
             else:
                 yield self._local(queue, side, place)
 
-    def _clients_of(self, queue: Queue) -> list[Running]:
+    def _clients_of(self, queue: QueueState) -> list[Running]:
         """Instances of a channel that shares a part of its name with the queue; else, for some queues, of any channel."""
         parts = queue.name.split(".")
         own = next((self._clients_by_part[part] for part in parts if part in self._clients_by_part), [])
@@ -123,17 +132,21 @@ class Applications:
             return own
         return [self._clients[self._number(queue.name, "channel") % len(self._clients)]]
 
-    def _own(self, queue: Queue, side: str, place: int) -> Application:
+    def _own(self, queue: QueueState, side: str, place: int) -> Application:
         name = f"{self._member.name}MSTR"
-        return Application(name, Kind.SYSTEM, "MQMSTR", self._asid(name), self._identifier(queue, side, place))
+        return Application(
+            name, ApplicationKind.SYSTEM, "MQMSTR", self._asid(name), self._identifier(queue, side, place)
+        )
 
-    def _through(self, queue: Queue, side: str, place: int, channel: Channel, instance: ChannelInstance) -> Application:
+    def _through(
+        self, queue: QueueState, side: str, place: int, channel: ChannelState, instance: ChannelInstance
+    ) -> Application:
         """The channel initiator for a channel: on z/OS its name is told, and not that of the partner's program."""
         name = f"{self._member.name}CHIN"
         identifier = self._identifier(queue, f"{side} {channel.name} {instance.connection_name}", place)
         return Application(
             name,
-            Kind.CHINIT,
+            ApplicationKind.CHINIT,
             "MQCHIN",
             self._asid(name),
             identifier,
@@ -143,17 +156,17 @@ class Applications:
             unconfirmed=instance.last_message if instance.indoubt or instance.current_messages else None,
         )
 
-    def _local(self, queue: Queue, side: str, place: int) -> Application:
+    def _local(self, queue: QueueState, side: str, place: int) -> Application:
         stem = _stem(queue.name)
         gets = side == "get"
         serves = gets is not _holds_answers(queue)  # what gets requests puts the answers
         kind = _KINDS[self._number(stem, "serves" if serves else "asks", "application") % len(_KINDS)]
         if _BATCH in queue.name.split("."):
-            kind = Kind.BATCH
+            kind = ApplicationKind.BATCH
         number = self._number(self._member.name, queue.name, side, place)
         identifier = self._identifier(queue, side, place)
         match kind:
-            case Kind.CICS:
+            case ApplicationKind.CICS:
                 name = f"CICS{stem[0]}{'A' if serves else 'T'}{place // _TASKS_IN_REGION % 99 + 1:02}"
                 found = Application(
                     name,
@@ -164,7 +177,7 @@ class Applications:
                     transaction=f"{stem}{'G' if gets else 'P'}",
                     task=f"{number % 99_999 + 1:07}",
                 )
-            case Kind.IMS:
+            case ApplicationKind.IMS:
                 name = f"IMS{stem}{'G' if gets else 'P'}{place // _TASKS_IN_REGION % 9 + 1}"
                 psb, region = f"{stem}PSB{'G' if gets else 'P'}", f"{number % 9_999 + 1:04}"
                 found = Application(name, kind, "IMSUSER", self._asid(name), identifier, psb=psb, region=region)
@@ -175,7 +188,7 @@ class Applications:
                 found = Application(name, kind, f"{stem}USER", asid, identifier)
         return found
 
-    def _identifier(self, queue: Queue, side: str, place: int) -> bytes:
+    def _identifier(self, queue: QueueState, side: str, place: int) -> bytes:
         parts = (self._member.name, queue.name, side, place)
         return self._number(*parts, "connection").to_bytes(8, "big")
 
@@ -188,7 +201,7 @@ class Applications:
         return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
 
 
-def _holds_answers(queue: Queue) -> bool:
+def _holds_answers(queue: QueueState) -> bool:
     return queue.name.rpartition(".")[2].startswith(_ANSWERS)
 
 
@@ -196,3 +209,93 @@ def _stem(name: str) -> str:
     """Three letters that remind of a queue's name: of its first part that has letters only."""
     part = next((part for part in name.split(".") if part.isalpha() and len(part) >= _STEM), "APPL")
     return part[:_STEM].upper()
+
+
+_STUCK_MS: Final = 120_000
+"""Whoever has not got a message from a queue that holds some for so long holds on to the one before."""
+_LIVELY_MS: Final = 2_000
+"""Where a message moved within this time, there are units of work under way."""
+_ONE_OF: Final = 3
+"""So many applications of a lively queue share one unit of work that is seen under way."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueHolder:
+    """A handle and its connection. It either gets or puts; ``active`` while a call is in progress.
+
+    ``unit_began`` is when the connection's unit of work began (ms since 1970 UTC), None without one.
+    """
+
+    queue: str
+    application: Application
+    gets: bool
+    exclusive: bool = False
+    active: bool = False
+    unit_began: int | None = None
+
+    @property
+    def puts(self) -> bool:
+        """True for a handle that puts."""
+        return not self.gets
+
+
+def open_counts(queue: QueueState, member: MemberState) -> tuple[int, int]:
+    """The handles for input and for output that one member has of a queue: IPPROCS and OPPROCS."""
+    if queue.structure:
+        return member.shared_handles.get(queue.name, (0, 0))
+    return queue.input_handles, queue.output_handles
+
+
+def holders(
+    group: GroupState, member: MemberState, queue: QueueState, applications: Applications | None = None
+) -> tuple[QueueHolder, ...]:
+    """The holders of a queue at one member, those that get first. ``applications`` are the member's, if at hand."""
+    who = applications or Applications(group.seed, member)
+    inputs, outputs = open_counts(queue, member)
+    held = _held(group, member, queue)
+    found: list[QueueHolder] = []
+    for place, application in enumerate(who.readers(queue, inputs)):
+        began = held if place == 0 and held is not None else _under_way(application, queue.last_get, group.now)
+        # One that waits for messages is inside MQGET; one that does not come back to MQ is not.
+        waits = held is None or place > 0
+        found.append(
+            QueueHolder(
+                queue.name, application, gets=True, exclusive=not queue.shareable, active=waits, unit_began=began
+            )
+        )
+    for place, application in enumerate(who.writers(queue, outputs)):
+        began = _under_way(application, queue.last_put, group.now)
+        if place == 0 and queue.uncommitted and held is None:
+            began = queue.last_put
+        found.append(QueueHolder(queue.name, application, gets=False, active=began is not None, unit_began=began))
+    return tuple(found)
+
+
+def all_holders(group: GroupState, member: MemberState) -> Iterator[QueueHolder]:
+    """Every handle at one member, queue after queue: these are also its connections."""
+    applications = Applications(group.seed, member)
+    for queue in (*member.queues.values(), *group.shared_queues.values()):
+        yield from holders(group, member, queue, applications)
+
+
+def _held(group: GroupState, member: MemberState, queue: QueueState) -> int | None:
+    """Since when the first that gets has held on to a unit of work; None when it does not. Of a shared queue at one member."""
+    if queue.structure:
+        first = min((name for name, each in group.members.items() if open_counts(queue, each)[0]), default=None)
+        if member.name != first:
+            return None
+    if queue.held_since is not None:
+        return queue.held_since
+    if queue.depth and queue.last_get is not None and group.now - queue.last_get > _STUCK_MS:
+        return queue.last_get
+    return None
+
+
+def _under_way(application: Application, last: int | None, now: int) -> int | None:
+    """When the unit of work began that an application has just now; None when it has none."""
+    if application.unconfirmed is not None:
+        return application.unconfirmed
+    if last is None or now - last > _LIVELY_MS:
+        return None
+    chance = int.from_bytes(application.identifier[:4], "big") + now // 1000 * 7
+    return max(last - chance % 1_500, 0) if chance % _ONE_OF == 0 else None
