@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
 from textual import events
 from textual.app import App
-from textual.command import CommandPalette
+from textual.command import CommandList, CommandPalette, Hit
 
+from mqvitals_tui.palette import NavigationProvider
 from mqvitals_tui.screens.detail_screen import DetailScreen
 from mqvitals_tui.screens.help_screen import HelpScreen
 from mqvitals_tui.screens.main_screen import FilterLine, MainScreen, typeable
@@ -140,6 +142,27 @@ async def test_help_and_palette_keep_keys_to_themselves(lives: Lives, shown: Any
         await pilot.press("q", "3", "slash")
         assert isinstance(app.screen, CommandPalette)
         assert app.is_running
+
+
+async def test_leaving_while_the_palette_searches(
+    lives: Lives, shown: Any, until: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program ends without a fault when a search of the palette is under way: here it goes on once its list is gone."""
+    gone = asyncio.Event()
+
+    async def search(_: NavigationProvider, text: str) -> AsyncIterator[Hit]:
+        await gone.wait()
+        yield Hit(1, text, lambda: None)
+
+    monkeypatch.setattr(NavigationProvider, "discover", lambda self: search(self, ""))
+    monkeypatch.setattr(NavigationProvider, "search", search)
+    monkeypatch.setattr(CommandList, "on_unmount", lambda _: gone.set(), raising=False)
+    app = lives("incident").app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(pilot)
+        await pilot.press("colon")
+        await until(pilot, lambda: isinstance(app.screen, CommandPalette))
+    assert gone.is_set()
 
 
 @pytest.mark.parametrize("key", ["ctrl+c", "q"])

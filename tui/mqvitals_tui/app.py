@@ -79,6 +79,12 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         """Let the feed's thread end."""
         self._feed.stop()
 
+    async def _shutdown(self) -> None:
+        """End the searches of the palette before its widgets go: a search without its list ends as a fault of the program."""
+        for screen in self.screen_stack:
+            self.workers.cancel_node(screen)
+        await super()._shutdown()
+
     # -- what was read -----------------------------------------------------------------------------------------------
 
     def on_frame_screen_wanted(self, message: FrameScreen.Wanted) -> None:

@@ -1,6 +1,6 @@
 """Compare what two commits print and store: commands, JSON, stores of simulated runs, replays and SMF imports.
 
-    python benchmarks/same_output.py BEFORE [AFTER]
+    python tests/same_output.py BEFORE [AFTER]
 
 BEFORE and AFTER are commits; AFTER is by default HEAD. Each is checked out into a temporary git worktree and run with this
 interpreter. Both get the same inputs, made by BEFORE, and the same frozen wall clock, so that equal code gives equal bytes. The
