@@ -225,7 +225,7 @@ def _rows_in_sight(table: VirtualTable) -> list[str]:
 
 def _on_lines(frame: Frame) -> list[tuple[str, str]]:
     """Parts that stand on one line: glyph and word beside the object or rule that they are about."""
-    status, screen = frame.status, frame.want.screen
+    status, screen = frame.status, frame.request.screen
     members = [(str(each.health), each.name) for each in status.queue_managers]
     if screen == "overview":
         structures = [(str(health), name.name) for health, name in worst_and_fullest(status)]

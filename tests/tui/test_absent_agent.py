@@ -28,11 +28,11 @@ async def test_without_a_store_every_place_says_so(
     app = MqvitalsApp(tmp_path / "none.db", judging, lambda: 0)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: "does not exist yet" in screen_text(app))
-        for place in TABS_BY_ID:
-            app.go_to(place)
+        for tab in TABS_BY_ID:
+            app.go_to(tab)
             await until(pilot, lambda: "does not exist yet" in screen_text(app))
-            assert "reading the store" not in screen_text(app), place
-            assert ("there is no store yet" in screen_text(app)) == bool(TABS_BY_ID[place].columns), place
+            assert "reading the store" not in screen_text(app), tab
+            assert ("there is no store yet" in screen_text(app)) == bool(TABS_BY_ID[tab].columns), tab
 
 
 async def test_a_store_that_cannot_be_read(tmp_path: Path, judging: RuleConfig, until: Any, screen_text: Any) -> None:
@@ -67,8 +67,8 @@ async def test_the_end_of_the_agent_that_was_brought_along(lives: Lives, shown: 
         await shown(pilot)
         assert "Does the agent run?" in header(app)
         ended[0] = "The agent has ended; its log ends: no [b]space[/b] \x1b[2J left " + "x " * 400
-        for place in ("overview", "queues"):
-            app.go_to(place)
+        for tab in ("overview", "queues"):
+            app.go_to(tab)
             await shown(pilot)
             await until(pilot, lambda: "The agent has ended; its log ends: no [b]space[/b]" in header(app))
             assert "\x1b" not in header(app)

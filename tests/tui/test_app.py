@@ -151,15 +151,15 @@ async def test_screens(
     assert not any(differing), "\n".join(filter(None, differing))
 
 
-async def test_every_place_has_its_digit(incident: Path, make: Callable[..., MqvitalsApp], screen_text: Text) -> None:
+async def test_every_tab_has_its_digit(incident: Path, make: Callable[..., MqvitalsApp], screen_text: Text) -> None:
     """Each digit leads to its screen, whose title is marked, and no screen writes beyond its width."""
     app = make(incident)
     async with app.run_test(size=(80, 24)) as pilot:
         await begin(pilot)
-        for place in TABS:
-            await visit(pilot, place.key)
-            assert main_screen(app).place is place
-            assert f"›{place.key} {place.short}" in screen_text(app)
+        for tab in TABS:
+            await visit(pilot, tab.key)
+            assert main_screen(app).tab is tab
+            assert f"›{tab.key} {tab.short}" in screen_text(app)
 
 
 async def test_drill_down_and_back(incident: Path, make: Callable[..., MqvitalsApp], screen_text: Text) -> None:
@@ -186,7 +186,7 @@ async def test_drill_down_and_back(incident: Path, make: Callable[..., MqvitalsA
         await pilot.press("f12")
         await until(pilot, lambda: isinstance(app.screen, MainScreen))
         await pilot.press("f3")
-        await until(pilot, lambda: main_screen(app).place.id == "overview")
+        await until(pilot, lambda: main_screen(app).tab.id == "overview")
 
 
 async def test_a_digit_leads_out_of_any_depth(incident: Path, make: Callable[..., MqvitalsApp]) -> None:
@@ -198,7 +198,7 @@ async def test_a_digit_leads_out_of_any_depth(incident: Path, make: Callable[...
             app.open_object(ObjectName("QM01", "buffer_pool", name))
             await opened(pilot, f"QM01/buffer_pool/{name}")
         await visit(pilot, "2")
-        assert main_screen(app).place.id == "channels"
+        assert main_screen(app).tab.id == "channels"
         assert len(app.screen_stack) == 2
 
 
@@ -212,7 +212,7 @@ async def test_filter(incident: Path, make: Callable[..., MqvitalsApp], screen_t
         await pilot.press("slash", *"qm02", "space", *"payments")
         await until(pilot, lambda: 0 < table_of(app).row_count < total)
         assert {item.name.owner for item in table_of(app).items} == {"QM02"}
-        assert main_screen(app).place.id == "queues"
+        assert main_screen(app).tab.id == "queues"
         await pilot.press("enter")
         assert table_of(app).has_focus
         assert f" {table_of(app).row_count} of {total}" in screen_text(app)
@@ -266,14 +266,14 @@ async def test_chart_of_an_object(incident: Path, make: Callable[..., MqvitalsAp
         await until(pilot, lambda: "the last minute, UTC" in screen_text(app))
         await pilot.press("plus", "plus", "plus", "plus")
         await until(pilot, lambda: "the last hour, UTC" in screen_text(app))
-        before = detail_screen(app).want.metric
+        before = detail_screen(app).request.metric
         await pilot.press("m")
-        await until(pilot, lambda: detail_screen(app).frame is not None and detail_screen(app).want.metric != before)
+        await until(pilot, lambda: detail_screen(app).frame is not None and detail_screen(app).request.metric != before)
         detail = detail_screen(app)
         assert detail.frame is not None
         assert detail.frame.detail is not None
-        assert detail.frame.detail.metric == detail.want.metric
-        assert f" {detail.want.metric}" in screen_text(app)
+        assert detail.frame.detail.metric == detail.request.metric
+        assert f" {detail.request.metric}" in screen_text(app)
 
 
 async def test_copy(incident: Path, make: Callable[..., MqvitalsApp]) -> None:
@@ -327,10 +327,10 @@ async def test_help(incident: Path, make: Callable[..., MqvitalsApp], screen_tex
             await until(pilot, lambda: isinstance(app.screen, MainScreen))
 
 
-@pytest.mark.parametrize("place", TABS)
-def test_row_of_places(place: Any) -> None:
+@pytest.mark.parametrize("tab", TABS)
+def test_row_of_tabs(tab: Any) -> None:
     """All places are in the row at 80 columns, and where one is said to be its key stands."""
-    row, where = tab_row(place.id, 80)
+    row, where = tab_row(tab.id, 80)
     assert len(row.text) <= 80
     for begins, ends, name in where:
         expected = next(each for each in TABS if each.id == name)
@@ -344,8 +344,8 @@ async def test_click_on_a_place(incident: Path, make: Callable[..., MqvitalsApp]
     async with app.run_test(size=(80, 24)) as pilot:
         await begin(pilot)
         x = next(begins for begins, _, name in tab_row("overview", 80)[1] if name == "alerts")
-        await pilot.click("#places", offset=(x, 0))
-        await until(pilot, lambda: main_screen(app).place.id == "alerts")
+        await pilot.click("#tabs", offset=(x, 0))
+        await until(pilot, lambda: main_screen(app).tab.id == "alerts")
 
 
 async def test_palette(incident: Path, make: Callable[..., MqvitalsApp]) -> None:
@@ -385,8 +385,8 @@ async def test_empty_store(tmp_path: Path, make: Callable[..., MqvitalsApp], scr
     app = make(store)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: "Nothing was stored yet" in screen_text(app))
-        for place in TABS:
-            await pilot.press(place.key)
+        for tab in TABS:
+            await pilot.press(tab.key)
             await until(pilot, lambda: main_screen(app).frame is not None)
             assert "Nothing was stored yet" in screen_text(app)
         assert "OK" not in screen_text(app)
@@ -447,7 +447,7 @@ async def test_only_the_screen_on_top_wants_anything(
         app.open_object(ObjectName("QM01", "buffer_pool", "3"))
         await opened(pilot, "QM01/buffer_pool/3")
         wanted: list[str] = []
-        monkeypatch.setattr(app._feed, "want", lambda want: wanted.append(want.screen))
+        monkeypatch.setattr(app._feed, "request", lambda request: wanted.append(request.screen))
         moment[0] += 600_000
         await until(pilot, lambda: bool(wanted))
         await pilot.pause(0.1)

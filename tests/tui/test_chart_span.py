@@ -102,6 +102,6 @@ async def test_the_span_grows_until_somebody_chooses(lives: Lives, shown: Any, u
         assert "%; metric" in screen_text(app)
         await pilot.press("minus")
         await until(pilot, lambda: "the last minute, UTC" in screen_text(app))
-        assert detail.want.span_ms == MINUTE
+        assert detail.request.span_ms == MINUTE
         await pilot.press("plus", "plus")
         await until(pilot, lambda: "the last 15 minutes, UTC" in screen_text(app))

@@ -63,14 +63,14 @@ def test_the_feed_frees_what_the_screen_showed_before(lives: Lives, judging: Rul
     """The items of a list outlive the next frame, whoever dropped them; a detail above the list makes none of them old."""
     got: list[Any] = []
     feed = Feed(lives("incident").store, judging, lambda: 0, got.append)
-    feed.want(FrameRequest(LIST, "queue"))
+    feed.request(FrameRequest(LIST, "queue"))
     feed._look()
     first = sizes(feed)
     assert first[0] > 10
-    feed.want(FrameRequest(DETAIL, name=ObjectName("QM01", "buffer_pool", "3")))
+    feed.request(FrameRequest(DETAIL, name=ObjectName("QM01", "buffer_pool", "3")))
     feed._look()
     assert sizes(feed) == first
-    feed.want(FrameRequest(LIST, "queue"))
+    feed.request(FrameRequest(LIST, "queue"))
     feed._look()
     got.clear()
     gc.collect()
@@ -88,18 +88,18 @@ def sizes(feed: Feed) -> tuple[int, int]:
 def test_the_running_feed_lets_go_before_it_looks_again(lives: Lives, judging: RuleConfig) -> None:
     """While it runs, nothing old is kept for longer than until the next look; what is shown stays."""
     kept: list[tuple[int, int]] = []
-    want = FrameRequest(LIST, "queue")
+    request = FrameRequest(LIST, "queue")
 
     class Watched(Feed):
         def _look(self) -> None:
             kept.append(sizes(self))
-            self.want(want)
+            self.request(request)
             super()._look()
             if len(kept) == 4:
                 self.stop()
 
     feed = Watched(lives("incident").store, judging, lambda: 0, lambda _: None, every_s=0.001)
-    feed.want(want)
+    feed.request(request)
     feed.run()
     assert kept[0] == (0, 0)
     assert kept[1][0] > 10

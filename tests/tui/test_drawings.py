@@ -115,10 +115,10 @@ async def test_gaps_between_places_have_no_line(lives: Lives, shown: Any, theme:
     async with app.run_test(size=(80, 24)) as pilot:
         app.use_theme(theme)
         await shown(pilot)
-        for place in ("overview", "queues", "agent"):
-            app.go_to(place)
+        for tab in ("overview", "queues", "agent"):
+            app.go_to(tab)
             await shown(pilot)
-            segments = list(app.screen.query_one("#places", Banner).render_line(0))
+            segments = list(app.screen.query_one("#tabs", Banner).render_line(0))
             assert {each.text for each in segments if each.style and each.style.underline} <= {"›"}
             assert "›" in {each.text for each in segments}
 

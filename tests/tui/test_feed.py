@@ -86,8 +86,8 @@ def test_a_store_that_is_replaced_is_read_anew(store: Path, lives: Lives, judgin
     (tmp_path / "other.db").rename(store)
     feed._look()
     assert kinds(got) == [FrameLoaded, FrameLoaded]
-    assert got[0].read.frame.situation.members
-    assert not got[1].read.frame.situation.members
+    assert got[0].read.frame.data.members
+    assert not got[1].read.frame.data.members
     feed._close()
 
 
@@ -173,11 +173,11 @@ def test_feed_reads_only_what_is_new(lives: Lives, judging: RuleConfig) -> None:
             assert time.monotonic() < end
             thread.join(0.001)
         assert len(got) == 1
-        feed.want(FrameRequest(LIST, "queue"))
+        feed.request(FrameRequest(LIST, "queue"))
         assert arrived.acquire(timeout=PATIENCE_S)
         last = got[-1]
         assert isinstance(last, FrameLoaded)
-        assert last.read.frame.want == FrameRequest(LIST, "queue")
+        assert last.read.frame.request == FrameRequest(LIST, "queue")
         assert last.can_replace(got[0])
     finally:
         feed.stop()
@@ -192,6 +192,6 @@ def test_feed_says_a_failure_once(tmp_path: Path, judging: RuleConfig) -> None:
     feed._look()
     feed._look()
     assert [message.waiting for message in got] == [True]
-    feed.want(FrameRequest())
+    feed.request(FrameRequest())
     feed._look()
     assert len(got) == 2

@@ -205,8 +205,8 @@ async def test_w_where_there_is_no_queue(life: Any, shown: Shown) -> None:
     app = life.app()
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await shown(pilot)
-        for place in ("overview", "channels"):
-            app.go_to(place)
+        for tab in ("overview", "channels"):
+            app.go_to(tab)
             await pilot.press("w")
             assert app.screen is app._main
         app.open_object(ObjectName("QM01", "buffer_pool", "3"))

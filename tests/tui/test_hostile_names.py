@@ -205,15 +205,15 @@ async def test_places(app: MqvitalsApp, shown: Shown, size: tuple[int, int]) -> 
     """Overview, lists, alerts and agent: harmless, aligned, and shown to the end."""
     async with app.run_test(size=size) as pilot:
         await shown(pilot)
-        for place in TABS_BY_ID.values():
-            app.go_to(place.id)
+        for tab in TABS_BY_ID.values():
+            app.go_to(tab.id)
             await shown(pilot)
             for page in range(4):
-                where = f"{place.id}, page {page}"
+                where = f"{tab.id}, page {page}"
                 assert_harmless(app, size, where)
-                if place.columns:
+                if tab.columns:
                     assert_aligned(app, where)
-                view(app, "#table" if place.columns else "#lines").action_page_down()
+                view(app, "#table" if tab.columns else "#lines").action_page_down()
                 await pilot.pause(0)
 
 
@@ -300,8 +300,8 @@ async def test_filter(app: MqvitalsApp, shown: Shown, until: Until, soak: bool) 
     async with app.run_test(size=size) as pilot:
         await shown(pilot)
         every = list(NAMES.values())[:: 1 if soak else 2]
-        for place, texts in (("queues", every), ("alerts", (NAMES["bold"], NAMES["wide"], NAMES["colour"]))):
-            app.go_to(place)
+        for tab, texts in (("queues", every), ("alerts", (NAMES["bold"], NAMES["wide"], NAMES["colour"]))):
+            app.go_to(tab)
             await shown(pilot)
             for text in texts:
                 main(app).action_filter()
@@ -309,7 +309,7 @@ async def test_filter(app: MqvitalsApp, shown: Shown, until: Until, soak: bool) 
                 app.screen.focused.post_message(events.Paste(text))
                 await pilot.pause(0)
                 # What the user typed is the user's, and only what steers is kept from it.
-                assert_harmless(app, size, f"{place} filtered by {text!r}", STEERING)
+                assert_harmless(app, size, f"{tab} filtered by {text!r}", STEERING)
                 await main(app).action_back()
                 await until(pilot, lambda: not main(app).filter_text)
 

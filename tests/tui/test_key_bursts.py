@@ -49,7 +49,7 @@ async def test_what_follows_the_slash_goes_into_the_filter(lives: Lives, shown: 
         burst(app, "3", "slash", *"qm02")
         await until(pilot, lambda: main_screen(app).filter_text == "qm02")
         assert app.is_running
-        assert main_screen(app).place.id == "queues"
+        assert main_screen(app).tab.id == "queues"
         assert filter_line(app).has_focus
 
 
@@ -82,7 +82,7 @@ async def test_a_filter_stays_with_its_place(lives: Lives, shown: Any, until: An
     async with app.run_test(size=(80, 24)) as pilot:
         await shown(pilot)
         burst(app, "3", "slash", *"qm01", "enter", "2")
-        await until(pilot, lambda: main_screen(app).place.id == "channels")
+        await until(pilot, lambda: main_screen(app).tab.id == "channels")
         await shown(pilot)
         assert main_screen(app).filter_text == ""
         await pilot.press("3")
@@ -108,7 +108,7 @@ async def test_escape_takes_all_of_the_filter_away(lives: Lives, shown: Any, unt
         assert main_screen(app).filter_text == ""
         assert filter_line(app).value == ""
         assert not filter_line(app).display
-        assert main_screen(app).place.id == "queues"
+        assert main_screen(app).tab.id == "queues"
 
 
 async def test_keys_behind_an_opened_object_are_for_it(lives: Lives, shown: Any, until: Any) -> None:
@@ -119,10 +119,10 @@ async def test_keys_behind_an_opened_object_are_for_it(lives: Lives, shown: Any,
         await pilot.press("4")
         await shown(pilot)
         burst(app, "enter", "m")
-        await until(pilot, lambda: isinstance(app.screen, DetailScreen) and app.screen.want.metric != "")
+        await until(pilot, lambda: isinstance(app.screen, DetailScreen) and app.screen.request.metric != "")
         await shown(pilot)
         burst(app, "escape", "enter", "escape", "8")
-        await until(pilot, lambda: isinstance(app.screen, MainScreen) and app.screen.place.id == "alerts")
+        await until(pilot, lambda: isinstance(app.screen, MainScreen) and app.screen.tab.id == "alerts")
         assert len(app.screen_stack) == 2
 
 
@@ -136,7 +136,7 @@ async def test_help_and_palette_keep_keys_to_themselves(lives: Lives, shown: Any
         await pilot.press("q")
         await until(pilot, lambda: isinstance(app.screen, MainScreen))
         assert app.is_running
-        assert main_screen(app).place.id == "overview"
+        assert main_screen(app).tab.id == "overview"
         await pilot.press("colon")
         await until(pilot, lambda: isinstance(app.screen, CommandPalette))
         await pilot.press("q", "3", "slash")
@@ -206,4 +206,4 @@ async def test_paste_onto_a_list_does_nothing(lives: Lives, shown: Any) -> None:
         app.post_message(events.Paste("3q\n"))
         await pilot.pause()
         assert app.is_running
-        assert main_screen(app).place.id == "overview"
+        assert main_screen(app).tab.id == "overview"

@@ -58,7 +58,7 @@ class Stage:
     def view(self) -> CursorView:
         """The list or the text in which keys move."""
         screen = self.app.screen
-        table = isinstance(screen, MainScreen) and bool(screen.place.columns)
+        table = isinstance(screen, MainScreen) and bool(screen.tab.columns)
         found = screen.query_one("#table" if table else "#lines")
         assert isinstance(found, CursorView)
         return found
@@ -107,10 +107,10 @@ Effect = Callable[[Stage, str], Awaitable[None]]
 
 async def goes_to(stage: Stage, key: str) -> None:
     """A digit leads to its screen; one's own to what lies behind it, where there is something."""
-    place = next(place for place in TABS if place.key == key)
-    wanted = SIBLING_TABS[place.id].id if stage.screen == place.id and place.id in SIBLING_TABS else place.id
+    tab = next(tab for tab in TABS if tab.key == key)
+    wanted = SIBLING_TABS[tab.id].id if stage.screen == tab.id and tab.id in SIBLING_TABS else tab.id
     await stage.press(key)
-    await stage.see(lambda: isinstance(stage.app.screen, MainScreen) and stage.main.place.id == wanted)
+    await stage.see(lambda: isinstance(stage.app.screen, MainScreen) and stage.main.tab.id == wanted)
 
 
 async def finds(stage: Stage, key: str) -> None:
@@ -171,7 +171,7 @@ async def reverses(stage: Stage, key: str) -> None:
 async def goes_behind(stage: Stage, key: str) -> None:
     wanted = SIBLING_TABS[stage.screen].id
     await stage.press(key)
-    await stage.see(lambda: stage.main.place.id == wanted)
+    await stage.see(lambda: stage.main.tab.id == wanted)
 
 
 async def goes_back_from_place(stage: Stage, key: str) -> None:
@@ -180,10 +180,10 @@ async def goes_back_from_place(stage: Stage, key: str) -> None:
         await stage.press("slash", "q")
         await stage.see(lambda: stage.main.filter_text == "q")
         await stage.press(key)
-        await stage.see(lambda: not stage.main.filter_text and stage.main.place.id == stage.screen)
+        await stage.see(lambda: not stage.main.filter_text and stage.main.tab.id == stage.screen)
     await stage.press(key)
     wanted = "structures" if stage.screen == "data_sets" else "overview"
-    await stage.see(lambda: stage.main.place.id == wanted)
+    await stage.see(lambda: stage.main.tab.id == wanted)
 
 
 async def goes_to_other_part(stage: Stage, key: str) -> None:
@@ -220,7 +220,7 @@ async def charts_another(stage: Stage, key: str) -> None:
     step = -1 if key == "M" else 1
     wanted = detail.chartable[(detail.chartable.index(detail.metric) + step) % len(detail.chartable)]
     await stage.press(key)
-    await stage.see(lambda: bool(stage.app.screen.want.metric == wanted))
+    await stage.see(lambda: bool(stage.app.screen.request.metric == wanted))
     await stage.shown(stage.pilot)
     assert stage.app.screen.frame.detail.metric == wanted
 
@@ -331,7 +331,7 @@ def items(stage: Stage) -> Any:
 
 
 EFFECTS: dict[str, Effect] = {
-    **{f"place_{place.id}": goes_to for place in TABS},
+    **{f"place_{tab.id}": goes_to for tab in TABS},
     "find": finds,
     "keys": helps,
     "next_theme": changes_theme,
@@ -403,15 +403,15 @@ async def test_every_key_does_what_the_help_says(
             stage = Stage(pilot, shown, until, screen, left)
             await stage.begin()
             keys = [(binding, binding.key.split(",")) for binding in documented(app.screen)]
-            place = SCREENS.index(screen)
+            tab = SCREENS.index(screen)
             for binding, names in keys:
                 common = binding in (*EVERYWHERE, *APP, *MOVES, *ACROSS)
                 if soak:
                     chosen = names
-                elif common and ([*EFFECTS].index(str(binding.id)) + place) % 4:
+                elif common and ([*EFFECTS].index(str(binding.id)) + tab) % 4:
                     chosen = []
                 else:
-                    chosen = [names[place % len(names)]]
+                    chosen = [names[tab % len(names)]]
                 for key in chosen:
                     await stage.begin()
                     await EFFECTS[str(binding.id)](stage, key)
@@ -454,4 +454,4 @@ async def test_a_place_remembers_its_line(lives: Lives, shown: Shown, until: Unt
             await stage.press(key)
             await shown(pilot)
             assert stage.view.cursor_key == trail.pop()
-        assert stage.main.place.id == "queues"
+        assert stage.main.tab.id == "queues"

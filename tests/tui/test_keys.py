@@ -58,34 +58,34 @@ def test_bindings_of_widgets(widget: type[Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "place", ["overview", "queues", "structures", "data_sets", "alerts", "agent", "object", "queue", "holders"]
+    "tab", ["overview", "queues", "structures", "data_sets", "alerts", "agent", "object", "queue", "holders"]
 )
-async def test_help_names_every_key_of_the_screen(lives: Lives, shown: Any, place: str) -> None:
+async def test_help_names_every_key_of_the_screen(lives: Lives, shown: Any, tab: str) -> None:
     """Each key that does something is in the help with its sentence, and no line is wider than the help."""
     app = lives("incident").app()
     async with app.run_test(size=(80, 24)) as pilot:
         await shown(pilot)
-        if place == "object":
+        if tab == "object":
             app.open_object(ObjectName("QM01", "buffer_pool", "3"))
-        elif place == "queue":
+        elif tab == "queue":
             app.open_object(ObjectName("QM02", "queue", "PAYMENTS.IN"))
-        elif place == "holders":
+        elif tab == "holders":
             app.open_holders(ObjectName("QM02", "queue", "PAYMENTS.IN"))
         else:
-            app.go_to(place)
+            app.go_to(tab)
         await shown(pilot)
         screen = app.screen
         assert isinstance(screen, FrameScreen)
         for width in (40, 80, 200):
-            assert_help_is_whole(screen, place, width)
+            assert_help_is_whole(screen, tab, width)
 
 
-def assert_help_is_whole(screen: FrameScreen, place: str, width: int) -> None:
+def assert_help_is_whole(screen: FrameScreen, tab: str, width: int) -> None:
     lines = [line.text for line in help_lines(screen.help_groups(), width)]
     assert all(cells(line) <= width for line in lines)
     words = " ".join(" ".join(lines).split())
     active = {each.binding.id: each.binding for each in screen.active_bindings.values()}
-    useless = unused(place)
+    useless = unused(tab)
     for name, binding in active.items():
         if name and name not in useless:
             assert " ".join(binding.tooltip.split()) in words or width == 40, name
@@ -101,20 +101,20 @@ def shown_keys(binding: Binding) -> list[str]:
     return key_names(binding).split()
 
 
-def unused(place: str) -> set[str]:
+def unused(tab: str) -> set[str]:
     """The ids of bindings that are active but do nothing in a place, or that the toolkit has."""
     names = set()
-    if place == "overview":
+    if tab == "overview":
         names |= {"filter"}
-    if place in ("overview", "alerts"):
+    if tab in ("overview", "alerts"):
         names |= {"sort_next", "sort_previous", "reverse"}
-    if place not in ("structures", "data_sets"):
+    if tab not in ("structures", "data_sets"):
         names |= {"data_sets"}
-    if place not in ("agent", "overview"):
+    if tab not in ("agent", "overview"):
         names |= {"focus_next", "focus_previous"}
-    if place in ("object", "queue", "holders"):
+    if tab in ("object", "queue", "holders"):
         names = set()
-    return names if place in ("queues", "queue") else names | {"who"}
+    return names if tab in ("queues", "queue") else names | {"who"}
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
@@ -173,8 +173,8 @@ async def test_data_sets_lie_behind_the_structures(lives: Lives, shown: Any, unt
     async with app.run_test(size=(80, 24)) as pilot:
         await shown(pilot)
 
-        def place() -> str:
-            return str(app._main.place.id)
+        def tab() -> str:
+            return str(app._main.tab.id)
 
         for keys, wanted in (
             (("5", "d"), "data_sets"),
@@ -184,10 +184,10 @@ async def test_data_sets_lie_behind_the_structures(lives: Lives, shown: Any, unt
         ):
             await pilot.press(*keys)
             await shown(pilot)
-            assert place() == wanted
+            assert tab() == wanted
         await pilot.press("d", "escape")
-        assert place() == "structures"
+        assert tab() == "structures"
         await pilot.press("escape")
-        assert place() == "overview"
+        assert tab() == "overview"
         await pilot.press("d")
-        assert place() == "overview"
+        assert tab() == "overview"

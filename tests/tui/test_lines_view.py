@@ -12,8 +12,8 @@ from textual.strip import Strip
 
 from mqvitals_agent.text.styled import Line, Span, Tone, line
 from mqvitals_tui.themes import DARK, LIGHT, THEMES
-from mqvitals_tui.widgets.cursor_view import LinesView
-from mqvitals_tui.widgets.painting import StatusBar, TitleBar
+from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
+from mqvitals_tui.widgets.painting import Banner, StatusBar
 
 Text = Callable[[App[Any]], str]
 
@@ -27,20 +27,22 @@ class Reading(App[None]):
         self.highlighted: list[str] = []
 
     def compose(self) -> ComposeResult:
-        yield TitleBar(line("mqvitals", Tone.STRONG))
+        yield Banner(id="title")
         yield LinesView()
-        yield StatusBar(line("Enter open  q quit"))
+        yield StatusBar(id="keys")
 
     def on_mount(self) -> None:
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = DARK.name
+        self.query_one("#title", Banner).show((line("mqvitals", Tone.STRONG),))
+        self.query_one("#keys", StatusBar).show((line("Enter open  q quit"),))
         self.lines.focus()
 
-    def on_lines_view_opened(self, message: LinesView.Opened) -> None:
+    def on_cursor_view_opened(self, message: CursorView.Opened) -> None:
         self.opened.append(message.key)
 
-    def on_lines_view_highlighted(self, message: LinesView.Highlighted) -> None:
+    def on_cursor_view_highlighted(self, message: CursorView.Highlighted) -> None:
         self.highlighted.append(message.key)
 
     @property
@@ -198,10 +200,10 @@ async def test_bars_stand_above_and_below_and_change(screen_text: Text) -> None:
         await pilot.press("end")
         assert screen_text(app).splitlines()[0] == "mqvitals"
         assert screen_text(app).splitlines()[-1] == "Enter open  q quit"
-        app.query_one(TitleBar).show(Line((Span("[b]PRDQ "), Span("● 1 critical", Tone.CRITICAL))))
+        app.query_one("#title", Banner).show((Line((Span("[b]PRDQ "), Span("● 1 critical", Tone.CRITICAL))),))
         await pilot.pause()
         assert screen_text(app).splitlines()[0] == "[b]PRDQ ● 1 critical"
-        assert app.query_one(TitleBar).text == "[b]PRDQ ● 1 critical"
+        assert app.query_one("#title", Banner).text == "[b]PRDQ ● 1 critical"
 
 
 async def test_theme_switch_paints_lines_anew() -> None:

@@ -51,8 +51,8 @@ async def test_the_last_line_names_tab_on_the_overview_alone(lives: Lives, shown
     app = lives("incident").app()
     async with app.run_test(size=(80, 24)) as pilot:
         await shown(pilot)
-        for place, named in (("overview", True), ("queues", False), ("alerts", False)):
-            app.go_to(place)
+        for tab, named in (("overview", True), ("queues", False), ("alerts", False)):
+            app.go_to(tab)
             await shown(pilot)
             assert ("Tab next part" in app.screen.query_one("#keys", StatusBar).text) == named
 

@@ -24,9 +24,9 @@ from mqvitals_tui.keys import TABS
 Lives = Callable[[str], Any]
 
 
-def frame_of(life: Any, want: FrameRequest) -> Frame:
+def frame_of(life: Any, request: FrameRequest) -> Frame:
     with StoreReader.open(life.store) as reader:
-        return read_frame(reader, life.now, want, life.judging)
+        return read_frame(reader, life.now, request, life.judging)
 
 
 def truths(group: GroupState, item: Item) -> Mapping[str, object]:
@@ -88,9 +88,9 @@ def test_states_are_those_of_the_group(lives: Lives) -> None:
 def test_who_cannot_be_reached_is_unknown(lives: Lives) -> None:
     """Of the queue manager that went away nothing is fine, and its figures are those from before, and look so."""
     life = lives("incident")
-    for want in (*(place.want for place in TABS if place.want.screen == LIST), FrameRequest(AGENT)):
-        kind = want.kind or "agent"
-        items = [item for item in frame_of(life, want).items if item.name.owner == "QM04"]
+    for request in (*(tab.request for tab in TABS if tab.request.screen == LIST), FrameRequest(AGENT)):
+        kind = request.kind or "agent"
+        items = [item for item in frame_of(life, request).items if item.name.owner == "QM04"]
         assert items or kind in ("cf_structure", "smds", "qsg")
         for item in items:
             assert item.health >= Health.UNKNOWN, item.key
@@ -112,12 +112,12 @@ def test_who_cannot_be_reached_is_unknown(lives: Lives) -> None:
 def test_every_list_shows_ages_in_80_columns(lives: Lives, state: str) -> None:
     """However narrow the terminal, each line of a list says how bad it is and how old that is."""
     life = lives(state)
-    for place in TABS:
-        if place.columns:
-            shown = fitted(columns(place.columns), 78)
+    for tab in TABS:
+        if tab.columns:
+            shown = fitted(columns(tab.columns), 78)
             assert [each.id for each in shown[:2]] == ["health", "name"]
             assert "age" in [each.id for each in shown]
-            for item in frame_of(life, place.want).items:
+            for item in frame_of(life, tab.request).items:
                 for each in shown:
                     text = each.cell(item, life.now).text
                     assert each.id == "name" or cells(text) <= each.width, (item.key, each.id, text)
@@ -126,8 +126,8 @@ def test_every_list_shows_ages_in_80_columns(lives: Lives, state: str) -> None:
 def test_nothing_stale_looks_well(lives: Lives) -> None:
     """Long after the last sample no line is OK, no figure has the tone of one of now, and the header is stale as well."""
     life = lives("stale")
-    for place in TABS:
-        frame = frame_of(life, place.want)
+    for tab in TABS:
+        frame = frame_of(life, tab.request)
         assert all(item.health is Health.UNKNOWN for item in frame.items)
         assert all(member.health is Health.UNKNOWN for member in frame.status.queue_managers)
     lines = overview_lines(frame_of(life, FrameRequest(OVERVIEW)), 119)

@@ -113,11 +113,11 @@ async def test_screens(
     seen: dict[str, str] = {}
     async with app.run_test(size=size) as pilot:
         await shown(pilot)
-        for place in ("chinit", "storage"):
-            app.go_to(place)
+        for tab in ("chinit", "storage"):
+            app.go_to(tab)
             await shown(pilot)
-            seen[place] = await settled(pilot)
-            assert not missing(app), place
+            seen[tab] = await settled(pilot)
+            assert not missing(app), tab
         for name, each in OBJECTS.items():
             app.go_to("overview")
             app.open_object(each)

@@ -15,6 +15,7 @@ from mqvitals_agent.text.styled import Tone
 from mqvitals_agent.view.table import Cell, Column, Item
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.themes import DARK, LIGHT, THEMES
+from mqvitals_tui.widgets.cursor_view import CursorView
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 
 Text = Callable[[App[Any]], str]
@@ -36,10 +37,10 @@ class Showing(App[None]):
         self.theme = DARK.name
         self.query_one(VirtualTable).focus()
 
-    def on_virtual_table_opened(self, message: VirtualTable.Opened) -> None:
+    def on_cursor_view_opened(self, message: CursorView.Opened) -> None:
         self.seen.append(message)
 
-    def on_virtual_table_highlighted(self, message: VirtualTable.Highlighted) -> None:
+    def on_cursor_view_highlighted(self, message: CursorView.Highlighted) -> None:
         self.seen.append(message)
 
     def on_virtual_table_sorted(self, message: VirtualTable.Sorted) -> None:
@@ -142,7 +143,7 @@ async def test_keys_move_the_cursor_and_it_stays_in_sight(keys: list[str], row: 
         assert app.table.cursor == row
         top = app.table.scroll_offset.y
         assert top <= row < top + 9
-        assert app.keys(VirtualTable.Highlighted)[-1] == f"QM01/queue/Q{row:05d}"
+        assert app.keys(CursorView.Highlighted)[-1] == f"QM01/queue/Q{row:05d}"
 
 
 async def test_cursor_follows_its_item_when_items_move() -> None:
@@ -171,7 +172,7 @@ async def test_cursor_of_a_vanished_item_stays_where_it_was() -> None:
         app.table.show(counting.columns, (*items(2), item("Q00009")), 2)
         await pilot.pause()
         assert app.table.cursor_key == "QM01/queue/Q00009"
-        assert app.keys(VirtualTable.Highlighted)[-1] == "QM01/queue/Q00009"
+        assert app.keys(CursorView.Highlighted)[-1] == "QM01/queue/Q00009"
 
 
 async def test_a_view_scrolled_away_is_not_pulled_back_by_new_items() -> None:
@@ -204,12 +205,12 @@ async def test_enter_and_double_click_open_and_a_click_selects() -> None:
     async with app.run_test(size=(60, 10)) as pilot:
         app.table.show(counting.columns, items(100), 1)
         await pilot.press("down", "enter")
-        assert app.keys(VirtualTable.Opened) == ["QM01/queue/Q00001"]
+        assert app.keys(CursorView.Opened) == ["QM01/queue/Q00001"]
         await pilot.click(VirtualTable, offset=(5, 4))
         assert app.table.cursor == 3
-        assert len(app.keys(VirtualTable.Opened)) == 1
+        assert len(app.keys(CursorView.Opened)) == 1
         await pilot.double_click(VirtualTable, offset=(5, 6))
-        assert app.keys(VirtualTable.Opened)[1:] == ["QM01/queue/Q00005"]
+        assert app.keys(CursorView.Opened)[1:] == ["QM01/queue/Q00005"]
 
 
 async def test_click_on_a_title_asks_to_sort() -> None:
@@ -250,8 +251,8 @@ async def test_no_items_say_why_and_no_key_breaks(screen_text: Text) -> None:
         app.table.show(counting.columns, (), 3, empty="Nothing matches")
         await pilot.pause()
         assert screen_text(app).splitlines()[1] == " Nothing matches"
-        assert app.keys(VirtualTable.Highlighted)[-1] == ""
-        assert app.keys(VirtualTable.Opened) == []
+        assert app.keys(CursorView.Highlighted)[-1] == ""
+        assert app.keys(CursorView.Opened) == []
 
 
 HOSTILE = (

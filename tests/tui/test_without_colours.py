@@ -75,11 +75,11 @@ async def test_no_state_is_told_by_colour_alone(
     async with app.run_test(size=(120, 40)) as pilot:
         await shown(pilot)
         seen = 0
-        for place in (*TABS_BY_ID, "object"):
-            if place == "object":
+        for tab in (*TABS_BY_ID, "object"):
+            if tab == "object":
                 app.open_object(ObjectName("QM01", "buffer_pool", "3"))
             else:
-                app.go_to(place)
+                app.go_to(tab)
             await shown(pilot)
             for view in app.screen.query(LinesView):
                 for line in view.lines:
@@ -87,7 +87,7 @@ async def test_no_state_is_told_by_colour_alone(
                         health = next((each for each in Health if each.word == span.tone.value), None)
                         if health is not None and health is not Health.INFO and span.text.strip():
                             seen += 1
-                            assert says(health, line.text, span.text), (place, line.text)
+                            assert says(health, line.text, span.text), (tab, line.text)
             for table in app.screen.query(VirtualTable):
                 for item in table.items:
                     first = table._columns[0].cell(item, 0)

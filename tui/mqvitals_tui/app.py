@@ -43,7 +43,7 @@ class MqvitalsApp(App[None], inherit_bindings=False):
     COMMAND_PALETTE_BINDING = "ctrl+p"
     BINDINGS: ClassVar[list[BindingType]] = list(APP)
     NOTIFICATION_TIMEOUT = 4
-    CSS = attribute_css(("Banner", "Bar", "BrailleChart", "LinesView", "VirtualTable"), _ATTRIBUTES)
+    CSS = attribute_css(("Banner", "BrailleChart", "LinesView", "VirtualTable"), _ATTRIBUTES)
 
     def __init__(
         self,
@@ -56,10 +56,10 @@ class MqvitalsApp(App[None], inherit_bindings=False):
     ) -> None:
         super().__init__()
         self.store = store
-        self._sight = ScreenContext(judging, now, ended, machine)
+        self._screen_context = ScreenContext(judging, now, ended, machine)
         self._first_theme = theme
         self._feed = Feed(store, judging, now, self._post)
-        self._main = MainScreen(self._sight)
+        self._main = MainScreen(self._screen_context)
         self._settled = False
 
     def _post(self, message: Message) -> None:
@@ -87,9 +87,9 @@ class MqvitalsApp(App[None], inherit_bindings=False):
 
     # -- what was read -----------------------------------------------------------------------------------------------
 
-    def on_frame_screen_wanted(self, message: FrameScreen.Wanted) -> None:
+    def on_frame_screen_frame_requested(self, message: FrameScreen.FrameRequested) -> None:
         """The screen on top wants something else."""
-        self._feed.want(message.want)
+        self._feed.request(message.request)
 
     def on_frame_loaded(self, message: FrameLoaded) -> None:
         """To whoever wants it."""
@@ -111,7 +111,7 @@ class MqvitalsApp(App[None], inherit_bindings=False):
 
     def open_holders(self, queue: ObjectName) -> None:
         """Ask who has a queue open, and show it."""
-        self.push_screen(HoldersScreen(self._sight, self.store, queue, self._trail))
+        self.push_screen(HoldersScreen(self._screen_context, self.store, queue, self._trail))
 
     @property
     def _trail(self) -> tuple[str, ...]:
@@ -119,24 +119,24 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         top = self.screen
         if isinstance(top, DetailScreen | HoldersScreen):
             return (*top.trail, top.words)
-        return (self._main.place.title,)
+        return (self._main.tab.title,)
 
     def open_object(self, name: ObjectName) -> None:
         """Show the detail of an object."""
         top = self.screen
         if not isinstance(top, DetailScreen) or top.object_name != name:
-            self.push_screen(DetailScreen(self._sight, name, self._trail))
+            self.push_screen(DetailScreen(self._screen_context, name, self._trail))
 
-    def go_to(self, place: str) -> None:
+    def go_to(self, tab: str) -> None:
         """Show a place of the main screen, whatever lies above it."""
         while self.screen is not self._main and len(self.screen_stack) > 1:
             self.pop_screen()
-        self._main.go_to(TABS_BY_ID[place].id)
+        self._main.go_to(TABS_BY_ID[tab].id)
 
-    def action_place(self, place: str) -> None:
+    def action_tab(self, tab: str) -> None:
         """A digit; a second time it leads to what lies behind."""
-        here = self.screen is self._main and self._main.place.id == place
-        self.go_to(SIBLING_TABS[place].id if here and place in SIBLING_TABS else place)
+        here = self.screen is self._main and self._main.tab.id == tab
+        self.go_to(SIBLING_TABS[tab].id if here and tab in SIBLING_TABS else tab)
 
     def action_keys(self) -> None:
         """The help for the screen on top."""

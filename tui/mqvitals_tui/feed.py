@@ -98,7 +98,7 @@ class Feed:
         self._now = now
         self._post = post
         self._every_s = every_s
-        self._want = FrameRequest()
+        self._request = FrameRequest()
         self._again = False
         self._lock = threading.Lock()
         self._wake = threading.Event()
@@ -110,10 +110,10 @@ class Feed:
         self._seen = False
         self._leavings = DeferredRelease()
 
-    def want(self, want: FrameRequest) -> None:
+    def request(self, request: FrameRequest) -> None:
         """Read this from now on, and at once, even when it was read before."""
         with self._lock:
-            self._want, self._again = want, True
+            self._request, self._again = request, True
         self._wake.set()
 
     def stop(self) -> None:
@@ -134,7 +134,7 @@ class Feed:
 
     def _look(self) -> None:
         with self._lock:
-            want, again, self._again = self._want, self._again, False
+            request, again, self._again = self._request, self._again, False
         if again:
             self._said = ""
         try:
@@ -146,9 +146,9 @@ class Feed:
                 self._reader = StoreReader.open(self._store)
                 self._file = (stat.st_dev, stat.st_ino)
             seq = store_position(self._reader)
-            if not again and self._done == (want, seq):
+            if not again and self._done == (request, seq):
                 return
-            read = self._read(self._reader, want)
+            read = self._read(self._reader, request)
         except FileNotFoundError:
             self._close()
             if self._seen:
@@ -167,16 +167,16 @@ class Feed:
             self._close()
             self._say(f"The store {self._store} cannot be looked at: {error.strerror or error}")
             return
-        self._done, self._said, self._seen = (want, seq), "", True
-        if want.screen != DETAIL:
+        self._done, self._said, self._seen = (request, seq), "", True
+        if request.screen != DETAIL:
             # Below a detail the list is still there: what it shows is not old before another one is.
             self._leavings.renew(read.frame.items)
         self._post(FrameLoaded(read))
 
-    def _read(self, reader: StoreReader, want: FrameRequest) -> LoadedFrame:
-        frame = read_frame(reader, self._now(), want, self._judging)
+    def _read(self, reader: StoreReader, request: FrameRequest) -> LoadedFrame:
+        frame = read_frame(reader, self._now(), request, self._judging)
         trend = None if frame.detail is None else frame.detail.trend
-        if want.screen != DETAIL or trend is None:
+        if request.screen != DETAIL or trend is None:
             return LoadedFrame(frame)
         earlier = []
         for name, ms in EARLIER_DAYS:
@@ -198,7 +198,7 @@ class Feed:
 
 def frame_at(frame: Frame, now: int, ranks: Mapping[str, int]) -> Frame:
     """The frame as it looks at the moment ``now`` (ms UTC) with nothing read since; of a replay time stands still."""
-    if frame.situation.past:
+    if frame.data.past:
         return frame
-    situation = replace(frame.situation, now=max(now, frame.situation.now))
-    return replace(frame, now=situation.now, situation=situation, status=status_of(situation, ranks))
+    data = replace(frame.data, now=max(now, frame.data.now))
+    return replace(frame, now=data.now, data=data, status=status_of(data, ranks))

@@ -25,12 +25,12 @@ class Tab(NamedTuple):
     key: str
     title: str
     short: str
-    want: FrameRequest
+    request: FrameRequest
 
     @property
     def columns(self) -> str:
         """What its table's columns are called, empty for a place without a table."""
-        return self.want.kind or ("agent" if self.want.screen == AGENT else "")
+        return self.request.kind or ("agent" if self.request.screen == AGENT else "")
 
 
 TABS = (
@@ -48,16 +48,16 @@ TABS = (
 DATA_SETS = Tab("data_sets", "", "Shared message data sets", "SMDS", FrameRequest(LIST, "smds"))
 """Lies behind the structures that use them: it has no digit of its own, and the row marks theirs."""
 
-STRUCTURES = next(place for place in TABS if place.id == "structures")
+STRUCTURES = next(tab for tab in TABS if tab.id == "structures")
 
-CHINIT = next(place for place in TABS if place.id == "chinit")
+CHINIT = next(tab for tab in TABS if tab.id == "chinit")
 
-QUEUES = next(place for place in TABS if place.id == "queues")
+QUEUES = next(tab for tab in TABS if tab.id == "queues")
 
 SIBLING_TABS = {DATA_SETS.id: STRUCTURES, STRUCTURES.id: DATA_SETS}
 """Where the key of a place leads who is there already."""
 
-TABS_BY_ID = {place.id: place for place in (*TABS, DATA_SETS)}
+TABS_BY_ID = {tab.id: tab for tab in (*TABS, DATA_SETS)}
 
 
 def tab_row(current: str, width: int) -> tuple[Line, tuple[tuple[int, int, str], ...]]:
@@ -68,16 +68,16 @@ def tab_row(current: str, width: int) -> tuple[Line, tuple[tuple[int, int, str],
         spans: list[Span] = []
         where: list[tuple[int, int, str]] = []
         x = 0
-        for place in TABS:
-            words = place.short if short else place.title
+        for tab in TABS:
+            words = tab.short if short else tab.title
             lead = gap if spans else " "
-            text = f"{place.key} {words}"
-            if place.id == current:
+            text = f"{tab.key} {words}"
+            if tab.id == current:
                 # The mark stands in the gap, so that nothing moves when the place changes.
                 spans += [Span(lead[:-1]), Span("›", Tone.INFO), Span(text, Tone.STRONG)]
             else:
                 spans += [Span(lead), Span(text, Tone.FAINT)]
-            where.append((x + cells(lead), x + cells(lead) + cells(text), place.id))
+            where.append((x + cells(lead), x + cells(lead) + cells(text), tab.id))
             x += cells(lead) + cells(text)
         if x <= width:
             break
@@ -98,7 +98,7 @@ EVERYWHERE = (
     *(
         key(
             tab.key,
-            f"app.place('{tab.id}')",
+            f"app.tab('{tab.id}')",
             tab.title,
             f"Go to the screen {tab.title}",
             name=f"place_{tab.id}",

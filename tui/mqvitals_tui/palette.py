@@ -65,8 +65,8 @@ MOST_HITS = 50
 _ALL_TABS = (*TABS, DATA_SETS)
 
 
-def _keys_to(place: Tab) -> str:
-    return f"Screen, key {place.key}" if place.key else f"Screen, keys {STRUCTURES.key} d"
+def _keys_to(tab: Tab) -> str:
+    return f"Screen, key {tab.key}" if tab.key else f"Screen, keys {STRUCTURES.key} d"
 
 
 class NavigationProvider(Provider):
@@ -82,24 +82,22 @@ class NavigationProvider(Provider):
 
     async def discover(self) -> Hits:
         """What there is before anything is typed: the places."""
-        for place in _ALL_TABS:
-            yield DiscoveryHit(
-                Content(place.title), partial(self._vitals.go_to, place.id), place.title, _keys_to(place)
-            )
+        for tab in _ALL_TABS:
+            yield DiscoveryHit(Content(tab.title), partial(self._vitals.go_to, tab.id), tab.title, _keys_to(tab))
 
     async def search(self, query: str) -> Hits:
         """Places and themes by likeness, objects in whose whole name every word occurs."""
         matcher = self.matcher(query)
-        for place in _ALL_TABS:
-            score = matcher.match(place.title)
+        for tab in _ALL_TABS:
+            score = matcher.match(tab.title)
             if score > 0:
                 yield Hit(
                     # Few places, many objects: a place is what is most likely meant.
                     score + 1,
-                    Content(place.title),
-                    partial(self._vitals.go_to, place.id),
-                    place.title,
-                    _keys_to(place),
+                    Content(tab.title),
+                    partial(self._vitals.go_to, tab.id),
+                    tab.title,
+                    _keys_to(tab),
                 )
         for theme in THEMES:
             score = matcher.match(f"theme {theme.name}")

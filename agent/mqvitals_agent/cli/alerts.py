@@ -146,7 +146,7 @@ def _list(arguments: argparse.Namespace) -> int:
         print(json.dumps([(full_json if arguments.full else alert_json)(alert) for alert in oldest_first], indent=1))
         return ExitCode.DONE
     covered = overshadowed(listed, family_ranks(arguments, listed))
-    lines = alert_list_lines(alerts, view.situation.now, line_width(), covered, last_known(view))
+    lines = alert_list_lines(alerts, view.data.now, line_width(), covered, last_known(view))
     if arguments.all and kept_from is not None:
         lines.append(line(f"Alerts that ended before {moment(kept_from)} {zone_name(kept_from)} are no longer kept"))
     show_lines(lines)

@@ -41,8 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     with open_store(arguments, CANNOT_TELL) as reader:
         try:
-            situation = read_status_data(reader, now_ms())
-            view = status_of(situation, family_ranks(arguments, situation.alerts))
+            data = read_status_data(reader, now_ms())
+            view = status_of(data, family_ranks(arguments, data.alerts))
             if arguments.json:
                 print(json.dumps(status_json(view)))
                 return view.exit.code

@@ -67,11 +67,11 @@ class Frame:
     ``covered`` that another alert of their family stands for.
     """
 
-    want: FrameRequest
+    request: FrameRequest
     seq: StorePosition
     now: int
     read_at: int
-    situation: StatusData
+    data: StatusData
     status: GroupStatus
     items: tuple[Item, ...] = ()
     tasks: tuple[Item, ...] = ()
@@ -81,7 +81,7 @@ class Frame:
     detail: ObjectDetail | None = None
     alerts: tuple[Alert, ...] = ()
     covered: Mapping[AlertKey, AlertKey] = field(default_factory=dict)
-    pulse: OverviewHistory = field(default_factory=OverviewHistory)
+    history: OverviewHistory = field(default_factory=OverviewHistory)
     remedy: Remedy = field(default_factory=Remedy)
     further: tuple[Remedy, ...] = ()
 
@@ -95,24 +95,24 @@ def store_position(reader: StoreReader) -> StorePosition:
     return StorePosition(max((owner.last_ts for owner in owners), default=0), sum(owner.last_cycle for owner in owners))
 
 
-def read_frame(reader: StoreReader, clock_ms: int, want: FrameRequest, rules: RuleConfig) -> Frame:
+def read_frame(reader: StoreReader, clock_ms: int, request: FrameRequest, rules: RuleConfig) -> Frame:
     """Read what a screen needs, and no more. Raises StoreError."""
     seq = store_position(reader)
-    overview = want.screen == OVERVIEW
-    situation = read_status_data(reader, clock_ms, FIGURES if overview else _HEADER_FIGURES)
+    overview = request.screen == OVERVIEW
+    data = read_status_data(reader, clock_ms, FIGURES if overview else _HEADER_FIGURES)
     ranks = rules.rules.ranks
-    status = status_of(situation, ranks)
-    frame = Frame(want, seq, situation.now, clock_ms, situation, status)
+    status = status_of(data, ranks)
+    frame = Frame(request, seq, data.now, clock_ms, data, status)
     if overview:
         remedy, *further = [read_remedy(reader, alert, rules.rules) for alert in status.alerts[:ADVISED]] or [Remedy()]
-        return replace(frame, pulse=read_overview_history(reader, situation), remedy=remedy, further=tuple(further))
-    if want.screen == LIST:
-        items = read_items(reader, status, want.kind)
-        if want.kind == "channel_initiator":
+        return replace(frame, history=read_overview_history(reader, data), remedy=remedy, further=tuple(further))
+    if request.screen == LIST:
+        items = read_items(reader, status, request.kind)
+        if request.kind == "channel_initiator":
             tasks = read_tasks(reader, status, [item.name.owner for item in items])
             return replace(frame, items=with_tasks(items, tasks), tasks=tasks)
         return replace(frame, items=items)
-    if want.screen == AGENT:
+    if request.screen == AGENT:
         items = read_items(reader, status, "agent")
         return replace(
             frame,
@@ -121,11 +121,14 @@ def read_frame(reader: StoreReader, clock_ms: int, want: FrameRequest, rules: Ru
             receivers=reader.receivers(),
             consoles=reader.consoles_failing(),
         )
-    if want.screen == DETAIL and want.name is not None:
+    if request.screen == DETAIL and request.name is not None:
         return replace(
-            frame, detail=read_object_detail(reader, status, rules, want.name, metric=want.metric, span_ms=want.span_ms)
+            frame,
+            detail=read_object_detail(
+                reader, status, rules, request.name, metric=request.metric, span_ms=request.span_ms
+            ),
         )
-    if want.screen == ALERTS:
+    if request.screen == ALERTS:
         found = [each.alert for each in reader.alerts(include_ended=True) if each.alert.started is not None]
         opened = [alert for alert in found if alert.ended is None]
         ended = sorted((alert for alert in found if alert.ended is not None), key=lambda alert: -(alert.ended or 0))

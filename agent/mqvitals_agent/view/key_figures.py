@@ -225,20 +225,20 @@ class OverviewHistory:
     rates: Mapping[str, CurrentValue] = field(default_factory=dict)
 
 
-def read_overview_history(reader: StoreReader, situation: StatusData) -> OverviewHistory:
+def read_overview_history(reader: StoreReader, data: StatusData) -> OverviewHistory:
     """Read the last hour before ``situation.now``, or before its owner fell silent. Raises StoreError."""
     points: dict[ObjectName, Points] = {}
     rates: dict[str, CurrentValue] = {}
-    for member in situation.members:
+    for member in data.members:
         # Of who has been silent: the hour before it fell silent.
-        since = min(situation.now, member.last_ts) - SPAN_MS
+        since = min(data.now, member.last_ts) - SPAN_MS
         if member.is_group:
-            found = objects_of_kind(situation.current, member.name, "cf_structure")
+            found = objects_of_kind(data.current, member.name, "cf_structure")
             fullest = sorted(found, key=lambda name: -_number(found[name].get("entries_pct")))[:MOST_STRUCTURE_TRENDS]
             points |= {name: reader.trend(name, "entries_pct", since).points for name in fullest}
             continue
         for kind, name, sign in _WATCHED:
-            extreme = extreme_figure(situation.current, member.name, kind, name, sign)
+            extreme = extreme_figure(data.current, member.name, kind, name, sign)
             if extreme is not None:
                 points[extreme.name] = reader.trend(extreme.name, name, since).points
         rate = _message_rate(reader, member.name)
@@ -276,7 +276,7 @@ def as_seen(view: GroupStatus, member: OwnerData) -> OwnerData:
 
     So there is one age for the whole line, and not one in every cell.
     """
-    seen = newest_ts(view.situation.current, member.name)
+    seen = newest_ts(view.data.current, member.name)
     if seen is None or seen >= member.last_ts - member.interval_ms / 2:
         return member
     return replace(member, last_ts=seen)
@@ -285,13 +285,13 @@ def as_seen(view: GroupStatus, member: OwnerData) -> OwnerData:
 def seen_ts(view: GroupStatus, member: OwnerStatus) -> int | None:
     """When it last said something, ms UTC; None when it never did."""
     if member.reachable:
-        return view.situation.now - member.age_ms
-    return newest_ts(view.situation.current, member.name)
+        return view.data.now - member.age_ms
+    return newest_ts(view.data.current, member.name)
 
 
 def groups_of(view: GroupStatus) -> dict[str, OwnerData]:
     """The queue-sharing groups by name: one, but for stores of SMF records of several."""
-    return {member.name: member for member in view.situation.members if member.is_group}
+    return {member.name: member for member in view.data.members if member.is_group}
 
 
 def structure_name(name: ObjectName, groups: Collection[str]) -> str:
@@ -305,7 +305,7 @@ def worst_and_fullest(view: GroupStatus) -> list[tuple[Health, ObjectName]]:
         (
             (_structure_health(view, group, name, values), _share(values), name)
             for group in groups_of(view).values()
-            for name, values in objects_of_kind(view.situation.current, group.name, "cf_structure").items()
+            for name, values in objects_of_kind(view.data.current, group.name, "cf_structure").items()
         ),
         key=lambda item: (-item[0], -item[1], item[2]),
     )

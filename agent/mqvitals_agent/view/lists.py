@@ -112,7 +112,7 @@ def kinds_of(kind: str) -> tuple[str, ...]:
 
 def read_items(reader: StoreReader, status: GroupStatus, kind: str) -> tuple[Item, ...]:
     """The objects of a list, worst first, then by name. Raises StoreError."""
-    situation = status.situation
+    data = status.data
     by_object = health_by_object(status.firing)
     stale = {
         member.name
@@ -123,7 +123,7 @@ def read_items(reader: StoreReader, status: GroupStatus, kind: str) -> tuple[Ite
     items: list[Item] = []
     for each in kinds_of(kind):
         metrics = tuple(name for name in METRICS[each] if KINDS[each].metric(name) is not None)
-        for member in situation.members:
+        for member in data.members:
             found: Mapping[ObjectName, Mapping[str, CurrentValue]] = reader.current_by_kind(member.name, each, metrics)
             if each in RATE:
                 found = with_rates(reader, each, found)
@@ -140,7 +140,7 @@ def read_store(reader: StoreReader, status: GroupStatus) -> Item | None:
     """The agent's own store, as it was last measured; None where no agent has. Raises StoreError."""
     kind = KINDS["store"]
     by_object = health_by_object(status.firing)
-    for member in status.situation.members:
+    for member in status.data.members:
         for name, values in reader.current_by_kind(member.name, kind.name).items():
             stale = any(
                 each.stale for each in (*status.queue_managers, status.group) if each and each.name == name.owner

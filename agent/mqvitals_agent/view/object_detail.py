@@ -257,7 +257,7 @@ def read_object_detail(
 ) -> ObjectDetail:
     """Read and judge an object; ``metric`` is the one to chart, empty: the usual one, or where that is a
     state the one that the worst firing rule tells of. Raises StoreError."""
-    situation = status.situation
+    data = status.data
     if name.kind not in KINDS or not reader.has(name):
         return ObjectDetail(name, known=False, near=reader.closest(str(name)))
     values = reader.current(name)
@@ -306,11 +306,11 @@ def read_object_detail(
         related=related,
         tasks=tasks,
         mqsc=lead[1].mqsc if lead is not None and lead[1].mqsc else _mqsc(looked),
-        console=read_console(reader, name, (*firing, *below)[:_TOLD_BESIDE], situation.now),
-        planned={} if stale else known_metrics(reader, name, what_if_metrics(name.kind), rules.facts, situation.now),
+        console=read_console(reader, name, (*firing, *below)[:_TOLD_BESIDE], data.now),
+        planned={} if stale else known_metrics(reader, name, what_if_metrics(name.kind), rules.facts, data.now),
         chartable=chartable,
         metric=shown,
-        trend=_trend(reader, name, shown, values, TimeRange(situation.now - span_ms, situation.now)) if shown else None,
+        trend=_trend(reader, name, shown, values, TimeRange(data.now - span_ms, data.now)) if shown else None,
     )
 
 

@@ -116,27 +116,25 @@ def read_status_data(reader: StoreReader, clock: int, figures: Mapping[str, tupl
     )
 
 
-def refused_words(situation: StatusData) -> str:
+def refused_words(data: StatusData) -> str:
     """What is said of settings and rules that the agent did not take over; empty when there are none."""
-    if not situation.refused or situation.past:
+    if not data.refused or data.past:
         return ""
-    return (
-        f"The settings and rules from before are in force, for those of now cannot be used: {safe(situation.refused)}"
-    )
+    return f"The settings and rules from before are in force, for those of now cannot be used: {safe(data.refused)}"
 
 
-def unstored_words(situation: StatusData) -> str:
+def unstored_words(data: StatusData) -> str:
     """What is said of an agent that cannot write the store; empty while it can."""
-    if not situation.unstored:
+    if not data.unstored:
         return ""
-    return f"The agent runs and sends alerts, but cannot store what it sees, so this is old: {safe(situation.unstored)}"
+    return f"The agent runs and sends alerts, but cannot store what it sees, so this is old: {safe(data.unstored)}"
 
 
-def unreachable_words(situation: StatusData, told: int | None) -> str:
+def unreachable_words(data: StatusData, told: int | None) -> str:
     """What is said of a queue manager that no answer shows to be there, and of which something was told at ``told`` (ms UTC)."""
-    if situation.origin == RECORDS_ALONE:
+    if data.origin == RECORDS_ALONE:
         return "known by its SMF records alone"
-    return "never reached" if told is None else f"unreachable: these figures are {age(situation.now - told)} old"
+    return "never reached" if told is None else f"unreachable: these figures are {age(data.now - told)} old"
 
 
 def snapshot_interval_ms(times: list[int]) -> int:
@@ -174,7 +172,7 @@ class GroupStatus:
     explains those, which are among ``firing``: an object is not well because its trouble has a cause elsewhere.
     """
 
-    situation: StatusData
+    data: StatusData
     health: Health
     queue_managers: tuple[OwnerStatus, ...]
     group: OwnerStatus | None
@@ -199,34 +197,34 @@ class GroupStatus:
     @property
     def exit(self) -> Exit:
         """The exit code and why: what cannot be stored now cannot be told from here."""
-        return exit_of(Health.UNKNOWN if self.situation.unstored else self.health)
+        return exit_of(Health.UNKNOWN if self.data.unstored else self.health)
 
 
-def status_of(situation: StatusData, ranks: Mapping[str, int] | None = None) -> GroupStatus:
+def status_of(data: StatusData, ranks: Mapping[str, int] | None = None) -> GroupStatus:
     """Judge a situation. ``ranks`` are those of rules in their families, by rule id."""
-    everything = [alert for alert in situation.alerts if alert.kind_of_rule == RuleKind.OPERATIONAL.value]
+    everything = [alert for alert in data.alerts if alert.kind_of_rule == RuleKind.OPERATIONAL.value]
     covered = overshadowed(everything, ranks or {})
     milder = stages(everything, ranks or {})
     explained = {key: stands for key, stands in covered.items() if key not in milder}
     operational = [alert for alert in everything if alert.key not in covered]
     firing = [alert for alert in everything if alert.key not in covered or alert.key in explained]
-    members = [_owner_status(member, situation, operational, firing) for member in situation.members]
+    members = [_owner_status(member, data, operational, firing) for member in data.members]
     queue_managers = tuple(member for member in members if not member.is_group)
     groups = tuple(member for member in members if member.is_group)
     unknown: Counter[Absence] = Counter()
-    for row in situation.unknown:
+    for row in data.unknown:
         unknown[row.reason] += row.count
     healths = [member.health for member in members]
     if not queue_managers:
         # A store in which nothing was ever seen must not look well.
         healths.append(Health.UNKNOWN)
     return GroupStatus(
-        situation=situation,
+        data=data,
         health=worst(healths),
         queue_managers=queue_managers,
         group=groups[0] if groups else None,
         alerts=tuple(worst_first(operational)),
-        advice=len(situation.alerts) - len(everything),
+        advice=len(data.alerts) - len(everything),
         unknown=tuple(sorted(unknown.items(), key=lambda item: (-item[1], item[0].value))),
         explained=explained,
         firing=tuple(worst_first(firing)),
@@ -236,7 +234,7 @@ def status_of(situation: StatusData, ranks: Mapping[str, int] | None = None) -> 
 
 def silent_since(view: GroupStatus) -> Mapping[str, int]:
     """The owners of which nothing new has come, and when the last came (ms UTC)."""
-    return {member.name: view.situation.now - member.age_ms for member in view.owners if member.stale}
+    return {member.name: view.data.now - member.age_ms for member in view.owners if member.stale}
 
 
 def last_known(view: GroupStatus) -> Mapping[str, int]:
@@ -263,11 +261,11 @@ def counts(alerts: Iterable[Alert]) -> tuple[tuple[Severity, int], ...]:
 
 def status_json(view: GroupStatus) -> dict[str, Any]:
     """The object of ``mqvitals status --json``. ``refused`` is in it while settings or rules cannot be used, ``unstored`` while the agent cannot store."""
-    situation = view.situation
+    data = view.data
     return {
-        "at": iso(situation.now),
-        "source": situation.origin,
-        "group": situation.group,
+        "at": iso(data.now),
+        "source": data.origin,
+        "group": data.group,
         "severity": view.health.word,
         "queue_managers": [
             {
@@ -284,18 +282,18 @@ def status_json(view: GroupStatus) -> dict[str, Any]:
             for member in view.groups
         ],
         "alerts": [alert_json(alert) for alert in view.firing],
-        **({"refused": situation.refused} if situation.refused else {}),
-        **({"unstored": situation.unstored} if situation.unstored else {}),
+        **({"refused": data.refused} if data.refused else {}),
+        **({"unstored": data.unstored} if data.unstored else {}),
     }
 
 
 def _owner_status(
-    member: OwnerData, situation: StatusData, operational: Sequence[Alert], firing: Sequence[Alert]
+    member: OwnerData, data: StatusData, operational: Sequence[Alert], firing: Sequence[Alert]
 ) -> OwnerStatus:
     own = [alert for alert in operational if alert.key.object.owner == member.name]
-    age_ms = max(situation.now - member.last_ts, 0)
+    age_ms = max(data.now - member.last_ts, 0)
     stale = age_ms > STALE_INTERVALS * member.interval_ms
-    reachable = None if member.is_group else _reachable(member.name, situation)
+    reachable = None if member.is_group else _reachable(member.name, data)
     # What another owner's trouble brought about counts here, though it is told there.
     health = worst(health_of(alert.severity) for alert in firing if alert.key.object.owner == member.name)
     if stale:
@@ -307,8 +305,8 @@ def _owner_status(
     return OwnerStatus(member.name, member.is_group, health, reachable, age_ms, stale, counts(own))
 
 
-def _reachable(name: str, situation: StatusData) -> bool | None:
-    told = situation.current.get(ObjectName(name, "queue_manager"), {}).get("reachable")
+def _reachable(name: str, data: StatusData) -> bool | None:
+    told = data.current.get(ObjectName(name, "queue_manager"), {}).get("reachable")
     if told is None or isinstance(told.value, Absence | str):
         return None
     return told.value == 1

@@ -25,16 +25,16 @@ from mqvitals_rules.vocabulary.metric import Absence, Reported
 Golden = Callable[[str, Callable[[int], Sequence[Line]]], None]
 
 
-def frame_of(situation: StatusData) -> Frame:
-    ended = replace(situation.alerts[0], ended=situation.now - 5000) if situation.alerts else None
-    alerts = (*situation.alerts, *((ended,) if ended else ()))
+def frame_of(data: StatusData) -> Frame:
+    ended = replace(data.alerts[0], ended=data.now - 5000) if data.alerts else None
+    alerts = (*data.alerts, *((ended,) if ended else ()))
     return Frame(
         FrameRequest("alerts"),
         StorePosition(),
-        situation.now,
-        situation.now,
-        situation,
-        status_of(situation),
+        data.now,
+        data.now,
+        data,
+        status_of(data),
         alerts=alerts,
     )
 

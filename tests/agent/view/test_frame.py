@@ -29,8 +29,8 @@ def test_a_replay_is_read_as_of_its_end(stored: StoreReader, judging: RuleConfig
 @pytest.mark.parametrize("screen", ["overview", "list", "alerts", "agent", "detail"])
 def test_every_frame_has_the_status(stored: StoreReader, judging: RuleConfig, screen: str) -> None:
     """The header of every screen counts the same alerts."""
-    want = FrameRequest(screen, kind="queue", name=ObjectName("QM01", "queue", "APPL.IN"))
-    frame = read_frame(stored, 0, want, judging)
+    request = FrameRequest(screen, kind="queue", name=ObjectName("QM01", "queue", "APPL.IN"))
+    frame = read_frame(stored, 0, request, judging)
     overview = read_frame(stored, 0, FrameRequest(), judging)
     assert frame.status.alerts == overview.status.alerts
     assert frame.status.health is overview.status.health
@@ -39,8 +39,8 @@ def test_every_frame_has_the_status(stored: StoreReader, judging: RuleConfig, sc
 def test_only_the_overview_reads_its_figures(stored: StoreReader, judging: RuleConfig) -> None:
     """A list does not read the state of every channel for its header."""
     frame = read_frame(stored, 0, FrameRequest("list", "queue"), judging)
-    assert {name.kind for name in frame.situation.current} == {"queue_manager"}
-    assert not frame.pulse.points
+    assert {name.kind for name in frame.data.current} == {"queue_manager"}
+    assert not frame.history.points
 
 
 def test_the_alerts_say_which_stands_for_which(stored: StoreReader, judging: RuleConfig) -> None:

@@ -28,20 +28,20 @@ Golden = Callable[[str, Callable[[int], Sequence[Line]]], None]
 WIDTHS = (80, 120, 200)
 
 
-def frame_of(situation: StatusData) -> Frame:
+def frame_of(data: StatusData) -> Frame:
     """A frame of the overview, with a past that falls and a rate."""
-    now = situation.now
+    now = data.now
     falling = tuple((now - (59 - n) * 10_000, 95.0 - 1.5 * n) for n in range(60))
-    points = {name: falling for name in situation.current if name.kind in ("buffer_pool", "page_set", "cf_structure")}
+    points = {name: falling for name in data.current if name.kind in ("buffer_pool", "page_set", "cf_structure")}
     rates = {"QM01": CurrentValue(3123.4, now, "PROBE", now, None)}
     return Frame(
         FrameRequest(),
         StorePosition(now, 1),
         now,
         now,
-        situation,
-        status_of(situation),
-        pulse=OverviewHistory(points, rates),
+        data,
+        status_of(data),
+        history=OverviewHistory(points, rates),
     )
 
 
@@ -73,8 +73,8 @@ def test_empty(golden: Golden) -> None:
 @pytest.mark.parametrize("width", [40, 60, 80, 81, 99, 120, 160, 200])
 def test_no_line_is_wider_than_the_screen(ill: StatusData, healthy: StatusData, width: int) -> None:
     """Whatever the width, and whatever is wrong."""
-    for situation in (ill, healthy, replace(ill, past=False, now=ill.now + 10**7)):
-        frame = frame_of(situation)
+    for data in (ill, healthy, replace(ill, past=False, now=ill.now + 10**7)):
+        frame = frame_of(data)
         if width >= 60:
             assert max(cells(line.text) for line in lines_of(frame, width)) <= width
         else:
@@ -104,7 +104,7 @@ def test_a_stored_group(stored: StoreReader, judging: RuleConfig) -> None:
     text = "\n".join(line.text for line in lines_of(frame, 200))
     assert "BP3 4 %" in text
     assert "▇" in text
-    assert frame.pulse.rates["QM01"].value == pytest.approx(50)
+    assert frame.history.rates["QM01"].value == pytest.approx(50)
     assert any(line.key == "QM01/buffer_pool/3" for line in overview_lines(frame, 200))
 
 
@@ -118,8 +118,8 @@ def test_what_to_do_about_the_worst(stored: StoreReader, judging: RuleConfig) ->
         assert "to do: Enlarge the pool or split its queues now." in below
         assert "MQSC: DISPLAY USAGE PSID(*) TYPE(PAGESET)" in below
         assert "so few that tasks write pages themselves and wait" in f"{lines[at].text} {below}"
-    later = replace(frame.situation, past=False, now=frame.now + 3_600_000)
-    stale = replace(frame, now=later.now, situation=later, status=status_of(later))
+    later = replace(frame.data, past=False, now=frame.now + 3_600_000)
+    stale = replace(frame, now=later.now, data=later, status=status_of(later))
     assert "to do:" not in "".join(line.text for line in overview_lines(stale, 79))
 
 
@@ -134,15 +134,15 @@ def test_full_in(healthy: StatusData, width: int) -> None:
         for name in healthy.current
         if name.kind in ("buffer_pool", "page_set", "cf_structure")
     }
-    frame = replace(frame_of(healthy), pulse=OverviewHistory(points))
+    frame = replace(frame_of(healthy), history=OverviewHistory(points))
     lines = {line.key: line.text for line in overview_lines(frame, width)}
     assert "full in 29m00s" in lines["PRDQSG/cf_structure/APPL1"]
     assert "full in" not in lines["PRDQSG/cf_structure/CSQ_ADMIN"]
     page_set = {name: rising if name.kind == "page_set" else flat for name in points}
-    lines = {line.key: line.text for line in overview_lines(replace(frame, pulse=OverviewHistory(page_set)), width)}
+    lines = {line.key: line.text for line in overview_lines(replace(frame, history=OverviewHistory(page_set)), width)}
     assert "29m00s" in lines["QM01/queue_manager"]
     later = replace(healthy, past=False, now=now + 600_000)
-    stale = replace(frame, now=later.now, situation=later, status=status_of(later))
+    stale = replace(frame, now=later.now, data=later, status=status_of(later))
     assert "full in" not in "".join(line.text for line in overview_lines(stale, width))
 
 
@@ -151,7 +151,7 @@ def test_pasts_are_shares_of_all(healthy: StatusData) -> None:
     points = dict.fromkeys(healthy.current, ((healthy.now - 3_000_000, 35.0), (healthy.now, 35.0)))
     text = next(
         line.text
-        for line in overview_lines(replace(frame_of(healthy), pulse=OverviewHistory(points)), 120)
+        for line in overview_lines(replace(frame_of(healthy), history=OverviewHistory(points)), 120)
         if line.key.startswith("QM01")
     )
     assert "▃" in text
@@ -201,7 +201,7 @@ def test_stale_stands_still(ill: StatusData) -> None:
     """What fell silent keeps the ages of its alerts and its past as of then, in the tone of what is stale."""
     points = {name: tuple((ill.now - n * 60_000, 50.0) for n in range(9, -1, -1)) for name in ill.current}
     later = replace(ill, past=False, now=ill.now + 7_200_000)
-    frame = replace(frame_of(later), pulse=OverviewHistory(points))
+    frame = replace(frame_of(later), history=OverviewHistory(points))
     shown = {line.key: line for line in reversed(overview_lines(frame, 120))}
     pool = shown["QM01/buffer_pool/3"]
     assert "  4m12s  " in pool.text
@@ -246,6 +246,6 @@ def test_what_is_full_soon_is_a_warning(healthy: StatusData) -> None:
     for step, tone in ((1.0, Tone.WARNING), (0.2, Tone.PLAIN)):
         rising = tuple((now - (11 - n) * 60_000, 60.0 + step * n) for n in range(12))
         points = {name: rising for name in healthy.current if name.kind == "cf_structure"}
-        lines = overview_lines(replace(frame_of(healthy), pulse=OverviewHistory(points)), 120)
+        lines = overview_lines(replace(frame_of(healthy), history=OverviewHistory(points)), 120)
         spans = next(line.spans for line in lines if line.key == "PRDQSG/cf_structure/APPL1")
         assert next(span.tone for span in spans if span.text.startswith("full in")) is tone

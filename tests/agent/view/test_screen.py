@@ -25,12 +25,12 @@ from mqvitals_rules.vocabulary.tables import KINDS, metric
 HOSTILE = ("[/x] <b>", "\x1b[2J\x1b]0;x\x07", "日本語のキュー", "e" + "\u0301" * 40, "\u202eevil", "A" * 48, "x\r\ny")
 
 
-def lines(situation: StatusData, width: int = 80, *, colour: bool = False) -> list[str]:
-    return printed(status_screen(status_of(situation), width), colour=colour)
+def lines(data: StatusData, width: int = 80, *, colour: bool = False) -> list[str]:
+    return printed(status_screen(status_of(data), width), colour=colour)
 
 
-def text(situation: StatusData, width: int = 80) -> str:
-    return "\n".join(lines(situation, width))
+def text(data: StatusData, width: int = 80) -> str:
+    return "\n".join(lines(data, width))
 
 
 @pytest.fixture
@@ -74,8 +74,8 @@ def test_stale_golden(ill: StatusData) -> None:
 @pytest.mark.parametrize("width", [40, 44, 60, 80, 120, 200])
 def test_fits(ill: StatusData, healthy: StatusData, width: int) -> None:
     """No line but a command to be copied is wider than the screen."""
-    for situation in (ill, healthy, replace(ill, past=False, now=ill.now + 10**10)):
-        wide = [line for line in lines(situation, width) if cells(line) > width]
+    for data in (ill, healthy, replace(ill, past=False, now=ill.now + 10**10)):
+        wide = [line for line in lines(data, width) if cells(line) > width]
         assert all(line.startswith("  mqvitals ") for line in wide)
 
 
@@ -89,10 +89,10 @@ def test_hostile_names(ill: StatusData, name: str) -> None:
     )
     structure = {ObjectName(name, "cf_structure", name): {"entries_pct": told(99.0, ill.now)}}
     members = (*ill.members[:2], replace(ill.members[2], name=name), OwnerData(name, False, 0, ill.now))
-    situation = replace(
+    data = replace(
         ill, alerts=(hostile,), group=name, origin=name, members=members, current={**ill.current, **structure}
     )
-    shown = lines(situation)
+    shown = lines(data)
     assert not {category(char) for line in shown for char in line} & {"Cc", "Cf", "Cs", "Zl"}
     assert all(cells(line) <= 80 or line.startswith("  mqvitals ") for line in shown)
 

@@ -61,10 +61,10 @@ def told(path: Path, judging: RuleConfig) -> Iterator[Take]:
     with Store.open(path) as store, StoreReader.open(path) as reader:
         intake = Intake(store, judging, older=reader)
 
-        def take(minute: int, want: FrameRequest, *readings: Reading) -> Frame:
+        def take(minute: int, request: FrameRequest, *readings: Reading) -> Frame:
             now = BEGIN + minute * MINUTE
             intake.take([Snapshot("QM01", False, minute, now, readings)])
-            return read_frame(reader, now, want, judging)
+            return read_frame(reader, now, request, judging)
 
         yield take
 
@@ -77,11 +77,11 @@ def text_of(frame: Frame, width: int = 100) -> str:
 
 def test_tasks_of_the_newest_interval(told: Take) -> None:
     """Each task with its figures in the order of their numbers; those that the newest record does not know are gone."""
-    want = FrameRequest(LIST, "channel_initiator")
+    request = FrameRequest(LIST, "channel_initiator")
     running = poll(31, adapters_started=3, adapters_max=4)
-    told(31, want, running, *(task(30, "adapter", number, 10, 5) for number in range(12)))
+    told(31, request, running, *(task(30, "adapter", number, 10, 5) for number in range(12)))
     frame = told(
-        74, want, poll(74, adapters_started=3, adapters_max=4),
+        74, request, poll(74, adapters_started=3, adapters_max=4),
         task(60, "adapter", 10, 0, 0), task(60, "adapter", 2, 62.5, 1_200), task(60, "adapter", 0, 0.01, 3),
     )  # fmt: skip
     assert [item.name.name for item in frame.tasks] == ["0", "2", "10"]

@@ -109,11 +109,11 @@ def test_not_reached_is_unknown(healthy: StatusData, told: Absence | int | None)
     """A queue manager that is not, or was never reached is unknown, unless an alert says it better."""
     name = ObjectName("QM02", "queue_manager")
     value = {} if told is None else {"reachable": CurrentValue(told, healthy.now, "CONNECTION", healthy.now, None)}
-    situation = replace(healthy, current={**healthy.current, name: value})
-    view = status_of(situation)
+    data = replace(healthy, current={**healthy.current, name: value})
+    view = status_of(data)
     assert health(view)["QM02"] == "unknown"
     assert view.queue_managers[1].reachable is (False if told == 0 else None)
-    said = status_of(replace(situation, alerts=(alert(name, Severity.CRITICAL, healthy.now),)))
+    said = status_of(replace(data, alerts=(alert(name, Severity.CRITICAL, healthy.now),)))
     assert health(said)["QM02"] == "critical"
 
 

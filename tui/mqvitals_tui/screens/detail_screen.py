@@ -27,7 +27,7 @@ from mqvitals_tui.keys import DETAIL as DETAIL_KEYS
 from mqvitals_tui.keys import MOVES, WHO, Hint, hint_line
 from mqvitals_tui.screens.frame_screen import FrameScreen, ScreenContext, trail_line
 from mqvitals_tui.widgets.chart import BrailleChart
-from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
 from mqvitals_tui.widgets.painting import Banner, StatusBar
 
 _MINUTES = (1, 5, 15, 30, 60, 3 * 60, 6 * 60, 12 * 60, 24 * 60, 3 * 24 * 60, 7 * 24 * 60)
@@ -148,8 +148,8 @@ class DetailScreen(FrameScreen):
     DetailScreen #lines { height: 1fr; scrollbar-size-vertical: 1; scrollbar-gutter: stable; }
     """
 
-    def __init__(self, sight: ScreenContext, name: ObjectName, trail: tuple[str, ...]) -> None:
-        super().__init__(sight)
+    def __init__(self, context: ScreenContext, name: ObjectName, trail: tuple[str, ...]) -> None:
+        super().__init__(context)
         self.object_name = name
         self.trail = trail
         self._metric = ""
@@ -166,7 +166,7 @@ class DetailScreen(FrameScreen):
         yield StatusBar(id="keys")
 
     @property
-    def want(self) -> FrameRequest:
+    def request(self) -> FrameRequest:
         """The object, and what its chart shows."""
         return FrameRequest(
             DETAIL, name=self.object_name, metric=self._metric, span_ms=self._chosen_ms or self._usual_ms
@@ -220,7 +220,7 @@ class DetailScreen(FrameScreen):
             Hint("?", "help"),
             Hint("q", "quit"),
         )
-        self.query_one("#keys", StatusBar).show(hint_line(hints, width))
+        self.query_one("#keys", StatusBar).show((hint_line(hints, width),))
 
     def help_groups(self) -> tuple[tuple[str, Sequence[Binding]], ...]:
         """The keys of an object."""
@@ -276,7 +276,7 @@ class DetailScreen(FrameScreen):
 
     # -- actions -----------------------------------------------------------------------------------------------------
 
-    def on_lines_view_opened(self, message: LinesView.Opened) -> None:
+    def on_cursor_view_opened(self, message: CursorView.Opened) -> None:
         """Enter on a related object."""
         self.drill(message.key)
 
@@ -304,7 +304,7 @@ class DetailScreen(FrameScreen):
         self._ask()
 
     def _ask(self) -> None:
-        self.post_message(self.Wanted(self.want))
+        self.post_message(self.FrameRequested(self.request))
 
     def action_who(self) -> None:
         """Who has the queue open."""

@@ -64,16 +64,16 @@ class FrameScreen(Screen[None], inherit_bindings=False):
     FrameScreen.tiny > #header { display: block; }
     """
 
-    class Wanted(Message):
+    class FrameRequested(Message):
         """The screen on top wants this to be read from now on."""
 
-        def __init__(self, want: FrameRequest) -> None:
+        def __init__(self, request: FrameRequest) -> None:
             super().__init__()
-            self.want = want
+            self.request = request
 
-    def __init__(self, sight: ScreenContext) -> None:
+    def __init__(self, context: ScreenContext) -> None:
         super().__init__()
-        self.sight = sight
+        self.context = context
         self._read: LoadedFrame | None = None
         self._failed = ""
         self._waiting = False
@@ -81,7 +81,7 @@ class FrameScreen(Screen[None], inherit_bindings=False):
 
     @property
     @abstractmethod
-    def want(self) -> FrameRequest:
+    def request(self) -> FrameRequest:
         """What this screen shows."""
 
     @abstractmethod
@@ -120,7 +120,7 @@ class FrameScreen(Screen[None], inherit_bindings=False):
     @property
     def frame(self) -> Frame | None:
         """What was read last for what the screen wants now."""
-        return None if self._read is None or self._read.frame.want != self.want else self._read.frame
+        return None if self._read is None or self._read.frame.request != self.request else self._read.frame
 
     def on_mount(self) -> None:
         """Age what is shown, each second."""
@@ -139,7 +139,7 @@ class FrameScreen(Screen[None], inherit_bindings=False):
     def on_screen_resume(self) -> None:
         """On top again: ask for what is wanted."""
         self.repaint()
-        self.post_message(self.Wanted(self.want))
+        self.post_message(self.FrameRequested(self.request))
 
     def on_resize(self, _: events.Resize) -> None:
         """Lines are made for a width."""
@@ -147,7 +147,7 @@ class FrameScreen(Screen[None], inherit_bindings=False):
 
     def take(self, read: LoadedFrame) -> None:
         """Show this, if it is what the screen wants."""
-        if read.frame.want != self.want:
+        if read.frame.request != self.request:
             return
         self._read, self._failed, self._waiting = read, "", False
         self._silent = _silent(read.frame)
@@ -170,7 +170,7 @@ class FrameScreen(Screen[None], inherit_bindings=False):
             self.set_focus(self.body)
         read = self._read
         if read is not None:
-            frame = frame_at(read.frame, self.sight.now(), self.sight.judging.rules.ranks)
+            frame = frame_at(read.frame, self.context.now(), self.context.judging.rules.ranks)
             read = LoadedFrame(frame, read.earlier)
         header = self._header(None if read is None else read.frame, width)
         if tiny:
@@ -178,17 +178,17 @@ class FrameScreen(Screen[None], inherit_bindings=False):
             header = (header[0], *(line(each, Tone.WARNING) for each in wrap(words, width)), *header[1:])[:height]
         self.query_one("#header", Banner).show(header)
         self.paint_frame_around(width)
-        if read is None or read.frame.want != self.want:
+        if read is None or read.frame.request != self.request:
             return
         silent = _silent(read.frame)
         if silent != self._silent and self.on_top:
             # Who has fallen silent changes more than ages: how its objects are is unknown now.
             self._silent = silent
-            self.post_message(self.Wanted(self.want))
+            self.post_message(self.FrameRequested(self.request))
         self.paint(read, width)
 
     def _header(self, frame: Frame | None, width: int) -> tuple[Line, ...]:
-        ended = safe(self.sight.ended())
+        ended = safe(self.context.ended())
         lines = (line("mqvitals", Tone.STRONG),) if frame is None else header_lines(frame, width, asking=not ended)
         if ended:
             told = wrap(ended, width, rest="  ")

@@ -94,4 +94,4 @@ class HelpScreen(Screen[None], inherit_bindings=False):
         """Lines are made for a width."""
         self.query_one("#lines", LinesView).show(help_lines(self._groups, max(event.size.width - 1, 20)))
         hints = (Hint("Esc", "back"), Hint("Up Down Space", "read on", 1))
-        self.query_one("#keys", StatusBar).show(hint_line(hints, event.size.width))
+        self.query_one("#keys", StatusBar).show((hint_line(hints, event.size.width),))

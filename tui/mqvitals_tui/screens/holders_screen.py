@@ -24,7 +24,7 @@ from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui.feed import LoadedFrame
 from mqvitals_tui.keys import HOLDERS, MOVES, WHO, Hint, hint_line
 from mqvitals_tui.screens.frame_screen import FrameScreen, ScreenContext, trail_line
-from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
 from mqvitals_tui.widgets.painting import Banner, StatusBar
 
 
@@ -47,8 +47,8 @@ class HoldersScreen(FrameScreen):
             self.holders = holders
             self.problem = problem
 
-    def __init__(self, sight: ScreenContext, store: Path, queue: ObjectName, trail: tuple[str, ...]) -> None:
-        super().__init__(sight)
+    def __init__(self, context: ScreenContext, store: Path, queue: ObjectName, trail: tuple[str, ...]) -> None:
+        super().__init__(context)
         self.queue = queue
         self.trail = trail
         self._store = store
@@ -74,7 +74,7 @@ class HoldersScreen(FrameScreen):
         self._gone.set()
 
     @property
-    def want(self) -> FrameRequest:
+    def request(self) -> FrameRequest:
         """The queue: the header says how old the store is, and who is watched."""
         return FrameRequest(DETAIL, name=self.queue)
 
@@ -109,7 +109,7 @@ class HoldersScreen(FrameScreen):
         if self.asking:
             return
         self._number += 1
-        self._asked = self.sight.machine()
+        self._asked = self.context.machine()
         self.run_worker(self._ask, name="who", thread=True)
         self.repaint()
 
@@ -117,7 +117,7 @@ class HoldersScreen(FrameScreen):
         """In the worker's thread: to it alone belongs what writes the question."""
         number = self._number
         try:
-            told = ask_agent(self._store, (self.queue,), self.sight.machine, self._gone.wait)
+            told = ask_agent(self._store, (self.queue,), self.context.machine, self._gone.wait)
         except (StoreError, NoAgentAnswer) as error:
             self.post_message(self.Answered(number, None, str(error)))
         else:
@@ -148,7 +148,7 @@ class HoldersScreen(FrameScreen):
             Hint("?", "help"),
             Hint("q", "quit"),
         )
-        self.query_one("#keys", StatusBar).show(hint_line(hints, width))
+        self.query_one("#keys", StatusBar).show((hint_line(hints, width),))
 
     def paint(self, read: LoadedFrame, width: int) -> None:
         """Nothing of what was read has a place below the header."""
@@ -161,13 +161,13 @@ class HoldersScreen(FrameScreen):
     def _lines(self, width: int) -> tuple[Line, ...]:
         lines: list[Line] = []
         if self._asked is not None:
-            words = f"asking {self._members()} … {age(self.sight.machine() - self._asked)}"
+            words = f"asking {self._members()} … {age(self.context.machine() - self._asked)}"
             lines += (line(each, Tone.INFO) for each in wrap(words, width, rest="  "))
         elif self._problem:
             lines += (line(each, Tone.UNKNOWN) for each in wrap(f"? UNKNOWN  {safe(self._problem)}", width, rest="  "))
         if self._holders is not None:
             lines += [line()] if lines else []
-            lines += holders_lines(self._holders, self.sight.now(), width)
+            lines += holders_lines(self._holders, self.context.now(), width)
         return tuple(lines)
 
     def _members(self) -> str:
@@ -179,7 +179,7 @@ class HoldersScreen(FrameScreen):
 
     # -- actions -----------------------------------------------------------------------------------------------------
 
-    def on_lines_view_opened(self, message: LinesView.Opened) -> None:
+    def on_cursor_view_opened(self, message: CursorView.Opened) -> None:
         """Enter on handles that came through a channel."""
         self.drill(message.key)
 

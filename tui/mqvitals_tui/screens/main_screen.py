@@ -42,7 +42,7 @@ from mqvitals_tui.keys import (
     tab_row,
 )
 from mqvitals_tui.screens.frame_screen import FrameScreen, ScreenContext
-from mqvitals_tui.widgets.cursor_view import LinesView
+from mqvitals_tui.widgets.cursor_view import CursorView, LinesView
 from mqvitals_tui.widgets.painting import Banner, StatusBar
 from mqvitals_tui.widgets.virtual_table import VirtualTable
 
@@ -109,9 +109,9 @@ class MainScreen(FrameScreen):
     MainScreen #lines.above { height: auto; max-height: 8; }
     """
 
-    def __init__(self, sight: ScreenContext) -> None:
-        super().__init__(sight)
-        self._place: Tab = TABS[0]
+    def __init__(self, context: ScreenContext) -> None:
+        super().__init__(context)
+        self._tab: Tab = TABS[0]
         self._filters: dict[str, str] = {}
         self._sorts: dict[str, Sort] = {}
         self._count = ""
@@ -120,7 +120,7 @@ class MainScreen(FrameScreen):
     def compose(self) -> ComposeResult:
         """Header, places, the text or the table, the filter, the keys."""
         yield Banner(id="header")
-        yield Banner(id="places")
+        yield Banner(id="tabs")
         yield LinesView(id="lines")
         yield VirtualTable(id="table")
         yield FilterLine(id="filter", placeholder="words of the name, severity:critical, state:retrying")
@@ -136,38 +136,38 @@ class MainScreen(FrameScreen):
         return self.query_one("#filter", FilterLine)
 
     @property
-    def want(self) -> FrameRequest:
+    def request(self) -> FrameRequest:
         """What the place wants."""
-        return self._place.want
+        return self._tab.request
 
     @property
-    def place(self) -> Tab:
+    def tab(self) -> Tab:
         """The place that is shown."""
-        return self._place
+        return self._tab
 
     @property
     def sort(self) -> Sort | None:
         """The column that the table of this place is sorted by, None: the worst first."""
-        return self._sorts.get(self._place.id)
+        return self._sorts.get(self._tab.id)
 
     @property
     def filter_text(self) -> str:
         """What the filter of this place says."""
-        return self._filters.get(self._place.id, "")
+        return self._filters.get(self._tab.id, "")
 
-    def go_to(self, place: str) -> None:
+    def go_to(self, tab: str) -> None:
         """Show another place."""
-        self._place = TABS_BY_ID[place]
+        self._tab = TABS_BY_ID[tab]
         self._arrange()
-        self.post_message(self.Wanted(self.want))
+        self.post_message(self.FrameRequested(self.request))
         self.repaint()
 
     # -- painting ----------------------------------------------------------------------------------------------------
 
     def _arrange(self) -> None:
         lines, table = self.query_one("#lines", LinesView), self.query_one("#table", VirtualTable)
-        tabular = bool(self._place.columns)
-        agent, tasks = self._place.want.screen == AGENT, self._place is CHINIT
+        tabular = bool(self._tab.columns)
+        agent, tasks = self._tab.request.screen == AGENT, self._tab is CHINIT
         lines.display = not tabular or agent or tasks
         lines.set_class(agent, "above")
         if tasks:
@@ -194,34 +194,34 @@ class MainScreen(FrameScreen):
     def help_groups(self) -> tuple[tuple[str, Sequence[Binding]], ...]:
         """The keys of this place; those that do nothing here are left out."""
         names = {binding.id or "" for binding in MAIN}
-        if self._place.want.screen == OVERVIEW:
+        if self._tab.request.screen == OVERVIEW:
             names.discard("filter")
-        if not self._place.columns:
+        if not self._tab.columns:
             names -= _TABLES_ONLY
-        if self._place.id not in SIBLING_TABS:
+        if self._tab.id not in SIBLING_TABS:
             names.discard("data_sets")
-        if self._place.want.screen not in (AGENT, OVERVIEW) and self._place is not CHINIT:
+        if self._tab.request.screen not in (AGENT, OVERVIEW) and self._tab is not CHINIT:
             names -= {"focus_next", "focus_previous"}
         here = tuple(binding for binding in MAIN if binding.id in names)
-        if self._place is QUEUES:
+        if self._tab is QUEUES:
             here = (WHO, *here)
-        across = ACROSS if self._place.columns else ()
-        return (("Here: " + self._place.title, here), ("Moving about", (*MOVES, *across)))
+        across = ACROSS if self._tab.columns else ()
+        return (("Here: " + self._tab.title, here), ("Moving about", (*MOVES, *across)))
 
     def paint_frame_around(self, width: int) -> None:
         """The row of places, and the keys; and why a table is empty of which nothing has been read."""
-        if self._place.columns and self.frame is None:
+        if self._tab.columns and self.frame is None:
             self.query_one("#table", VirtualTable).show((), (), 0, empty=self._empty)
-        self.query_one("#places", Banner).show((tab_row(self._place.id, width)[0],))
-        self.query_one("#keys", StatusBar).show(self._hints(width))
+        self.query_one("#tabs", Banner).show((tab_row(self._tab.id, width)[0],))
+        self.query_one("#keys", StatusBar).show((self._hints(width),))
 
     def _hints(self, width: int) -> Line:
         help_quit = (Hint(":", "find", 3), Hint("T", "theme", 5), Hint("?", "help"), Hint("q", "quit"))
-        overview = self._place.want.screen == OVERVIEW
+        overview = self._tab.request.screen == OVERVIEW
         if self.focused is self._box:
             return hint_line((Hint("Enter", "keep the filter"), Hint("Esc", "take it away"), Hint("F1", "help")), width)
         if self.filter_text:
-            sort = (Hint("< >", "sort", 3),) if self._place.columns else ()
+            sort = (Hint("< >", "sort", 3),) if self._tab.columns else ()
             first = (Hint("Esc", "show all"), Hint("/", "change"), Hint("Enter", "open", 1))
             return hint_line((*first, *sort, *help_quit), width, self._count)
         hints: tuple[Hint, ...] = (Hint("Enter", "open"),)
@@ -229,14 +229,14 @@ class MainScreen(FrameScreen):
             hints += (Hint("Tab", "next part", 2),)
         else:
             hints += (Hint("Esc", "back", 4), Hint("/", "filter"))
-        if self._place.id in SIBLING_TABS:
-            hints += (Hint("d", "structures" if self._place is DATA_SETS else "data sets"),)
-        if self._place is CHINIT:
+        if self._tab.id in SIBLING_TABS:
+            hints += (Hint("d", "structures" if self._tab is DATA_SETS else "data sets"),)
+        if self._tab is CHINIT:
             hints += (Hint("Tab", "table" if self.focused is self.query_one("#lines") else "tasks", 1),)
-        if self._place is QUEUES:
+        if self._tab is QUEUES:
             hints += (Hint("w", WHO.description, 1),)
-        if self._place.columns:
-            hints += (Hint("< >", "sort", 1), Hint("r", "reverse", 5 if self._place is CHINIT else 2))
+        if self._tab.columns:
+            hints += (Hint("< >", "sort", 1), Hint("r", "reverse", 5 if self._tab is CHINIT else 2))
         return hint_line((*hints, *help_quit), width)
 
     def paint(self, read: LoadedFrame, width: int) -> None:
@@ -244,15 +244,15 @@ class MainScreen(FrameScreen):
         frame = read.frame
         lines, table = self.query_one("#lines", LinesView), self.query_one("#table", VirtualTable)
         room = max(width - 1, 20)
-        if frame.want.screen == OVERVIEW:
+        if frame.request.screen == OVERVIEW:
             lines.show(overview_lines(frame, room))
-        elif frame.want.screen == ALERTS:
+        elif frame.request.screen == ALERTS:
             lines.show(alert_lines(frame, room, self.filter_text))
-        if frame.want.screen == AGENT:
+        if frame.request.screen == AGENT:
             lines.show(agent_lines(frame, room))
-        if self._place.columns:
+        if self._tab.columns:
             self._paint_table(table, frame, room)
-        if self._place is CHINIT:
+        if self._tab is CHINIT:
             self._paint_tasks(lines, table, frame, room)
 
     def _paint_tasks(self, lines: LinesView, table: VirtualTable, frame: Frame, width: int) -> None:
@@ -263,12 +263,12 @@ class MainScreen(FrameScreen):
         lines.show(() if initiator is None else task_lines(initiator, frame.tasks, frame.now, width))
 
     def _paint_table(self, table: VirtualTable, frame: Frame, width: int) -> None:
-        shown = spaced(columns(self._place.columns), width)
+        shown = spaced(columns(self._tab.columns), width)
         items = self._items(frame)
         empty = "Nothing matches the filter" if self.filter_text and frame.items else "None is known"
         table.show(shown, items, frame.now, self.sort, empty=empty)
         self._count = f"{number(len(items))} of {number(len(frame.items))}" if self.filter_text else ""
-        self.query_one("#keys", StatusBar).show(self._hints(self.size.width))
+        self.query_one("#keys", StatusBar).show((self._hints(self.size.width),))
 
     def _items(self, frame: Frame) -> tuple[Item, ...]:
         # Ages tick every second, but tens of thousands of items are chosen and sorted only when something changed.
@@ -279,38 +279,34 @@ class MainScreen(FrameScreen):
         items = matching(frame.items, self.filter_text)
         if self.sort is not None:
             by, reverse = self.sort
-            column = next((each for each in columns(self._place.columns) if each.id == by), None)
+            column = next((each for each in columns(self._tab.columns) if each.id == by), None)
             items = items if column is None else ordered(items, column, reverse=reverse)
         self._made = (frame.items, self.filter_text, self.sort, items)
         return items
 
     # -- opening -----------------------------------------------------------------------------------------------------
 
-    def on_lines_view_opened(self, message: LinesView.Opened) -> None:
-        """Enter on a line."""
+    def on_cursor_view_opened(self, message: CursorView.Opened) -> None:
+        """Enter on a line or an item."""
         self.drill(message.key)
 
-    def on_virtual_table_highlighted(self, _: VirtualTable.Highlighted) -> None:
-        """Another channel initiator: its tasks."""
-        if self._place is CHINIT:
+    def on_cursor_view_highlighted(self, message: CursorView.Highlighted) -> None:
+        """The cursor is on another channel initiator: show its tasks."""
+        if self._tab is CHINIT and isinstance(message.view, VirtualTable):
             self.repaint()
-
-    def on_virtual_table_opened(self, message: VirtualTable.Opened) -> None:
-        """Enter on an item."""
-        self.drill(message.key)
 
     def on_banner_clicked(self, message: Banner.Clicked) -> None:
         """A click on the row of places goes there."""
-        if message.banner.id == "places":
-            for begin, end, place in tab_row(self._place.id, self.size.width)[1]:
+        if message.banner.id == "tabs":
+            for begin, end, tab in tab_row(self._tab.id, self.size.width)[1]:
                 if begin <= message.x < end:
-                    self.go_to(place)
+                    self.go_to(tab)
 
     # -- filter and order --------------------------------------------------------------------------------------------
 
     def action_filter(self) -> None:
         """Type what is to be shown."""
-        if self._place.want.screen == OVERVIEW:
+        if self._tab.request.screen == OVERVIEW:
             self.notify("The overview has no filter; lists and alerts do", markup=False)
             return
         box = self._box
@@ -324,7 +320,7 @@ class MainScreen(FrameScreen):
 
     def _take_filter(self, text: str) -> None:
         if text != self.filter_text:
-            self._filters[self._place.id] = text
+            self._filters[self._tab.id] = text
             self.repaint()
 
     async def action_open(self) -> None:
@@ -341,7 +337,7 @@ class MainScreen(FrameScreen):
     @property
     def body(self) -> Widget:
         """The table, or the text where there is none."""
-        return self.query_one("#table" if self._place.columns else "#lines")
+        return self.query_one("#table" if self._tab.columns else "#lines")
 
     def _focus_body(self) -> None:
         self.set_focus(self.body)
@@ -353,17 +349,17 @@ class MainScreen(FrameScreen):
             await box.finish()
             box.value = ""
             box.display = False
-            self._filters.pop(self._place.id, None)
+            self._filters.pop(self._tab.id, None)
             self._focus_body()
             self.repaint()
-        elif self._place is DATA_SETS:
+        elif self._tab is DATA_SETS:
             self.go_to(STRUCTURES.id)
-        elif self._place is not TABS[0]:
+        elif self._tab is not TABS[0]:
             self.go_to(TABS[0].id)
 
     def action_data_sets(self) -> None:
         """From the structures to the data sets of their messages, and back."""
-        behind = SIBLING_TABS.get(self._place.id)
+        behind = SIBLING_TABS.get(self._tab.id)
         if behind is None:
             self.notify("The shared message data sets are behind 5, Coupling facility", markup=False)
         else:
@@ -371,7 +367,7 @@ class MainScreen(FrameScreen):
 
     def action_who(self) -> None:
         """Who has the queue under the cursor open."""
-        key = self.query_one("#table", VirtualTable).cursor_key if self._place is QUEUES else ""
+        key = self.query_one("#table", VirtualTable).cursor_key if self._tab is QUEUES else ""
         if key:
             self.who(ObjectName.parse(key))
         else:
@@ -379,7 +375,7 @@ class MainScreen(FrameScreen):
 
     def action_part(self, step: int) -> None:
         """To another part: of the overview's text, else of the screen."""
-        if self._place.want.screen == OVERVIEW:
+        if self._tab.request.screen == OVERVIEW:
             self.query_one("#lines", LinesView).go_to_part(step)
         elif step > 0:
             self.focus_next()
@@ -398,7 +394,7 @@ class MainScreen(FrameScreen):
     def action_reverse(self) -> None:
         """Turn the order of the sorted column round."""
         if self.sort is not None:
-            self._sorts[self._place.id] = (self.sort[0], not self.sort[1])
+            self._sorts[self._tab.id] = (self.sort[0], not self.sort[1])
             self.repaint()
         elif shown := self._shown_columns():
             self._sort_by(shown[0])
@@ -412,12 +408,12 @@ class MainScreen(FrameScreen):
 
     def _sort_by(self, column: str) -> None:
         if column:
-            self._sorts[self._place.id] = (column, False)
+            self._sorts[self._tab.id] = (column, False)
         else:
-            self._sorts.pop(self._place.id, None)
+            self._sorts.pop(self._tab.id, None)
         self.repaint()
 
     def _shown_columns(self) -> list[str]:
-        if not self._place.columns:
+        if not self._tab.columns:
             return []
-        return [each.id for each in spaced(columns(self._place.columns), max(self.size.width - 1, 20))]
+        return [each.id for each in spaced(columns(self._tab.columns), max(self.size.width - 1, 20))]

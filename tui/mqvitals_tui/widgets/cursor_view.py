@@ -295,12 +295,6 @@ class LinesView(CursorView, can_focus=True):
     """ + tone_css("LinesView")
     COMPONENT_CLASSES: ClassVar[set[str]] = {"lines--cursor", *TONE_CLASSES}
 
-    class Opened(CursorView.Opened):
-        """Enter or a double click on the line of ``key``."""
-
-    class Highlighted(CursorView.Highlighted):
-        """The cursor came to the line of ``key``; empty: no line leads anywhere."""
-
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - the toolkit's word
         super().__init__(id=id, classes=classes)
         self._lines: tuple[Line, ...] = ()

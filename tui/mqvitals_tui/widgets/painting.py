@@ -175,39 +175,7 @@ class Banner(Widget):
             self.post_message(self.Clicked(self, offset.x, offset.y))
 
 
-class Bar(Widget):
-    """A line that is painted anew when it changes and costs nothing while it does not."""
-
-    DEFAULT_CSS = "Bar { height: 1; width: 1fr; background: $panel; color: $foreground; }\n" + tone_css("Bar")
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
-
-    def __init__(self, text: Line | None = None, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id, classes=classes)
-        self._line = text or line()
-
-    def show(self, text: Line) -> None:
-        """Show this line."""
-        if text != self._line:
-            self._line = text
-            self.refresh()
-
-    @property
-    def text(self) -> str:
-        """The plain text of the line."""
-        return self._line.text
-
-    def render_line(self, y: int) -> Strip:
-        """The line; further lines, should it be given any, are blank."""
-        return paint(self, self._line if y == 0 else line(), self.size.width, self.rich_style)
-
-
-class StatusBar(Bar):
+class StatusBar(Banner):
     """The keys that do something here; docked at the bottom."""
 
     DEFAULT_CSS = "StatusBar { dock: bottom; }"
-
-
-class TitleBar(Bar):
-    """Site, queue managers, interval, time and age, counts; docked at the top."""
-
-    DEFAULT_CSS = "TitleBar { dock: top; }"

@@ -44,12 +44,6 @@ class VirtualTable(CursorView, can_focus=True):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"table--header", "table--sorted", "table--cursor", *TONE_CLASSES}
     BINDINGS: ClassVar[list[BindingType]] = list(ACROSS)
 
-    class Opened(CursorView.Opened):
-        """Enter or a double click on the item of ``key``."""
-
-    class Highlighted(CursorView.Highlighted):
-        """The cursor came to the item of ``key``; empty: there are no items."""
-
     class Sorted(Message):
         """A click on the title of a column: sort by ``column``, its id."""
 

@@ -34,7 +34,7 @@ def agent_lines(frame: Frame, width: int) -> tuple[Line, ...]:
     owners: dict[str, list[Item]] = {}
     for item in frame.items:
         owners.setdefault(item.name.owner, []).append(item)
-    intervals = {member.name: member.interval_ms for member in frame.situation.members}
+    intervals = {member.name: member.interval_ms for member in frame.data.members}
     name_width = min(max(cells(safe(member.name)) for member in frame.status.queue_managers), 20)
     lines = []
     for member in frame.status.queue_managers:
@@ -123,7 +123,7 @@ def _told(store: Item, name: str) -> str:
 
 
 def _settings(frame: Frame, width: int) -> Iterator[Line]:
-    for words in (unstored_words(frame.situation), refused_words(frame.situation)):
+    for words in (unstored_words(frame.data), refused_words(frame.data)):
         if words:
             yield from _warned(words, width)
 

@@ -41,19 +41,19 @@ def header_lines(frame: Frame, width: int, *, asking: bool = True) -> tuple[Line
 
 def _lefts(view: GroupStatus) -> list[str]:
     """Who, how often and as of when: the longest form first."""
-    situation = view.situation
+    data = view.data
     number_of = len(view.queue_managers)
-    who = ["mqvitals", *([safe(situation.group)] if situation.group else [])]
+    who = ["mqvitals", *([safe(data.group)] if data.group else [])]
     many = f"{number(number_of)} queue manager{'' if number_of == 1 else 's'}"
-    newest = max((member.last_ts for member in situation.members), default=None)
+    newest = max((member.last_ts for member in data.members), default=None)
     if newest is None:
         return ["  ".join([*who, "nothing stored yet"]), "mqvitals"]
-    distances = [member.interval_ms for member in situation.members if not member.is_group]
+    distances = [member.interval_ms for member in data.members if not member.is_group]
     every = f"every {age(round(median_low(distances) / 1000) * 1000)}" if distances else ""
-    ago = age(situation.now - newest)
-    if situation.past:
+    ago = age(data.now - newest)
+    if data.past:
         when, short = f"{moment(newest)} {zone_name(newest)}, the past", f"{clock(newest)} (past)"
-    elif day(newest) == day(situation.now):
+    elif day(newest) == day(data.now):
         when, short = f"{clock(newest)} UTC ({ago} ago)", f"{clock(newest)} ({ago} ago)"
     else:
         when, short = f"{moment(newest)} {zone_name(newest)} ({ago} ago)", f"{day(newest)} ({ago} ago)"
@@ -75,7 +75,7 @@ def _lefts(view: GroupStatus) -> list[str]:
 def _signs(view: GroupStatus) -> list[tuple[Health, int, str, Tone]]:
     """How many there are of each: glyph, number, word, tone. None where nothing was ever seen: that is not none wrong."""
     signs: list[tuple[Health, int, str, Tone]] = []
-    if not view.situation.members:
+    if not view.data.members:
         return signs
     stale = all(member.stale for member in view.queue_managers)
     for severity, count in counts(view.alerts):
@@ -105,16 +105,16 @@ def _joined(signs: list[tuple[Health, int, str, Tone]], *, short: bool) -> list[
 
 def _notes(view: GroupStatus, width: int, *, asking: bool) -> list[Line]:
     """What the reader must know before trusting the rest."""
-    situation = view.situation
-    if not situation.members:
+    data = view.data
+    if not data.members:
         text = (
             "Nothing was stored yet. Does the agent run, and can it reach a queue manager? "
             "Start it with 'mqvitals agent', or see 'mqvitals demo'"
         )
         return wrapped(text, width, Tone.UNKNOWN, rest=_INDENT)
-    newest = max(member.last_ts for member in situation.members)
-    if situation.past:
-        source = safe(situation.origin)
+    newest = max(member.last_ts for member in data.members)
+    if data.past:
+        source = safe(data.origin)
         words = f"past: {source}, ended {moment(newest)} {zone_name(newest)}"
         return wrapped(words, width, Tone.STALE, rest=_INDENT)
     members = view.owners
@@ -132,21 +132,21 @@ def _notes(view: GroupStatus, width: int, *, asking: bool) -> list[Line]:
 
 def status_header(view: GroupStatus, width: int, *, lacking: bool = True) -> list[Line]:
     """The lines of the header; ``lacking``: also how much no answer could tell."""
-    situation = view.situation
+    data = view.data
     number_of = len(view.queue_managers)
-    newest = max((member.last_ts for member in situation.members), default=None)
+    newest = max((member.last_ts for member in data.members), default=None)
     parts = [
         "mqvitals",
-        *([safe(situation.group)] if situation.group else []),
+        *([safe(data.group)] if data.group else []),
         f"{number_of} queue manager{'' if number_of == 1 else 's'}",
     ]
     if newest is None:
         parts.append("nothing seen yet")
-    elif situation.past:
+    elif data.past:
         parts.append(f"{moment(newest)} {zone_name(newest)}")
     else:
-        when = clock(newest) if day(newest) == day(situation.now) else moment(newest)
-        parts.append(f"{when} UTC ({age(situation.now - newest)} ago)")
+        when = clock(newest) if day(newest) == day(data.now) else moment(newest)
+        parts.append(f"{when} UTC ({age(data.now - newest)} ago)")
     left, signs = "  ".join(parts), _header_signs(view)
     fitting = [sign for sign in signs if cells(left) + 2 + cells(sign) <= width]
     if fitting:
@@ -155,10 +155,10 @@ def status_header(view: GroupStatus, width: int, *, lacking: bool = True) -> lis
     else:
         sign = next((sign for sign in signs if cells(sign) <= width), signs[-1])
         lines = [line(sign, tone_of(view.health)), *wrapped(left, width)]
-    if situation.past and newest is not None:
-        first = min(member.first_ts for member in situation.members)
+    if data.past and newest is not None:
+        first = min(member.first_ts for member in data.members)
         until = clock(newest) if day(first) == day(newest) else moment(newest)
-        lines += wrapped(f"The past: {safe(situation.origin)}, {moment(first)} to {until}", width, rest=_INDENT)
+        lines += wrapped(f"The past: {safe(data.origin)}, {moment(first)} to {until}", width, rest=_INDENT)
     lines += _header_notes(view, width)
     return [*lines, _numbers(view), *_unknown(view, width, lacking=lacking)]
 
@@ -174,7 +174,7 @@ def _header_signs(view: GroupStatus) -> list[str]:
     ]
     if not begun:
         return [sign]
-    now, first = view.situation.now, min(begun)
+    now, first = view.data.now, min(begun)
     lasted, began = age(now - first), since_words(first, now)
     return [f"{sign} for {lasted}, since {began}", f"{sign} for {lasted}", f"{sign} {lasted}", sign]
 
@@ -190,7 +190,7 @@ def _numbers(view: GroupStatus) -> Line:
 
 def _header_notes(view: GroupStatus, width: int) -> list[Line]:
     """What the reader must know before trusting the rest."""
-    unstored = unstored_words(view.situation)
+    unstored = unstored_words(view.data)
     if unstored:
         return wrapped(unstored, width, rest=_INDENT)
     members = view.owners
@@ -207,7 +207,7 @@ def _header_notes(view: GroupStatus, width: int) -> list[Line]:
 
 def _refused(view: GroupStatus, width: int) -> list[Line]:
     """Why changed settings or rules have no effect."""
-    text = refused_words(view.situation)
+    text = refused_words(view.data)
     return wrapped(text, width, rest=_INDENT) if text else []
 
 

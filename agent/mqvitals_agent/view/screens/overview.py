@@ -81,7 +81,7 @@ def member_rows(frame: Frame, width: int) -> list[Line]:
     view = frame.status
     if not view.queue_managers:
         return [line("No queue manager has been seen yet", Tone.UNKNOWN)]
-    members = {member.name: member for member in frame.situation.members}
+    members = {member.name: member for member in frame.data.members}
     past = past_cells(width)
     rows = [_row(frame, each, members[each.name], past) for each in view.queue_managers]
     names = [safe(each.name) for each in view.queue_managers]
@@ -114,7 +114,7 @@ def _taken(widths: dict[int, int], room: int) -> list[int]:
 
 def _row(frame: Frame, each: OwnerStatus, member: OwnerData, past: int) -> dict[int, Cell]:
     silent = each.stale or not each.reachable
-    current, now = frame.situation.current, frame.now
+    current, now = frame.data.current, frame.now
     seen_as = as_seen(frame.status, member)
     pool = key_figures.extreme_figure(current, each.name, "buffer_pool", "free_pct", -1)
     page_set = key_figures.extreme_figure(current, each.name, "page_set", "used_pct", 1)
@@ -132,7 +132,7 @@ def _row(frame: Frame, each: OwnerStatus, member: OwnerData, past: int) -> dict[
         column: Cell(text, _tone(frame.status, each.name, _KIND[column], text, silent=silent))
         for column, text in texts.items()
     }
-    rate = frame.pulse.rates.get(each.name)
+    rate = frame.history.rates.get(each.name)
     if rate is None or isinstance(rate.value, Absence | str):
         absence = rate.value if rate is not None and isinstance(rate.value, Absence) else Absence.NOT_ASKED
         row[_RATE] = Cell(short_absence(absence), Tone.ABSENT)
@@ -143,9 +143,9 @@ def _row(frame: Frame, each: OwnerStatus, member: OwnerData, past: int) -> dict[
     until = member.last_ts if each.stale else now
     span = Time(max(until - SPAN_MS, member.first_ts), until)
     for column, extreme, of in ((_POOL_PAST, pool, _POOL), (_PAGE_SET_PAST, page_set, _PAGE_SET)):
-        points = () if extreme is None else frame.pulse.points.get(extreme.name, ())
+        points = () if extreme is None else frame.history.points.get(extreme.name, ())
         row[column] = Cell(sparkline(points, span, past), row[of].tone)
-    ahead = None if page_set is None or silent else full_in(frame.pulse.points.get(page_set.name, ()), now)
+    ahead = None if page_set is None or silent else full_in(frame.history.points.get(page_set.name, ()), now)
     soon = ahead is not None and ahead < SOON_MS and row[_PAGE_SET].tone is Tone.PLAIN
     row[_FULL_IN] = Cell("" if ahead is None else short_age(ahead), Tone.WARNING if soon else row[_PAGE_SET].tone)
     seen = seen_ts(frame.status, each)
@@ -166,7 +166,7 @@ def _tone(view: GroupStatus, owner: str, kind: str, text: str, *, silent: bool) 
 def _note(view: GroupStatus, each: OwnerStatus, width: int) -> list[str]:
     if each.reachable:
         return []
-    words = unreachable_words(view.situation, seen_ts(view, each))
+    words = unreachable_words(view.data, seen_ts(view, each))
     return wrap(words, width, first=" " * (WIDEST + 2), rest=" " * (WIDEST + 2))
 
 
@@ -218,13 +218,13 @@ def structure_rows(frame: Frame, width: int) -> list[Line]:
 
 
 def _soon(frame: Frame, name: ObjectName) -> bool:
-    ahead = full_in(frame.pulse.points.get(name, ()), frame.now)
+    ahead = full_in(frame.history.points.get(name, ()), frame.now)
     return ahead is not None and ahead < SOON_MS
 
 
 def _structure_rows_row(frame: Frame, group: OwnerData, name: ObjectName, past: int, *, stale: bool) -> tuple[str, ...]:
-    values = frame.situation.current[name]
-    points = frame.pulse.points.get(name, ())
+    values = frame.data.current[name]
+    points = frame.history.points.get(name, ())
     until = group.last_ts if stale else frame.now
     span = Time(max(until - SPAN_MS, group.first_ts), until)
     old = key_figures.own_age(values.get("entries_pct"), group, frame.now)
@@ -257,7 +257,7 @@ _ADVISED = 3
 
 def overview_lines(frame: Frame, width: int) -> tuple[Line, ...]:
     """The overview in ``width`` cells; a line's key is the object that Enter opens."""
-    if not frame.situation.members:
+    if not frame.data.members:
         return ()
     view = frame.status
     stale = bool(view.queue_managers) and all(member.stale for member in view.queue_managers)
@@ -277,7 +277,7 @@ def _alerts(view: GroupStatus, remedies: Sequence[Remedy], width: int) -> list[L
         text = "no alerts" if well else "no alert is known, and not everything can be seen"
         return [line(f"{sign.glyph} {text}", tone_of(sign)), *_advice(view)]
     silent = silent_since(view)
-    rows = alert_rows(view.alerts, view.situation.now, width, silent)
+    rows = alert_rows(view.alerts, view.data.now, width, silent)
     advised = _ADVISED if width >= VERY_WIDE else 1
     brought: dict[AlertKey, list[Alert]] = {}
     for each in view.firing:

@@ -97,8 +97,8 @@ def queue_manager_table(view: GroupStatus, width: int, most_ok: int | None = Non
     """The table. Of those that are OK, only the first ``most_ok`` have a line; None: all of them."""
     if not view.queue_managers:
         return [line("No queue manager has been seen yet")]
-    situation = view.situation
-    members = {member.name: member for member in situation.members}
+    data = view.data
+    members = {member.name: member for member in data.members}
     rows: list[tuple[str, ...]] = [
         ("", "", "", "Pool", "Page set", "", "Chinit", "Full"),
         ("", "", "Seen", "min free", "max used", "Channels", "tasks", "logs"),
@@ -114,7 +114,7 @@ def queue_manager_table(view: GroupStatus, width: int, most_ok: int | None = Non
         (
             str(each.health),
             safe(each.name),
-            "never" if seen[each.name] is None else short_age(situation.now - (seen[each.name] or 0)),
+            "never" if seen[each.name] is None else short_age(data.now - (seen[each.name] or 0)),
             *key_figure_cells(view, members[each.name]),
         )
         for each in listed
@@ -128,7 +128,7 @@ def queue_manager_table(view: GroupStatus, width: int, most_ok: int | None = Non
     for each, row in zip(listed, lines, strict=True):
         shown += [signed_line(row[0], each.health), *map(line, row[1:])]
         if not each.reachable:
-            shown += wrapped(unreachable_words(situation, seen[each.name]), width, first="    ", rest="    ")
+            shown += wrapped(unreachable_words(data, seen[each.name]), width, first="    ", rest="    ")
     if left_out:
         shown.append(Line(_ok_spans(f"{number(len(left_out))} more queue managers OK")))
     return shown
@@ -141,7 +141,7 @@ def _ok_spans(words: str) -> tuple[Span, Span]:
 
 def key_figure_cells(view: GroupStatus, member: OwnerData) -> tuple[str, ...]:
     """Least free buffer pool, fullest page set, channels, tasks of the channel initiator, full logs: a cell each."""
-    current, now = view.situation.current, view.situation.now
+    current, now = view.data.current, view.data.now
     member = as_seen(view, member)
     return (
         key_figures.least_free(current, member, now),
@@ -170,7 +170,7 @@ def structure_table(view: GroupStatus, width: int, *, show_ok: bool = True) -> l
         return [Line((Span(_TITLE, Tone.STRONG), Span("  "), *_ok_spans(f"{_counted(len(rest))} OK")))]
     rows = []
     for health, name in shown:
-        values = view.situation.current[name]
+        values = view.data.current[name]
         rows.append(
             (
                 str(health),
@@ -178,7 +178,7 @@ def structure_table(view: GroupStatus, width: int, *, show_ok: bool = True) -> l
                 _entries(values),
                 f"size {_told(values, 'size_used_pct')}",
                 _told(values, "status")
-                + key_figures.own_age(values.get("entries_pct"), groups[name.owner], view.situation.now),
+                + key_figures.own_age(values.get("entries_pct"), groups[name.owner], view.data.now),
             )
         )
     lines = [line(_TITLE, Tone.STRONG)]
@@ -294,7 +294,7 @@ def _alerts(view: GroupStatus, layout: StatusLayout, width: int, options: str) -
     else:
         lines = [line("Alerts, worst first", Tone.STRONG)]
         members = view.owners
-        silent, now = last_known(view), view.situation.now
+        silent, now = last_known(view), view.data.now
         if len(silent) == len(members):
             # The heading has said so of everything: it is shown as of then.
             silent, now = {}, max(silent.values(), default=now)
