@@ -30,12 +30,12 @@ from mqvitals_agent.gc_tuning import freeze_long_lived
 from mqvitals_agent.store.windows import Wanted, WindowHistory
 from mqvitals_config.settings import Settings
 from mqvitals_rules.engine import Engine
+from mqvitals_rules.eval_context import EvalContext
+from mqvitals_rules.rule_state import REVIEW_MS
 from mqvitals_rules.ruleset.config import RuleConfig, load_rule_config
 from mqvitals_rules.ruleset.rule import RuleKind
-from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 from mqvitals_rules.vocabulary.tables import KINDS
-from mqvitals_rules.watch import REVIEW_MS
 
 WARM_CYCLES = 365
 """So that windows of an hour are full."""
@@ -85,7 +85,7 @@ class Shipped:
 
     def said(self, now: int) -> Names:
         """Every verdict now but those that do not hold."""
-        scene = Scene(KINDS, self.engine.world, self.windows)
+        scene = EvalContext(KINDS, self.engine.world, self.windows)
         found: Names = {}
         for state in self.engine.world:
             scene.enter(state, now)

@@ -11,21 +11,21 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple
 
-from mqvitals_rules.finding import severity_of
-from mqvitals_rules.form import Form
+from mqvitals_rules.compiled_rule import CompiledRule
+from mqvitals_rules.eval_context import EvalContext
+from mqvitals_rules.explanation import severity_of
+from mqvitals_rules.history import MetricHistory
+from mqvitals_rules.latest import LatestState, LatestValues
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Transition, Why
-from mqvitals_rules.lifecycle.incident import Partners, explained
-from mqvitals_rules.lifecycle.step import Measured, Policy, Verdict, begin, end, shifted, step
+from mqvitals_rules.lifecycle.causes import Partners, explained
+from mqvitals_rules.lifecycle.step import HoldPolicy, Measured, Verdict, begin, end, shifted, step
+from mqvitals_rules.rule_state import AT_ONCE, REVIEW_MS, RuleGroup, RuleState
 from mqvitals_rules.ruleset.facts import Facts
 from mqvitals_rules.ruleset.rule import RuleKind
 from mqvitals_rules.ruleset.ruleset import RuleSet
 from mqvitals_rules.ruleset.template import format_value
-from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, fresh_until
 from mqvitals_rules.vocabulary.metric import Absence, Reported
-from mqvitals_rules.watch import AT_ONCE, REVIEW_MS, RuleGroup, Watch
-from mqvitals_rules.windows import Windows
-from mqvitals_rules.world import ObjectState, World
 
 
 class UnknownCount(NamedTuple):
@@ -59,7 +59,7 @@ class Engine:
         self,
         rules: RuleSet,
         facts: Facts,
-        windows: Windows,
+        windows: MetricHistory,
         *,
         alerts: Iterable[Alert] = (),
         review_ms: int = REVIEW_MS,
@@ -71,8 +71,8 @@ class Engine:
         """By the identities of their rules."""
         self._group = RuleGroup((), {})
         """The rules of the object met last: mostly those of the next one too."""
-        self.world = World(rules.kinds, facts)
-        self._scene = Scene(rules.kinds, self.world, windows)
+        self.world = LatestValues(rules.kinds, facts)
+        self._scene = EvalContext(rules.kinds, self.world, windows)
         self._open: dict[ObjectName, dict[str, Alert]] = {}
         self._removed: list[Alert] = []
         self._shifted: dict[str, list[Transition]] = {}
@@ -115,7 +115,7 @@ class Engine:
         """
         self.world.shift(by_ms)
         for state in self.world:
-            if isinstance(state.extra, Watch):
+            if isinstance(state.extra, RuleState):
                 state.extra.shift(by_ms)
         for owner_alerts in self._open.values():
             for rule, before in owner_alerts.items():
@@ -228,9 +228,9 @@ class Engine:
             watch.told.update((form.id, ts) for form in forms)
             self._judge(state, ts, counts, changes, forms)
 
-    def _watch(self, state: ObjectState) -> Watch:
+    def _watch(self, state: LatestState) -> RuleState:
         watch = state.extra
-        if not isinstance(watch, Watch):
+        if not isinstance(watch, RuleState):
             forms = self._rules.forms(state.name)
             if forms is not self._group.forms:
                 key = tuple(map(id, forms))
@@ -238,20 +238,20 @@ class Engine:
                 if group is None:
                     group = self._groups[key] = RuleGroup(forms, self._scene.untold(state.name.kind))
                 self._group = group
-            watch = state.extra = Watch(state.name, self._group, self._open.setdefault(state.name, {}))
+            watch = state.extra = RuleState(state.name, self._group, self._open.setdefault(state.name, {}))
         return watch
 
     def _judge(
         self,
-        state: ObjectState,
+        state: LatestState,
         now: int,
         counts: Counter[tuple[str, Absence]],
         changes: list[Transition],
-        forms: Sequence[Form] | None = None,
+        forms: Sequence[CompiledRule] | None = None,
     ) -> None:
         """Judge an object by ``forms``; by default, as of a poll, by all that polls judge."""
         watch = state.extra
-        if not isinstance(watch, Watch):
+        if not isinstance(watch, RuleState):
             watch = self._watch(state)
         by_records = forms is not None
         if forms is None:
@@ -281,7 +281,7 @@ class Engine:
 
     def _note_unknown(
         self,
-        form: Form,
+        form: CompiledRule,
         met: Absence | None,
         unknown: dict[str, tuple[Absence | None, Absence]],
         counts: Counter[tuple[str, Absence]],
@@ -295,7 +295,7 @@ class Engine:
         unknown[form.id] = (met, reason)
         counts[form.id, reason] += 1
 
-    def _reason(self, form: Form, met: Absence | None, values: Mapping[str, Reported]) -> Absence:
+    def _reason(self, form: CompiledRule, met: Absence | None, values: Mapping[str, Reported]) -> Absence:
         """Why a verdict is unknown. Where the condition is plain the first absence met is the reason; else it takes a careful look."""
         if not form.plain:
             return form.when.why_unknown(self._scene, values) or Absence.WINDOW
@@ -309,9 +309,9 @@ class Engine:
 
     def _begin(
         self,
-        form: Form,
-        policy: Policy,
-        state: ObjectState,
+        form: CompiledRule,
+        policy: HoldPolicy,
+        state: LatestState,
         now: int,
         alerts: dict[str, Alert],
         changes: list[Transition],
@@ -325,10 +325,10 @@ class Engine:
 
     def _step(
         self,
-        form: Form,
-        policy: Policy,
+        form: CompiledRule,
+        policy: HoldPolicy,
         alert: Alert,
-        state: ObjectState,
+        state: LatestState,
         now: int,
         alerts: dict[str, Alert],
         changes: list[Transition],
@@ -350,7 +350,7 @@ class Engine:
         else:
             alerts[alert.key.rule] = transition.after
 
-    def _measured(self, form: Form) -> Measured | None:
+    def _measured(self, form: CompiledRule) -> Measured | None:
         figure = form.figure
         if figure is None:
             return None
@@ -362,7 +362,7 @@ class Engine:
 
     def _gone(self, name: ObjectName, now: int, why: Why) -> list[Transition]:
         state = self.world.state(name)
-        if state is not None and isinstance(state.extra, Watch):
+        if state is not None and isinstance(state.extra, RuleState):
             counts = self._unknown.setdefault(name.owner, Counter())
             for rule, (_, reason) in state.extra.unknown.items():
                 counts[rule, reason] -= 1

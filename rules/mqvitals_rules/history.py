@@ -1,15 +1,240 @@
-"""The past in memory: enough for tests of rules and for judging without a store."""
+"""The past of metrics: points and their columns, baselines, the choice of a source, and a history in memory.
+
+The store implements ``MetricHistory``; nothing here reads or writes. Polls and records count the same events, so
+increases of two sources over the same time must never be added up: every look into the past takes one source.
+"""
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, insort
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple, Protocol, TypeVar, overload
 
-from mqvitals_rules.baseline import usual
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
-from mqvitals_rules.source_choice import covering, newest
 from mqvitals_rules.vocabulary.metric import Absence
-from mqvitals_rules.windows import Message, Point
+
+
+class Point(NamedTuple):
+    """One poll: when (ms UTC), the value (None: absent), and the ms since the poll before (None: unknown).
+
+    Of a record: its end, the value, and the length of its own interval.
+    """
+
+    ts: int
+    value: float | None
+    interval_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectMessage:
+    """A console message of a queue manager: when (ms UTC), its id (``CSQP020E``), and the object that it names, if it names one."""
+
+    ts: int
+    id: str
+    object: ObjectName | None = None
+
+
+class MetricHistory(Protocol):
+    """History of single metrics, as far back as the rules need.
+
+    All points of an answer come from one source (``preference``): where a metric has both, polls and records are not mixed.
+    """
+
+    def points(self, object_name: ObjectName, metric: str, since: int) -> Sequence[Point]:
+        """Every poll of the object with ts > ``since``, oldest first, absent values included as None."""
+        ...
+
+    def last(self, object_name: ObjectName, metric: str, count: int) -> Sequence[Point]:
+        """The newest ``count`` polls, oldest first, absent values included as None."""
+        ...
+
+    def baseline(self, object_name: ObjectName, metric: str, now: int, counter: bool) -> float | None:  # noqa: FBT001
+        """What the metric usually is at this weekday and hour (UTC): the median of the hour's means in the weeks before.
+
+        Of a ``counter`` the means are increases a second. None with fewer than three such hours.
+        """
+        ...
+
+    def messages(self, owner: str, ids: frozenset[str], since: int) -> Sequence[ObjectMessage] | None:
+        """The console messages of an owner with one of ``ids`` and ts > ``since``, oldest first; None: no console of it is followed."""
+        ...
+
+
+HOUR_MS = 3_600_000
+WEEK_MS = 7 * 24 * HOUR_MS
+
+WEEKS = 8
+"""So far back it looks."""
+
+LEAST_HOURS = 3
+"""Fewer hours tell nothing of what is usual."""
+
+
+def hours(now: int) -> tuple[int, ...]:
+    """When the hours began (ms UTC) that are compared with the hour of ``now``, the newest first."""
+    begin = now - now % HOUR_MS
+    return tuple(begin - week * WEEK_MS for week in range(1, WEEKS + 1))
+
+
+def mean(points: Sequence[Point], *, counter: bool) -> float | None:
+    """The mean of an hour's values; of a counter the increase a second. None when there is none."""
+    known = [(point.value, point.interval_ms) for point in points if point.value is not None]
+    if not counter:
+        return _number(sum(value for value, _ in known) / len(known)) if known else None
+    timed = [(value, interval) for value, interval in known if interval]
+    duration_ms = sum(interval for _, interval in timed)
+    return _number(1000 * sum(value for value, _ in timed) / duration_ms) if duration_ms else None
+
+
+def middle(means: Iterable[float | None]) -> float | None:
+    """The median of the hours that are known; None when they are too few."""
+    from statistics import median  # a heavy import that few commands need
+
+    known = [each for each in means if each is not None]
+    return _number(median(known)) if len(known) >= LEAST_HOURS else None
+
+
+def usual(of_hour: Callable[[int, int], Sequence[Point]], now: int, *, counter: bool) -> float | None:
+    """The baseline as of ``now``. ``of_hour`` gives the points with a time after its first and up to its second argument."""
+    return middle(mean(of_hour(begin, begin + HOUR_MS), counter=counter) for begin in hours(now))
+
+
+def _number(value: float) -> float | None:
+    return value if value == value else None
+
+
+UNKNOWN_MS = 1 << 61
+"""A gap longer than this reaches back to the beginning: there was no poll before."""
+
+
+class Polls(Sequence[Point]):
+    """A sequence of points that makes one only for who asks for it.
+
+    ``values`` has NaN for what is absent. ``intervals`` are as reported, negative where unknown; None: each is the time since the poll before, the
+    first one's since ``before``.
+    """
+
+    __slots__ = ("before", "intervals", "ts", "values")
+
+    def __init__(self, ts: array[int], values: array[float], intervals: array[int] | None, before: int) -> None:
+        self.ts = ts
+        self.values = values
+        self.intervals = intervals
+        self.before = before
+
+    @property
+    def whole(self) -> bool:
+        """Whether there are values, and none is absent."""
+        total = sum(self.values)
+        return total == total and len(self.values) > 0
+
+    @property
+    def known(self) -> Sequence[float]:
+        """The values that are there."""
+        return [value for value in self.values if value == value]
+
+    @property
+    def gaps(self) -> Sequence[int]:
+        """The ms since the poll before of each poll; negative, or ``UNKNOWN_MS`` and more, where that is not known."""
+        if self.intervals is not None:
+            return self.intervals
+        return [ts - before for ts, before in zip(self.ts, chain((self.before,), self.ts), strict=False)]
+
+    def covered_ms(self, since: int) -> int:
+        """The time after ``since`` for which polls stand that are whole, each for the time since the poll before it, where that is known."""
+        ends = self.ts[-1]
+        return ends - (max(self.before, since) if self.ts[0] - self.before < UNKNOWN_MS else self.ts[0])
+
+    def __len__(self) -> int:
+        return len(self.ts)
+
+    def __iter__(self) -> Iterator[Point]:
+        for ts, value, gap in zip(self.ts, self.values, self.gaps, strict=True):
+            yield Point(ts, value if value == value else None, gap if 0 <= gap < UNKNOWN_MS else None)
+
+    @overload
+    def __getitem__(self, place: int) -> Point: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Point]: ...
+
+    def __getitem__(self, place: int | slice) -> Point | Sequence[Point]:
+        return list(self)[place]
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # as a list
+
+
+class SourcePoint(Protocol):
+    """A value of a source: the end of its interval (ms UTC), the interval's length (None: unknown), and the number."""
+
+    @property
+    def ts(self) -> int:
+        """The end, ms UTC."""
+        ...
+
+    @property
+    def interval_ms(self) -> int | None:
+        """The length, ms."""
+        ...
+
+    @property
+    def value(self) -> float | None:
+        """The number; None: absent."""
+        ...
+
+
+AS_WELL = 0.8
+"""A source that covers this share of what the best one covers is as good: a missed poll is no reason to change."""
+
+_NEVER = -(1 << 62)
+
+T = TypeVar("T", bound=SourcePoint)
+
+
+def covering(by_source: Mapping[Source, Sequence[T]], since: int) -> tuple[Source, Sequence[T]]:
+    """The first source, polls before records, whose values cover the time after ``since`` about as well as any source's.
+
+    So the records of a queue manager answer for hours without polls, and its polls for all others.
+    """
+    covered = {source: _covered(points, since) for source, points in sorted(by_source.items())}
+    most = max(covered.values(), default=0)
+    if most > 0:
+        chosen = next(source for source, ms in covered.items() if ms >= AS_WELL * most)
+    else:
+        chosen = _first_present(by_source)
+    return chosen, by_source.get(chosen, ())
+
+
+def newest(by_source: Mapping[Source, Sequence[T]]) -> tuple[Source, Sequence[T]]:
+    """The source with the newest value, as current state takes it; of equal ones the first, polls before records."""
+    last = {source: _last(points) for source, points in sorted(by_source.items())}
+    latest = max(last.values(), default=_NEVER)
+    chosen = Source.POLL if latest == _NEVER else next(source for source, ts in last.items() if ts == latest)
+    return chosen, by_source.get(chosen, ())
+
+
+def _first_present(by_source: Mapping[Source, Sequence[T]]) -> Source:
+    """Without intervals: the first source that has any value, else the polls, whose absences have reasons."""
+    return next((source for source in sorted(by_source) if _last(by_source[source]) != _NEVER), Source.POLL)
+
+
+def _covered(points: Sequence[SourcePoint], since: int) -> int:
+    return sum(
+        min(point.interval_ms, point.ts - since)
+        for point in points
+        if point.value is not None and point.interval_ms is not None
+    )
+
+
+def _last(points: Sequence[SourcePoint]) -> int:
+    return next((point.ts for point in reversed(points) if point.value is not None), _NEVER)
+
 
 _Points = dict[str, list[Point]]
 
@@ -19,7 +244,7 @@ class MemoryHistory:
 
     def __init__(self) -> None:
         self._points: dict[ObjectName, dict[Source, _Points]] = {}
-        self._messages: dict[str, list[Message]] = {}
+        self._messages: dict[str, list[ObjectMessage]] = {}
 
     def add(self, snapshot: Snapshot) -> None:
         """Take in a snapshot: one point for each metric of each object.
@@ -65,7 +290,7 @@ class MemoryHistory:
         }
         return covering(told, begin)[1]
 
-    def add_message(self, owner: str, message: Message) -> None:
+    def add_message(self, owner: str, message: ObjectMessage) -> None:
         """Take in a console message, in whatever order they come. From the first one on the owner's console is followed."""
         insort(self._messages.setdefault(owner, []), message, key=lambda each: each.ts)
 
@@ -73,7 +298,7 @@ class MemoryHistory:
         """From now on the owner's console is followed, though there is no message yet."""
         self._messages.setdefault(owner, [])
 
-    def messages(self, owner: str, ids: frozenset[str], since: int) -> Sequence[Message] | None:
+    def messages(self, owner: str, ids: frozenset[str], since: int) -> Sequence[ObjectMessage] | None:
         """The messages of an owner with one of ``ids`` and ts > ``since``, oldest first; None: its console is not followed."""
         told = self._messages.get(owner)
         return None if told is None else [each for each in told if each.id in ids and each.ts > since]

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from mqvitals_rules.latest import RELATIONS, LatestState, LatestValues
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported
-from mqvitals_rules.world import RELATIONS, ObjectState, World
 
 _Relation = tuple[str, str]
 """A kind of members, and the kind of object to which they belong."""
 
-_NOBODY: list[ObjectState] = []
+_NOBODY: list[LatestState] = []
 
 _UNDECIDED = frozenset({Absence.NOT_ASKED, Absence.NO_ANSWER, Absence.UNREACHABLE, Absence.STALE})
 """While this is said of what names the object to which another belongs, it may belong to one all the same."""
 
 
-class Group:
+class MemberGroup:
     """The members of an object, or of several that have the same.
 
     ``notes`` are what was worked out about them, and ``absence`` the first reason of an absent value among them; both are forgotten when
@@ -27,7 +27,7 @@ class Group:
 
     __slots__ = ("absence", "doubt", "notes", "states", "turn")
 
-    def __init__(self, states: list[ObjectState], doubt: Absence | None = None) -> None:
+    def __init__(self, states: list[LatestState], doubt: Absence | None = None) -> None:
         self.states = states
         self.doubt = doubt
         self.turn: object = None
@@ -46,7 +46,7 @@ class _Sorting:
     def __init__(self, signature: list[object], holders: dict[ObjectName, ObjectName | Absence]) -> None:
         self.signature = signature
         self.holders = holders
-        self.members: dict[ObjectName, list[ObjectState]] = {}
+        self.members: dict[ObjectName, list[LatestState]] = {}
         self.doubt: Absence | None = None
         self.turn: object = None
 
@@ -57,17 +57,17 @@ class MemberIndex:
     Nothing is looked at before somebody asks.
     """
 
-    def __init__(self, kinds: Mapping[str, Kind], world: World) -> None:
+    def __init__(self, kinds: Mapping[str, Kind], world: LatestValues) -> None:
         self._kinds = kinds
         self._world = world
         self._turn: tuple[int, int] = (-1, -1)
         self._population: dict[str, int] = {}
-        self._by_owner: dict[str, dict[str, list[ObjectState]]] = {}
-        self._together: dict[tuple[str, str], Group] = {}
+        self._by_owner: dict[str, dict[str, list[LatestState]]] = {}
+        self._together: dict[tuple[str, str], MemberGroup] = {}
         self._sortings: dict[tuple[str, _Relation], _Sorting] = {}
         self._unreported = {kind.name: _unreported(kind) for kind in kinds.values()}
 
-    def of(self, state: ObjectState, kind: str, now: int) -> Group:
+    def of(self, state: LatestState, kind: str, now: int) -> MemberGroup:
         """The members of an object of a kind, as of ``now``. Empty for kinds that are not related.
 
         Without any it is not known who they are, unless something was reported of the kind: that there is none, or those of others.
@@ -79,16 +79,16 @@ class MemberIndex:
             return self._checked(kind, "" if own.single and own.of_group else name.owner)
         if (kind, name.kind) not in RELATIONS:
             # What belongs to the group is shared by all its queue managers: each one's log, each one's channel initiator.
-            return self._checked(kind, "") if own.of_group and self._kinds[kind].single else Group(_NOBODY)
+            return self._checked(kind, "") if own.of_group and self._kinds[kind].single else MemberGroup(_NOBODY)
         owners = tuple(self._by_owner) if name.owner == self._world.group else (name.owner,)
         sortings = [self._sorting(owner, (kind, name.kind), now) for owner in owners]
         found = [sorting.members[name] for sorting in sortings if name in sorting.members]
         if not found:
             doubt = next((sorting.doubt for sorting in sortings if sorting.doubt is not None), None)
-            return Group(_NOBODY, doubt or self._never(kind, owners))
-        return Group(found[0] if len(found) == 1 else [member for members in found for member in members])
+            return MemberGroup(_NOBODY, doubt or self._never(kind, owners))
+        return MemberGroup(found[0] if len(found) == 1 else [member for members in found for member in members])
 
-    def _checked(self, kind: str, owner: str) -> Group:
+    def _checked(self, kind: str, owner: str) -> MemberGroup:
         group = self._all(kind, owner)
         if not group.states:
             group.doubt = group.absence = self._never(kind, (owner,) if owner else self._world.owners())
@@ -98,7 +98,7 @@ class MemberIndex:
         """The reason when nothing was ever reported of a kind by any of these owners."""
         return None if self._world.reported(owners, kind) else self._unreported[kind]
 
-    def alike(self, name: ObjectName, now: int) -> Group:
+    def alike(self, name: ObjectName, now: int) -> MemberGroup:
         """All objects of the same kind and owner, itself included."""
         self._begin(now)
         return self._all(name.kind, name.owner)
@@ -121,12 +121,12 @@ class MemberIndex:
             if name.owner in changed:
                 self._by_owner[name.owner].setdefault(name.kind, []).append(state)
 
-    def _all(self, kind: str, owner: str) -> Group:
+    def _all(self, kind: str, owner: str) -> MemberGroup:
         """All objects of a kind: of an owner, or of all."""
         group = self._together.get((kind, owner))
         if group is None:
             owners = (owner,) if owner else tuple(self._by_owner)
-            group = Group([state for each in owners for state in self._states(each, kind)])
+            group = MemberGroup([state for each in owners for state in self._states(each, kind)])
             self._together[kind, owner] = group
         if group.turn is not self._turn:
             group.turn = self._turn
@@ -134,7 +134,7 @@ class MemberIndex:
             group.absence = None
         return group
 
-    def _states(self, owner: str, kind: str) -> list[ObjectState]:
+    def _states(self, owner: str, kind: str) -> list[LatestState]:
         return self._by_owner.get(owner, {}).get(kind, _NOBODY)
 
     def _sorting(self, owner: str, relation: _Relation, now: int) -> _Sorting:

@@ -125,8 +125,7 @@ def _list(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.view.alerts import alert_json, at_least, full_json
     from mqvitals_agent.view.screens.alerts import alert_list_lines
     from mqvitals_agent.view.status import last_known, read_status_data, status_of
-    from mqvitals_rules.lifecycle.alert import Severity
-    from mqvitals_rules.lifecycle.family import overshadowed
+    from mqvitals_rules.lifecycle.alert import Severity, overshadowed
 
     with open_store(arguments) as reader:
         try:

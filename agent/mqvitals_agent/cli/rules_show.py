@@ -18,7 +18,7 @@ from mqvitals_agent.text.terminal import safe, wrap
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
     from mqvitals_config.settings import Settings
-    from mqvitals_rules.finding import Finding
+    from mqvitals_rules.explanation import RuleExplanation
     from mqvitals_rules.lifecycle.alert import Alert
     from mqvitals_rules.ruleset.config import RuleConfig
     from mqvitals_rules.ruleset.rule import Rule
@@ -266,7 +266,7 @@ def _tier_words(tier: str) -> str:
 
 def _fact_lines(rule: Rule) -> Iterator[str]:
     """What can be declared for the rule."""
-    from mqvitals_rules.form import compile_rule
+    from mqvitals_rules.compiled_rule import compile_rule
     from mqvitals_rules.ruleset.facts import facts_as_yaml, usable_facts
     from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -417,7 +417,7 @@ def _history_lines(alerts: Sequence[Alert]) -> Iterator[str]:
         yield from _labelled("", f"and {len(ended) - _MOST_ALERTS} before")
 
 
-def _term_lines(found: Finding) -> Iterator[str]:
+def _term_lines(found: RuleExplanation) -> Iterator[str]:
     if len(found.when.terms) < 2:
         return
     for number, term in enumerate(found.when.terms):

@@ -61,8 +61,8 @@ def _remedy(reader: StoreReader, alert: Alert, arguments: argparse.Namespace) ->
     """What the alert's rule advises. Nothing where the rules cannot be read: the status stands without."""
     from mqvitals_agent.view.alerts import Remedy
     from mqvitals_config.problem import ConfigError
-    from mqvitals_rules.form import compile_rule
-    from mqvitals_rules.present import Present
+    from mqvitals_rules.compiled_rule import compile_rule
+    from mqvitals_rules.eval_context import InstantContext
     from mqvitals_rules.snapshot import ObjectName
     from mqvitals_rules.vocabulary.metric import Absence
     from mqvitals_rules.vocabulary.tables import KINDS
@@ -80,4 +80,4 @@ def _remedy(reader: StoreReader, alert: Alert, arguments: argparse.Namespace) ->
         told = reader.current_by_kind(name.owner, kind, (metric,)).get(name, {}).get(metric)
         return Absence.NOT_ASKED if told is None else told.value
 
-    return Remedy(rule.advice, form.command(alert.scope, Present(lookup, alert.updated, alert.scope.name)))
+    return Remedy(rule.advice, form.command(alert.scope, InstantContext(lookup, alert.updated, alert.scope.name)))

@@ -8,8 +8,7 @@ from enum import Enum
 
 from mqvitals_agent.store.notice_row import NoticeStatus, Told
 from mqvitals_config.receiver import Receiver as ReceiverSettings
-from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState
-from mqvitals_rules.lifecycle.family import overshadowed
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, overshadowed
 
 OPERATIONAL = "operational"
 """The ``kind_of_rule`` of rules that someone must act on; everything else is advice."""

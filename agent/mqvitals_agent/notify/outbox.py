@@ -11,8 +11,8 @@ from mqvitals_agent.notify.payload import RuleText, content, notification
 from mqvitals_agent.store.notice_row import NoticeOutcome, OwedNotice, StoredNotice
 from mqvitals_agent.store.receiver_row import Adoption
 from mqvitals_config.receiver import Receiver as ReceiverSettings
+from mqvitals_rules.eval_context import InstantContext
 from mqvitals_rules.lifecycle.alert import Alert, Transition
-from mqvitals_rules.present import Present
 from mqvitals_rules.ruleset.ruleset import RuleSet
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Reported
@@ -173,5 +173,5 @@ class Outbox:
             rule.advice,
             source.document if source else "",
             source.section if source else "",
-            form.command(alert.scope, Present(lookup, alert.updated, alert.scope.name)) if form else "",
+            form.command(alert.scope, InstantContext(lookup, alert.updated, alert.scope.name)) if form else "",
         )

@@ -13,21 +13,21 @@ from typing import Final, NamedTuple
 
 from mqvitals_agent.store.windows import Wanted, WindowHistory
 from mqvitals_agent.text.severity import Health, health_of
+from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.engine import Engine
+from mqvitals_rules.eval_context import EvalContext
+from mqvitals_rules.explanation import explain_rule, severity_of
 from mqvitals_rules.expression import ExpressionError
 from mqvitals_rules.expression.context import Context
 from mqvitals_rules.expression.expression import Calculation, compile_value
 from mqvitals_rules.expression.syntax import parse
-from mqvitals_rules.finding import find, severity_of
-from mqvitals_rules.form import Form
+from mqvitals_rules.history import MetricHistory
+from mqvitals_rules.latest import LatestState, LatestValues
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.ruleset.rule import Rule
-from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Kind, MetricType
-from mqvitals_rules.windows import Windows
-from mqvitals_rules.world import ObjectState, World
 
 _SIGNS: Final[Mapping[type[ast.cmpop], int]] = {ast.Lt: -1, ast.LtE: -1, ast.Gt: 1, ast.GtE: 1}
 
@@ -49,7 +49,7 @@ class _Side(NamedTuple):
     sign: int
 
 
-def compared_value(form: Form, kinds: Mapping[str, Kind]) -> ComparedValue | None:
+def compared_value(form: CompiledRule, kinds: Mapping[str, Kind]) -> ComparedValue | None:
     """The first number in a rule's condition that is compared with a limit; None where there is none.
 
     Which way is worse is what the condition that clears the alert says best: there it is the other way round.
@@ -128,15 +128,20 @@ class Check:
 class RuleEvaluator:
     """Evaluates rules for one object at a time. Its findings are those of ``rules explain`` and of the detail screen."""
 
-    def __init__(self, kinds: Mapping[str, Kind], world: World, windows: Windows) -> None:
-        self.scene = Scene(kinds, world, windows)
+    def __init__(self, kinds: Mapping[str, Kind], world: LatestValues, windows: MetricHistory) -> None:
+        self.scene = EvalContext(kinds, world, windows)
         self._kinds = kinds
         self._world = world
         self._windows = windows
         self._compared: dict[int, ComparedValue | None] = {}
 
     def occurrence(
-        self, form: Form, state: ObjectState, ts: int, interval_ms: int | None = None, worst: Occurrence | None = None
+        self,
+        form: CompiledRule,
+        state: LatestState,
+        ts: int,
+        interval_ms: int | None = None,
+        worst: Occurrence | None = None,
     ) -> Occurrence | None:
         """The occurrence of a condition that holds for the object that ``scene`` has entered.
 
@@ -146,12 +151,12 @@ class RuleEvaluator:
         found = Occurrence(ts, interval_ms, severity, self._badness(form))
         if worst is not None and not found.is_worse_than(worst):
             return None
-        finding = find(form, self._kinds, self._world, self._windows, state, self.scene.now, self.scene)
+        finding = explain_rule(form, self._kinds, self._world, self._windows, state, self.scene.now, self.scene)
         # Two alternatives may hold the same term.
         terms = dict.fromkeys(term.filled for term in finding.when.terms if term.truth and not term.left_out)
         return found._replace(summary=finding.summary, terms=tuple(terms), mqsc=finding.mqsc)
 
-    def _badness(self, form: Form) -> float | None:
+    def _badness(self, form: CompiledRule) -> float | None:
         # A form lives as long as its rules, so its place in memory names it.
         if id(form) not in self._compared:
             self._compared[id(form)] = compared_value(form, self._kinds)

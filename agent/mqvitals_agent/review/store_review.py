@@ -12,18 +12,18 @@ from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.view.explanation import StoredPast, lasting_owners, load_kind
+from mqvitals_rules.compiled_rule import CompiledRule
+from mqvitals_rules.explanation import undeclared_facts
 from mqvitals_rules.expression import Explanation
-from mqvitals_rules.finding import undeclared_facts
-from mqvitals_rules.form import Form
+from mqvitals_rules.latest import LatestState, LatestValues
 from mqvitals_rules.lifecycle.alert import Alert, Transition, Why
-from mqvitals_rules.lifecycle.step import Policy, Verdict, begin, end, step
+from mqvitals_rules.lifecycle.step import HoldPolicy, Verdict, begin, end, step
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.ruleset.facts import Declaration
 from mqvitals_rules.ruleset.rule import RuleKind
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import KINDS
-from mqvitals_rules.world import ObjectState, World
 
 REVIEWED = (RuleKind.REVIEW, RuleKind.APPLICATION, RuleKind.DATA_QUALITY)
 """The kinds of rules that a review is made of, in the order of its parts."""
@@ -70,7 +70,7 @@ def review_store(reader: StoreReader, judging: RuleConfig, wanted: Collection[st
     """
     owners = [owner for owner in reader.owners() if not owner.unwatched]
     group = next((owner.name for owner in owners if owner.is_group), "")
-    world = World(KINDS, judging.facts)
+    world = LatestValues(KINDS, judging.facts)
     lasting = lasting_owners(reader)
     for owner in owners:
         for kind in KINDS:
@@ -91,7 +91,7 @@ class _OwnerReviewer:
     def __init__(
         self,
         config: RuleConfig,
-        world: World,
+        world: LatestValues,
         past: StoredPast,
         now: int,
         standing: Mapping[tuple[ObjectName, str], Alert],
@@ -115,7 +115,7 @@ class _OwnerReviewer:
                 self._evaluate(parts[form.rule.kind], state, form)
         return tuple(parts.values())
 
-    def _evaluate(self, part: ReviewPart, state: ObjectState, form: Form) -> None:
+    def _evaluate(self, part: ReviewPart, state: LatestState, form: CompiledRule) -> None:
         scene = self._evaluator.scene
         check = Check(form.rule, state.name)
         part.checks.append(check)
@@ -142,14 +142,14 @@ class _OwnerReviewer:
         for fact in undeclared_facts(why, check.object, KINDS, self._world):
             part.declarations[fact.section, fact.objects, fact.metric.name] = fact
 
-    def _reported_at(self, state: ObjectState) -> int:
+    def _reported_at(self, state: LatestState) -> int:
         """The time of an object's values, ms UTC: now, or the end of the newest record where it is not polled."""
         if state.stamps:
             return self._now
         return max((record.ts for record in state.recorded.values()), default=self._now)
 
 
-_AT_ONCE: Final = Policy(hold_polls=1, clear_polls=1)
+_AT_ONCE: Final = HoldPolicy(hold_polls=1, clear_polls=1)
 
 
 def update_advice(store: Store, reader: StoreReader, judging: RuleConfig, owners: Collection[str]) -> None:

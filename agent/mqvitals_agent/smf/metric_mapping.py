@@ -15,8 +15,8 @@ from typing import Final, NamedTuple
 from mqvitals_agent.smf.layout.field import Field, SectionLayout, Value
 from mqvitals_agent.smf.partial_sample import MERGE_RULES, MergeRule
 from mqvitals_agent.smf.record import EPOCH_US
+from mqvitals_rules.eval_context import InstantContext
 from mqvitals_rules.expression import compile_value
-from mqvitals_rules.present import Present
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
 
 INTERVAL: Final = "QWHSDURN"
@@ -30,7 +30,7 @@ Term = Callable[[Fields, int | None], MetricValue]
 """From fields and the interval (microseconds, None: unknown) to a value or the reason of its absence."""
 
 _NAME: Final = re.compile("[A-Z][A-Z0-9_]*")
-_NO_CONTEXT: Final = Present(lambda *_: Absence.NOT_RETURNED, now=0)
+_NO_CONTEXT: Final = InstantContext(lambda *_: Absence.NOT_RETURNED, now=0)
 
 
 class NamedField(NamedTuple):

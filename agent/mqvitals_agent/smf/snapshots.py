@@ -16,8 +16,7 @@ from mqvitals_agent.smf.layout.field import Value
 from mqvitals_agent.smf.metric_mapping import MetricMapping
 from mqvitals_agent.smf.partial_sample import MergeRule, PartialSample
 from mqvitals_agent.smf.restart import guarded
-from mqvitals_rules.derived import with_derived
-from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source, with_derived
 from mqvitals_rules.vocabulary.metric import within_range
 
 DAY_MS: Final = 86_400_000

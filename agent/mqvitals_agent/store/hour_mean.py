@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from mqvitals_agent.store.cell import numbered, text
 from mqvitals_agent.store.schema import BELIEVED
-from mqvitals_rules.baseline import WEEK_MS, WEEKS
+from mqvitals_rules.history import WEEK_MS, WEEKS
 from mqvitals_rules.snapshot import ObjectName
 
 HOUR_MS = 3_600_000

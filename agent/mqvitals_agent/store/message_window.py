@@ -6,26 +6,26 @@ from collections.abc import Sequence
 
 from mqvitals_agent.store.message_row import StoredMessage
 from mqvitals_agent.store.older import Older
+from mqvitals_rules.history import ObjectMessage
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import KINDS
-from mqvitals_rules.windows import Message
 
 
 class MessageWindow:
-    """Implements ``messages`` of ``mqvitals_rules.windows.Windows`` over a store; without one no console is followed."""
+    """Implements ``messages`` of ``mqvitals_rules.history.MetricHistory`` over a store; without one no console is followed."""
 
     def __init__(self, reader: Older | None) -> None:
         self._reader = reader
         self._followed: frozenset[str] | None = None
         self._groups: frozenset[str] = frozenset()
-        self._told: dict[tuple[str, frozenset[str]], tuple[int, Sequence[Message]]] = {}
+        self._told: dict[tuple[str, frozenset[str]], tuple[int, Sequence[ObjectMessage]]] = {}
 
     def renew(self) -> None:
         """Look into the store again from now on: another snapshot is judged."""
         self._followed = None
         self._told.clear()
 
-    def messages(self, owner: str, ids: frozenset[str], since: int) -> Sequence[Message] | None:
+    def messages(self, owner: str, ids: frozenset[str], since: int) -> Sequence[ObjectMessage] | None:
         """The messages of an owner with one of ``ids`` and ts > ``since``, oldest first; None: no console of it is followed.
 
         Those of the group are those of its members. Raises StoreError.
@@ -49,10 +49,10 @@ class MessageWindow:
         return [message for message in known[1] if message.ts > since]
 
 
-def _as_messages(row: StoredMessage, group: str) -> list[Message]:
+def _as_messages(row: StoredMessage, group: str) -> list[ObjectMessage]:
     """The first and the last of those that are counted together."""
     about = None
     if row.kind:
         kind = KINDS.get(row.kind)
         about = ObjectName(group if kind is not None and kind.of_group and group else row.owner, row.kind, row.name)
-    return [Message(ts, row.code, about) for ts in sorted({row.ts, row.last_ts})]
+    return [ObjectMessage(ts, row.code, about) for ts in sorted({row.ts, row.last_ts})]

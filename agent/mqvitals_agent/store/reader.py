@@ -26,8 +26,8 @@ from mqvitals_agent.store.result import LIVE, CurrentValue, ObjectRow, Owner, Se
 from mqvitals_agent.store.schema import ALERTS_FROM, KEPT_FROM, REFUSED, columns_of, open_reader, read_meta
 from mqvitals_agent.store.schema_check import refuse_strangers
 from mqvitals_agent.store.table import tables_of
+from mqvitals_rules.history import covering, newest
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot, Source
-from mqvitals_rules.source_choice import covering, newest
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric
 from mqvitals_rules.vocabulary.tables import KINDS
 

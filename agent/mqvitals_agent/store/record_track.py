@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from math import nan
 
-from mqvitals_rules.windows import Point
+from mqvitals_rules.history import Point
 
 BEGINNING = -(1 << 62)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from mqvitals_agent.store.hour_mean import HourMean
 from mqvitals_agent.store.older import Older
-from mqvitals_rules.baseline import HOUR_MS, WEEK_MS, WEEKS, hours, middle
+from mqvitals_rules.history import HOUR_MS, WEEK_MS, WEEKS, hours, middle
 from mqvitals_rules.snapshot import ObjectName
 
 _MOST_READ = 32

@@ -15,12 +15,10 @@ from mqvitals_agent.store.older import Older
 from mqvitals_agent.store.record_track import BEGINNING, RecordTrack
 from mqvitals_agent.store.usual import UsualHours
 from mqvitals_rules.expression import WindowUse
-from mqvitals_rules.polls import Polls
+from mqvitals_rules.history import ObjectMessage, Point, Polls, covering, newest
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
-from mqvitals_rules.source_choice import covering, newest
 from mqvitals_rules.vocabulary.metric import Absence, Kind, MetricType, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
-from mqvitals_rules.windows import Message, Point
 
 _NONE = -1
 """An interval that is not known."""
@@ -112,14 +110,14 @@ class _Track:
 
 
 class WindowHistory:
-    """Implements ``mqvitals_rules.windows.Windows`` for the metrics that rules look back on.
+    """Implements ``mqvitals_rules.history.MetricHistory`` for the metrics that rules look back on.
 
     Give it every snapshot, in order, before the rules see it. ``older`` reads what has left the memory, and what was
     there before this process began; without it nothing is older. A snapshot that the store holds already changes
     nothing. A point's interval is the time since the object's poll before; of a counter, the time that its increase
     covers, so that an increase after a poll without answer is not taken for that of one interval. Records are points at
     their own ends, in whatever order they come; what polls and records both tell is taken from one of them
-    (``mqvitals_rules.source_choice``).
+    (``mqvitals_rules.history``).
     """
 
     def __init__(
@@ -258,7 +256,7 @@ class WindowHistory:
                 told[source] = points
         return newest({_POLL: polls, **told})[1] if told else polls
 
-    def messages(self, owner: str, ids: frozenset[str], since: int) -> Sequence[Message] | None:
+    def messages(self, owner: str, ids: frozenset[str], since: int) -> Sequence[ObjectMessage] | None:
         """The console messages of an owner as ``MessageWindow``; None: no console of it is followed. Raises StoreError."""
         return self._messages.messages(owner, ids, since)
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.text.figure import age, clock, day
+from mqvitals_rules.eval_context import InstantContext
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Severity, Why
-from mqvitals_rules.present import Present
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.timestamps import iso
 from mqvitals_rules.vocabulary.metric import Absence, Reported
@@ -162,4 +162,4 @@ def read_remedy(reader: StoreReader, alert: Alert, rules: RuleSet) -> Remedy:
         told = known[name].get(metric)
         return Absence.NOT_ASKED if told is None else told.value
 
-    return Remedy(form.rule.advice, form.command(alert.scope, Present(lookup, alert.updated, alert.scope.name)))
+    return Remedy(form.rule.advice, form.command(alert.scope, InstantContext(lookup, alert.updated, alert.scope.name)))

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mqvitals_agent.store.message_window import MessageWindow
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_rules.baseline import hours, middle
-from mqvitals_rules.finding import Finding, find
-from mqvitals_rules.form import Form
+from mqvitals_rules.compiled_rule import CompiledRule
+from mqvitals_rules.explanation import RuleExplanation, explain_rule
+from mqvitals_rules.history import ObjectMessage, Point, hours, middle
+from mqvitals_rules.latest import RELATIONS, Declared, LatestValues
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import MetricType, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
 from mqvitals_rules.vocabulary.tables import metric as metric_of
-from mqvitals_rules.windows import Message, Point
-from mqvitals_rules.world import RELATIONS, Declared, World
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
@@ -32,7 +31,7 @@ def lasting_owners(reader: StoreReader) -> frozenset[str]:
 
 def load_kind(
     reader: StoreReader,
-    world: World,
+    world: LatestValues,
     owner: str,
     kind: str,
     group: str,
@@ -48,7 +47,7 @@ def load_kind(
 
 
 def load_values(
-    world: World, name: ObjectName, group: str, told: Mapping[str, CurrentValue], lasting: Collection[str] = ()
+    world: LatestValues, name: ObjectName, group: str, told: Mapping[str, CurrentValue], lasting: Collection[str] = ()
 ) -> None:
     """Tell the world of one object. ``lasting`` is as ``lasting_owners`` gives it."""
     # Nothing but accounting tells of applications, and it may be switched on for an hour of a year.
@@ -80,17 +79,19 @@ class ObjectExplanations(NamedTuple):
     """What each rule says of an object, as of ``now``: the object's owner's last snapshot, ms UTC."""
 
     now: int
-    findings: tuple[Finding, ...]
+    findings: tuple[RuleExplanation, ...]
 
 
-def explain_object(reader: StoreReader, forms: Iterable[Form], facts: Declared, name: ObjectName) -> ObjectExplanations:
+def explain_object(
+    reader: StoreReader, forms: Iterable[CompiledRule], facts: Declared, name: ObjectName
+) -> ObjectExplanations:
     """Judge an object by what the store holds of it and of what belongs to it, by each of ``forms`` in turn.
 
     Raises UnknownNameError for an object that the store does not know, StoreError when it cannot be read.
     """
     owners = {owner.name: owner for owner in reader.owners()}
     group = next((owner.name for owner in owners.values() if owner.is_group), "")
-    world = World(KINDS, facts)
+    world = LatestValues(KINDS, facts)
     lasting = lasting_owners(reader)
     _load(reader, world, name, group, lasting)
     state = world.state(name)
@@ -106,20 +107,20 @@ def explain_object(reader: StoreReader, forms: Iterable[Form], facts: Declared, 
         for kind in sorted(kinds - loaded):
             _load_related(reader, world, name, kind, group, lasting)
         loaded |= kinds
-        findings.append(find(form, KINDS, world, past, state, now))
+        findings.append(explain_rule(form, KINDS, world, past, state, now))
     return ObjectExplanations(now, tuple(findings))
 
 
-def _load(reader: StoreReader, world: World, name: ObjectName, group: str, lasting: Collection[str]) -> None:
+def _load(reader: StoreReader, world: LatestValues, name: ObjectName, group: str, lasting: Collection[str]) -> None:
     """Tell the world what the store holds of an object. Raises UnknownNameError for one that the store does not know."""
     load_values(world, name, group, reader.current(name), lasting)
 
 
 def _load_company(
     reader: StoreReader,
-    world: World,
+    world: LatestValues,
     name: ObjectName,
-    forms: Iterable[Form],
+    forms: Iterable[CompiledRule],
     owners: Iterable[str],
     group: str,
     lasting: Collection[str],
@@ -133,7 +134,7 @@ def _load_company(
                 load_kind(reader, world, owner, kind, group, metrics, lasting)
 
 
-def _company(forms: Iterable[Form]) -> dict[str, set[str]]:
+def _company(forms: Iterable[CompiledRule]) -> dict[str, set[str]]:
     """Of which kinds rules may ask many objects - members, what belongs to these, the other queue of a pair - and which of their metrics."""
     found: dict[str, set[str]] = {}
     for form in forms:
@@ -151,7 +152,7 @@ def _company(forms: Iterable[Form]) -> dict[str, set[str]]:
 
 
 def _load_related(
-    reader: StoreReader, world: World, name: ObjectName, kind: str, group: str, lasting: Collection[str]
+    reader: StoreReader, world: LatestValues, name: ObjectName, kind: str, group: str, lasting: Collection[str]
 ) -> None:
     """Tell the world of the object of another kind that belongs to ``name``, if the store holds it."""
     state = world.state(name)
@@ -190,7 +191,7 @@ class StoredPast:
         means = self._reader.hour_means(object_name.kind, metric, hours(now), object_name)
         return middle(means.get(object_name, ()))
 
-    def messages(self, owner: str, ids: frozenset[str], since: int) -> Sequence[Message] | None:
+    def messages(self, owner: str, ids: frozenset[str], since: int) -> Sequence[ObjectMessage] | None:
         """The console messages of an owner with ts > ``since``, oldest first; None: no console of it is followed."""
         return self._messages.messages(owner, ids, since)
 

@@ -13,8 +13,7 @@ from mqvitals_agent.view.object_detail import ObjectDetail, read_object_detail
 from mqvitals_agent.view.status import FIGURES, GroupStatus, StatusData, read_status_data, status_of
 from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import read_tasks, with_tasks
-from mqvitals_rules.lifecycle.alert import Alert, AlertKey
-from mqvitals_rules.lifecycle.family import overshadowed
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, overshadowed
 from mqvitals_rules.snapshot import ObjectName
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from mqvitals_agent.view.tasks import TASKS, read_tasks, with_tasks
 from mqvitals_agent.view.trend import Trend, trend_of
 from mqvitals_agent.view.values import MAIN_METRIC
 from mqvitals_agent.view.what_if import what_if_metrics
-from mqvitals_rules.finding import Finding
-from mqvitals_rules.form import Form
+from mqvitals_rules.compiled_rule import CompiledRule
+from mqvitals_rules.explanation import RuleExplanation
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.snapshot import Instance, ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, MetricType
@@ -201,8 +201,8 @@ _TOLD_BESIDE = 5
 class ObjectRule:
     """A rule that looks at the object and what it says; ``alert`` is its newest alert about it, open or ended."""
 
-    form: Form
-    finding: Finding
+    form: CompiledRule
+    finding: RuleExplanation
     alert: Alert | None
 
     @property

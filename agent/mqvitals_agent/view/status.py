@@ -15,8 +15,7 @@ from mqvitals_agent.text.figure import age, number
 from mqvitals_agent.text.severity import Exit, Health, exit_of, health_of, worst
 from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.alerts import alert_json, worst_first
-from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Severity
-from mqvitals_rules.lifecycle.family import overshadowed, stages
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, Severity, overshadowed, stages
 from mqvitals_rules.ruleset.rule import RuleKind
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.timestamps import iso

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from mqvitals_config.problem import did_you_mean, shown
 from mqvitals_config.scalars import parse_duration
-from mqvitals_rules.expression.error import RefusedError
+from mqvitals_rules.expression.error import RefusedExpressionError
 from mqvitals_rules.expression.function import (
     CONDITION_FUNCTIONS,
     EXTREMES,
@@ -31,6 +31,7 @@ from mqvitals_rules.expression.node import (
     Elapsed,
     Extreme,
     MembersKnown,
+    MemberTally,
     MetricValue,
     NameText,
     Node,
@@ -38,7 +39,6 @@ from mqvitals_rules.expression.node import (
     Present,
     Rising,
     Seen,
-    Tally,
     Window,
     walk,
 )
@@ -61,7 +61,7 @@ class CallChecker(OperandChecker):
             raise self.refused(node, f"expected a number, and {name}(...) is a condition")
         if name in MEMBER_FUNCTIONS:
             kind, body, alike = self._of_members(node, name)
-            return Tally(*self.span(node), name, kind, body, alike)
+            return MemberTally(*self.span(node), name, kind, body, alike)
         if name == "elapsed":
             usage = 'elapsed("CSQR003I", "CSQR006I", "1d")'
             (first, second), window_ms = self._messages(node, usage, 2)
@@ -237,14 +237,16 @@ def _is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
-def _wrong_type(function: str, wanted: Iterable[MetricType], metric: MetricValue) -> RefusedError:
+def _wrong_type(function: str, wanted: Iterable[MetricType], metric: MetricValue) -> RefusedExpressionError:
     needed = " or a ".join(each.value for each in wanted)
     message = f"{function} needs a {needed}, and {metric.name} is a {metric.metric.type.value}"
     if metric.metric.type is MetricType.COUNTER:
         message += f'; rate and delta look back on it: rate({metric.name}, "5m")'
-    return RefusedError.at(metric.start, message)
+    return RefusedExpressionError.at(metric.start, message)
 
 
 def _check_past(metric: MetricValue) -> None:
     if metric.metric.declared:
-        raise RefusedError.at(metric.start, f"{metric.name} is declared in the configuration and has no history")
+        raise RefusedExpressionError.at(
+            metric.start, f"{metric.name} is declared in the configuration and has no history"
+        )

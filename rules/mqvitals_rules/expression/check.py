@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from mqvitals_config.problem import did_you_mean, shown
 from mqvitals_rules.expression.call import CallChecker
-from mqvitals_rules.expression.error import RefusedError
+from mqvitals_rules.expression.error import RefusedExpressionError
 from mqvitals_rules.expression.node import (
     All,
     Any,
@@ -72,12 +72,14 @@ class ConditionChecker(CallChecker):
         if order is not None:
             for operand in (first, second):
                 if type_of(operand) is not Type.NUMBER:
-                    raise RefusedError.at(operand.start, f"{order} compares numbers, not {described(operand)}")
+                    raise RefusedExpressionError.at(
+                        operand.start, f"{order} compares numbers, not {described(operand)}"
+                    )
             return Comparison(start, end, order, first, second)
         if type_of(first) is not type_of(second) or values_of(first) != values_of(second):
             values = values_of(first) or values_of(second)
             remedy = f"; the values are {value_names(values)}" if values else ""
-            raise RefusedError.at(start, f"{described(first)} cannot equal {described(second)}{remedy}")
+            raise RefusedExpressionError.at(start, f"{described(first)} cannot equal {described(second)}{remedy}")
         return Comparison(start, end, _EQUALITY[type(operator)], first, second)
 
     def _sides(self, left: ast.expr, right: ast.expr) -> tuple[Operand, Operand]:
@@ -97,7 +99,7 @@ class ConditionChecker(CallChecker):
             return None
         try:
             return values_of(self.operand(node))
-        except RefusedError:
+        except RefusedExpressionError:
             return None
 
     def _value_or_name(self, node: ast.Name, state: ast.expr, values: Mapping[str, int]) -> Operand:
@@ -133,6 +135,6 @@ class ConditionChecker(CallChecker):
                 return -value
         raise self.refused(node, "expected values that are written out: (A, B)")
 
-    def _no_value(self, node: ast.Name, state: Operand, values: Mapping[str, int]) -> RefusedError:
+    def _no_value(self, node: ast.Name, state: Operand, values: Mapping[str, int]) -> RefusedExpressionError:
         close = did_you_mean(node.id, values) or f"; the values are {value_names(values)}"
         return self.refused(node, f"{shown(node.id)} is no value of {described(state)}{close}")

@@ -37,6 +37,7 @@ from mqvitals_rules.expression.node import (
     Extreme,
     Membership,
     MembersKnown,
+    MemberTally,
     MetricValue,
     NameText,
     Negation,
@@ -45,7 +46,6 @@ from mqvitals_rules.expression.node import (
     Present,
     Rising,
     Seen,
-    Tally,
     Window,
     limit_metrics,
     read_now,
@@ -282,7 +282,7 @@ class _Writer:
                 return f"({left} {node.operator} {right})"
             case Window():
                 return self._looked_back(node, tests)
-            case Tally():
+            case MemberTally():
                 counts = node.function == "count"
                 body = self._held(compile_condition(node.body) if counts else compile_operand(node.body))  # type: ignore[arg-type]
                 kind, function, alike = map(self._constant, (node.kind, node.function, node.alike))

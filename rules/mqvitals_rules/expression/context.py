@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, Protocol
 
+from mqvitals_rules.history import ObjectMessage, Point
 from mqvitals_rules.vocabulary.metric import Absence, Reported
-from mqvitals_rules.windows import Message, Point
 
 
 class Context(Protocol):
@@ -55,16 +55,16 @@ class Context(Protocol):
         """The sum of a metric, or of its increases over a window, over all objects of the kind and owner; None: too few are known."""
         ...
 
-    def members(self, kind: str) -> Company:
+    def members(self, kind: str) -> MemberSet:
         """The objects of ``kind`` that belong to the object."""
         ...
 
-    def messages(self, ids: frozenset[str], since_ms: int) -> Sequence[Message] | None:
+    def messages(self, ids: frozenset[str], since_ms: int) -> Sequence[ObjectMessage] | None:
         """The console messages about the object with ts > ``since_ms``, oldest first; None: no console is followed."""
         ...
 
 
-class Company(Protocol):
+class MemberSet(Protocol):
     """The members of an object, each a context with the values that it would tell of the member itself.
 
     A context serves until the next one is asked for.

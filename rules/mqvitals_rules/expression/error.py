@@ -20,7 +20,7 @@ class Mistake:
     message: str
 
 
-class RefusedError(Exception):
+class RefusedExpressionError(Exception):
     """Raised inside the package when a part of an expression is not accepted."""
 
     def __init__(self, mistakes: Iterable[Mistake]) -> None:
@@ -28,7 +28,7 @@ class RefusedError(Exception):
         super().__init__("; ".join(mistake.message for mistake in self.mistakes))
 
     @classmethod
-    def at(cls, offset: int, message: str) -> RefusedError:
+    def at(cls, offset: int, message: str) -> RefusedExpressionError:
         """One mistake."""
         return cls((Mistake(offset, message),))
 

@@ -19,6 +19,7 @@ from mqvitals_rules.expression.node import (
     Condition,
     Constant,
     Elapsed,
+    MemberTally,
     MetricValue,
     NameText,
     Node,
@@ -26,7 +27,6 @@ from mqvitals_rules.expression.node import (
     Operand,
     Present,
     Rising,
-    Tally,
     Term,
     Window,
     children,
@@ -120,7 +120,7 @@ def _fill(text: str, root: Node, judge: CarefulJudge, start: int, end: int) -> s
     return "".join([*parts, text[start:end]])
 
 
-_Shown = Constant | MetricValue | NameText | Window | Tally | Elapsed | AnyMember
+_Shown = Constant | MetricValue | NameText | Window | MemberTally | Elapsed | AnyMember
 
 
 def _shown(node: Node) -> list[_Shown]:
@@ -142,7 +142,7 @@ def _shown(node: Node) -> list[_Shown]:
                     found[node.end] = node
             case Present() | Rising():
                 return
-            case AnyMember() | Tally():
+            case AnyMember() | MemberTally():
                 visit(node.body, inside=True)
                 found[node.end] = node
             case _:

@@ -17,7 +17,7 @@ from mqvitals_rules.expression.compiler import (
 )
 from mqvitals_rules.expression.context import Context
 from mqvitals_rules.expression.doubt import doubts
-from mqvitals_rules.expression.error import ExpressionError, RefusedError, located, problems
+from mqvitals_rules.expression.error import ExpressionError, RefusedExpressionError, located, problems
 from mqvitals_rules.expression.explanation import Explanation, explain, filled
 from mqvitals_rules.expression.function import WindowUse
 from mqvitals_rules.expression.judge import CarefulJudge
@@ -33,13 +33,13 @@ from mqvitals_rules.expression.node import (
     Elapsed,
     Membership,
     MembersKnown,
+    MemberTally,
     MetricValue,
     Node,
     Not,
     Operand,
     Rising,
     Seen,
-    Tally,
     Window,
     limit_metrics,
     walk,
@@ -200,8 +200,8 @@ def compile_expression(
         syntax = parse(source)
         root = ConditionChecker(syntax, Names(scope, kinds, parameters)).condition(syntax.body)
         if not (names_of(root) or pairs_of(root) or members_of(root) or messages_of(root)):
-            raise RefusedError.at(0, "the condition looks at no metric")
-    except RefusedError as refused:
+            raise RefusedExpressionError.at(0, "the condition looks at no metric")
+    except RefusedExpressionError as refused:
         raise ExpressionError(problems(source, refused.mistakes)) from None
     return Expression(source, root)
 
@@ -222,7 +222,7 @@ def compile_value(
     try:
         syntax = parse(source)
         root = ConditionChecker(syntax, Names(scope, kinds, parameters)).number(syntax.body)
-    except RefusedError as refused:
+    except RefusedExpressionError as refused:
         raise ExpressionError(problems(source, refused.mistakes)) from None
     return Calculation(source, root)
 
@@ -264,7 +264,7 @@ def members_of(root: Node) -> tuple[MemberUse, ...]:
     """What a tree asks of members, in the order of the text."""
     found = []
     for node in walk(root):
-        if isinstance(node, AnyMember | Tally):
+        if isinstance(node, AnyMember | MemberTally):
             metrics = (each for each in walk(node.body) if isinstance(each, MetricValue) and each.of != THIS)
             found.append(MemberUse(node.kind, frozenset((each.kind, each.metric.name) for each in metrics), node.start))
         elif isinstance(node, MembersKnown):

@@ -11,7 +11,7 @@ from typing import Any as Whatever
 from typing import cast
 
 from mqvitals_rules.expression.compiler import NUMBERS, PRESENT, TEXTS
-from mqvitals_rules.expression.context import Company, Context
+from mqvitals_rules.expression.context import Context, MemberSet
 from mqvitals_rules.expression.function import EXTREMES, WINDOW_FUNCTIONS, rising
 from mqvitals_rules.expression.member import TALLIES, enough, some
 from mqvitals_rules.expression.message import elapsed, seen
@@ -31,6 +31,7 @@ from mqvitals_rules.expression.node import (
     Extreme,
     Membership,
     MembersKnown,
+    MemberTally,
     MetricValue,
     NameText,
     Negation,
@@ -39,13 +40,12 @@ from mqvitals_rules.expression.node import (
     Present,
     Rising,
     Seen,
-    Tally,
     Term,
     Window,
     limit_metrics,
     read_now,
 )
-from mqvitals_rules.expression.outcome import MemberOutcome, Missing, Outcome, UnknownError, joined, missing_of
+from mqvitals_rules.expression.outcome import MemberOutcome, Missing, TruthOutcome, UnknownError, joined, missing_of
 from mqvitals_rules.expression.type import Type, type_of
 from mqvitals_rules.vocabulary.metric import Absence, Value
 
@@ -73,7 +73,7 @@ class CarefulJudge:
         self._context = context
         self._kind = kind
 
-    def condition(self, node: Condition) -> Outcome:
+    def condition(self, node: Condition) -> TruthOutcome:
         """What a condition comes to, every part of it looked at."""
         match node:
             case All():
@@ -94,7 +94,7 @@ class CarefulJudge:
                 return self._present(node)
             case NameText():
                 return self._of(node.of).name
-            case Tally():
+            case MemberTally():
                 return self._tallied(node)
             case Elapsed():
                 return self._elapsed(node)
@@ -109,36 +109,36 @@ class CarefulJudge:
             case Arithmetic():
                 return self._calculated(node)
 
-    def _term(self, node: Term) -> Outcome:
+    def _term(self, node: Term) -> TruthOutcome:
         try:
             match node:
                 case Present():
-                    return Outcome(self._reported(node.metric).__class__ in PRESENT)
+                    return TruthOutcome(self._reported(node.metric).__class__ in PRESENT)
                 case MembersKnown():
-                    return Outcome(self._context.members(node.kind).doubt is None)
+                    return TruthOutcome(self._context.members(node.kind).doubt is None)
                 case Rising():
                     metric = node.metric
                     truth = rising(self._of(metric.of), metric.kind, metric.metric.name, node.rises)
-                    return Outcome(truth, self._past_missing(metric) if truth is None else ())
+                    return TruthOutcome(truth, self._past_missing(metric) if truth is None else ())
                 case AnyMember():
                     return self._any(node)
                 case Seen():
                     truth = seen(self._context, frozenset((node.message,)), node.window_ms)
-                    return Outcome(truth, self._no_console(node) if truth is None else ())
+                    return TruthOutcome(truth, self._no_console(node) if truth is None else ())
             undeclared = self._undeclared(node)
             if undeclared:
-                return Outcome(None, undeclared, left_out=True)
+                return TruthOutcome(None, undeclared, left_out=True)
             if isinstance(node, Membership):
-                return Outcome((self.operand(node.operand) in node.members) is not node.negated)
+                return TruthOutcome((self.operand(node.operand) in node.members) is not node.negated)
             if isinstance(node, Affix):
                 text, affix = self._all((node.text, node.affix))
-                return Outcome(text.startswith(affix) if node.function == "startswith" else text.endswith(affix))
+                return TruthOutcome(text.startswith(affix) if node.function == "startswith" else text.endswith(affix))
             left, right = self._all((node.left, node.right))
-            return Outcome(_OPERATORS[node.operator](left, right))
+            return TruthOutcome(_OPERATORS[node.operator](left, right))
         except UnknownError as unknown:
-            return Outcome(None, unknown.missing)
+            return TruthOutcome(None, unknown.missing)
 
-    def members(self, node: AnyMember | Tally) -> tuple[MemberOutcome, ...]:
+    def members(self, node: AnyMember | MemberTally) -> tuple[MemberOutcome, ...]:
         """What each member comes to. Raises UnknownError when it is not known who they are."""
         company = self._context.members(node.kind)
         if company.doubt is not None:
@@ -151,7 +151,7 @@ class CarefulJudge:
         found: tuple[MemberOutcome, ...] = notes[node]
         return found
 
-    def _of_members(self, node: AnyMember | Tally, company: Company) -> Iterator[MemberOutcome]:
+    def _of_members(self, node: AnyMember | MemberTally, company: MemberSet) -> Iterator[MemberOutcome]:
         for member, _ in company:
             judge = CarefulJudge(self._text, member, node.kind)
             if isinstance(node, AnyMember) or node.function == "count":
@@ -163,12 +163,12 @@ class CarefulJudge:
                 except UnknownError as unknown:
                     yield MemberOutcome(member.name, None, unknown.missing)
 
-    def _any(self, node: AnyMember) -> Outcome:
+    def _any(self, node: AnyMember) -> TruthOutcome:
         found = self.members(node)
         truth = some(cast("bool | None", each.found) for each in found)
-        return Outcome(truth, missing_of(found) if truth is None else ())
+        return TruthOutcome(truth, missing_of(found) if truth is None else ())
 
-    def _tallied(self, node: Tally) -> float:
+    def _tallied(self, node: MemberTally) -> float:
         found = self.members(node)
         known = [each.found for each in found if each.found is not None]
         if not enough(len(known), len(found)):

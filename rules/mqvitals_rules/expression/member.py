@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from mqvitals_rules.expression.context import Company, Context
+from mqvitals_rules.expression.context import Context, MemberSet
 
 Body = Callable[..., Any]
 """(context, look-up of the member's own values) -> what a member comes to; None: unknown."""
@@ -55,7 +55,7 @@ def enough(known: int, total: int) -> bool:
     return 5 * known >= 4 * total
 
 
-def _tallied(company: Company, body: Body, function: str) -> float | None:
+def _tallied(company: MemberSet, body: Body, function: str) -> float | None:
     found = [body(member, values.get) for member, values in company]
     known = [each for each in found if each is not None]
     return TALLIES[function](known) if enough(len(known), len(found)) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mqvitals_config.problem import did_you_mean
-from mqvitals_rules.expression.error import RefusedError
+from mqvitals_rules.expression.error import RefusedExpressionError
 from mqvitals_rules.expression.node import PAIR, THIS, Constant, MetricValue, NameText
 from mqvitals_rules.expression.syntax import LARGEST_NUMBER
 from mqvitals_rules.vocabulary.metric import Kind, MetricType
@@ -46,7 +46,7 @@ class Names:
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST_NUMBER:
-            raise RefusedError.at(start, f"the parameter {name} is no number up to 1e18")
+            raise RefusedExpressionError.at(start, f"the parameter {name} is no number up to 1e18")
         return Constant(start, end, value, parameter=True)
 
     def is_kind(self, name: str) -> bool:
@@ -57,14 +57,14 @@ class Names:
         """The metric or parameter called ``name``. Raises RefusedError with what may have been meant."""
         found = self.find(name, start, end)
         if found is None:
-            raise RefusedError.at(start, self._unknown(name))
+            raise RefusedExpressionError.at(start, self._unknown(name))
         return found
 
     def related(self, whose: str, metric_name: str, start: int, end: int) -> MetricValue | NameText:
         """The metric of another kind, of ``this`` or of the ``pair``. Raises RefusedError with what may have been meant."""
         if whose == THIS:
             if self.outer is None:
-                raise RefusedError.at(
+                raise RefusedExpressionError.at(
                     start, f"{THIS} stands inside any, count, sum, most or least; write {metric_name}"
                 )
             if metric_name == NAME and NAME not in self.outer._metrics:
@@ -72,14 +72,14 @@ class Names:
             kind = self.outer.scope
         elif whose == PAIR:
             if PAIR not in self._metrics:
-                raise RefusedError.at(start, f"a {self.scope.name} has no {PAIR}; a queue can have one")
+                raise RefusedExpressionError.at(start, f"a {self.scope.name} has no {PAIR}; a queue can have one")
             kind = self.scope
         else:
             kind = self._kind(whose, start)
         metric = kind.metric(metric_name)
         if metric is None:
             close = did_you_mean(metric_name, [each.name for each in kind.metrics])
-            raise RefusedError.at(start, f"{kind.name} has no metric {metric_name!r}{close}")
+            raise RefusedExpressionError.at(start, f"{kind.name} has no metric {metric_name!r}{close}")
         if whose in (THIS, PAIR):
             return MetricValue(start, end, kind.name, metric, own=False, of=whose)
         return MetricValue(start, end, kind.name, metric, own=kind.name == self.scope.name)
@@ -91,18 +91,22 @@ class Names:
         if found is None:
             values = operand.values or {}
             if name in values:
-                raise RefusedError.at(start, f"{name} is one value, not a set; write {operand.name} == {name}")
+                raise RefusedExpressionError.at(
+                    start, f"{name} is one value, not a set; write {operand.name} == {name}"
+                )
             known = f"; {kind.name} has the sets {', '.join(kind.sets)}" if kind.sets else ""
-            raise RefusedError.at(start, f"there is no set {name!r}{did_you_mean(name, kind.sets) or known}")
+            raise RefusedExpressionError.at(start, f"there is no set {name!r}{did_you_mean(name, kind.sets) or known}")
         metric_name, value_names = found
         if metric_name != operand.metric.name:
-            raise RefusedError.at(start, f"{name} is a set of values of {metric_name}, not of {operand.name}")
+            raise RefusedExpressionError.at(start, f"{name} is a set of values of {metric_name}, not of {operand.name}")
         return frozenset(operand.metric.values[value] for value in value_names)
 
     def _kind(self, name: str, start: int) -> Kind:
         kind = self._kinds.get(name)
         if kind is None:
-            raise RefusedError.at(start, f"there is no kind of object {name!r}{did_you_mean(name, self._kinds)}")
+            raise RefusedExpressionError.at(
+                start, f"there is no kind of object {name!r}{did_you_mean(name, self._kinds)}"
+            )
         return kind
 
     def _unknown(self, name: str) -> str:

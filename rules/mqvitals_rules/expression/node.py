@@ -124,7 +124,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tally:
+class MemberTally:
     """``count``, ``sum``, ``most`` or ``least`` over members. ``alike``: it is the same for all objects with the same members."""
 
     start: int
@@ -255,7 +255,9 @@ class Any:
     operands: tuple[Condition, ...]
 
 
-Operand = Constant | MetricValue | NameText | Negation | Absolute | Arithmetic | Extreme | Window | Tally | Elapsed
+Operand = (
+    Constant | MetricValue | NameText | Negation | Absolute | Arithmetic | Extreme | Window | MemberTally | Elapsed
+)
 Term = Comparison | Membership | Present | Rising | Affix | AnyMember | MembersKnown | Seen
 Condition = Term | Not | All | Any
 Node = Operand | Condition
@@ -278,7 +280,7 @@ def children(node: Node) -> tuple[Node, ...]:
             return (node.metric,) if node.limit is None else (node.metric, node.limit)
         case Present() | Rising():
             return (node.metric,)
-        case AnyMember() | Tally():
+        case AnyMember() | MemberTally():
             return (node.body,)
 
 
@@ -293,7 +295,7 @@ def walk_outside(node: Node) -> Iterator[Node]:
     """The node and everything below it but for what is about members; of that what is about the judged object."""
     yield node
     for child in children(node):
-        if isinstance(node, AnyMember | Tally):
+        if isinstance(node, AnyMember | MemberTally):
             yield from (each for each in walk(child) if isinstance(each, MetricValue) and each.of == THIS)
         else:
             yield from walk_outside(child)
@@ -307,7 +309,7 @@ def read_now(term: Node) -> Iterator[MetricValue]:
         case Window():
             if term.limit is not None:
                 yield from read_now(term.limit)
-        case Present() | Rising() | AnyMember() | Tally():
+        case Present() | Rising() | AnyMember() | MemberTally():
             return
         case _:
             for child in children(term):

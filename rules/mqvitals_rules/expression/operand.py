@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from mqvitals_config.problem import shown
-from mqvitals_rules.expression.error import Mistake, RefusedError
+from mqvitals_rules.expression.error import Mistake, RefusedExpressionError
 from mqvitals_rules.expression.name import Names
 from mqvitals_rules.expression.node import Arithmetic, Condition, Constant, Negation, Operand
 from mqvitals_rules.expression.syntax import LARGEST_NUMBER, Syntax
@@ -44,10 +44,10 @@ def every(check: Callable[[Source], Result], sources: Iterable[Source]) -> tuple
     for source in sources:
         try:
             results.append(check(source))
-        except RefusedError as refused:
+        except RefusedExpressionError as refused:
             mistakes.extend(refused.mistakes)
     if mistakes:
-        raise RefusedError(mistakes)
+        raise RefusedExpressionError(mistakes)
     return tuple(results)
 
 
@@ -113,9 +113,9 @@ class OperandChecker(ABC):
         """The characters that a node stands for."""
         return self.syntax.start(node), self.syntax.end(node)
 
-    def refused(self, node: ast.expr, message: str) -> RefusedError:
+    def refused(self, node: ast.expr, message: str) -> RefusedExpressionError:
         """What to raise about a node."""
-        return RefusedError.at(self.syntax.start(node), message)
+        return RefusedExpressionError.at(self.syntax.start(node), message)
 
     def _constant(self, node: ast.Constant) -> Constant:
         value = node.value

@@ -15,7 +15,7 @@ class Missing(NamedTuple):
     absence: Absence
 
 
-class Outcome(NamedTuple):
+class TruthOutcome(NamedTuple):
     """What a condition comes to. ``missing`` is what makes it unknown; ``left_out``: all of it is about undeclared facts."""
 
     truth: bool | None
@@ -39,15 +39,15 @@ class MemberOutcome(NamedTuple):
     missing: tuple[Missing, ...] = ()
 
 
-def joined(outcomes: Sequence[Outcome], *, decides: bool) -> Outcome:
+def joined(outcomes: Sequence[TruthOutcome], *, decides: bool) -> TruthOutcome:
     """``and`` (False decides) or ``or`` (True decides) of outcomes."""
     asked = [outcome for outcome in outcomes if not outcome.left_out]
     if not asked:
-        return Outcome(None, merged(outcomes), left_out=True)
+        return TruthOutcome(None, merged(outcomes), left_out=True)
     if any(outcome.truth is decides for outcome in asked):
-        return Outcome(decides)
+        return TruthOutcome(decides)
     unknown = [outcome for outcome in asked if outcome.truth is None]
-    return Outcome(None, merged(unknown)) if unknown else Outcome(not decides)
+    return TruthOutcome(None, merged(unknown)) if unknown else TruthOutcome(not decides)
 
 
 def missing_of(members: Iterable[MemberOutcome]) -> tuple[Missing, ...]:
@@ -55,6 +55,6 @@ def missing_of(members: Iterable[MemberOutcome]) -> tuple[Missing, ...]:
     return tuple(dict.fromkeys(missing for member in members if member.found is None for missing in member.missing))
 
 
-def merged(outcomes: Iterable[Outcome]) -> tuple[Missing, ...]:
+def merged(outcomes: Iterable[TruthOutcome]) -> tuple[Missing, ...]:
     """What makes outcomes unknown, each once."""
     return tuple(dict.fromkeys(missing for outcome in outcomes for missing in outcome.missing))

@@ -6,7 +6,7 @@ import ast
 import re
 import warnings
 
-from mqvitals_rules.expression.error import RefusedError
+from mqvitals_rules.expression.error import RefusedExpressionError
 
 MOST_CHARACTERS = 500
 MOST_NODES = 100
@@ -51,11 +51,11 @@ class Syntax:
 def parse(text: str) -> Syntax:
     """Parse ``text``. Raises RefusedError when it is no expression or beyond the limits."""
     if len(text) > MOST_CHARACTERS:
-        raise RefusedError.at(MOST_CHARACTERS, f"longer than {MOST_CHARACTERS} characters")
+        raise RefusedExpressionError.at(MOST_CHARACTERS, f"longer than {MOST_CHARACTERS} characters")
     # A folded text of a YAML file may hold line ends, which mean nothing here; one for one, so that columns stay true.
     line = _BREAKS.sub(" ", text)
     if not line.strip():
-        raise RefusedError.at(0, "an empty expression")
+        raise RefusedExpressionError.at(0, "an empty expression")
     _check_characters(line)
     bare = line.lstrip()
     skipped = len(line) - len(bare)
@@ -68,13 +68,13 @@ def parse(text: str) -> Syntax:
         # At the end of the text the parser gives no column.
         last = len(line.rstrip()) - 1
         offset = min(error.offset - 1 + skipped, last) if error.offset else last
-        raise RefusedError.at(
+        raise RefusedExpressionError.at(
             offset, _why(line, error.msg if error.offset else "something is missing at the end")
         ) from None
     except (RecursionError, MemoryError):
-        raise RefusedError.at(0, "nested too deeply") from None
+        raise RefusedExpressionError.at(0, "nested too deeply") from None
     except ValueError as error:
-        raise RefusedError.at(0, f"cannot be read: {error}") from None
+        raise RefusedExpressionError.at(0, f"cannot be read: {error}") from None
     syntax = Syntax(tree.body, bare, skipped)
     _check_size(syntax)
     return syntax
@@ -84,18 +84,18 @@ def _check_characters(line: str) -> None:
     quote = ""
     for offset, char in enumerate(line):
         if not char.isprintable():
-            raise RefusedError.at(offset, f"the character U+{ord(char):04X} cannot be used")
+            raise RefusedExpressionError.at(offset, f"the character U+{ord(char):04X} cannot be used")
         if char == "\\":
-            raise RefusedError.at(offset, "a backslash cannot be used")
+            raise RefusedExpressionError.at(offset, "a backslash cannot be used")
         if quote:
             quote = "" if char == quote else quote
         elif char in "\"'":
             if line.startswith(char * 3, offset):
-                raise RefusedError.at(offset, 'a text stands in single or double quotes: "5m"')
+                raise RefusedExpressionError.at(offset, 'a text stands in single or double quotes: "5m"')
             quote = char
         elif char == "#":
             # The parser would drop the rest, which in a folded text is the rest of the rule.
-            raise RefusedError.at(offset, "a comment cannot stand inside an expression")
+            raise RefusedExpressionError.at(offset, "a comment cannot stand inside an expression")
 
 
 def _why(line: str, message: str) -> str:
@@ -113,8 +113,8 @@ def _check_size(syntax: Syntax) -> None:
         if isinstance(node, ast.expr):
             count += 1
             if depth > DEEPEST:
-                raise RefusedError.at(syntax.start(node), f"nested more than {DEEPEST} levels deep")
+                raise RefusedExpressionError.at(syntax.start(node), f"nested more than {DEEPEST} levels deep")
         # Operators and the like are no nodes of their own to a reader.
         stack.extend((child, depth + isinstance(child, ast.expr)) for child in ast.iter_child_nodes(node))
     if count > MOST_NODES:
-        raise RefusedError.at(0, f"has {count} parts, and {MOST_NODES} is the limit; make two rules of it")
+        raise RefusedExpressionError.at(0, f"has {count} parts, and {MOST_NODES} is the limit; make two rules of it")

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from math import inf, nan
 from operator import mul
 
-from mqvitals_rules.polls import UNKNOWN_MS, Polls
-from mqvitals_rules.windows import Point
+from mqvitals_rules.history import UNKNOWN_MS, Point, Polls
 
 LEAST_COVERAGE = 0.8
 """The share of a window that data must cover for its average, least and greatest value to mean anything."""

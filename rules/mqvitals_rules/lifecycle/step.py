@@ -13,7 +13,7 @@ UNKNOWN_POLLS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class HoldPolicy:
     """How long a condition must hold before the alert fires, and how many good polls end it.
 
     ``hold_ms`` set: the condition must have held since at least so many ms; else on ``hold_polls`` polls in a row, or of the last ``hold_of``.
@@ -51,7 +51,7 @@ class Verdict(NamedTuple):
     measured: Measured | None = None
 
 
-class Identity(NamedTuple):
+class AlertIdentity(NamedTuple):
     """The part of an alert that never changes in its life."""
 
     key: AlertKey
@@ -61,7 +61,12 @@ class Identity(NamedTuple):
 
 
 def begin(
-    identity: Identity, policy: Policy, severity: Severity, summary: str, now: int, measured: Measured | None = None
+    identity: AlertIdentity,
+    policy: HoldPolicy,
+    severity: Severity,
+    summary: str,
+    now: int,
+    measured: Measured | None = None,
 ) -> Transition:
     """The condition holds and there is no alert yet: pending, or firing at once when nothing must be waited for."""
     alert = Alert(
@@ -84,7 +89,7 @@ def begin(
     return Transition(alert, None, alert.why)
 
 
-def step(alert: Alert, policy: Policy, verdict: Verdict, now: int) -> Transition | None:
+def step(alert: Alert, policy: HoldPolicy, verdict: Verdict, now: int) -> Transition | None:
     """Carry an open alert (pending or firing) over one poll; None when nothing about it changed.
 
     Unknown neither holds nor breaks a hold, and does not count as good; after three such polls in a row the alert ends as unknown.
@@ -125,13 +130,13 @@ def shifted(alert: Alert, by_ms: int, since: int) -> Alert:
     )
 
 
-def _held(alert: Alert, policy: Policy, now: int) -> bool:
+def _held(alert: Alert, policy: HoldPolicy, now: int) -> bool:
     if policy.hold_ms is not None:
         return now - alert.since >= policy.hold_ms
     return alert.true_polls >= policy.hold_polls
 
 
-def _cleared(alert: Alert, policy: Policy, now: int) -> bool:
+def _cleared(alert: Alert, policy: HoldPolicy, now: int) -> bool:
     if policy.clear_ms is not None:
         return alert.good_since is not None and now - alert.good_since >= policy.clear_ms
     return alert.good_polls >= policy.clear_polls
@@ -157,7 +162,7 @@ def _unknown(alert: Alert, now: int) -> Alert:
     return _ended(after, Why.UNKNOWN, now) if after.unknown_polls >= UNKNOWN_POLLS else after
 
 
-def _pending(alert: Alert, policy: Policy, verdict: Verdict, now: int) -> Alert:
+def _pending(alert: Alert, policy: HoldPolicy, verdict: Verdict, now: int) -> Alert:
     recent = alert.recent_polls << 1 | bool(verdict.holds)
     if policy.hold_of is not None:
         recent &= (1 << policy.hold_of) - 1
@@ -185,7 +190,7 @@ def _pending(alert: Alert, policy: Policy, verdict: Verdict, now: int) -> Alert:
     return _fire(after, now) if _held(after, policy, now) else after
 
 
-def _firing(alert: Alert, policy: Policy, verdict: Verdict, now: int) -> Alert:
+def _firing(alert: Alert, policy: HoldPolicy, verdict: Verdict, now: int) -> Alert:
     if not verdict.holds and verdict.clear:
         good = alert.good_polls + 1
         since = now if alert.good_since is None else alert.good_since

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from mqvitals_config.problem import ConfigError, Problem, did_you_mean
 from mqvitals_config.settings import RuleSettings, Settings
-from mqvitals_rules.form import Form
+from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.ruleset.facts import Facts, declared_facts
 from mqvitals_rules.ruleset.pack import read_rules
 from mqvitals_rules.ruleset.pattern import ObjectPattern, pattern_of
@@ -51,7 +51,7 @@ def load_rule_config(settings: Settings) -> RuleConfig:
 
 def readable_rule_config(settings: Settings) -> RuleConfig:
     """The rules and facts without those in error, for screens: a mistake must not keep anyone from reading alerts."""
-    compiled: dict[str, Form] = {}
+    compiled: dict[str, CompiledRule] = {}
     rules, _ = read_rules(KINDS, settings.rules.files, compiled)
     known = {str(rule.id): rule for rule in rules if str(rule.id) in compiled}
     thresholds, wrong = thresholds_of(settings.rules, known)
@@ -64,7 +64,7 @@ def readable_rule_config(settings: Settings) -> RuleConfig:
 
 
 def _load(settings: Settings) -> tuple[RuleConfig | None, list[Problem]]:
-    compiled: dict[str, Form] = {}
+    compiled: dict[str, CompiledRule] = {}
     rules, problems = read_rules(KINDS, settings.rules.files, compiled)
     # A rule that cannot be read must not make its own thresholds look misspelt too.
     thresholds, found = thresholds_of(settings.rules, {str(rule.id): rule for rule in rules}, complete=not problems)

@@ -15,12 +15,12 @@ from typing import NamedTuple
 from mqvitals_config.facts import FactSettings
 from mqvitals_config.node import ScalarNode, compose
 from mqvitals_config.problem import LocatedText, Problem, did_you_mean
+from mqvitals_rules.latest import LatestValues
 from mqvitals_rules.ruleset.pattern import ObjectPattern, pattern_of
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.log import VOLUMES
 from mqvitals_rules.vocabulary.metric import Kind, Metric, MetricType, Value
 from mqvitals_rules.vocabulary.tables import KINDS
-from mqvitals_rules.world import World
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,9 @@ class Declaration(NamedTuple):
     written: tuple[Metric, ...] = ()
 
 
-def declaration_of(name: ObjectName, missing: str, kinds: Mapping[str, Kind], world: World) -> Declaration | None:
+def declaration_of(
+    name: ObjectName, missing: str, kinds: Mapping[str, Kind], world: LatestValues
+) -> Declaration | None:
     """What to declare where a rule misses a metric of ``name``; None where that is no fact.
 
     ``missing`` is written ``metric``, ``kind.metric`` or ``pair.metric``.
@@ -182,7 +184,7 @@ def _written(kind: Kind, metric: Metric) -> tuple[Metric, ...]:
     return tuple(each for each in kind.metrics if each.name in metric.derived_from)
 
 
-def _objects(name: ObjectName, kind: Kind, world: World) -> str:
+def _objects(name: ObjectName, kind: Kind, world: LatestValues) -> str:
     if kind.name == name.kind:
         return str(name)
     state = world.state(name)

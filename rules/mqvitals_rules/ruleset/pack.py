@@ -18,8 +18,8 @@ from mqvitals_config.node import MappingNode, Node, ScalarNode, SequenceNode, co
 from mqvitals_config.problem import ConfigError, LocatedText, Place, Problem, did_you_mean
 from mqvitals_config.schema import Convert, Duration
 from mqvitals_config.source import UnreadableError, read
+from mqvitals_rules.compiled_rule import CompiledRule, compile_rule
 from mqvitals_rules.expression import ExpressionError, compile_expression
-from mqvitals_rules.form import Form, compile_rule
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.rule import (
     Citation,
@@ -311,7 +311,7 @@ def load_rules(kinds: Mapping[str, Kind], extra_files: Sequence[str] = ()) -> tu
 
 
 def read_rules(
-    kinds: Mapping[str, Kind], extra_files: Sequence[str] = (), compiled: dict[str, Form] | None = None
+    kinds: Mapping[str, Kind], extra_files: Sequence[str] = (), compiled: dict[str, CompiledRule] | None = None
 ) -> tuple[tuple[Rule, ...], list[Problem]]:
     """The shipped rules and those of further files, and every problem in them.
 
@@ -341,7 +341,7 @@ def read_rules(
 
 
 def decode_packs(
-    packs: Iterable[tuple[str, str]], kinds: Mapping[str, Kind], compiled: dict[str, Form] | None = None
+    packs: Iterable[tuple[str, str]], kinds: Mapping[str, Kind], compiled: dict[str, CompiledRule] | None = None
 ) -> tuple[tuple[Rule, ...], list[Problem]]:
     """The rules of several files, (path, text) each, and every problem; ``compiled`` as for ``read_rules``."""
     rules: list[Rule] = []

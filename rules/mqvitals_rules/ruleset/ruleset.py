@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from mqvitals_config.problem import ConfigError, Problem
+from mqvitals_rules.compiled_rule import CompiledRule, compile_rule
 from mqvitals_rules.expression import WindowUse
-from mqvitals_rules.form import Form, compile_rule
 from mqvitals_rules.ruleset.pattern import ObjectPattern
 from mqvitals_rules.ruleset.rule import Rule
 from mqvitals_rules.snapshot import ObjectName
@@ -32,12 +32,12 @@ class RuleSet:
     kinds: Mapping[str, Kind]
     thresholds: tuple[Threshold, ...] = ()
     disabled: frozenset[str] = frozenset()
-    compiled: Mapping[str, Form] = field(default_factory=dict, repr=False, compare=False)
+    compiled: Mapping[str, CompiledRule] = field(default_factory=dict, repr=False, compare=False)
     """Rule id -> the rule compiled with the shipped thresholds, where that is done already."""
-    _forms: dict[tuple[str, tuple[tuple[str, float], ...]], Form] = field(
+    _forms: dict[tuple[str, tuple[tuple[str, float], ...]], CompiledRule] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
-    _common: dict[str, tuple[Form, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _common: dict[str, tuple[CompiledRule, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
     _by_scope: dict[str, tuple[Rule, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -59,7 +59,7 @@ class RuleSet:
         """The rule of that id, or None."""
         return next((rule for rule in self.rules if rule.id == rule_id), None)
 
-    def forms(self, name: ObjectName) -> tuple[Form, ...]:
+    def forms(self, name: ObjectName) -> tuple[CompiledRule, ...]:
         """The rules in force for one object, with its thresholds, in the order of the files."""
         rules = self._by_scope.get(name.kind, ())
         special = any(
@@ -72,7 +72,7 @@ class RuleSet:
             self._common[name.kind] = found  # the same for every object of the kind
         return found
 
-    def form(self, rule: Rule, name: ObjectName) -> Form | None:
+    def form(self, rule: Rule, name: ObjectName) -> CompiledRule | None:
         """A rule as it is in force for one object; None when it is switched off for it."""
         if rule.id in self.disabled:
             return None
@@ -115,7 +115,7 @@ class RuleSet:
             for window in expression.windows
         )
 
-    def _form(self, rule: Rule, values: Mapping[str, float]) -> Form:
+    def _form(self, rule: Rule, values: Mapping[str, float]) -> CompiledRule:
         key = (str(rule.id), tuple(sorted(values.items())))
         form = self._forms.get(key)
         if form is None:

@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from mqvitals_config.problem import LocatedText, Problem, did_you_mean
+from mqvitals_rules.latest import relates
 from mqvitals_rules.ruleset.rule import RuleParameter
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
-from mqvitals_rules.world import relates
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
 

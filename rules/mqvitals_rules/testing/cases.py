@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -14,15 +15,74 @@ from mqvitals_config.scalars import DURATION_FORM, format_duration, parse_durati
 from mqvitals_config.schema import Convert, Duration
 from mqvitals_config.settings import RuleSettings
 from mqvitals_config.settings import ThresholdSettings as ThresholdEntry
+from mqvitals_rules.history import ObjectMessage
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.config import thresholds_of
 from mqvitals_rules.ruleset.facts import Fact, declared_facts
 from mqvitals_rules.ruleset.rule import Rule
 from mqvitals_rules.ruleset.ruleset import RuleSet, Threshold
-from mqvitals_rules.series import MOST_POLLS, parse_series
 from mqvitals_rules.snapshot import ObjectName
-from mqvitals_rules.vocabulary.metric import Kind, Reported
-from mqvitals_rules.windows import Message
+from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
+
+MOST_POLLS = 10_000
+
+_BLANK = "''"
+
+_NUMBER = r"-?\d{1,18}(?:\.\d{1,18})?"
+_STEPS = re.compile(rf"(?P<first>{_NUMBER})(?P<step>[+-]\d{{1,18}}(?:\.\d{{1,18}})?)?x(?P<times>\d{{1,5}})")
+_REPEAT = re.compile(r"(?P<word>.+)x(?P<times>\d{1,5})")
+
+
+def parse_series(text: str, metric: Metric) -> tuple[Reported, ...]:
+    """The values of a metric, one a poll: ``25 18 60+5x10 _ stale``. Raises ValueError that names the wrong word.
+
+    - ``4`` is a value, ``RUNNING`` the name of a state
+    - ``60+5x10`` the value 60 and ten more, each 5 greater (``-`` likewise); ``4x3`` the value 4 and three more
+    - ``_`` a poll without an answer; any reason of absence by its name: ``stale``, ``needs_smf``
+    - the last ones repeat too: ``_x2``. A blank text is written ``''``
+    """
+    values: list[Reported] = []
+    for word in text.split():
+        values += _word(word, metric)
+        if len(values) > MOST_POLLS:
+            raise ValueError(f"more than {MOST_POLLS} polls")
+    if not values:
+        raise ValueError("a series needs at least one value")
+    return tuple(values)
+
+
+def _word(word: str, metric: Metric) -> list[Reported]:
+    single = _single(word, metric)
+    if single is not None:
+        return [single]
+    steps = _STEPS.fullmatch(word)
+    if steps and metric.type is not MetricType.TEXT:
+        first, step = _number(steps["first"]), _number(steps["step"] or "0")
+        return [first + step * count for count in range(int(steps["times"]) + 1)]
+    repeat = _REPEAT.fullmatch(word)
+    single = _single(repeat["word"], metric) if repeat else None
+    if repeat and single is not None:
+        return [single] * (int(repeat["times"]) + 1)
+    kind = f"one of {', '.join(metric.values)}" if metric.values else "a number"
+    raise ValueError(
+        f"{word!r} is no value of {metric.name}: expected {kind}, 60+5x10, _ or a reason of absence such as stale"
+    )
+
+
+def _single(word: str, metric: Metric) -> Reported | None:
+    if word == "_":
+        return Absence.NO_ANSWER
+    if word in metric.values:
+        return metric.values[word]
+    if word.upper() in Absence.__members__ and word == word.lower():
+        return Absence[word.upper()]
+    if metric.type is MetricType.TEXT:
+        return "" if word == _BLANK else word
+    return _number(word) if re.fullmatch(_NUMBER, word) else None
+
+
+def _number(text: str) -> int | float:
+    return float(text) if "." in text else int(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +215,7 @@ class RuleTest:
     facts: tuple[Fact, ...]
     thresholds: tuple[Threshold, ...]
     records: bool = False
-    messages: Mapping[str, tuple[Message, ...]] = field(default_factory=dict)
+    messages: Mapping[str, tuple[ObjectMessage, ...]] = field(default_factory=dict)
 
     @property
     def polls(self) -> int:
@@ -260,13 +320,13 @@ class _Reader:
                 self._refuse(text.place, key, str(error))
         return values
 
-    def _message(self, entry: MessageEntry) -> Message | None:
+    def _message(self, entry: MessageEntry) -> ObjectMessage | None:
         name = None
         if entry.object is not None:
             name = self._object(entry.object, f"{self._key}.console")
             if name is None:
                 return None
-        return Message(BEGIN + entry.at.ms, str(entry.id), name)
+        return ObjectMessage(BEGIN + entry.at.ms, str(entry.id), name)
 
     def _expectations(self, entry: TestEntry, *, exact: bool) -> Iterator[Expectation]:
         for index, expected in enumerate(entry.expect):

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from mqvitals_rules.compiled_rule import CompiledRule
+from mqvitals_rules.eval_context import EvalContext
 from mqvitals_rules.expression import Expression
-from mqvitals_rules.form import Form
 from mqvitals_rules.ruleset.ruleset import RuleSet
-from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 from mqvitals_rules.testing.cases import RuleTest
 from mqvitals_rules.testing.runner import RuleTestRun
@@ -58,7 +58,7 @@ class Coverage:
     def __init__(self, of: RuleSet) -> None:
         self.of = of
         self._rules: dict[str, RuleCoverage] = {}
-        self._parts: dict[int, tuple[Form, dict[str, list[Expression]]]] = {}
+        self._parts: dict[int, tuple[CompiledRule, dict[str, list[Expression]]]] = {}
 
     def want(self, wanted: Iterable[str]) -> None:
         """Collect of these rules too, from now on."""
@@ -74,15 +74,15 @@ class Coverage:
         """All rules, in the order of their files."""
         return tuple(self._rules.values())
 
-    def watch(self, test: RuleTest, run: RuleTestRun) -> Observer:
+    def watch(self, test: RuleTest, run: RuleTestRun) -> CoverageObserver:
         """Note a test's expectations; the observer notes the truths of conditions while the test runs."""
         exact = any(expected.exact and expected.entry.firing is not None for expected in test.expectations)
         counted = {name: found for name, found in self._rules.items() if exact or name in test.rules}
         for found in counted.values():
             _note(found, test)
-        return Observer(self, counted, run)
+        return CoverageObserver(self, counted, run)
 
-    def parts(self, form: Form) -> dict[str, list[Expression]]:
+    def parts(self, form: CompiledRule) -> dict[str, list[Expression]]:
         """The conditions of a rule with their operands, by where they stand in it."""
         known = self._parts.get(id(form))
         if known is None:
@@ -91,7 +91,7 @@ class Coverage:
         return known[1]
 
 
-class Observer:
+class CoverageObserver:
     """Notes the truths of conditions while one test runs."""
 
     def __init__(self, coverage: Coverage, counted: dict[str, RuleCoverage], run: RuleTestRun) -> None:
@@ -113,7 +113,7 @@ class Observer:
                     self._judge(found, form, scene, was_open=(form.id, name) in self._open)
         self._open = frozenset((alert.key.rule, alert.scope) for alert in self._run.alerts)
 
-    def _judge(self, found: RuleCoverage, form: Form, scene: Scene, *, was_open: bool) -> None:
+    def _judge(self, found: RuleCoverage, form: CompiledRule, scene: EvalContext, *, was_open: bool) -> None:
         parts = self._coverage.parts(form)
         conditions = iter(found.conditions)
         holds: bool | None = None
@@ -147,7 +147,7 @@ def _note(found: RuleCoverage, test: RuleTest) -> None:
         found.unknown = found.unknown or found.rule in entry.unknown
 
 
-def _written(form: Form) -> Iterator[tuple[str, Expression]]:
+def _written(form: CompiledRule) -> Iterator[tuple[str, Expression]]:
     """Each condition with its key in the rule's file."""
     yield "when", form.when
     if form.clear is not None:

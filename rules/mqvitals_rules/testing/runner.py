@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING
 
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.scalars import format_duration
-from mqvitals_rules.derived import with_derived
+from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.engine import Engine
-from mqvitals_rules.finding import Finding, find
-from mqvitals_rules.form import Form
+from mqvitals_rules.eval_context import EvalContext
+from mqvitals_rules.explanation import RuleExplanation, explain_rule
 from mqvitals_rules.history import MemoryHistory
+from mqvitals_rules.latest import LatestState
 from mqvitals_rules.lifecycle.alert import Alert, AlertState
 from mqvitals_rules.ruleset.facts import Facts
 from mqvitals_rules.ruleset.ruleset import RuleSet
-from mqvitals_rules.scene import Scene
-from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
+from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source, with_derived
 from mqvitals_rules.testing.cases import BEGIN, Expectation, FiringEntry, RuleTest, decode_tests
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported
-from mqvitals_rules.world import ObjectState
 
 if TYPE_CHECKING:
     from mqvitals_rules.testing.coverage import Coverage
@@ -45,7 +44,7 @@ class RuleTestRun:
         self.rules = replace(rules, thresholds=(*rules.thresholds, *test.thresholds)) if test.thresholds else rules
         self._engine = Engine(self.rules, self._facts, self._history, review_ms=0)
         self._unknown: dict[str, frozenset[str]] = {}
-        self._scene = Scene(rules.kinds, self._engine.world, self._history)
+        self._scene = EvalContext(rules.kinds, self._engine.world, self._history)
         self.now = BEGIN
         self._owners = tuple(dict.fromkeys(name.owner for name in test.objects))
 
@@ -69,23 +68,23 @@ class RuleTestRun:
         """The rules whose verdict is unknown for some object."""
         return frozenset[str]().union(*self._unknown.values())
 
-    def scene(self, state: ObjectState) -> Scene:
+    def scene(self, state: LatestState) -> EvalContext:
         """The context in which rules evaluate an object now."""
         self._scene.enter(state, self.now)
         return self._scene
 
-    def state(self, name: ObjectName) -> ObjectState | None:
+    def state(self, name: ObjectName) -> LatestState | None:
         """What is known of an object."""
         return self._engine.world.state(name)
 
-    def finding(self, form: Form, name: ObjectName) -> Finding | None:
+    def finding(self, form: CompiledRule, name: ObjectName) -> RuleExplanation | None:
         """The verdict of a rule for an object now; None without a reading of the object."""
         state = self.state(name)
         if state is None:
             return None
-        return find(form, self.rules.kinds, self._engine.world, self._history, state, self.now)
+        return explain_rule(form, self.rules.kinds, self._engine.world, self._history, state, self.now)
 
-    def judged(self, rule: str) -> Iterator[Finding]:
+    def judged(self, rule: str) -> Iterator[RuleExplanation]:
         """The verdicts of a rule now, for each object that it is in force for."""
         for name in self._test.objects:
             for form in self.rules.forms(name):
@@ -249,7 +248,7 @@ class ExpectationCheck:
         findings = [found for found in self._run.judged(rule) if found.when.truth is None]
         return self._failure(rule.place, f"{rule} known for all objects", "it is unknown for some", _why(findings))
 
-    def _of(self, alert: Alert) -> Iterator[Finding]:
+    def _of(self, alert: Alert) -> Iterator[RuleExplanation]:
         return (found for found in self._run.judged(alert.key.rule) if found.name == alert.scope)
 
 
@@ -266,7 +265,7 @@ def _is_of(entry: FiringEntry, alert: Alert) -> bool:
     )
 
 
-def _why(findings: Iterable[Finding], *, severity: bool = False) -> str:
+def _why(findings: Iterable[RuleExplanation], *, severity: bool = False) -> str:
     """The condition with its values and its truth, of the first objects."""
     texts: list[str] = []
     for found in findings:

@@ -12,13 +12,12 @@ from mqvitals_agent.console.line import LineCalendar, parse_line
 from mqvitals_agent.console.message import ConsoleMessage, JoinedMessage, MessageJoiner, MessageReader, wanted
 from mqvitals_config.settings import Settings
 from mqvitals_rules.engine import Engine
-from mqvitals_rules.history import MemoryHistory
+from mqvitals_rules.history import MemoryHistory, ObjectMessage
 from mqvitals_rules.lifecycle.alert import AlertState
 from mqvitals_rules.ruleset.config import RuleConfig, load_rule_config
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Reported
 from mqvitals_rules.vocabulary.tables import KINDS
-from mqvitals_rules.windows import Message
 
 NOON = 1_767_268_800_000
 """2026-01-01 12:00 UTC."""
@@ -47,7 +46,7 @@ def firing(lines: str, judged: ObjectName, values: Values) -> set[str]:
     history.follow(judged.owner)
     for message in recognised(lines, judged.owner):
         named = ObjectName(judged.owner, message.kind, message.name) if message.kind else None
-        history.add_message(judged.owner, Message(message.ts, message.id, named))
+        history.add_message(judged.owner, ObjectMessage(message.ts, message.id, named))
     reading = Reading(judged, KINDS[judged.kind].poll, NOON, values)
     snapshot = Snapshot(judged.owner, group=False, cycle=1, ts=NOON, readings=(reading,))
     history.add(snapshot)

@@ -12,8 +12,8 @@ from mqvitals_agent.store.message_row import FREQUENT, ConsoleRow, delete_old, m
 from mqvitals_agent.store.message_window import MessageWindow
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
+from mqvitals_rules.history import ObjectMessage
 from mqvitals_rules.snapshot import ObjectName, Snapshot
-from mqvitals_rules.windows import Message
 
 NOW = 1_795_176_000_000
 ROW = ConsoleRow("/console", 10, 2**63 + 5, "mark", "{}", "", NOW)
@@ -127,9 +127,9 @@ def test_the_window_of_rules(path: Path) -> None:
         window.renew()
         pool, structure = ObjectName("QM01", "buffer_pool", "1"), ObjectName("QSG1", "cf_structure", "APPL1")
         every = [
-            Message(NOW, "CSQP020E", pool),
-            Message(NOW + 10, "CSQP020E", pool),
-            Message(NOW + 20, "CSQE038E", structure),
+            ObjectMessage(NOW, "CSQP020E", pool),
+            ObjectMessage(NOW + 10, "CSQP020E", pool),
+            ObjectMessage(NOW + 20, "CSQE038E", structure),
         ]
         assert window.messages("QM01", ids, NOW - 1) == every
         assert window.messages("QM01", ids, NOW) == every[1:]

@@ -16,9 +16,9 @@ from mqsamples.examples import COSTLY
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.windows import Wanted, WindowHistory
 from mqvitals_agent.store.writer import Store
+from mqvitals_rules.history import Point
 from mqvitals_rules.snapshot import Reading, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
-from mqvitals_rules.windows import Point
 
 HALF_HOUR = 1_800_000
 Record = Callable[..., Reading]

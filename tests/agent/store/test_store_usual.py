@@ -17,8 +17,7 @@ from mqvitals_agent.store.verdict import Verdict
 from mqvitals_agent.store.windows import Wanted, WindowHistory
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.view.explanation import explain_object
-from mqvitals_rules.baseline import HOUR_MS, WEEK_MS
-from mqvitals_rules.history import MemoryHistory
+from mqvitals_rules.history import HOUR_MS, WEEK_MS, MemoryHistory
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.ruleset.facts import Facts
 from mqvitals_rules.ruleset.pack import decode_packs

@@ -14,9 +14,9 @@ from mqsamples.examples import COSTLY
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.windows import Wanted, WindowHistory
 from mqvitals_agent.store.writer import Store
+from mqvitals_rules.history import MetricHistory, Point
 from mqvitals_rules.snapshot import Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence
-from mqvitals_rules.windows import Point, Windows
 
 WANTED = (Wanted("queue", "depth", 60_000), Wanted("queue", "puts", 0, 3), Wanted("queue", "max_depth", 0, 2))
 
@@ -24,7 +24,7 @@ WANTED = (Wanted("queue", "depth", 60_000), Wanted("queue", "puts", 0, 3), Wante
 def test_points_are_polls(make: Any) -> None:
     """Each poll is a point, absent values are None; intervals are the time since the poll before, of counters what they cover."""
     history = WindowHistory(WANTED, kinds=make.kinds)
-    windows: Windows = history
+    windows: MetricHistory = history
     late = Reading(make.queue(), "STATUS", make.ts(4), {"depth": 9, "puts": 30}, 20_000)
     history.add(make.snapshot(1, make.status(1, depth=5, puts=Absence.FIRST_READING)))
     history.add(make.snapshot(2, make.status(2, depth=Absence.NOT_RETURNED, puts=7), make.definition(2, max_depth=10)))

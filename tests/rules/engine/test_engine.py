@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from mqvitals_config.settings import Settings
 from mqvitals_rules.engine import Engine, Evaluation
 from mqvitals_rules.history import MemoryHistory
-from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity, Transition, Why
-from mqvitals_rules.lifecycle.family import overshadowed
+from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity, Transition, Why, overshadowed
 from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.ruleset.facts import Fact, Facts
 from mqvitals_rules.ruleset.pattern import ObjectPattern

@@ -8,8 +8,7 @@ from typing import Any
 
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.history import MemoryHistory
-from mqvitals_rules.lifecycle.alert import AlertState
-from mqvitals_rules.lifecycle.family import overshadowed
+from mqvitals_rules.lifecycle.alert import AlertState, overshadowed
 from mqvitals_rules.ruleset.facts import Facts
 from mqvitals_rules.ruleset.pack import decode_packs
 from mqvitals_rules.ruleset.ruleset import RuleSet

@@ -10,8 +10,7 @@ import pytest
 from mqvitals_config.settings import Settings
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.history import MemoryHistory
-from mqvitals_rules.lifecycle.alert import AlertState
-from mqvitals_rules.lifecycle.family import overshadowed
+from mqvitals_rules.lifecycle.alert import AlertState, overshadowed
 from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.ruleset.facts import Facts
 from mqvitals_rules.ruleset.pack import decode_packs

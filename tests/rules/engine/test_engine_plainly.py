@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from mqvitals_config.settings import Settings
 from mqvitals_rules.engine import Engine
+from mqvitals_rules.eval_context import EvalContext
 from mqvitals_rules.history import MemoryHistory
 from mqvitals_rules.ruleset.config import load_rule_config
-from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Metric, MetricType, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -77,7 +77,7 @@ def test_verdicts_are_those_of_a_plain_look(history: list[tuple[Mapping[str, Rep
         unknown: Counter[str] = Counter()
         holding = set()
         # A scene of its own: it shares nothing that the engine worked out.
-        scene = Scene(KINDS, engine.world, past)
+        scene = EvalContext(KINDS, engine.world, past)
         for name in NAMES:
             state = engine.world.state(name)
             assert state is not None

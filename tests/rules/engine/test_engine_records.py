@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.history import MemoryHistory
+from mqvitals_rules.latest import LatestValues
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Transition, Why
 from mqvitals_rules.ruleset.facts import Facts
 from mqvitals_rules.ruleset.pack import decode_packs
@@ -18,7 +19,6 @@ from mqvitals_rules.ruleset.ruleset import RuleSet
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
-from mqvitals_rules.world import World
 
 BEGIN = 1_763_640_000_000
 MINUTE = 60_000
@@ -230,7 +230,7 @@ def test_a_record_from_before_an_object_went_is_not_about_it_now(end: int, back:
 
 def test_of_polls_and_records_the_newer_counts() -> None:
     """A metric of both: the newest by time, a value before a mere absence, but not before a poll without answer."""
-    world = World(KINDS, Facts(KINDS))
+    world = LatestValues(KINDS, Facts(KINDS))
 
     def now(*readings: Reading) -> Reported | None:
         world.learn(Snapshot("QM01", False, 1, at(0), readings))

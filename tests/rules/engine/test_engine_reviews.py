@@ -7,10 +7,10 @@ from collections import Counter
 from mqvitals_config.settings import Settings
 from mqvitals_rules.engine import Engine, Evaluation
 from mqvitals_rules.history import MemoryHistory
+from mqvitals_rules.rule_state import AT_ONCE, REVIEW_MS
 from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.tables import KINDS
-from mqvitals_rules.watch import AT_ONCE, REVIEW_MS
 
 BEGIN, INTERVAL = 1_000_000, 30_000
 EXPAND = KINDS["page_set"].metric("expand_type")

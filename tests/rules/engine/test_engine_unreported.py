@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from mqvitals_rules.eval_context import EvalContext
 from mqvitals_rules.expression import compile_expression
 from mqvitals_rules.history import MemoryHistory
+from mqvitals_rules.latest import LatestValues
 from mqvitals_rules.ruleset.facts import Facts
-from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName, Outcome, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
-from mqvitals_rules.world import World
 
 POOL = ObjectName("QM01", "buffer_pool", "3")
 ASKED = {
@@ -28,20 +28,20 @@ def told(kind: str, name: str, source: Source = Source.POLL, owner: str = "QM01"
     return Reading(ObjectName(owner, kind, name), probe, 1_000, values, 10_000, source is Source.POLL, source=source)
 
 
-def scene_of(*readings: Reading, name: ObjectName = POOL) -> Scene:
+def scene_of(*readings: Reading, name: ObjectName = POOL) -> EvalContext:
     """The scene of an object after a snapshot of each owner."""
-    world = World(KINDS, Facts(KINDS))
+    world = LatestValues(KINDS, Facts(KINDS))
     for owner in dict.fromkeys(reading.object.owner for reading in readings):
         own = tuple(reading for reading in readings if reading.object.owner == owner)
         world.learn(Snapshot(owner, owner == "PRDQSG", 1, 1_000, own))
-    scene = Scene(KINDS, world, MemoryHistory())
+    scene = EvalContext(KINDS, world, MemoryHistory())
     state = world.state(name)
     assert state is not None
     scene.enter(state, 1_000)
     return scene
 
 
-def pool(*more: Reading) -> Scene:
+def pool(*more: Reading) -> EvalContext:
     return scene_of(told("buffer_pool", "3", total=1000), told("page_set", "4", buffer_pool=3), *more)
 
 

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from mqvitals_config.settings import Settings
-from mqvitals_rules import watch
+from mqvitals_rules import rule_state
 from mqvitals_rules.engine import Engine, Evaluation
 from mqvitals_rules.expression import Expression, expression
 from mqvitals_rules.expression.compiler import JudgeTogether
@@ -92,9 +92,9 @@ def evaluations(rules: RuleSet, given: list[Snapshot]) -> list[Evaluation]:
 def test_together_rules_say_what_each_says(seed: int, huge: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     rules = all_rules()
     given = snapshots(seed, huge=huge)
-    monkeypatch.setattr(watch, "_OFTEN", 1 << 60)
+    monkeypatch.setattr(rule_state, "_OFTEN", 1 << 60)
     alone = evaluations(rules, given)
-    monkeypatch.setattr(watch, "_OFTEN", 3)
+    monkeypatch.setattr(rule_state, "_OFTEN", 3)
     together = evaluations(rules, given)
     assert any(evaluation.transitions for evaluation in alone)
     assert any(evaluation.unknown for evaluation in alone)
@@ -109,8 +109,8 @@ def test_rules_are_compiled_together_once_they_are_judged_often(monkeypatch: pyt
         made.append(1)
         return compile_together(conditions, untold)
 
-    monkeypatch.setattr(watch, "judge_together", counted)
-    monkeypatch.setattr(watch, "_OFTEN", 2 * CYCLES)
+    monkeypatch.setattr(rule_state, "judge_together", counted)
+    monkeypatch.setattr(rule_state, "_OFTEN", 2 * CYCLES)
     rules = all_rules()
     evaluations(rules, snapshots(1)[: CYCLES // 2])
     assert not made, "few polls: nothing is compiled twice"

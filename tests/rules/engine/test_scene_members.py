@@ -10,19 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_rules.engine import Engine
+from mqvitals_rules.eval_context import EvalContext
 from mqvitals_rules.expression import Expression, compile_expression
-from mqvitals_rules.history import MemoryHistory
+from mqvitals_rules.history import MemoryHistory, ObjectMessage
+from mqvitals_rules.latest import RELATIONS, LatestState, LatestValues
 from mqvitals_rules.members import MemberIndex, has_members
 from mqvitals_rules.ruleset.facts import Fact, Facts
 from mqvitals_rules.ruleset.pack import decode_packs
 from mqvitals_rules.ruleset.pattern import ObjectPattern
 from mqvitals_rules.ruleset.ruleset import RuleSet
-from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
-from mqvitals_rules.windows import Message
-from mqvitals_rules.world import RELATIONS, ObjectState, World
 
 BEGIN = 1_763_640_000_000
 MINUTE = 60_000
@@ -38,8 +37,8 @@ class Desk:
 
     def __init__(self, *facts: Fact) -> None:
         self.history = MemoryHistory()
-        self.world = World(KINDS, Facts(KINDS, facts))
-        self.scene = Scene(KINDS, self.world, self.history)
+        self.world = LatestValues(KINDS, Facts(KINDS, facts))
+        self.scene = EvalContext(KINDS, self.world, self.history)
         self.minute = 0.0
 
     def tell(self, minute: float, *readings: Reading, group: bool = False) -> None:
@@ -49,7 +48,7 @@ class Desk:
         self.history.add(snapshot)
         self.world.learn(snapshot)
 
-    def enter(self, name: str) -> Scene:
+    def enter(self, name: str) -> EvalContext:
         state = self.world.state(ObjectName.parse(name))
         assert state is not None
         self.scene.enter(state, at(self.minute))
@@ -322,8 +321,8 @@ def test_messages_about_an_object() -> None:
     desk = Desk()
     desk.tell(10, *POOLS, told("QM01/buffer_pool/4", free_pct=50))
     desk.tell(10, told("QM02/queue_manager", command_level=930))
-    desk.history.add_message("QM01", Message(at(11), "CSQP020E", ObjectName("QM01", "buffer_pool", "4")))
-    desk.history.add_message("QM01", Message(at(5), "CSQP020E", ObjectName("QM01", "buffer_pool", "3")))
+    desk.history.add_message("QM01", ObjectMessage(at(11), "CSQP020E", ObjectName("QM01", "buffer_pool", "4")))
+    desk.history.add_message("QM01", ObjectMessage(at(5), "CSQP020E", ObjectName("QM01", "buffer_pool", "3")))
     text = 'seen("CSQP020E", "10m")'
     assert desk.truth(text, "QM01/buffer_pool/3") is True
     assert desk.truth(text, "QM01/buffer_pool/4") is False  # it comes only later
@@ -345,17 +344,17 @@ def test_messages_about_the_group() -> None:
     desk.tell(1, told("QM02/queue_manager", 1, command_level=930))
     text = 'seen("CSQE022E", "1h")'
     assert desk.truth(text, "QSG1/cf_structure/APP1") is None
-    desk.history.add_message("QM02", Message(at(0.5), "CSQE022E", ObjectName("QM02", "cf_structure", "APP1")))
+    desk.history.add_message("QM02", ObjectMessage(at(0.5), "CSQE022E", ObjectName("QM02", "cf_structure", "APP1")))
     assert desk.truth(text, "QSG1/cf_structure/APP1") is True
     assert desk.truth(text, "QSG1/qsg") is True
 
 
 def named(
-    world: World, state: ObjectState, kind: str, before: dict[tuple[ObjectName, str], ObjectName]
+    world: LatestValues, state: LatestState, kind: str, before: dict[tuple[ObjectName, str], ObjectName]
 ) -> ObjectName | None:
     """What an object belongs to, while that is stale what it belonged to before."""
     between, metric = RELATIONS[state.name.kind, kind]
-    told: ObjectState | None = state
+    told: LatestState | None = state
     if between != state.name.kind:
         first = named(world, state, between, before)
         told = None if first is None else world.state(first)

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from mqvitals_rules.eval_context import InstantContext
 from mqvitals_rules.expression import Context, Expression, compile_expression
-from mqvitals_rules.expression.context import Company
-from mqvitals_rules.present import Present
+from mqvitals_rules.expression.context import MemberSet
+from mqvitals_rules.history import ObjectMessage, Point
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported, Value
-from mqvitals_rules.windows import Message, Point
 
 
 def _gauge(name: str, unit: str = "count", *, declared: bool = False, default: Value | None = None) -> Metric:
@@ -142,7 +142,7 @@ class _Context:
         name: str = "",
         company: Mapping[str, Sequence[_Context]] = {},
         pair: _Context | None = None,
-        told: Sequence[Message] | None = None,
+        told: Sequence[ObjectMessage] | None = None,
         usual: Mapping[str, float] = {},
         totals: Mapping[str, float] = {},
     ) -> None:
@@ -165,7 +165,7 @@ class _Context:
 
     @property
     def pair(self) -> Context:
-        return self._pair or Present(lambda *_: Absence.NOT_DECLARED, self.now)
+        return self._pair or InstantContext(lambda *_: Absence.NOT_DECLARED, self.now)
 
     def baseline(self, kind: str, metric: str, *, counter: bool) -> float | None:
         return self._usual.get(f"{metric}/s" if counter else metric)
@@ -174,11 +174,11 @@ class _Context:
         self.asked.append(f"total of {metric} over {window_ms}")
         return self._totals.get(metric)
 
-    def members(self, kind: str) -> Company:
+    def members(self, kind: str) -> MemberSet:
         self.asked.append(f"members {kind}")
         return self._company.get(kind) or _Members(())
 
-    def messages(self, ids: frozenset[str], since_ms: int) -> Sequence[Message] | None:
+    def messages(self, ids: frozenset[str], since_ms: int) -> Sequence[ObjectMessage] | None:
         if self._told is None:
             return None
         return [message for message in self._told if message.id in ids and message.ts > since_ms]

@@ -9,9 +9,9 @@ import pytest
 
 from mqvitals_rules.expression import Context, Expression, Missing
 from mqvitals_rules.expression.expression import MemberUse
+from mqvitals_rules.history import ObjectMessage
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Reported
-from mqvitals_rules.windows import Message
 
 Compile = Callable[..., Expression]
 Make = Callable[..., Context]
@@ -223,9 +223,9 @@ def test_names_and_texts(compiled: Compile, context: Make, text: str, expected: 
     assert "'SYSTEM" in compiled('status == RUNNING and name == "A"', "channel").filled(channel)
 
 
-def told(*messages: tuple[int, str]) -> list[Message]:
+def told(*messages: tuple[int, str]) -> list[ObjectMessage]:
     """Messages so many seconds ago."""
-    return [Message(NOW - 1000 * ago, code, ObjectName("QM01", "queue_manager")) for ago, code in messages]
+    return [ObjectMessage(NOW - 1000 * ago, code, ObjectName("QM01", "queue_manager")) for ago, code in messages]
 
 
 def test_seen(compiled: Compile, context: Make) -> None:

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_config.problem import Problem
+from mqvitals_rules.eval_context import InstantContext
 from mqvitals_rules.expression import Context, Expression, ExpressionError, compile_expression, windows
-from mqvitals_rules.expression.context import Company
-from mqvitals_rules.present import Present
+from mqvitals_rules.expression.context import MemberSet
+from mqvitals_rules.history import ObjectMessage, Point
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
-from mqvitals_rules.windows import Message, Point
 
 NOW = 1_700_000_000_000
 STATES = {"A": 0, "B": 1, "C": 7}
@@ -205,7 +205,9 @@ class World:
         for number, member in enumerate(each for of_kind in self.company.values() for each in of_kind):
             member.name, member.this = f"M{number}", self
         self.told = (
-            None if told is None else [Message(NOW - 1000 * ago, code) for ago, code in sorted(told, reverse=True)]
+            None
+            if told is None
+            else [ObjectMessage(NOW - 1000 * ago, code) for ago, code in sorted(told, reverse=True)]
         )
         self.beside = None if pair is None else World(pair, past)
         self.past = {
@@ -218,9 +220,9 @@ class World:
 
     @property
     def pair(self) -> Context:
-        return self.beside or Present(lambda *_: Absence.NOT_DECLARED, NOW)
+        return self.beside or InstantContext(lambda *_: Absence.NOT_DECLARED, NOW)
 
-    def members(self, kind: str) -> Company:
+    def members(self, kind: str) -> MemberSet:
         return Members(self.company.get(kind, []), self.notes)
 
     def baseline(self, kind: str, metric: str, *, counter: bool) -> float | None:
@@ -231,7 +233,7 @@ class World:
         found: float | None = self.usual.get("total")
         return found
 
-    def messages(self, ids: frozenset[str], since_ms: int) -> Sequence[Message] | None:
+    def messages(self, ids: frozenset[str], since_ms: int) -> Sequence[ObjectMessage] | None:
         return None if self.told is None else [each for each in self.told if each.id in ids and each.ts > since_ms]
 
     def points(self, kind: str, metric: str, since_ms: int) -> Sequence[Point]:
@@ -309,7 +311,7 @@ class Reference:
             found.append(member.condition(body) if condition else member.operand(body))
         return found
 
-    def told(self, arguments: list[ast.expr]) -> Sequence[Message] | None:
+    def told(self, arguments: list[ast.expr]) -> Sequence[ObjectMessage] | None:
         """The messages of the ids, in the window after them."""
         *ids, window = (ast.literal_eval(each) for each in arguments)
         since = NOW - {"30m": 1_800_000, "1h": 3_600_000}[window]

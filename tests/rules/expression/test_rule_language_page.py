@@ -10,9 +10,9 @@ import pytest
 
 from mqvitals_rules.expression import Context, ExpressionError, compile_expression
 from mqvitals_rules.expression.function import FUNCTIONS
+from mqvitals_rules.latest import relates
 from mqvitals_rules.members import has_members
 from mqvitals_rules.vocabulary.tables import KINDS
-from mqvitals_rules.world import relates
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "rule-language.md").read_text("utf-8")
 EXAMPLES = [

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_rules.expression import windows
-from mqvitals_rules.polls import UNKNOWN_MS, Polls
-from mqvitals_rules.windows import Point
+from mqvitals_rules.history import UNKNOWN_MS, Point, Polls
 
 MINUTE = 60_000
 NOW = 1_700_000_000_000

@@ -7,9 +7,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
-from mqvitals_rules.lifecycle.family import overshadowed
-from mqvitals_rules.lifecycle.incident import explained
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, overshadowed
+from mqvitals_rules.lifecycle.causes import explained
 from mqvitals_rules.snapshot import ObjectName
 
 

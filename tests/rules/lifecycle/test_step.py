@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Why
-from mqvitals_rules.lifecycle.family import overshadowed
-from mqvitals_rules.lifecycle.step import Identity, Measured, Policy, Verdict, begin, end, step
+from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Why, overshadowed
+from mqvitals_rules.lifecycle.step import AlertIdentity, HoldPolicy, Measured, Verdict, begin, end, step
 from mqvitals_rules.snapshot import ObjectName
 
 POOL = ObjectName("QM01", "buffer_pool", "3")
-AT_ONCE = Policy(hold_polls=1, clear_polls=3)
+AT_ONCE = HoldPolicy(hold_polls=1, clear_polls=3)
 
 
 def fire(
     rule: str = "PS-01", severity: Severity = Severity.WARNING, family: str = "", scope: ObjectName = POOL
 ) -> Alert:
     return begin(
-        Identity(AlertKey(rule, scope), scope, "operational", family), AT_ONCE, severity, "as it began", 1000
+        AlertIdentity(AlertKey(rule, scope), scope, "operational", family), AT_ONCE, severity, "as it began", 1000
     ).after
 
 
@@ -58,9 +57,9 @@ def test_unknown_severity_changes_nothing() -> None:
 
 def test_severity_while_waiting_does_not_count_as_the_worst() -> None:
     """What an alert would have been before it fired is not what it was while it fired."""
-    policy = Policy(hold_polls=2)
+    policy = HoldPolicy(hold_polls=2)
     waiting = begin(
-        Identity(AlertKey("PS-01", POOL), POOL, "operational", ""), policy, Severity.CRITICAL, "", 1000
+        AlertIdentity(AlertKey("PS-01", POOL), POOL, "operational", ""), policy, Severity.CRITICAL, "", 1000
     ).after
     fired = step(waiting, policy, Verdict(True, None, Severity.WARNING, ""), 2000)
     assert fired is not None

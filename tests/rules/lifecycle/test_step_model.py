@@ -8,16 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
-from mqvitals_rules.lifecycle.step import Identity, Policy, Verdict, begin, step
+from mqvitals_rules.lifecycle.step import AlertIdentity, HoldPolicy, Verdict, begin, step
 from mqvitals_rules.snapshot import ObjectName
 
 POOL = ObjectName("QM01", "buffer_pool", "3")
-IDENTITY = Identity(AlertKey("BP-01", POOL), POOL, "operational", "bp_free")
+IDENTITY = AlertIdentity(AlertKey("BP-01", POOL), POOL, "operational", "bp_free")
 INTERVAL = 10_000
 
 polls = st.lists(st.tuples(st.sampled_from([True, False, None]), st.sampled_from([True, False, None])), max_size=40)
 policies = st.builds(
-    Policy,
+    HoldPolicy,
     hold_polls=st.integers(1, 4),
     hold_ms=st.none() | st.sampled_from([0, INTERVAL, 25_000]),
     clear_polls=st.integers(1, 4),
@@ -36,7 +36,7 @@ class Episode:
     why: Why | None = None
 
 
-def retell(sequence: list[tuple[bool | None, bool | None]], policy: Policy) -> list[Episode]:
+def retell(sequence: list[tuple[bool | None, bool | None]], policy: HoldPolicy) -> list[Episode]:
     """What must happen, told without a state machine: each episode is read off the sequence from its first true poll."""
     episodes = []
     at = 0
@@ -50,7 +50,7 @@ def retell(sequence: list[tuple[bool | None, bool | None]], policy: Policy) -> l
     return episodes
 
 
-def _live(sequence: list[tuple[bool | None, bool | None]], policy: Policy, episode: Episode) -> int:
+def _live(sequence: list[tuple[bool | None, bool | None]], policy: HoldPolicy, episode: Episode) -> int:
     good: list[int] = []
     held: list[bool] = []
     for at in range(episode.since, len(sequence)):
@@ -90,7 +90,7 @@ def _live(sequence: list[tuple[bool | None, bool | None]], policy: Policy, episo
     return len(sequence)
 
 
-def run(sequence: list[tuple[bool | None, bool | None]], policy: Policy) -> tuple[list[Alert], list[Transition]]:
+def run(sequence: list[tuple[bool | None, bool | None]], policy: HoldPolicy) -> tuple[list[Alert], list[Transition]]:
     """Every alert in its last form, and every transition, as the real thing makes them."""
     done: list[Alert] = []
     changes: list[Transition] = []
@@ -113,7 +113,7 @@ def run(sequence: list[tuple[bool | None, bool | None]], policy: Policy) -> tupl
 
 @settings(max_examples=2 * settings().max_examples)
 @given(polls, policies)
-def test_the_life_cycle_is_the_retold_one(sequence: list[tuple[bool | None, bool | None]], policy: Policy) -> None:
+def test_the_life_cycle_is_the_retold_one(sequence: list[tuple[bool | None, bool | None]], policy: HoldPolicy) -> None:
     """Alerts begin, fire and end on the polls, and for the reasons, that the rules in words give."""
     alerts, _ = run(sequence, policy)
     told = retell(sequence, policy)
@@ -131,7 +131,7 @@ def test_the_life_cycle_is_the_retold_one(sequence: list[tuple[bool | None, bool
 
 @settings(max_examples=2 * settings().max_examples)
 @given(polls, policies)
-def test_transitions_are_a_chain(sequence: list[tuple[bool | None, bool | None]], policy: Policy) -> None:
+def test_transitions_are_a_chain(sequence: list[tuple[bool | None, bool | None]], policy: HoldPolicy) -> None:
     """Each transition starts from what the one before it left, changes something, and time never runs back."""
     _, changes = run(sequence, policy)
     left: Alert | None = None
@@ -145,7 +145,7 @@ def test_transitions_are_a_chain(sequence: list[tuple[bool | None, bool | None]]
 @settings(max_examples=2 * settings().max_examples)
 @given(polls, policies)
 def test_people_see_each_firing_alert_begin_and_end_once(
-    sequence: list[tuple[bool | None, bool | None]], policy: Policy
+    sequence: list[tuple[bool | None, bool | None]], policy: HoldPolicy
 ) -> None:
     """Of an alert of one severity exactly two transitions are visible at most: it fires, it ends; of one that never fired none."""
     alerts, changes = run(sequence, policy)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_config.problem import ConfigError, Problem
-from mqvitals_rules.form import compile_rule
-from mqvitals_rules.present import Present
+from mqvitals_rules.compiled_rule import compile_rule
+from mqvitals_rules.eval_context import InstantContext
 from mqvitals_rules.ruleset.pack import decode_pack, decode_packs, load_rules, read_rules
 from mqvitals_rules.ruleset.ruleset import doubts
 from mqvitals_rules.snapshot import ObjectName
@@ -202,7 +202,7 @@ def test_another_command_under_a_condition() -> None:
     form = compile_rule(rule, KINDS)
 
     def command(free: Reported) -> str:
-        return form.command(ObjectName("QM01", "buffer_pool", "7"), Present(lambda _kind, _metric: free, 0))
+        return form.command(ObjectName("QM01", "buffer_pool", "7"), InstantContext(lambda _kind, _metric: free, 0))
 
     assert command(2) == "DISPLAY USAGE PSID(7)"
     assert command(4) == command(Absence.NO_ANSWER) == "DISPLAY USAGE PSID(*)"

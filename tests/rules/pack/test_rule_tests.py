@@ -9,8 +9,8 @@ from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import load_rule_config
 from mqvitals_rules.ruleset.pack import load_rules
 from mqvitals_rules.ruleset.ruleset import RuleSet
-from mqvitals_rules.series import parse_series
 from mqvitals_rules.testing import decode_tests, run_tests
+from mqvitals_rules.testing.cases import parse_series
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS, metric
 

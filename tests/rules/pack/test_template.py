@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mqvitals_config.problem import LocatedText, Place
-from mqvitals_rules.form import compile_rule
+from mqvitals_rules.compiled_rule import compile_rule
 from mqvitals_rules.ruleset.pack import load_rules
 from mqvitals_rules.ruleset.template import compile_template, format_quantity, mqsc_name, with_unit
 from mqvitals_rules.snapshot import ObjectName

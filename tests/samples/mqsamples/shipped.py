@@ -9,7 +9,7 @@ import pytest
 
 from mqvitals_config.decoder import decode
 from mqvitals_config.problem import Problem
-from mqvitals_rules.form import Form, compile_rule
+from mqvitals_rules.compiled_rule import CompiledRule, compile_rule
 from mqvitals_rules.ruleset import pack, ruleset
 from mqvitals_rules.ruleset.pack import decode_pack
 from mqvitals_rules.ruleset.rule import Rule
@@ -22,7 +22,7 @@ def remember(patch: pytest.MonkeyPatch) -> None:
     """Have the same text of a shipped pack, of its tests, and the same shipped rule read once; what is read never changes."""
     texts = {text for _, text in pack.shipped_packs()}
     packs: dict[tuple[str, str], tuple[tuple[Rule, ...], list[Problem]]] = {}
-    forms: dict[int, tuple[Rule, Form | None]] = {}
+    forms: dict[int, tuple[Rule, CompiledRule | None]] = {}
     tests: dict[tuple[str, str, object], Any] = {}
 
     def decoded(path: str, text: str, kinds: Mapping[str, Kind]) -> tuple[tuple[Rule, ...], list[Problem]]:
@@ -34,7 +34,7 @@ def remember(patch: pytest.MonkeyPatch) -> None:
         rules, problems = packs[path, text]
         return rules, list(problems)
 
-    def compiled(rule: Rule, kinds: Mapping[str, Kind], values: Mapping[str, float] | None = None) -> Form:
+    def compiled(rule: Rule, kinds: Mapping[str, Kind], values: Mapping[str, float] | None = None) -> CompiledRule:
         if kinds is not KINDS or values or id(rule) not in forms:
             return compile_rule(rule, kinds, values)
         form = forms[id(rule)][1] or compile_rule(rule, kinds)

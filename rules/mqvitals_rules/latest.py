@@ -80,7 +80,7 @@ class Recorded(NamedTuple):
     fresh_until: int
 
 
-class ObjectState:
+class LatestState:
     """One object's latest values. ``values`` is what rules read; a metric nobody has told is not in it.
 
     ``stamps`` are of metrics that polls told, ``recorded`` is what records say, and ``from_records`` the metrics whose value is a record's.
@@ -276,13 +276,13 @@ def _merged(records: Iterable[Reading]) -> dict[str, Recorded]:
     return found
 
 
-class World:
+class LatestValues:
     """The latest state of every object seen, by name."""
 
     def __init__(self, kinds: Mapping[str, Kind], declared: Declared) -> None:
         self._kinds = kinds
         self._declared = declared
-        self._objects: dict[ObjectName, ObjectState] = {}
+        self._objects: dict[ObjectName, LatestState] = {}
         self._gone: dict[ObjectName, int] = {}
         self.group = ""
         """The owner of what belongs to the queue-sharing group; empty until it is known."""
@@ -364,10 +364,10 @@ class World:
         self.turn += 1
         return state.learn_record(record)
 
-    def _new(self, name: ObjectName) -> ObjectState:
+    def _new(self, name: ObjectName) -> LatestState:
         self._count(name.owner)
         self._reported.add((name.owner, name.kind))
-        return ObjectState(name, self._declared.of(name))
+        return LatestState(name, self._declared.of(name))
 
     def _count(self, owner: str) -> None:
         self.population[owner] = self.population.get(owner, 0) + 1
@@ -380,11 +380,11 @@ class World:
         while (oldest := next(iter(gone))) != reading.object and gone[oldest] < reading.ts - _GONE_MS:
             del gone[oldest]
 
-    def state(self, name: ObjectName) -> ObjectState | None:
+    def state(self, name: ObjectName) -> LatestState | None:
         """What is known of an object; None when it was never seen or is gone."""
         return self._objects.get(name)
 
-    def related(self, state: ObjectState, kind: str) -> ObjectState | None:
+    def related(self, state: LatestState, kind: str) -> LatestState | None:
         """The one object of ``kind`` that belongs to another object.
 
         Itself; a single kind's object of the same owner or else of the group; what ``RELATIONS`` names. None when there is none, or it is not known.
@@ -401,7 +401,7 @@ class World:
             ObjectName(self.group, kind, rest)
         )
 
-    def pair(self, state: ObjectState) -> ObjectState | None:
+    def pair(self, state: LatestState) -> LatestState | None:
         """The other queue of a declared pair: of the same owner, or else of the group. None when there is none, or it is not known."""
         name = state.name
         other = state.values.get("pair")
@@ -415,7 +415,7 @@ class World:
         """Everyone of whom an object is or was known."""
         return tuple(self.population)
 
-    def named(self, state: ObjectState, kind: str) -> str:
+    def named(self, state: LatestState, kind: str) -> str:
         """The last part of the name of the object of ``kind`` that ``RELATIONS`` relates to another; empty when there is none."""
         relation = RELATIONS.get((state.name.kind, kind))
         holder = None if relation is None else self.related(state, relation[0])
@@ -468,7 +468,7 @@ class World:
         name = "" if state is None else self.named(state, other.kind)
         return name == other.name if name else None
 
-    def __iter__(self) -> Iterator[ObjectState]:
+    def __iter__(self) -> Iterator[LatestState]:
         return iter(self._objects.values())
 
     def __len__(self) -> int:

@@ -1,23 +1,23 @@
-"""One rule's verdict about one object, with everything a person needs to understand it."""
+"""The verdict of one rule for one object, with everything a person needs to understand it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from mqvitals_rules.compiled_rule import CompiledRule
+from mqvitals_rules.eval_context import EvalContext
 from mqvitals_rules.expression import Explanation, Missing
-from mqvitals_rules.form import Form
+from mqvitals_rules.history import MetricHistory
+from mqvitals_rules.latest import LatestState, LatestValues
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.facts import Declaration, declaration_of
-from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric
-from mqvitals_rules.windows import Windows
-from mqvitals_rules.world import ObjectState, World
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class RuleExplanation:
     """What a rule says of an object at one moment.
 
     ``when`` and ``clear`` explain the conditions (``clear`` None: the alert clears when ``when`` does not hold). ``severity`` is what an
@@ -35,21 +35,21 @@ class Finding:
     declarations: tuple[Declaration, ...] = ()
 
 
-def find(
-    form: Form,
+def explain_rule(
+    form: CompiledRule,
     kinds: Mapping[str, Kind],
-    world: World,
-    windows: Windows,
-    state: ObjectState,
+    world: LatestValues,
+    windows: MetricHistory,
+    state: LatestState,
     now: int,
-    scene: Scene | None = None,
-) -> Finding:
+    scene: EvalContext | None = None,
+) -> RuleExplanation:
     """Evaluate one rule for an object and say why. ``scene``: one of the same world that has entered the object already."""
     if scene is None:
-        scene = Scene(kinds, world, windows)
+        scene = EvalContext(kinds, world, windows)
         scene.enter(state, now)
     when = form.when.explain(scene)
-    return Finding(
+    return RuleExplanation(
         name=state.name,
         when=when,
         clear=None if form.clear is None else form.clear.explain(scene),
@@ -62,7 +62,7 @@ def find(
 
 
 def undeclared_facts(
-    when: Explanation, name: ObjectName, kinds: Mapping[str, Kind], world: World
+    when: Explanation, name: ObjectName, kinds: Mapping[str, Kind], world: LatestValues
 ) -> tuple[Declaration, ...]:
     """The facts that an unknown verdict misses; of a known one those whose comparisons are left out."""
     if when.truth is None:
@@ -73,7 +73,7 @@ def undeclared_facts(
     return tuple(each for each in declarations if each is not None)
 
 
-def severity_of(form: Form, scene: Scene) -> Severity | None:
+def severity_of(form: CompiledRule, scene: EvalContext) -> Severity | None:
     """How severe an alert is now: the first case whose condition holds; None when a condition before that is unknown."""
     for condition, severity in form.severity_if:
         holds = condition.truth(scene)

@@ -1,22 +1,144 @@
-"""What a rule sees when it judges one object: the object's values, those of related objects, and their past."""
+"""The context in which rules are evaluated: values of one object, those of related objects, and their past.
+
+``InstantContext`` has only the values of one moment. ``MessageIndex`` sorts console messages once by the object that
+they name, for all objects that are evaluated at the same moment.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from mqvitals_rules.expression.context import Context
 from mqvitals_rules.expression.member import enough
 from mqvitals_rules.expression.windows import delta
-from mqvitals_rules.members import Group, MemberIndex
-from mqvitals_rules.message_index import MessageIndex
-from mqvitals_rules.present import Present
+from mqvitals_rules.history import MetricHistory, ObjectMessage, Point
+from mqvitals_rules.latest import LatestState, LatestValues
+from mqvitals_rules.members import MemberGroup, MemberIndex
+from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, Reported
-from mqvitals_rules.windows import Message, Point, Windows
-from mqvitals_rules.world import ObjectState, World
 
 
-def untold(metric: Metric) -> Absence:
+class NoMembers:
+    """No members at all."""
+
+    __slots__ = ("doubt", "notes")
+
+    def __init__(self) -> None:
+        self.notes: dict[object, Any] = {}
+        self.doubt: Absence | None = None
+
+    def __iter__(self) -> Iterator[tuple[Context, Mapping[str, Reported]]]:
+        return iter(())
+
+
+class InstantContext:
+    """The expression language's context where there is no past and nothing else: an object's values as ``lookup`` tells them."""
+
+    __slots__ = ("_lookup", "name", "now")
+
+    def __init__(self, lookup: Callable[[str, str], Reported], now: int, name: str = "") -> None:
+        self._lookup = lookup
+        self.now = now
+        self.name = name
+
+    @property
+    def this(self) -> Context:
+        """Itself."""
+        return self
+
+    @property
+    def pair(self) -> Context:
+        """One without any value."""
+        return InstantContext(lambda *_: Absence.NOT_DECLARED, self.now)
+
+    def value(self, kind: str, metric: str) -> Reported:
+        """What ``lookup`` tells."""
+        return self._lookup(kind, metric)
+
+    def points(self, kind: str, metric: str, since_ms: int) -> Sequence[Point]:  # noqa: ARG002
+        """None."""
+        return ()
+
+    def last(self, kind: str, metric: str, n: int) -> Sequence[Point]:  # noqa: ARG002
+        """None."""
+        return ()
+
+    def baseline(self, kind: str, metric: str, *, counter: bool) -> float | None:  # noqa: ARG002
+        """None."""
+        return None
+
+    def total(self, kind: str, metric: str, window_ms: int) -> float | None:  # noqa: ARG002
+        """None."""
+        return None
+
+    def members(self, kind: str) -> NoMembers:  # noqa: ARG002
+        """None."""
+        return NoMembers()
+
+    def messages(self, ids: frozenset[str], since_ms: int) -> Sequence[ObjectMessage] | None:  # noqa: ARG002
+        """None."""
+        return None
+
+
+_when = attrgetter("ts")
+_EVERY = ("", "")
+_NONE: frozenset[str] = frozenset()
+_About = Mapping[tuple[str, ...], Sequence[ObjectMessage]]
+
+
+class MessageIndex:
+    """Finds the messages about an object. Thousands of queues ask for the same ones in turn."""
+
+    def __init__(self, kinds: Mapping[str, Kind], world: LatestValues, windows: MetricHistory) -> None:
+        self._kinds = kinds
+        self._world = world
+        self._windows = windows
+        self._now = -1
+        self._told: dict[tuple[str, frozenset[str], int], _About] = {}
+
+    def about(self, name: ObjectName, ids: frozenset[str], since: int, now: int) -> Sequence[ObjectMessage] | None:
+        """The messages after ``since`` and up to ``now`` that name the object, oldest first; of a single kind all of its owner.
+
+        Of the group they are those of all members. None: no console is followed.
+        """
+        if now != self._now:
+            self._now = now
+            self._told.clear()
+        key = name.owner, ids, since
+        told = self._told.get(key)
+        if told is None:
+            told = self._sorted(name.owner, ids, since)
+            if told is None:
+                return None
+            self._told[key] = told
+        return told.get(_EVERY if self._kinds[name.kind].single else name[1:], ())
+
+    def followed(self, owner: str, now: int) -> bool:
+        """Whether a console is followed whose messages are about objects of an owner."""
+        owners = self._world.owners() if owner == self._world.group else (owner,)
+        return any(self._windows.messages(each, _NONE, now) is not None for each in owners)
+
+    def _sorted(self, owner: str, ids: frozenset[str], since: int) -> _About | None:
+        told = (
+            [self._windows.messages(owner, ids, since)]
+            if owner != self._world.group
+            else [self._windows.messages(each, ids, since) for each in self._world.owners()]
+        )
+        if told.count(None) == len(told):
+            return None
+        # The group may tell what its members tell.
+        found = dict.fromkeys(each for messages in told for each in messages or () if each.ts <= self._now)
+        ordered = sorted(found, key=_when)
+        about: dict[tuple[str, ...], list[ObjectMessage]] = {_EVERY: ordered}
+        for each in ordered:
+            if each.object is not None:
+                about.setdefault(each.object[1:], []).append(each)
+        return about
+
+
+def reason_untold(metric: Metric) -> Absence:
     """Why a metric has no value that nothing has told yet."""
     if metric.needs_smf:
         return Absence.NEEDS_SMF
@@ -29,7 +151,7 @@ _BEHIND = 16
 """So many records at most come at once and are judged one after another."""
 
 
-class Scene:
+class EvalContext:
     """The expression language's context. One serves many objects: ``enter`` moves it to the next.
 
     ``absence`` is the reason of the first value that was looked up in vain since it was last set to None: after an unknown verdict, why.
@@ -56,13 +178,15 @@ class Scene:
         "this",
     )
 
-    def __init__(self, kinds: Mapping[str, Kind], world: World, windows: Windows, *, of: Scene | None = None) -> None:
+    def __init__(
+        self, kinds: Mapping[str, Kind], world: LatestValues, windows: MetricHistory, *, of: EvalContext | None = None
+    ) -> None:
         self._kinds = kinds
         self._world = world
         self._windows = windows
         if of is None:
             self._untold = {
-                kind.name: {metric.name: untold(metric) for metric in kind.metrics} for kind in kinds.values()
+                kind.name: {metric.name: reason_untold(metric) for metric in kind.metrics} for kind in kinds.values()
             }
             self._index = MemberIndex(kinds, world)
             self._messages = MessageIndex(kinds, world, windows)
@@ -70,18 +194,18 @@ class Scene:
             self._untold = of._untold
             self._index = of._index
             self._messages = of._messages
-        self.this: Scene = self if of is None else of
-        self._member: Scene | None = None
-        self._beside: Scene | None = None
-        self._state: ObjectState | None = None
+        self.this: EvalContext = self if of is None else of
+        self._member: EvalContext | None = None
+        self._beside: EvalContext | None = None
+        self._state: LatestState | None = None
         self._values: dict[str, Reported] = {}
         self._kind = ""
-        self._related: dict[str, ObjectState | None] = {}
+        self._related: dict[str, LatestState | None] = {}
         self.now = 0
         self.silent = ""
         self.absence: Absence | None = None
 
-    def enter(self, state: ObjectState, now: int) -> None:
+    def enter(self, state: LatestState, now: int) -> None:
         """Look at another object, or at the same at another time."""
         self._state = state
         self._kind = state.name.kind
@@ -109,17 +233,17 @@ class Scene:
         if other is None:
             absence = Absence.NOT_ASKED if isinstance(state.values.get("pair"), str) else Absence.NOT_DECLARED
             self._note(absence)
-            return Present(lambda *_: absence, self.now)
+            return InstantContext(lambda *_: absence, self.now)
         if self._beside is None:
             self._beside = self._another()
         self._beside.enter(other, self.now)
         return self._beside
 
-    def members(self, kind: str) -> Company:
+    def members(self, kind: str) -> ContextMembers:
         """The objects of ``kind`` that belong to the object."""
         group = self._index.of(self._entered(), kind, self.now)
         self._note(group.absence)
-        return Company(group, self)
+        return ContextMembers(group, self)
 
     def total(self, kind: str, metric: str, window_ms: int) -> float | None:
         """The sum of a metric, or of its increases over a window, over all objects of the kind and owner.
@@ -145,7 +269,7 @@ class Scene:
         """Note until the next call whether the owner's objects can be told of by a console."""
         self.silent = "" if self._messages.followed(owner, now) else owner
 
-    def messages(self, ids: frozenset[str], since_ms: int) -> Sequence[Message] | None:
+    def messages(self, ids: frozenset[str], since_ms: int) -> Sequence[ObjectMessage] | None:
         """The console messages up to now that name the object; of a single kind, all of its owner. Of the group, all members' messages."""
         assert self._state is not None, "a scene looks at nothing before enter()"
         name = self._state.name
@@ -199,7 +323,7 @@ class Scene:
         points = self._windows.last(state.name, metric, n + _BEHIND)
         return [point for point in points if point.ts <= told.ts][-n:] if n > 0 else []
 
-    def _other(self, kind: str) -> ObjectState | None:
+    def _other(self, kind: str) -> LatestState | None:
         if kind not in self._related:
             state = self._world.related(self._entered(), kind)
             if state is not None and self.now > state.deadline:
@@ -207,13 +331,13 @@ class Scene:
             self._related[kind] = state
         return self._related[kind]
 
-    def through(self, group: Group) -> Iterator[tuple[Scene, Mapping[str, Reported]]]:
+    def through(self, group: MemberGroup) -> Iterator[tuple[EvalContext, Mapping[str, Reported]]]:
         """Go through members: one scene, which enters one after another."""
         if self._member is None:
             self._member = self._another()
         return self._through(group, self._member)
 
-    def _through(self, group: Group, scene: Scene) -> Iterator[tuple[Scene, Mapping[str, Reported]]]:
+    def _through(self, group: MemberGroup, scene: EvalContext) -> Iterator[tuple[EvalContext, Mapping[str, Reported]]]:
         scene.absence = None
         now = self.now
         try:
@@ -225,7 +349,7 @@ class Scene:
                 group.absence = scene.absence
             self._note(scene.absence)
 
-    def _summed(self, group: Group, kind: str, metric: str, window_ms: int) -> float | None:
+    def _summed(self, group: MemberGroup, kind: str, metric: str, window_ms: int) -> float | None:
         found = []
         # A scene of its own: this may be asked for while others go through members.
         for scene, _ in self._through(group, self._another()):
@@ -237,10 +361,10 @@ class Scene:
                 found.append(value)
         return sum(found) if enough(len(found), len(group.states)) else None
 
-    def _another(self) -> Scene:
-        return Scene(self._kinds, self._world, self._windows, of=self)
+    def _another(self) -> EvalContext:
+        return EvalContext(self._kinds, self._world, self._windows, of=self)
 
-    def _entered(self) -> ObjectState:
+    def _entered(self) -> LatestState:
         assert self._state is not None, "a scene looks at nothing before enter()"
         return self._state
 
@@ -249,12 +373,12 @@ class Scene:
             self.absence = absence
 
 
-class Company:
+class ContextMembers:
     """The members of an object, gone through by its scene."""
 
     __slots__ = ("_group", "_scene")
 
-    def __init__(self, group: Group, scene: Scene) -> None:
+    def __init__(self, group: MemberGroup, scene: EvalContext) -> None:
         self._group = group
         self._scene = scene
 
@@ -268,5 +392,5 @@ class Company:
         """Why it is not known who they are."""
         return self._group.doubt
 
-    def __iter__(self) -> Iterator[tuple[Scene, Mapping[str, Reported]]]:
+    def __iter__(self) -> Iterator[tuple[EvalContext, Mapping[str, Reported]]]:
         return self._scene.through(self._group)

@@ -1,18 +1,18 @@
-"""What the engine keeps of an object between its polls: which of its rules are due when, and what is unknown about it."""
+"""What the engine keeps of an object between its polls: which rules are due when, and what is unknown."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from zlib import crc32
 
+from mqvitals_rules.compiled_rule import CompiledRule
+from mqvitals_rules.eval_context import EvalContext
 from mqvitals_rules.expression.compiler import JudgeTogether, Verdict
 from mqvitals_rules.expression.expression import judge_together
-from mqvitals_rules.form import Form
+from mqvitals_rules.latest import LatestState
 from mqvitals_rules.lifecycle.alert import Alert
-from mqvitals_rules.scene import Scene
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Reported
-from mqvitals_rules.world import ObjectState
 
 REVIEW_MS = 300_000
 """So often an object is judged by rules that nobody must act on at once."""
@@ -77,7 +77,9 @@ class _Together:
 
     __slots__ = ("_compiled", "_forms", "_judged", "_places", "_untold")
 
-    def __init__(self, forms: tuple[Form, ...], places: Mapping[str, int], untold: Mapping[str, Absence]) -> None:
+    def __init__(
+        self, forms: tuple[CompiledRule, ...], places: Mapping[str, int], untold: Mapping[str, Absence]
+    ) -> None:
         self._forms = forms
         self._places = places
         self._untold = untold
@@ -100,7 +102,7 @@ class RuleGroup:
 
     __slots__ = ("_every", "_some", "forms", "places", "urgent")
 
-    def __init__(self, forms: tuple[Form, ...], untold: Mapping[str, Absence]) -> None:
+    def __init__(self, forms: tuple[CompiledRule, ...], untold: Mapping[str, Absence]) -> None:
         """``untold``: why a metric of the objects has no value that nothing has told yet."""
         self.forms = forms
         self.places = {form.id: place for place, form in enumerate(forms)}
@@ -109,7 +111,11 @@ class RuleGroup:
         self._some = _Together(self.urgent, self.places, untold)
 
     def judge(
-        self, scene: Scene, values: Mapping[str, Reported], forms: Sequence[Form], settled: Sequence[object]
+        self,
+        scene: EvalContext,
+        values: Mapping[str, Reported],
+        forms: Sequence[CompiledRule],
+        settled: Sequence[object],
     ) -> list[Verdict]:
         """The verdicts about the object that the scene looks at which are not ``settled``, in the order of the rules."""
         if forms is self.urgent or forms is self.forms:
@@ -122,7 +128,11 @@ class RuleGroup:
         return self._one_by_one(scene, values, forms, settled)
 
     def _one_by_one(
-        self, scene: Scene, values: Mapping[str, Reported], forms: Sequence[Form], settled: Sequence[object]
+        self,
+        scene: EvalContext,
+        values: Mapping[str, Reported],
+        forms: Sequence[CompiledRule],
+        settled: Sequence[object],
     ) -> list[Verdict]:
         found: list[Verdict] = []
         for form in forms:
@@ -135,7 +145,7 @@ class RuleGroup:
         return found
 
 
-class Watch:
+class RuleState:
     """What the engine keeps of an object between its polls. ``settled`` has the verdict of each rule of its ``group`` that changes nothing."""
 
     __slots__ = (
@@ -166,7 +176,7 @@ class Watch:
         """Rule id -> the end of the last record by which it was judged."""
         self._for_turn = (-1, -1)
         self.by_polls = group.forms
-        self.by_records: tuple[Form, ...] = ()
+        self.by_records: tuple[CompiledRule, ...] = ()
         self.fresh_until = 0
 
     def shift(self, by_ms: int) -> None:
@@ -179,7 +189,7 @@ class Watch:
         met, _ = self.unknown.get(rule, (False, None))
         self.settled[place] = _NEWS if rule in self.alerts else met
 
-    def sort(self, state: ObjectState) -> None:
+    def sort(self, state: LatestState) -> None:
         """Which rules wait for polls, and which for records: those with a record's value and none that polls tell.
 
         Of an object that was never polled all do: else nothing would say of which metrics even its records tell nothing.
@@ -198,7 +208,7 @@ class Watch:
         self.by_polls = tuple(form for form in self.group.forms if form.id not in recorded)
         self.fresh_until = min((state.told_until(form.own) for form in self.by_records), default=0)
 
-    def due(self, state: ObjectState, now: int, review_ms: int, *, at_once: bool = True) -> tuple[Form, ...]:
+    def due(self, state: LatestState, now: int, review_ms: int, *, at_once: bool = True) -> tuple[CompiledRule, ...]:
         """The rules that a poll judges: also those that wait for records whose time has run out. ``at_once`` as for ``Reviews``."""
         all_due = not self.leisurely or self.reviewed.due(now, review_ms, at_once=at_once)
         if not state.recorded:

@@ -1,4 +1,4 @@
-"""A rule made ready to judge: its thresholds filled in, its expressions compiled."""
+"""A rule compiled for evaluation: its thresholds filled in, its expressions and templates compiled."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 from mqvitals_config.problem import ConfigError, LocatedText, Problem
 from mqvitals_rules.expression import Context, Expression, ExpressionError, compile_expression
+from mqvitals_rules.latest import relates
 from mqvitals_rules.lifecycle.alert import AlertKey, Severity
-from mqvitals_rules.lifecycle.step import Identity, Policy
+from mqvitals_rules.lifecycle.step import AlertIdentity, HoldPolicy
 from mqvitals_rules.members import has_members
 from mqvitals_rules.ruleset.rule import Rule, RuleKind
 from mqvitals_rules.ruleset.template import Template, compile_template
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Kind, Metric
-from mqvitals_rules.world import relates
 
 
 class Figure(NamedTuple):
@@ -31,7 +31,7 @@ class Figure(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class CompiledRule:
     """A rule as it is in force for some objects. ``clear`` None: the good side is where the condition does not hold."""
 
     rule: Rule
@@ -40,8 +40,8 @@ class Form:
     when: Expression
     clear: Expression | None
     severity_if: tuple[tuple[Expression, Severity], ...]
-    policy: Policy
-    record_policy: Policy
+    policy: HoldPolicy
+    record_policy: HoldPolicy
     """The policy where records are counted instead of polls."""
     summary: Template
     mqsc: Template | None
@@ -69,17 +69,17 @@ class Form:
         template = next(fitting, self.mqsc)
         return "" if template is None else template.fill(name, context.value)
 
-    def identity(self, scope: ObjectName) -> Identity:
+    def identity(self, scope: ObjectName) -> AlertIdentity:
         """The lasting part of an alert of this rule that the object ``scope`` gives rise to."""
         rule = self.rule
         about, instance = scope, ""
         if rule.about != rule.scope:
             about, instance = ObjectName(scope.owner, rule.about), scope.name
         key = AlertKey(self.id, about, instance)
-        return Identity(key, scope, rule.kind.value, rule.family.name if rule.family else "")
+        return AlertIdentity(key, scope, rule.kind.value, rule.family.name if rule.family else "")
 
 
-def compile_rule(rule: Rule, kinds: Mapping[str, Kind], values: Mapping[str, float] | None = None) -> Form:
+def compile_rule(rule: Rule, kinds: Mapping[str, Kind], values: Mapping[str, float] | None = None) -> CompiledRule:
     """Compile a rule with its shipped thresholds, or with ``values`` (name -> value, those that differ).
 
     Raises ConfigError with every problem of every expression and template, at its place in the rule's file.
@@ -116,15 +116,17 @@ def compile_rule(rule: Rule, kinds: Mapping[str, Kind], values: Mapping[str, flo
     if problems:
         raise ConfigError(problems)
     assert when is not None
-    return Form(
+    return CompiledRule(
         rule=rule,
         id=str(rule.id),
         values=filled,
         when=when,
         clear=clear,
         severity_if=tuple((compiled, severity) for compiled, severity in cases if compiled is not None),
-        policy=Policy(rule.hold.polls, rule.hold.duration_ms, rule.clear.polls, rule.hold.of, rule.clear.duration_ms),
-        record_policy=Policy(
+        policy=HoldPolicy(
+            rule.hold.polls, rule.hold.duration_ms, rule.clear.polls, rule.hold.of, rule.clear.duration_ms
+        ),
+        record_policy=HoldPolicy(
             rule.hold.records or rule.hold.polls,
             rule.hold.duration_ms,
             rule.clear.records or rule.clear.polls,
