@@ -100,10 +100,10 @@ def _import(files: Iterable[str], path: Path, settings: Settings, judging: RuleC
         try:
             for name in files:
                 failed |= not _read(name, records, tally, now)
-            update_advice(store, older, judging, records.taken.owners)
+            update_advice(store, older, judging, records.result.owners)
         except KeyboardInterrupt:
             interrupted = True
-        for line in (*tally.lines(), *import_lines(records.taken)):
+        for line in (*tally.lines(), *import_lines(records.result)):
             _say(line)
         if interrupted:
             _say("interrupted: what was read is kept; import the same files again for the rest")
@@ -133,7 +133,7 @@ def _read(name: str, intake: RecordIngest, tally: ReadCounts, now: int) -> bool:
 
     try:
         with open_smf(name) as stream:
-            for _ in intake.steps(_with_progress(name, records(stream, tally, now * 1000))):
+            for _ in intake.ingest(_with_progress(name, records(stream, tally, now * 1000))):
                 pass
     except OSError as error:
         _say(f"{name}: {error.strerror or error}")

@@ -122,8 +122,8 @@ class SampleSpool:
                 first = self._first(day, applications)
             folded: dict[SampleKey, PartialSample] = {}
             for _, owner, kind, name, probe, data in each:
-                told = PartialSample.of_data(ObjectName(owner, kind, name), probe, ts, data)
-                total = groups.placed(told)
+                told = PartialSample.from_json(ObjectName(owner, kind, name), probe, ts, data)
+                total = groups.assign(told)
                 if total is None:
                     if ungrouped is not None:
                         ungrouped[told.member] += 1
@@ -146,7 +146,7 @@ class SampleSpool:
         totals = [total for each in self._waiting.values() for total in each.values()]
         self._base.executemany(
             "INSERT INTO total VALUES (?, ?, ?, ?, ?, ?)",
-            ((_bounded(each.ts), *each.object, each.probe, each.data()) for each in totals),
+            ((_bounded(each.ts), *each.object, each.probe, each.to_json()) for each in totals),
         )
         self._base.executemany(
             "INSERT INTO used VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET cpu = min(cpu + excluded.cpu, 1 << 62)",

@@ -137,7 +137,7 @@ def _take(record: Record, evidence: ReportInput, sampler: Sampler, staging: Samp
         return
     evidence.sources.setdefault(record.ssid, RecordSource(record.ssid)).take(record)
     staging.put_span(record)
-    for total in sampler.totals(record):
+    for total in sampler.partial_samples(record):
         staging.put(total)
 
 

@@ -191,7 +191,7 @@ class WatchedFolder:
             intake = await self._in_thread(self._intake)
             while batch := await self._batch(call, reading):
                 if found := [record for record in batch if record is not None]:
-                    await self._in_turns(intake.take(found))
+                    await self._in_turns(intake.add(found))
             await self._in_turns(intake.finish())
             now = self._clock.now()
             await self._in_thread(lambda: self._keeper.store.keep_record_file(file, now))
@@ -213,7 +213,7 @@ class WatchedFolder:
             self._journal.changed("smf store", "smf.store_failed", text, level="error")
         else:
             self._journal.changed("smf store", "smf.store_failed", "")
-            self._tell(file.name, intake.taken, reading.tally)
+            self._tell(file.name, intake.result, reading.tally)
         finally:
             reading.close()
 

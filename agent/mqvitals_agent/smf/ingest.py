@@ -26,7 +26,7 @@ from mqvitals_agent.smf.snapshots import (
     processor_time,
     reading,
     snapshots,
-    top,
+    top_names,
 )
 from mqvitals_agent.store.smf_row import ALONE, Part
 from mqvitals_agent.store.smf_row import REST as WITHIN_REST
@@ -34,26 +34,29 @@ from mqvitals_agent.store.writer import Store
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 
 PROBE: Final = "SMF 116-1"
-_AT_ONCE: Final = 40
+_NAMES_AT_ONCE: Final = 40
+
+WriteSnapshot = Callable[[Snapshot], object]
+"""Evaluates the rules for a snapshot and stores it."""
 
 
-def place(store: Store, take: Callable[[Snapshot], object], count: int) -> Iterator[None]:
-    """Bring the samples of applications up to date; comes back after each end of an interval.
+def rank_applications(store: Store, write: WriteSnapshot, count: int) -> Iterator[None]:
+    """Bring the samples of applications up to date; yields after each end of an interval.
 
-    ``take`` takes in a snapshot. Raises StoreError; what was done stays, and the next call goes on.
+    Raises StoreError; what was written stays, and the next call goes on from there.
     """
     for owner, day in store.unplaced_applications(DAY_MS):
-        yield from _place_day(store, take, owner, day, count)
+        yield from _rank_day(store, write, owner, day, count)
 
 
-def _place_day(store: Store, take: Callable[[Snapshot], object], owner: str, day: int, count: int) -> Iterator[None]:
+def _rank_day(store: Store, write: WriteSnapshot, owner: str, day: int, count: int) -> Iterator[None]:
     bounds = day * DAY_MS, (day + 1) * DAY_MS
     uses = store.application_uses(owner, *bounds)
     used: dict[str, int] = defaultdict(int)
     within: dict[int, list[str]] = defaultdict(list)
     for use in uses:
         used[use.name] += use.used
-    first = top(used, count)
+    first = top_names(used, count)
     alone: dict[int, list[str]] = defaultdict(list)
     changed: set[int] = set()
     standings: dict[int, list[tuple[str, int, int]]] = defaultdict(list)
@@ -80,22 +83,22 @@ def _place_day(store: Store, take: Callable[[Snapshot], object], owner: str, day
     for ts in emptied:
         store.forget_records(_named(owner, REST), ts, ts + 1)
     for ts in sorted(standings):
-        totals = _totals(store, owner, ts, alone[ts])
+        samples = _stored_samples(store, owner, ts, alone[ts])
         if ts in changed:
-            totals += yield from _rest(store, owner, ts, within[ts])
-        _tell(take, owner, ts, totals)
+            samples += yield from _rest(store, owner, ts, within[ts])
+        _write_samples(write, owner, ts, samples)
         store.place_applications(owner, standings[ts])
         yield
-    # Their current state went with what was taken away: what is left of them tells it.
+    # The current state went with the deleted samples: write it again from the newest sample that is left.
     for name in sorted(fallen):
         newest = store.newest_part(_named(owner, name), ALONE)
         if newest is not None:
             probe, ts, data = newest
-            _tell(take, owner, ts, [PartialSample.of_data(_named(owner, name), probe, ts, data)])
+            _write_samples(write, owner, ts, [PartialSample.from_json(_named(owner, name), probe, ts, data)])
     rest = store.newest_rest(owner) if emptied else None
     if rest is not None:
         ts, names = rest
-        _tell(take, owner, ts, (yield from _rest(store, owner, ts, names)))
+        _write_samples(write, owner, ts, (yield from _rest(store, owner, ts, names)))
     yield
 
 
@@ -103,40 +106,39 @@ def _named(owner: str, name: str) -> ObjectName:
     return ObjectName(owner, "application", name)
 
 
-def _totals(store: Store, owner: str, ts: int, names: Iterable[str]) -> list[PartialSample]:
+def _stored_samples(store: Store, owner: str, ts: int, names: Iterable[str]) -> list[PartialSample]:
     found = store.record_parts((_named(owner, name), PROBE, ts) for name in names)
-    return [PartialSample.of_data(*key, data) for key, data in found.items()]
+    return [PartialSample.from_json(*key, data) for key, data in found.items()]
 
 
 def _rest(store: Store, owner: str, ts: int, names: Sequence[str]) -> Generator[None, None, list[PartialSample]]:
-    """The sum of these applications at an end, in steps; nothing when there are none."""
+    """The sum of these applications at one end of an interval, in steps; empty when there are none."""
     together: PartialSample | None = None
-    for first in range(0, len(names), _AT_ONCE):
-        for total in _totals(store, owner, ts, names[first : first + _AT_ONCE]):
-            part = as_rest(total)
-            together = part if together is None else together.plus(part, APPLICATION.putting_together)
+    for first in range(0, len(names), _NAMES_AT_ONCE):
+        for sample in _stored_samples(store, owner, ts, names[first : first + _NAMES_AT_ONCE]):
+            part = as_rest(sample)
+            together = part if together is None else together.merge(part, APPLICATION.merge_rules)
         yield
     return [] if together is None else [together]
 
 
-def _tell(take: Callable[[Snapshot], object], owner: str, ts: int, totals: list[PartialSample]) -> None:
-    if totals:
-        take(Snapshot(owner, group=False, cycle=0, ts=ts, readings=tuple(reading(total) for total in totals)))
+def _write_samples(write: WriteSnapshot, owner: str, ts: int, samples: list[PartialSample]) -> None:
+    if samples:
+        write(Snapshot(owner, group=False, cycle=0, ts=ts, readings=tuple(map(reading, samples))))
 
 
 AT_ONCE: Final = 400
-"""So many records are added up before they are written."""
-_TURN: Final = 20
-_WAITING: Final = 2_000
-
-Take = Callable[[Snapshot], object]
+"""The number of records that are merged before they are written."""
+_RECORDS_A_STEP: Final = 20
+_MOST_WAITING: Final = 2_000
 
 
 @dataclass(slots=True)
 class IngestResult:
-    """What came of records: how many were new, how many were known before, and what was stored of them.
+    """How many records were new and how many known before, and how many readings of which owners were stored.
 
-    ``unnamed`` are objects that were left out for their names, ``restarts`` the restarts that the records show. ``left_out`` are queue managers whose group nothing tells, with the records that therefore wait for a later import.
+    ``unnamed`` are objects left out because of their names, ``restarts`` the restarts that the records show. ``left_out``
+    are queue managers of an unknown group, with the number of records that wait for a later import.
     """
 
     new: int = 0
@@ -152,19 +154,19 @@ class IngestResult:
 class _Waiting:
     identity: bytes
     ts: int
-    totals: list[PartialSample]
+    samples: list[PartialSample]
 
 
 class RecordIngest:
-    """Takes records into ``store``; ``take`` gives a snapshot to the rules and the store.
+    """Writes the samples of records into ``store``, each snapshot with ``write``.
 
-    ``restarts`` is what records before these showed of restarts, for whoever takes in one file after another.
+    ``restarts`` has seen the records before these, where several files are read one after another.
     """
 
     def __init__(
         self,
         store: Store,
-        take: Take,
+        write: WriteSnapshot,
         groups: GroupNames,
         *,
         applications: int = TOP_APPLICATIONS,
@@ -172,7 +174,7 @@ class RecordIngest:
         restarts: RestartDetector | None = None,
     ) -> None:
         self._store = store
-        self._give = take
+        self._write = write
         self._groups = groups
         self._restarts = restarts if restarts is not None else RestartDetector()
         self._restarts.found = []
@@ -181,99 +183,99 @@ class RecordIngest:
         self._at_once = at_once
         self._buffer: dict[bytes, Record] = {}
         self._waiting: list[_Waiting] = []
-        self.taken = IngestResult(unnamed=self._sampler.unnamed, restarts=self._restarts.found)
+        self.result = IngestResult(unnamed=self._sampler.unnamed, restarts=self._restarts.found)
 
-    def steps(self, records: Iterable[Record]) -> Iterator[None]:
-        """Take in all of them; comes back after each small piece of work.
+    def ingest(self, records: Iterable[Record]) -> Iterator[None]:
+        """Write all records; yields after each small piece of work.
 
-        Raises StoreError, and whatever reading the records raises; what was taken in stays, and coming again completes it.
+        Raises StoreError, and what reading the records raises; what was written stays, and the next call completes it.
         """
-        yield from self.take(records)
+        yield from self.add(records)
         yield from self.finish()
 
-    def take(self, records: Iterable[Record]) -> Iterator[None]:
-        """Take in some of them, as ``steps``; ``finish`` comes behind the last."""
+    def add(self, records: Iterable[Record]) -> Iterator[None]:
+        """Write some of the records, as ``ingest`` does; call ``finish`` after the last."""
         for count, record in enumerate(records, 1):
             identity = identity_of(record)
             if identity in self._buffer:
-                self.taken.known += 1
+                self.result.known += 1
             self._buffer[identity] = record
             if len(self._buffer) >= self._at_once:
-                yield from self._write()
-            elif count % _TURN == 0:
+                yield from self._write_buffer()
+            elif count % _RECORDS_A_STEP == 0:
                 yield
 
     def finish(self) -> Iterator[None]:
-        """Store what is still in hand, as ``steps``."""
-        yield from self._write()
+        """Write the rest, as ``ingest`` does."""
+        yield from self._write_buffer()
         for each in self._waiting:
             self._leave_out(each)
         self._waiting.clear()
-        yield from place(self._store, self._tell, self._applications)
+        yield from rank_applications(self._store, self._write_snapshot, self._applications)
 
     def _leave_out(self, each: _Waiting) -> None:
-        """It is not noted as read, so that a later import completes it."""
-        member = each.totals[0].member
-        self.taken.left_out[member] = self.taken.left_out.get(member, 0) + 1
+        """Count it, but do not note it as read: a later import completes it."""
+        member = each.samples[0].member
+        self.result.left_out[member] = self.result.left_out.get(member, 0) + 1
 
-    def _write(self) -> Iterator[None]:
+    def _write_buffer(self) -> Iterator[None]:
         buffer, self._buffer = self._buffer, {}
         known = self._store.known_records(buffer)
-        folded: dict[SampleKey, PartialSample] = {}
+        merged: dict[SampleKey, PartialSample] = {}
         done: list[tuple[bytes, int]] = []
         ready = self._waiting
         self._waiting = []
         covered: dict[str, tuple[int, int]] = {}
         for count, (identity, record) in enumerate(buffer.items(), 1):
             if identity in known:
-                self.taken.known += 1
-                self._sampler.pass_over(record)
+                self.result.known += 1
+                self._sampler.skip(record)
             else:
-                totals = list(self._sampler.totals(record))
-                ready.append(_Waiting(identity, (record.end_us or 0) // 1000, totals))
-                self.taken.new += 1
+                samples = list(self._sampler.partial_samples(record))
+                ready.append(_Waiting(identity, (record.end_us or 0) // 1000, samples))
+                self.result.new += 1
                 if record.end_us is not None and is_queue_manager(record.ssid):
                     ended = record.end_us // 1000
                     first, last = covered.get(record.ssid, (ended, ended))
                     covered[record.ssid] = min(first, ended), max(last, ended)
-            if count % _TURN == 0:
+            if count % _RECORDS_A_STEP == 0:
                 yield
         for each in ready:
-            placed = [self._groups.placed(total) for total in each.totals]
-            whole = None not in placed
-            for total in placed:
-                # What one record tells alone may be told again when the rest of it has found its place; sums must not.
-                if total is not None and (whole or not total.joint):
-                    merge_into(folded, total)
+            assigned = [self._groups.assign(sample) for sample in each.samples]
+            whole = None not in assigned
+            for sample in assigned:
+                # A sample of one record may be written again once the rest of the record has its group; a merged one may not.
+                if sample is not None and (whole or not sample.joint):
+                    merge_into(merged, sample)
             if whole:
                 done.append((each.identity, each.ts))
-            elif len(self._waiting) < _WAITING:
+            elif len(self._waiting) < _MOST_WAITING:
                 self._waiting.append(each)
             else:
                 self._leave_out(each)
-        yield from self._store_folded(folded, done)
-        # Accounting may tell nothing that has a place in the store: whose it is, is known all the same.
+        yield from self._store_merged(merged, done)
+        # A record without samples still says that its queue manager writes records.
         self._store.keep_owners(covered)
-        self.taken.owners.update(covered)
+        self.result.owners.update(covered)
 
-    def _store_folded(self, folded: dict[SampleKey, PartialSample], done: list[tuple[bytes, int]]) -> Iterator[None]:
-        joint = [key for key, total in folded.items() if total.joint]
+    def _store_merged(self, merged: dict[SampleKey, PartialSample], done: list[tuple[bytes, int]]) -> Iterator[None]:
+        joint = [key for key, sample in merged.items() if sample.joint]
         for (name, probe, ts), data in self._store.record_parts(joint).items():
-            merge_into(folded, PartialSample.of_data(name, probe, ts, data))
-        shown = (total for total in folded.values() if total.object.kind != "application")
+            merge_into(merged, PartialSample.from_json(name, probe, ts, data))
+        shown = (sample for sample in merged.values() if sample.object.kind != "application")
         for snapshot in snapshots(shown):
-            self._tell(snapshot)
+            self._write_snapshot(snapshot)
             yield
-        # Should this fail, the same records come to the same samples once more.
-        self._store.keep_records(done, [_part(folded[key]) for key in joint])
+        # If this fails, the same records make the same samples again.
+        self._store.keep_records(done, [_part(merged[key]) for key in joint])
         yield
 
-    def _tell(self, snapshot: Snapshot) -> None:
-        self._give(snapshot)
-        self.taken.readings += len(snapshot.readings)
-        self.taken.owners.add(snapshot.owner)
+    def _write_snapshot(self, snapshot: Snapshot) -> None:
+        self._write(snapshot)
+        self.result.readings += len(snapshot.readings)
+        self.result.owners.add(snapshot.owner)
 
 
-def _part(total: PartialSample) -> Part:
-    used = processor_time(total.fields) if total.object.kind == "application" else 0
-    return Part(total.object, total.probe, total.ts, used, total.data())
+def _part(sample: PartialSample) -> Part:
+    used = processor_time(sample.fields) if sample.object.kind == "application" else 0
+    return Part(sample.object, sample.probe, sample.ts, used, sample.to_json())

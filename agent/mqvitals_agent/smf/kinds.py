@@ -1,4 +1,4 @@
-"""What each section tells of: the kind of object, and how its fields become that kind's metrics."""
+"""The kinds of objects in SMF records, and how the fields of their sections become metrics."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from mqvitals_agent.smf.metric_mapping import (
     AHEAD,
     UNSET,
     Fields,
+    MetricFunction,
     MetricMapping,
     MetricValue,
-    Special,
     bit,
     element_layout,
     local_text,
@@ -28,18 +28,18 @@ from mqvitals_rules.vocabulary.tables import kind
 
 _OFFLINE: Final = next(metric for metric in kind("page_set").metrics if metric.name == "status").values["OFFLINE"]
 _NO_MEMLIMIT_MB: Final = (1 << 44) - (1 << 12)
-"""MEMLIMIT=NOLIMIT: all but the last pages of what 64 bits can address."""
+"""The value of MEMLIMIT=NOLIMIT: all but the last pages of a 64-bit address space."""
 _BLOCK_MB: Final = 4096 / (1 << 20)
 _DB2: Final = ("read", "list", "updt")
-"""The requests of Q5ST that openings of shared queues and the status of shared channels make."""
+"""The requests of Q5ST made by opens of shared queues and by the status of shared channels."""
 STAMP: Final = (1 << 64) - 1
-"""Of ``ntmx_at``, the longest network time with its stamp in the lower 64 bits: so the greatest has the right stamp."""
+"""``ntmx_at`` is the longest network time with its time stamp in these lower 64 bits, so that the maximum keeps both."""
 
 
-def _over(key: str, parts: tuple[int, ...], *, highest: bool = False) -> Special:
-    """The sum, or the highest, of elements of an array of the log's: 0 and 1 are copy 1's, 2 and 3 copy 2's; TOD units as microseconds."""
+def _over(key: str, parts: tuple[int, ...], *, highest: bool = False) -> MetricFunction:
+    """The sum or maximum over elements of an array of QJST: 0 and 1 belong to copy 1, 2 and 3 to copy 2; TOD units as us."""
 
-    def tell(fields: Fields, _: int | None) -> MetricValue:
+    def value_of(fields: Fields, _: int | None) -> MetricValue:
         values = [fields.get(f"{key}.{part}") for part in parts]
         numbers = [value for value in values if isinstance(value, int)]
         if len(numbers) < len(values):
@@ -47,7 +47,7 @@ def _over(key: str, parts: tuple[int, ...], *, highest: bool = False) -> Special
         found = max(numbers) if highest else sum(numbers)
         return found if key in ("iocount", "ioci") else round(found / 4096)
 
-    return tell
+    return value_of
 
 
 def _write_rate(fields: Fields, interval_us: int | None) -> MetricValue:
@@ -63,29 +63,29 @@ def _storage(fields: Fields, _: int | None) -> MetricValue:
     return value * 1024 if isinstance(value, int) else Absence.NOT_RETURNED
 
 
-def _of_tasks(key: str) -> Special:
-    """What was counted over the tasks of a channel initiator; without a task of that sort there is nothing to tell."""
+def _of_tasks(key: str) -> MetricFunction:
+    """A total over the tasks of a channel initiator; absent without a task of that kind."""
     return lambda fields, _: Absence.NOTHING_TO_TELL if (value := fields.get(key)) is None else value
 
 
-def _a_request(key: str) -> Special:
-    def tell(fields: Fields, _: int | None) -> MetricValue:
+def _a_request(key: str) -> MetricFunction:
+    def value_of(fields: Fields, _: int | None) -> MetricValue:
         time, requests = fields.get(key), fields.get("adapter_requests")
         if not isinstance(time, int) or not isinstance(requests, int) or not requests:
             return Absence.NOTHING_TO_TELL
         return round(time / 4096 / requests, 3)
 
-    return tell
+    return value_of
 
 
-def _busy(key: str) -> Special:
-    def tell(fields: Fields, interval_us: int | None) -> MetricValue:
+def _busy(key: str) -> MetricFunction:
+    def value_of(fields: Fields, interval_us: int | None) -> MetricValue:
         time = fields.get(key)
         if not isinstance(time, int) or not interval_us:
             return Absence.NOTHING_TO_TELL
         return round(100 * time / 4096 / interval_us, 6)
 
-    return tell
+    return value_of
 
 
 def _longest_request(fields: Fields, _: int | None) -> MetricValue:
@@ -104,7 +104,7 @@ def _longest_io_at(fields: Fields, _: int | None) -> MetricValue:
 
 
 def _longest_db2(fields: Fields, _: int | None) -> MetricValue:
-    """The longest request; where there was none there is nothing to tell."""
+    """The longest request; absent where there was none."""
     values = [(fields.get(f"{each}cnt"), fields.get(f"{each}tmxw")) for each in _DB2]
     if any(value is None for pair in values for value in pair):
         return Absence.NOT_RETURNED
@@ -112,26 +112,26 @@ def _longest_db2(fields: Fields, _: int | None) -> MetricValue:
     return round(max(times) / 4096, 3) if times else Absence.NOTHING_TO_TELL
 
 
-def _average(key: str) -> Special:
-    def tell(fields: Fields, _: int | None) -> MetricValue:
+def _average(key: str) -> MetricFunction:
+    def value_of(fields: Fields, _: int | None) -> MetricValue:
         total, weight = fields.get(f"{key}_total"), fields.get(f"{key}_weight")
         if not isinstance(total, int) or not isinstance(weight, int):
             return Absence.NOT_RETURNED
         return round(total / weight, 3) if weight else Absence.NOTHING_TO_TELL
 
-    return tell
+    return value_of
 
 
-def _measured(key: str, average: str) -> Special:
-    """The shortest or longest, where there was anything to measure."""
+def _measured(key: str, average: str) -> MetricFunction:
+    """The shortest or longest time; absent where nothing was measured."""
 
-    def tell(fields: Fields, _: int | None) -> MetricValue:
+    def value_of(fields: Fields, _: int | None) -> MetricValue:
         value = fields.get(key)
         if not isinstance(value, int):
             return Absence.NOT_RETURNED
         return Absence.NOTHING_TO_TELL if value in UNSET or not fields.get(f"{average}_weight") else value
 
-    return tell
+    return value_of
 
 
 def _longest_at(fields: Fields, _: int | None) -> MetricValue:
@@ -141,28 +141,28 @@ def _longest_at(fields: Fields, _: int | None) -> MetricValue:
     return moment_text(longest & STAMP if isinstance(longest, int) else None, fields.get(AHEAD))
 
 
-def _partner(*, of_application: bool) -> Special:
+def _partner(*, of_application: bool) -> MetricFunction:
     """QCSTRQMN: the partner's queue manager; of a server connection the end of the application's name."""
 
-    def tell(fields: Fields, _: int | None) -> MetricValue:
+    def value_of(fields: Fields, _: int | None) -> MetricValue:
         name = fields.get("rqmn")
         if not isinstance(name, str):
             return Absence.NOT_RETURNED
         return name if (fields.get("chty") == CHANNEL_TYPE["SVRCONN"]) is of_application else Absence.NOTHING_TO_TELL
 
-    return tell
+    return value_of
 
 
-def _page_set(key: str) -> Special:
+def _page_set(key: str) -> MetricFunction:
     """-1: of a shared queue, or nothing is allocated yet."""
 
-    def tell(fields: Fields, _: int | None) -> MetricValue:
+    def value_of(fields: Fields, _: int | None) -> MetricValue:
         value = fields.get(key)
         if value is None:
             return Absence.NOT_RETURNED
         return Absence.NOTHING_TO_TELL if value == -1 else value
 
-    return tell
+    return value_of
 
 
 def _average_length(fields: Fields) -> tuple[int, float] | None:
@@ -213,16 +213,16 @@ def transaction(connection: object, reference: object) -> str:
     return found if found.isascii() and found.isprintable() else ""
 
 
-def _limited(key: str) -> Special:
-    """A size above the bar; without MEMLIMIT there is none to tell."""
+def _limited(key: str) -> MetricFunction:
+    """A size above the bar; absent without MEMLIMIT."""
 
-    def tell(fields: Fields, _: int | None) -> MetricValue:
+    def value_of(fields: Fields, _: int | None) -> MetricValue:
         value, limit = fields.get(key), fields.get("memlim")
         if not isinstance(value, int) or not isinstance(limit, int):
             return Absence.NOT_RETURNED
         return Absence.NOTHING_TO_TELL if limit >= _NO_MEMLIMIT_MB else value
 
-    return tell
+    return value_of
 
 
 def _without_buffers(fields: Fields) -> Absence | None:
@@ -250,7 +250,7 @@ PAGE_SET: Final = MetricMapping(
     {"encrypted": bit("flag", 0x40000000)},
     needs=("psno", "flag", "topg", "stat"),
     idle=_without_pages,
-    known_idle=frozenset({"status", "buffer_pool", "expand_type"}),
+    known_when_idle=frozenset({"status", "buffer_pool", "expand_type"}),
 )
 LOG: Final = MetricMapping(
     kind("log"),
@@ -269,21 +269,21 @@ LOG: Final = MetricMapping(
         "write_mb_s": _write_rate,
     },
     needs=("iocount", "iototio", "iomaxio", "iomaxiot", "ioci"),
-    unbroken=frozenset({"io_max_us", "io_max_us_copy1", "io_max_us_copy2"}),
+    not_rates=frozenset({"io_max_us", "io_max_us_copy1", "io_max_us_copy2"}),
 )
 QUEUE_MANAGER: Final = MetricMapping(
     kind("queue_manager"),
     (("Q5ST", "", Q5ST),),
     {"db2_max_us": _longest_db2},
     needs=tuple(f"{each}{part}" for each in _DB2 for part in ("cnt", "tmxw")),
-    unbroken=frozenset({"db2_max_us"}),
+    not_rates=frozenset({"db2_max_us"}),
 )
 STORAGE: Final = MetricMapping(
     kind("queue_manager"),
     (("QSRS", "", QSRS),),
     {"memlimit_in_force_mb": _limited("memlim"), "storage64_free_bytes": _limited("aval64")},
     needs=("memlim", "aval64"),
-    unbroken=frozenset({"memlimit_in_force_mb", "storage64_free_bytes"}),
+    not_rates=frozenset({"memlimit_in_force_mb", "storage64_free_bytes"}),
 )
 CF_STRUCTURE: Final = MetricMapping(kind("cf_structure"), (("QEST", "", element_layout(QEST)),), needs=("str",))
 SMDS: Final = MetricMapping(kind("smds"), (("QESD", "", QESD),), needs=("str",))
@@ -302,9 +302,9 @@ CHANNEL_INITIATOR: Final = MetricMapping(
         "storage31_kb": _storage,
     },
     needs=("qsgn", "stus"),
-    unbroken=frozenset({"storage31_kb", "ssl_longest_us"}),
+    not_rates=frozenset({"storage31_kb", "ssl_longest_us"}),
     # Many tasks make several records.
-    ways={
+    overrides={
         "adapters_unused": MergeRule.SUM,
         "adapter_requests": MergeRule.SUM,
         "adapter_cpu": MergeRule.SUM,
@@ -331,10 +331,10 @@ QUEUE: Final = MetricMapping(
         "put_page_rate": _pages_put,
         "avg_msg_pages": _pages_of_average,
     },
-    unbroken=frozenset({"page_set", "buffer_pool", "avg_msg_pages"}),
+    not_rates=frozenset({"page_set", "buffer_pool", "avg_msg_pages"}),
     needs=("qnam", "flag", "qsgn", "psid", "bpid", "lput", "lget", "puts", "put1", "putb", "pt1b"),
-    # Of a shared queue each member tells its own handles, and has its own averages of the time on it.
-    ways={
+    # Each member reports its own handles of a shared queue and its own averages of the time on it.
+    overrides={
         "opct": MergeRule.SUM,
         "ipct": MergeRule.SUM,
         "mage": MergeRule.HIGHEST,
@@ -359,10 +359,10 @@ CHANNEL: Final = MetricMapping(
         "exittime_max_us": _measured("etmx", "etav"),
     },
     needs=("chnm", "rqmn", "strt", "lmst", "ntav", "ntmn", "ntmx", "ntdt", "etav", "etmn", "etmx"),
-    unbroken=frozenset(f"{each}_{part}_us" for each in ("nettime", "exittime") for part in ("avg", "min", "max")),
+    not_rates=frozenset(f"{each}_{part}_us" for each in ("nettime", "exittime") for part in ("avg", "min", "max")),
     # The record has the number of the CipherSpec, the commands its name.
     omitted=frozenset({"ssl_cipher"}),
-    ways={
+    overrides={
         **{f"{key}_{part}": MergeRule.SUM for key in ("ntav", "etav") for part in ("total", "weight")},
         "cscv": MergeRule.SUM,
         "cpra": MergeRule.HIGHEST,
@@ -376,8 +376,8 @@ APPLICATION: Final = MetricMapping(
     needs=("wtid.cori", "basename", "objname"),
 )
 BY_KIND: Final = {
-    measures.kind.name: measures
-    for measures in (
+    mapping.kind.name: mapping
+    for mapping in (
         QUEUE_MANAGER,
         BUFFER_POOL,
         PAGE_SET,
@@ -394,10 +394,10 @@ BY_KIND: Final = {
         APPLICATION,
     )
 }
-"""All of them by the name of the kind, but for ``STORAGE``, which tells of queue managers as well."""
+"""By the name of the kind; ``STORAGE``, the second mapping of queue managers, is not among them."""
 _STORAGE_PROBE: Final = "SMF 115-7"
 
 
 def mapping_of(kind: str, probe: str) -> MetricMapping:
-    """What tells the metrics of a kind from the records of a probe (``SMF 115-2``)."""
+    """The mapping of a kind for the records of a probe (``SMF 115-2``)."""
     return STORAGE if probe == _STORAGE_PROBE else BY_KIND[kind]

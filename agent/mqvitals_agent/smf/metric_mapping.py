@@ -21,12 +21,12 @@ from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, 
 
 INTERVAL: Final = "QWHSDURN"
 UNSET: Final = frozenset({0x8FFFFFFF, 0x0FFFFFFF})
-"""What stands in the lowest of an interval in which there was nothing."""
+"""The value of a minimum when nothing was measured in the interval."""
 
 Fields = Mapping[str, Value | None]
 """The values of sections by key; None: a section of this length does not have it."""
 MetricValue = int | float | str | Absence
-Term = Callable[[Fields, int | None], MetricValue]
+MetricFunction = Callable[[Fields, int | None], MetricValue]
 """From fields and the interval (microseconds, None: unknown) to a value or the reason of its absence."""
 
 _NAME: Final = re.compile("[A-Z][A-Z0-9_]*")
@@ -34,7 +34,7 @@ _NO_CONTEXT: Final = InstantContext(lambda *_: Absence.NOT_RETURNED, now=0)
 
 
 class NamedField(NamedTuple):
-    """A field under the key by which it is found among the values."""
+    """A field and its key among the values."""
 
     key: str
     field: Field
@@ -45,7 +45,7 @@ def names_in(formula: str) -> tuple[str, ...]:
     return tuple(_NAME.findall(formula))
 
 
-def compiled(formula: str, fields: Mapping[str, NamedField]) -> Term:
+def compiled(formula: str, fields: Mapping[str, NamedField]) -> MetricFunction:
     """The function of a formula: one field, or arithmetic in the rule language.
 
     Raises ExpressionError: the formula is malformed, or names a field that is not in ``fields``.
@@ -75,7 +75,7 @@ def _interval(_: Fields, interval_us: int | None) -> MetricValue:
     return Absence.NOT_RETURNED if interval_us is None else interval_us
 
 
-def _field_reader(key: str, field: Field) -> Term:
+def _field_reader(key: str, field: Field) -> MetricFunction:
     if field.form == "dur":
 
         def duration(values: Fields, _: int | None) -> MetricValue:
@@ -96,48 +96,47 @@ def _field_reader(key: str, field: Field) -> Term:
 
 
 AHEAD: Final = "utc_offset_us"
-"""A field that every total has beside its sections': what local time was ahead of UTC; None: unknown."""
+"""A field of every sample beside those of its sections: local time minus UTC (microseconds), None: unknown."""
 
 _FULL = 0xFFFFFFFF
 _RATES = frozenset({"per_s", "MB/s"})
 _MOST = (1 << 63) - 1
-"""What a store can hold."""
-Special = Callable[[Fields, int | None], MetricValue]
+"""The largest integer of SQLite."""
 IdleReason = Callable[[Fields], Absence | None]
 
 
 @dataclass(frozen=True)
 class MetricMapping:
-    """How sections become the metrics of ``kind``.
+    """How the fields of sections become the metrics of ``kind``.
 
-    ``layouts``: each with the beginning that its fields' names have in the vocabulary (QPST; empty for WQST) and the key that
-    they get among the values (empty: their own names). ``specials`` tell metrics that no formula can, from the fields ``needs``
-    beside others. ``omitted`` are metrics that polls tell in another form; ``unbroken`` are specials that are no rates or
-    increases. ``idle`` gives the reason for which a section tells nothing but ``known_idle``, None where it tells all. ``ways`` say how fields are put together where that
-    does not follow from their kind.
+    ``layouts``: each with the prefix of its fields in the vocabulary (QPST; empty for WQST) and the prefix of their keys
+    among the values. ``specials`` calculate metrics that have no formula; ``needs`` are the fields they read. ``omitted``
+    are metrics that polls report in another form. ``not_rates`` are specials that are neither rates nor increases. ``idle``
+    returns the reason why all metrics but ``known_when_idle`` are absent, or None. ``overrides`` are the merge rules of
+    fields where they do not follow from the field's kind.
     """
 
     kind: Kind
     layouts: tuple[tuple[str, str, SectionLayout], ...]
-    specials: Mapping[str, Special] = field(default_factory=dict)
+    specials: Mapping[str, MetricFunction] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     omitted: frozenset[str] = frozenset()
-    unbroken: frozenset[str] = frozenset()
+    not_rates: frozenset[str] = frozenset()
     idle: IdleReason | None = None
-    known_idle: frozenset[str] = frozenset()
-    ways: Mapping[str, MergeRule] = field(default_factory=dict)
+    known_when_idle: frozenset[str] = frozenset()
+    overrides: Mapping[str, MergeRule] = field(default_factory=dict)
 
     @cached_property
     def _names(self) -> Mapping[str, NamedField]:
         found: dict[str, NamedField] = {}
-        for beginning, key, layout in self.layouts:
+        for prefix, key, layout in self.layouts:
             for each in layout.fields:
-                found[(beginning + each.name).upper()] = NamedField(key + each.name, each)
+                found[(prefix + each.name).upper()] = NamedField(key + each.name, each)
         return found
 
     @cached_property
     def metrics(self) -> tuple[Metric, ...]:
-        """What the records tell."""
+        """The metrics that the records report."""
         names = self._names.keys() | {INTERVAL}
         return tuple(
             metric
@@ -147,8 +146,8 @@ class MetricMapping:
         )
 
     @cached_property
-    def _terms(self) -> tuple[tuple[str, Term], ...]:
-        found: list[tuple[str, Term]] = []
+    def _functions(self) -> tuple[tuple[str, MetricFunction], ...]:
+        found: list[tuple[str, MetricFunction]] = []
         for metric in self.metrics:
             special = self.specials.get(metric.name)
             found.append((metric.name, special or _finished(metric, compiled(metric.smf, self._names))))
@@ -156,31 +155,31 @@ class MetricMapping:
 
     @cached_property
     def wanted(self) -> frozenset[str]:
-        """The keys of all fields that matter."""
+        """The keys of the fields that some metric uses."""
         named = (name for metric in self.metrics if metric.name not in self.specials for name in names_in(metric.smf))
         return frozenset(self._names[name].key for name in named if name in self._names) | frozenset(self.needs)
 
     @cached_property
-    def putting_together(self) -> Mapping[str, MergeRule]:
+    def merge_rules(self) -> Mapping[str, MergeRule]:
         """How two values of each field become one."""
         return {key: MERGE_RULES.get(each.kind, MergeRule.NEWEST) for key, each in self._names.values()} | dict(
-            self.ways
+            self.overrides
         )
 
     @cached_property
-    def deciding(self) -> tuple[str, ...]:
-        """The fields of which the newest counts: what tells totals of the same time apart."""
-        ways = self.putting_together
-        return (AHEAD, *sorted(key for key in self.wanted if ways.get(key, MergeRule.NEWEST) is MergeRule.NEWEST))
+    def recency_fields(self) -> tuple[str, ...]:
+        """The fields of which the newest value counts; their values order samples of the same time."""
+        rules = self.merge_rules
+        return (AHEAD, *sorted(key for key in self.wanted if rules.get(key, MergeRule.NEWEST) is MergeRule.NEWEST))
 
     @cached_property
     def rates(self) -> frozenset[str]:
-        """The metrics that tell of what was done in an interval: counters, and quotients of what was counted or of the interval."""
+        """Counters, and gauges that divide by a counter or by the interval: they are absent shortly after a restart."""
         counted = {name for name, named in self._names.items() if named.field.kind == "D"} | {INTERVAL}
         return frozenset(
             metric.name
             for metric in self.metrics
-            if metric.name not in self.unbroken
+            if metric.name not in self.not_rates
             and (
                 metric.type is MetricType.COUNTER
                 or metric.unit in _RATES
@@ -189,28 +188,28 @@ class MetricMapping:
             )
         )
 
-    def only(self, layout: SectionLayout) -> SectionLayout:
-        """A section's table with nothing but what matters, so that no more is decoded."""
+    def reduced(self, layout: SectionLayout) -> SectionLayout:
+        """The layout with the used fields only, so that no others are decoded."""
         key = next(key for _, key, each in self.layouts if each is layout)
         fields = tuple(each for each in layout.fields if key + each.name in self.wanted)
         return SectionLayout(layout.name, fields)
 
-    def tell(self, fields: Fields, interval_us: int | None) -> dict[str, Reported]:
-        """The metrics."""
-        values = {name: term(fields, interval_us) for name, term in self._terms}
+    def values(self, fields: Fields, interval_us: int | None) -> dict[str, Reported]:
+        """The metrics of a section, by name."""
+        values = {name: function(fields, interval_us) for name, function in self._functions}
         why = None if self.idle is None else self.idle(fields)
         if why is None:
             return values
-        return {name: value if name in self.known_idle else why for name, value in values.items()}
+        return {name: value if name in self.known_when_idle else why for name, value in values.items()}
 
 
 def filled(keys: Iterable[str], values: Mapping[str, Value]) -> dict[str, Value | None]:
-    """``values`` with None for what an older release's section does not have."""
+    """``values`` with None for fields that the section of an older release does not have."""
     return {key: values.get(key) for key in keys}
 
 
 def moment_text(stamp: Value | None, ahead_us: Value | None = 0) -> MetricValue:
-    """A TOD as the commands write dates and times: ``2026-03-01 12.00.00``; UTC, or local time where that is known."""
+    """A TOD as commands report dates and times: ``2026-03-01 12.00.00``, ``ahead_us`` ahead of UTC (None: unknown)."""
     if not isinstance(stamp, int):
         return Absence.NOT_RETURNED
     if not stamp:
@@ -224,23 +223,23 @@ def moment_text(stamp: Value | None, ahead_us: Value | None = 0) -> MetricValue:
     return when.strftime("%Y-%m-%d %H.%M.%S")
 
 
-def local_text(key: str) -> Special:
-    """The TOD ``key`` in the queue manager's local time, as polls tell it."""
+def local_text(key: str) -> MetricFunction:
+    """The TOD ``key`` in the queue manager's local time, as polls report it."""
     return lambda fields, _: moment_text(fields.get(key), fields.get(AHEAD))
 
 
-def bit(key: str, mask: int) -> Special:
+def bit(key: str, mask: int) -> MetricFunction:
     """1 where a bit of a word is set, else 0."""
 
-    def tell(fields: Fields, _: int | None) -> MetricValue:
+    def value_of(fields: Fields, _: int | None) -> MetricValue:
         value = fields.get(key)
         return int(bool(value & mask)) if isinstance(value, int) else Absence.NOT_RETURNED
 
-    return tell
+    return value_of
 
 
-def _finished(metric: Metric, term: Term) -> Term:
-    """What a formula gives, in the metric's unit and type."""
+def _finished(metric: Metric, term: MetricFunction) -> MetricFunction:
+    """The value of a formula in the metric's unit and type."""
     if metric.type is MetricType.TEXT:
         return _as_text(metric, term)
     if metric.type is MetricType.STATE:
@@ -249,7 +248,7 @@ def _finished(metric: Metric, term: Term) -> Term:
     factor = 100.0 if metric.unit == "pct" and "/" in metric.smf else 0.0
     special = metric.special.get(-1)
 
-    def tell(fields: Fields, interval_us: int | None) -> MetricValue:
+    def value_of(fields: Fields, interval_us: int | None) -> MetricValue:
         value = term(fields, interval_us)
         if isinstance(value, str):
             return Absence.NOT_RETURNED
@@ -267,31 +266,31 @@ def _finished(metric: Metric, term: Term) -> Term:
             return round(value) if whole else round(value, 3)
         return value
 
-    return tell
+    return value_of
 
 
-def _as_text(metric: Metric, term: Term) -> Term:
-    def tell(fields: Fields, interval_us: int | None) -> MetricValue:
+def _as_text(metric: Metric, term: MetricFunction) -> MetricFunction:
+    def value_of(fields: Fields, interval_us: int | None) -> MetricValue:
         value = term(fields, interval_us)
         return moment_text(value) if isinstance(value, int) and metric.name.endswith("_ts") else _text(value)
 
-    return tell
+    return value_of
 
 
 def _text(value: MetricValue) -> MetricValue:
     return value if isinstance(value, (str, Absence)) else str(value)
 
 
-def _as_state(known: frozenset[int], term: Term) -> Term:
-    def tell(fields: Fields, interval_us: int | None) -> MetricValue:
+def _as_state(known: frozenset[int], term: MetricFunction) -> MetricFunction:
+    def value_of(fields: Fields, interval_us: int | None) -> MetricValue:
         value = term(fields, interval_us)
         return value if isinstance(value, Absence) or value in known else Absence.NOT_RETURNED
 
-    return tell
+    return value_of
 
 
 def element_layout(layout: SectionLayout) -> SectionLayout:
-    """The table of one element of a layout of arrays."""
+    """The layout of one element of a layout of arrays."""
     return SectionLayout(layout.name, tuple(replaced(each) for each in layout.fields))
 
 

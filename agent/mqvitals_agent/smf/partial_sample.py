@@ -32,18 +32,19 @@ MERGE_RULES: Final[Mapping[str, MergeRule]] = {
     "TS": MergeRule.HIGHEST,
     "LW": MergeRule.LOWEST,
 }
-"""By the kind of a field; all others: the newest."""
+"""By the kind of a field; of all others the newest value counts."""
 
 Recency = tuple[int, int, str]
+"""End of the interval (microseconds), rank, and a text that orders records of the same time and rank."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartialSample:
-    """What is known of ``object`` in the interval that ended at ``ts`` (ms UTC).
+    """What records report of ``object`` for the interval that ended at ``ts`` (ms UTC).
 
-    ``spans`` are the intervals (microseconds) that were added up, by who told them and when each ended. ``stamp``: the greater,
-    the newer. ``joint``: other records may tell more of the same. ``member`` is the queue manager that told.
-    ``restarted``: it, or one of those that told, was started again shortly before.
+    ``spans`` are the lengths (microseconds) of the merged intervals, by queue manager and end. The sample with the greater
+    ``stamp`` is the newer. ``joint``: other records may hold other parts of the sample. ``member`` is the queue manager
+    that wrote the record. ``restarted``: a queue manager that reported it was started shortly before.
     """
 
     object: ObjectName
@@ -59,26 +60,26 @@ class PartialSample:
 
     @property
     def key(self) -> tuple[ObjectName, str, int]:
-        """Totals with the same key belong together."""
+        """Parts with the same key are parts of one sample."""
         return self.object, self.probe, self.ts
 
     @property
     def interval_us(self) -> int | None:
-        """The longest time that one teller's intervals cover together; None: unknown."""
+        """The time that the intervals of one queue manager cover, of several the longest; None: unknown."""
         covered: dict[str, int] = {}
-        for (teller, _), span in self.spans.items():
-            covered[teller] = covered.get(teller, 0) + span
+        for (queue_manager, _), span in self.spans.items():
+            covered[queue_manager] = covered.get(queue_manager, 0) + span
         return max(covered.values(), default=None)
 
-    def plus(self, other: PartialSample, ways: Mapping[str, MergeRule]) -> PartialSample:
-        """Both together; ``ways`` by field."""
+    def merge(self, other: PartialSample, rules: Mapping[str, MergeRule]) -> PartialSample:
+        """Both as one; ``rules`` by field."""
         newer = self if self.stamp >= other.stamp else other
         spans = dict(self.spans)
         for key, span in other.spans.items():
             spans[key] = max(span, spans.get(key, 0))
         fields = {
-            key: _one(
-                ways.get(key, MergeRule.NEWEST), self.fields.get(key), other.fields.get(key), newer.fields.get(key)
+            key: _merged(
+                rules.get(key, MergeRule.NEWEST), self.fields.get(key), other.fields.get(key), newer.fields.get(key)
             )
             for key in self.fields.keys() | other.fields.keys()
         }
@@ -93,20 +94,20 @@ class PartialSample:
         )
 
     def of_group(self, name: str) -> PartialSample:
-        """The same as the thing of a group."""
+        """The same, with the group ``name`` as the owner of its object."""
         return replace(self, object=self.object._replace(owner=name))
 
-    def data(self) -> str:
+    def to_json(self) -> str:
         """All but the key, as JSON."""
-        spans = sorted([teller, end, span] for (teller, end), span in self.spans.items())
+        spans = sorted([queue_manager, end, span] for (queue_manager, end), span in self.spans.items())
         found = {"group": self.group, "member": self.member, "spans": spans, "stamp": self.stamp, "fields": self.fields}
         if self.restarted:
             found["restarted"] = True
         return json.dumps(found, sort_keys=True, separators=(",", ":"))
 
     @classmethod
-    def of_data(cls, name: ObjectName, probe: str, ts: int, data: str) -> PartialSample:
-        """What ``data`` gave. Raises ValueError, KeyError or TypeError for anything else."""
+    def from_json(cls, name: ObjectName, probe: str, ts: int, data: str) -> PartialSample:
+        """The sample that ``to_json`` wrote. Raises ValueError, KeyError or TypeError for other texts."""
         found = json.loads(data)
         end_us, rank, rest = found["stamp"]
         return cls(
@@ -115,7 +116,7 @@ class PartialSample:
             probe,
             ts,
             str(found["member"]),
-            {(str(teller), int(end)): int(span) for teller, end, span in found["spans"]},
+            {(str(queue_manager), int(end)): int(span) for queue_manager, end, span in found["spans"]},
             (int(end_us), int(rank), str(rest)),
             dict(found["fields"]),
             joint=True,
@@ -123,38 +124,41 @@ class PartialSample:
         )
 
 
-def _one(way: MergeRule, one: Value | None, other: Value | None, newer: Value | None) -> Value | None:
-    if way is MergeRule.NEWEST:
+def _merged(rule: MergeRule, one: Value | None, other: Value | None, newer: Value | None) -> Value | None:
+    if rule is MergeRule.NEWEST:
         return newer
     if one is None or other is None:
         return other if one is None else one
     if isinstance(one, str) or isinstance(other, str):
         return max(str(one), str(other))
-    if way is MergeRule.SUM:
+    if rule is MergeRule.SUM:
         return one + other
-    return max(one, other) if way is MergeRule.HIGHEST else min(one, other)
+    return max(one, other) if rule is MergeRule.HIGHEST else min(one, other)
 
 
 class GroupNames:
-    """Group names by queue manager. ``named`` are given and count first, ``default`` counts for all others that tell of a group."""
+    """The names of queue-sharing groups by queue manager.
+
+    ``named`` come from the configuration and count first; ``default`` counts for all other queue managers.
+    """
 
     def __init__(self, named: Mapping[str, str] | None = None, default: str | None = None) -> None:
         self._named = dict(named or {})
         self._default = default
-        self._told: dict[str, str] = {}
+        self._learned: dict[str, str] = {}
 
     def learn(self, queue_manager: str, name: str) -> None:
-        """A record told the group of a queue manager; empty: it is in none, or the record does not say."""
+        """Note the group that a record names; empty: the queue manager is in none, or the record does not say."""
         if name:
-            self._told[queue_manager] = name
+            self._learned[queue_manager] = name
 
     def of(self, queue_manager: str) -> str | None:
-        """The name under which the group's things stand; None: not known."""
-        return self._named.get(queue_manager) or self._default or self._told.get(queue_manager)
+        """The group of a queue manager; None: unknown."""
+        return self._named.get(queue_manager) or self._default or self._learned.get(queue_manager)
 
-    def placed(self, total: PartialSample) -> PartialSample | None:
-        """``total`` under its group, where it is a thing of one; None when the group is not known yet."""
-        if not total.group or total.object.owner:
-            return total
-        name = self.of(total.member)
-        return None if name is None else total.of_group(name)
+    def assign(self, sample: PartialSample) -> PartialSample | None:
+        """The sample with its group as owner, where its object belongs to one; None: the group is not known yet."""
+        if not sample.group or sample.object.owner:
+            return sample
+        name = self.of(sample.member)
+        return None if name is None else sample.of_group(name)

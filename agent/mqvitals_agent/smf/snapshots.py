@@ -14,7 +14,7 @@ from typing import Final
 from mqvitals_agent.smf.kinds import mapping_of
 from mqvitals_agent.smf.layout.field import Value
 from mqvitals_agent.smf.metric_mapping import MetricMapping
-from mqvitals_agent.smf.partial_sample import MergeRule, PartialSample
+from mqvitals_agent.smf.partial_sample import PartialSample
 from mqvitals_agent.smf.restart import guarded
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source, with_derived
 from mqvitals_rules.vocabulary.metric import within_range
@@ -47,62 +47,56 @@ _OWN: Final = frozenset(
 
 
 def processor_time(fields: Mapping[str, Value | None]) -> int:
-    """What an application's calls for a queue used, in TOD units."""
+    """The processor time of an application's calls for a queue, in TOD units."""
     return min(sum(value for key in _TIMES if isinstance(value := fields.get(key), int)), _MOST)
 
 
-def top(used: Mapping[str, int], count: int) -> frozenset[str]:
-    """The ``count`` names that used most; of equal ones those that come first in the alphabet."""
+def top_names(used: Mapping[str, int], count: int) -> frozenset[str]:
+    """The ``count`` names with the highest use; of equal ones those first in the alphabet."""
     return frozenset(sorted(used, key=lambda name: (-used[name], name))[:count])
 
 
-def as_rest(total: PartialSample) -> PartialSample:
-    """A total as a part of the rest: what is an application's own (its job, its queue) is not told."""
-    fields = {key: None if key in _OWN else value for key, value in total.fields.items()}
-    return replace(total, object=total.object._replace(name=REST), fields=fields)
+def as_rest(sample: PartialSample) -> PartialSample:
+    """A part of an application's sample as a part of ``REST``, without its job and queue."""
+    fields = {key: None if key in _OWN else value for key, value in sample.fields.items()}
+    return replace(sample, object=sample.object._replace(name=REST), fields=fields)
 
 
-def merge_into(folded: dict[SampleKey, PartialSample], total: PartialSample) -> None:
-    """Put a total to what is there of the same."""
-    known = folded.get(total.key)
-    folded[total.key] = total if known is None else known.plus(total, ways_of(total))
+def merge_into(samples: dict[SampleKey, PartialSample], part: PartialSample) -> None:
+    """Add a part to the sample it belongs to."""
+    known = samples.get(part.key)
+    samples[part.key] = part if known is None else known.merge(part, _mapping(part).merge_rules)
 
 
-def ways_of(total: PartialSample) -> Mapping[str, MergeRule]:
-    """How the fields of a total are put together with others."""
-    return measures_of(total).putting_together
+def _mapping(sample: PartialSample) -> MetricMapping:
+    return mapping_of(sample.object.kind, sample.probe)
 
 
-def measures_of(total: PartialSample) -> MetricMapping:
-    """What tells the metrics of a total."""
-    return mapping_of(total.object.kind, total.probe)
-
-
-def reading(total: PartialSample) -> Reading:
-    """A total as a reading, with what follows from its own metrics."""
-    interval = total.interval_us
-    values = with_derived(total.object.kind, measures_of(total).tell(total.fields, interval))
+def reading(sample: PartialSample) -> Reading:
+    """The reading of a sample, with the metrics that follow from others."""
+    interval = sample.interval_us
+    values = with_derived(sample.object.kind, _mapping(sample).values(sample.fields, interval))
     found = Reading(
-        total.object,
-        total.probe,
-        total.ts,
+        sample.object,
+        sample.probe,
+        sample.ts,
         {name: within_range(value) for name, value in values.items()},
         None if interval is None else max(1, round(interval / 1000)),
         poll=False,
         source=Source.SMF,
     )
-    return guarded(found) if total.restarted else found
+    return guarded(found) if sample.restarted else found
 
 
-def snapshots(totals: Iterable[PartialSample], cycle: int = 0) -> Iterator[Snapshot]:
+def snapshots(samples: Iterable[PartialSample], cycle: int = 0) -> Iterator[Snapshot]:
     """One for each owner and end of an interval, the oldest first."""
-    for (ts, owner, group), each in groupby(sorted(totals, key=_order), key=_moment):
-        yield Snapshot(owner, group, cycle, ts, tuple(reading(total) for total in each))
+    for (ts, owner, group), each in groupby(sorted(samples, key=_order), key=_owner_time):
+        yield Snapshot(owner, group, cycle, ts, tuple(reading(sample) for sample in each))
 
 
-def _moment(total: PartialSample) -> tuple[int, str, bool]:
-    return total.ts, total.object.owner, total.group
+def _owner_time(sample: PartialSample) -> tuple[int, str, bool]:
+    return sample.ts, sample.object.owner, sample.group
 
 
-def _order(total: PartialSample) -> tuple[int, str, bool, ObjectName, str]:
-    return *_moment(total), total.object, total.probe
+def _order(sample: PartialSample) -> tuple[int, str, bool, ObjectName, str]:
+    return *_owner_time(sample), sample.object, sample.probe

@@ -69,7 +69,7 @@ def test_every_metric_with_an_smf_field_is_told(kind: str) -> None:
     told = {metric.name for each in several for metric in each.metrics}
     assert named - told == frozenset().union(*(each.omitted for each in several))
     for measures in several:
-        empty = measures.tell(dict.fromkeys(measures.wanted), None)
+        empty = measures.values(dict.fromkeys(measures.wanted), None)
         assert empty.keys() == {metric.name for metric in measures.metrics}
         values = {name: value for name, value in empty.items() if not isinstance(value, Absence)}
         assert set(values.values()) <= {""}, values

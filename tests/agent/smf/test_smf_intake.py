@@ -39,9 +39,9 @@ def take(path: Path, *data: bytes, applications: int = 2, at_once: int = 3, grou
             applications=applications,
             at_once=at_once,
         )
-        for _ in intake.steps(parse(each) for each in data):
+        for _ in intake.ingest(parse(each) for each in data):
             pass
-        return intake.taken
+        return intake.result
 
 
 def content(path: Path) -> dict[str, list[tuple[Any, ...]]]:
@@ -246,7 +246,7 @@ def test_a_failing_store_loses_no_record(many: Sequence[bytes], tmp_path: Path) 
     with Store.open(path) as store:
         intake = RecordIngest(store, write, GroupNames(GROUPS), applications=2)
         with pytest.raises(StoreError):
-            _exhaust(intake.steps(parse(each) for each in many))
+            _exhaust(intake.ingest(parse(each) for each in many))
     take(path, *many)
     take(tmp_path / "whole.db", *many)
     assert content(path) == content(tmp_path / "whole.db")

@@ -47,7 +47,7 @@ def task(smf: Any, job: bytes) -> bytes:
 
 def named(*records: bytes) -> tuple[list[str], Sampler]:
     sampler = Sampler(GroupNames(default="PRDQSG"))
-    found = [str(total.object) for each in records for total in sampler.totals(parse(each))]
+    found = [str(total.object) for each in records for total in sampler.partial_samples(parse(each))]
     return found, sampler
 
 
@@ -90,7 +90,7 @@ def test_a_group_without_a_name(smf: Any) -> None:
     initiator[16:20] = b"\xd8\x00\x07\xc1"
     groups = GroupNames()
     sampler = Sampler(groups)
-    (found,) = sampler.totals(parse(smf.record(115, 231, {1: [bytes(initiator)]})))
+    (found,) = sampler.partial_samples(parse(smf.record(115, 231, {1: [bytes(initiator)]})))
     assert str(found.object) == "MQ01/channel_initiator"
     assert groups.of("MQ01") is None
     assert "the queue-sharing group" in str(sampler.unnamed.first[0])

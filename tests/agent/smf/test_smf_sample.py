@@ -371,11 +371,11 @@ def totals() -> st.SearchStrategy[PartialSample]:
 @given(totals(), totals(), totals())
 def test_totals_are_put_together_in_any_order(one: PartialSample, two: PartialSample, three: PartialSample) -> None:
     """Addition is commutative and associative, and survives being written down."""
-    ways = CHANNEL.putting_together
-    assert one.plus(two, ways) == two.plus(one, ways)
-    left = one.plus(two, ways).plus(three, ways)
-    assert left == one.plus(two.plus(three, ways), ways)
-    again = PartialSample.of_data(left.object, left.probe, left.ts, left.data())
+    ways = CHANNEL.merge_rules
+    assert one.merge(two, ways) == two.merge(one, ways)
+    left = one.merge(two, ways).merge(three, ways)
+    assert left == one.merge(two.merge(three, ways), ways)
+    again = PartialSample.from_json(left.object, left.probe, left.ts, left.to_json())
     assert (again.fields, again.spans, again.stamp) == (left.fields, left.spans, left.stamp)
 
 

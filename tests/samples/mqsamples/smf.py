@@ -17,7 +17,7 @@ from mqvitals_agent.smf.snapshots import (
     merge_into,
     processor_time,
     snapshots,
-    top,
+    top_names,
 )
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 
@@ -37,17 +37,17 @@ def readings(
     for record in records:
         identity = identity_of(record)
         if identity in known:
-            sampler.pass_over(record)
+            sampler.skip(record)
             continue
         known.add(identity)
-        for total in sampler.totals(record):
-            placed = groups.placed(total)
+        for total in sampler.partial_samples(record):
+            placed = groups.assign(total)
             if placed is None:
                 waiting.append(total)
             else:
                 merge_into(folded, placed)
     for total in waiting:
-        placed = groups.placed(total)
+        placed = groups.assign(total)
         if placed is not None:
             merge_into(folded, placed)
     shown = [total for total in folded.values() if total.object.kind != "application"]
@@ -65,7 +65,7 @@ def ranked(totals: Iterable[PartialSample], count: int) -> list[PartialSample]:
         used: dict[str, int] = defaultdict(int)
         for total in each:
             used[total.object.name] += processor_time(total.fields)
-        first = top(used, count)
+        first = top_names(used, count)
         rest: dict[tuple[ObjectName, int], PartialSample] = {}
         for total in each:
             if total.object.name in first:
@@ -73,7 +73,7 @@ def ranked(totals: Iterable[PartialSample], count: int) -> list[PartialSample]:
                 continue
             part = as_rest(total)
             known = rest.get((part.object, part.ts))
-            together = part if known is None else known.plus(part, APPLICATION.putting_together)
+            together = part if known is None else known.merge(part, APPLICATION.merge_rules)
             rest[part.object, part.ts] = together
         found += rest.values()
     return found
