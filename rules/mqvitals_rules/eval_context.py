@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequenc
 from operator import attrgetter
 from typing import Any
 
-from mqvitals_rules.expression.context import Context
-from mqvitals_rules.expression.member import enough
-from mqvitals_rules.expression.windows import delta
+from mqvitals_rules.expression.context import Context, enough
+from mqvitals_rules.expression.functions import delta
 from mqvitals_rules.history import MetricHistory, ObjectMessage, Point
 from mqvitals_rules.latest import LatestState, LatestValues
 from mqvitals_rules.members import MemberGroup, MemberIndex

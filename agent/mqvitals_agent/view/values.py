@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.text.figure import clock, day, rough_age, short_age
-from mqvitals_rules.expression.windows import eta
+from mqvitals_rules.expression.functions import eta
 from mqvitals_rules.history import Point
 from mqvitals_rules.snapshot import ObjectName, Source
 from mqvitals_rules.vocabulary.metric import Absence

@@ -6,8 +6,7 @@ import ast
 from collections.abc import Mapping
 
 from mqvitals_config.problem import did_you_mean, shown
-from mqvitals_rules.expression.call import CallChecker
-from mqvitals_rules.expression.error import RefusedExpressionError
+from mqvitals_rules.expression.names import Type, described, type_of, value_names, values_of
 from mqvitals_rules.expression.node import (
     All,
     Any,
@@ -20,8 +19,8 @@ from mqvitals_rules.expression.node import (
     Not,
     Operand,
 )
-from mqvitals_rules.expression.operand import every
-from mqvitals_rules.expression.type import Type, described, type_of, value_names, values_of
+from mqvitals_rules.expression.operands import CallChecker, every
+from mqvitals_rules.expression.syntax import RefusedExpressionError
 
 _ORDER: Mapping[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 _EQUALITY: Mapping[type[ast.cmpop], str] = {ast.Eq: "==", ast.NotEq: "!="}

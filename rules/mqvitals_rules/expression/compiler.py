@@ -19,10 +19,9 @@ from types import CodeType, FunctionType
 from typing import Any as Whatever
 from typing import NamedTuple, Protocol
 
-from mqvitals_rules.expression.context import Context
-from mqvitals_rules.expression.function import EXTREMES, WINDOW_FUNCTIONS, rising
-from mqvitals_rules.expression.member import any_member, tally
-from mqvitals_rules.expression.message import elapsed, seen
+from mqvitals_rules.expression.context import Context, any_member, tally
+from mqvitals_rules.expression.functions import EXTREMES, WINDOW_FUNCTIONS, elapsed, rising, seen
+from mqvitals_rules.expression.names import Type, type_of
 from mqvitals_rules.expression.node import (
     Absolute,
     Affix,
@@ -52,7 +51,6 @@ from mqvitals_rules.expression.node import (
     walk,
     walk_outside,
 )
-from mqvitals_rules.expression.type import Type, type_of
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 Judge = Callable[[Context, Callable[[str], Reported | None]], bool | None]

@@ -16,12 +16,11 @@ from mqvitals_rules.expression.compiler import (
     compile_together,
 )
 from mqvitals_rules.expression.context import Context
-from mqvitals_rules.expression.doubt import doubts
-from mqvitals_rules.expression.error import ExpressionError, RefusedExpressionError, located, problems
-from mqvitals_rules.expression.explanation import Explanation, explain, filled
-from mqvitals_rules.expression.function import WindowUse
-from mqvitals_rules.expression.judge import CarefulJudge
-from mqvitals_rules.expression.name import Names
+from mqvitals_rules.expression.doubts import doubts
+from mqvitals_rules.expression.explanation import Explanation, Reason, explain, filled, reason_of
+from mqvitals_rules.expression.functions import WindowUse
+from mqvitals_rules.expression.judge import CarefulJudge, UnknownError
+from mqvitals_rules.expression.names import Names
 from mqvitals_rules.expression.node import (
     PAIR,
     THIS,
@@ -45,9 +44,7 @@ from mqvitals_rules.expression.node import (
     walk,
     walk_outside,
 )
-from mqvitals_rules.expression.outcome import UnknownError
-from mqvitals_rules.expression.reason import Reason, reason_of
-from mqvitals_rules.expression.syntax import parse
+from mqvitals_rules.expression.syntax import ExpressionError, RefusedExpressionError, located, parse, problems
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported
 
 _NOTHING: Mapping[str, Reported] = MappingProxyType({})

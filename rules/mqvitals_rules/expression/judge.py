@@ -1,20 +1,16 @@
-"""The careful evaluation of a checked tree: slower than the compiled function, and it can say why.
-
-It also stands in for the compiled function when a calculation overflows.
-"""
+"""Evaluates a condition with every detail: its truth, and all that makes it unknown."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any as Whatever
-from typing import cast
+from typing import NamedTuple, cast
 
 from mqvitals_rules.expression.compiler import NUMBERS, PRESENT, TEXTS
-from mqvitals_rules.expression.context import Context, MemberSet
-from mqvitals_rules.expression.function import EXTREMES, WINDOW_FUNCTIONS, rising
-from mqvitals_rules.expression.member import TALLIES, enough, some
-from mqvitals_rules.expression.message import elapsed, seen
+from mqvitals_rules.expression.context import TALLIES, Context, MemberSet, enough, some
+from mqvitals_rules.expression.functions import EXTREMES, WINDOW_FUNCTIONS, elapsed, rising, seen
+from mqvitals_rules.expression.names import Type, type_of
 from mqvitals_rules.expression.node import (
     PAIR,
     THIS,
@@ -45,9 +41,60 @@ from mqvitals_rules.expression.node import (
     limit_metrics,
     read_now,
 )
-from mqvitals_rules.expression.outcome import MemberOutcome, Missing, TruthOutcome, UnknownError, joined, missing_of
-from mqvitals_rules.expression.type import Type, type_of
 from mqvitals_rules.vocabulary.metric import Absence, Value
+
+
+class Missing(NamedTuple):
+    """A metric, or a calculation, that has no value, and why."""
+
+    name: str
+    absence: Absence
+
+
+class TruthOutcome(NamedTuple):
+    """What a condition comes to. ``missing`` is what makes it unknown; ``left_out``: all of it is about undeclared facts."""
+
+    truth: bool | None
+    missing: tuple[Missing, ...] = ()
+    left_out: bool = False
+
+
+class UnknownError(Exception):
+    """An operand has no value."""
+
+    def __init__(self, missing: Iterable[Missing]) -> None:
+        super().__init__()
+        self.missing = tuple(missing)
+
+
+class MemberOutcome(NamedTuple):
+    """What is asked of a member comes to, and the member's name. A number that is unknown is None."""
+
+    name: str
+    found: Value | None
+    missing: tuple[Missing, ...] = ()
+
+
+def joined(outcomes: Sequence[TruthOutcome], *, decides: bool) -> TruthOutcome:
+    """``and`` (False decides) or ``or`` (True decides) of outcomes."""
+    asked = [outcome for outcome in outcomes if not outcome.left_out]
+    if not asked:
+        return TruthOutcome(None, merged(outcomes), left_out=True)
+    if any(outcome.truth is decides for outcome in asked):
+        return TruthOutcome(decides)
+    unknown = [outcome for outcome in asked if outcome.truth is None]
+    return TruthOutcome(None, merged(unknown)) if unknown else TruthOutcome(not decides)
+
+
+def missing_of(members: Iterable[MemberOutcome]) -> tuple[Missing, ...]:
+    """What makes members unknown, each once."""
+    return tuple(dict.fromkeys(missing for member in members if member.found is None for missing in member.missing))
+
+
+def merged(outcomes: Iterable[TruthOutcome]) -> tuple[Missing, ...]:
+    """What makes outcomes unknown, each once."""
+    return tuple(dict.fromkeys(missing for outcome in outcomes for missing in outcome.missing))
+
 
 _OPERATORS: Mapping[str, Callable[[Whatever, Whatever], Whatever]] = {
     "==": operator.eq,

@@ -20,7 +20,7 @@ from mqvitals_agent.console.message import (
     wanted,
 )
 from mqvitals_config.collection import Carrier
-from mqvitals_rules.expression.call import _MESSAGE
+from mqvitals_rules.expression.operands import _MESSAGE
 
 NOON = 1_706_529_600_000  # 2024-01-29 12:00:00 UTC
 HOUR = 3_600_000

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mqvitals_config.problem import Problem
 from mqvitals_rules.eval_context import InstantContext
-from mqvitals_rules.expression import Context, Expression, ExpressionError, compile_expression, windows
+from mqvitals_rules.expression import Context, Expression, ExpressionError, compile_expression, functions
 from mqvitals_rules.expression.context import MemberSet
 from mqvitals_rules.history import ObjectMessage, Point
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType, Reported
@@ -434,15 +434,18 @@ class Reference:
         points = self.whose(arguments[0]).points("", self.name(arguments[0]), since)
         if function == "eta":
             limit = self.operand(arguments[1])
-            return None if limit is None else windows.eta(points, limit, NOW)
+            return None if limit is None else functions.eta(points, limit, NOW)
         if function == "share":
-            own, total = windows.delta(points), self.world.usual.get("total")
+            own, total = functions.delta(points), self.world.usual.get("total")
             return None if own is None or not total or own / total != own / total else own / total
         if function in ("rate", "delta"):
-            return {"rate": windows.rate, "delta": windows.delta}[function](points)
-        whole = {"avg": windows.average, "median": windows.median, "min": windows.least, "max": windows.greatest}[
-            function
-        ]
+            return {"rate": functions.rate, "delta": functions.delta}[function](points)
+        whole = {
+            "avg": functions.average,
+            "median": functions.median,
+            "min": functions.least,
+            "max": functions.greatest,
+        }[function]
         return whole(points, since, minutes * 60_000)
 
 

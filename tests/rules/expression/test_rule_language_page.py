@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mqvitals_rules.expression import Context, ExpressionError, compile_expression
-from mqvitals_rules.expression.function import FUNCTIONS
+from mqvitals_rules.expression.functions import FUNCTIONS
 from mqvitals_rules.latest import relates
 from mqvitals_rules.members import has_members
 from mqvitals_rules.vocabulary.tables import KINDS

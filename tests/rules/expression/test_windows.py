@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_rules.expression import windows
+from mqvitals_rules.expression import functions
 from mqvitals_rules.history import UNKNOWN_MS, Point, Polls
 
 MINUTE = 60_000
@@ -40,7 +40,7 @@ def polls(*values: float | None, every: int | None = MINUTE, now: int = NOW) -> 
 )
 def test_rate_is_increase_over_the_time_it_took(points: Sequence[Point], expected: float | None) -> None:
     """Increases that are absent, or of unknown duration, count neither above nor below the line."""
-    assert windows.rate(points) == expected
+    assert functions.rate(points) == expected
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_rate_is_increase_over_the_time_it_took(points: Sequence[Point], expecte
 )
 def test_delta_adds_what_is_present(points: Sequence[Point], expected: float | None) -> None:
     """One increase is enough for a sum; none makes it unknown."""
-    assert windows.delta(points) == expected
+    assert functions.delta(points) == expected
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_delta_adds_what_is_present(points: Sequence[Point], expected: float | N
 def test_average_least_and_greatest_need_four_fifths_of_the_window(points: Sequence[Point], covered: bool) -> None:
     """Present values stand for the time since the poll before them; 80 % of the window must be covered."""
     since, window = NOW - 5 * MINUTE, 5 * MINUTE
-    found = [function(points, since, window) for function in (windows.average, windows.least, windows.greatest)]
+    found = [function(points, since, window) for function in (functions.average, functions.least, functions.greatest)]
     present = [point.value for point in points if point.value is not None]
     if covered:
         assert found == [sum(present) / len(present), min(present), max(present)]
@@ -91,7 +91,7 @@ def test_average_least_and_greatest_need_four_fifths_of_the_window(points: Seque
 
 def test_average_of_infinities_is_unknown() -> None:
     """What comes to no number is unknown, not a number that equals nothing."""
-    assert windows.average(polls(inf, -inf, 0, 0, 0), NOW - 5 * MINUTE, 5 * MINUTE) is None
+    assert functions.average(polls(inf, -inf, 0, 0, 0), NOW - 5 * MINUTE, 5 * MINUTE) is None
 
 
 @pytest.mark.parametrize(
@@ -116,18 +116,18 @@ def test_average_of_infinities_is_unknown() -> None:
 )
 def test_eta_follows_a_straight_line(points: Sequence[Point], limit: float, expected: float | None) -> None:
     """Seconds until the line through at least five values meets the limit; infinite where it never does."""
-    found = windows.eta(points, limit, NOW)
+    found = functions.eta(points, limit, NOW)
     assert found == (expected if expected is None else pytest.approx(expected))
 
 
 def test_eta_counts_from_now_and_not_from_the_last_value() -> None:
     """Values that are a minute old leave a minute less."""
-    assert windows.eta(polls(10, 20, 30, 40, 50, now=NOW - MINUTE), 100, NOW) == pytest.approx(240.0)
+    assert functions.eta(polls(10, 20, 30, 40, 50, now=NOW - MINUTE), 100, NOW) == pytest.approx(240.0)
 
 
 def test_eta_takes_the_best_line_through_noise() -> None:
     """Least squares: the line of 1, 3, 2, 5, 4 rises 0.8 a minute and stands at 4.6 now."""
-    assert windows.eta(polls(1, 3, 2, 5, 4), 10, NOW) == pytest.approx(60 * (10 - 4.6) / 0.8)
+    assert functions.eta(polls(1, 3, 2, 5, 4), 10, NOW) == pytest.approx(60 * (10 - 4.6) / 0.8)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_eta_takes_the_best_line_through_noise() -> None:
 )
 def test_rising_needs_every_poll_above_the_one_before(values: Sequence[float | None], expected: bool | None) -> None:
     """Three rises take four polls; a gap leaves it open unless the others deny it already."""
-    assert windows.rising(polls(*values), 3) is expected
+    assert functions.is_rising(polls(*values), 3) is expected
 
 
 @st.composite
@@ -171,12 +171,12 @@ def columns(draw: st.DrawFn) -> Polls:
 def test_columns_say_what_their_points_say(polls: Polls, window_ms: int, limit: float) -> None:
     """The quick ways through columns come to what goes through one point after another."""
     points, since = list(polls), NOW - window_ms
-    assert windows.rate(polls) == windows.rate(points)
-    assert windows.delta(polls) == windows.delta(points)
-    assert windows.last_change(polls) == windows.last_change(points)
-    for function in (windows.average, windows.median, windows.least, windows.greatest):
+    assert functions.rate(polls) == functions.rate(points)
+    assert functions.delta(polls) == functions.delta(points)
+    assert functions.last_change(polls) == functions.last_change(points)
+    for function in (functions.average, functions.median, functions.least, functions.greatest):
         assert function(polls, since, window_ms) == function(points, since, window_ms)
-    assert windows.eta(polls, limit, NOW) == windows.eta(points, limit, NOW)
+    assert functions.eta(polls, limit, NOW) == functions.eta(points, limit, NOW)
     for rises in (1, 2, 5):
-        assert windows.rising(polls[-rises - 1 :], rises) == windows.rising(points[-rises - 1 :], rises)
-        assert windows.rising(polls, rises) == windows.rising(points, rises)
+        assert functions.is_rising(polls[-rises - 1 :], rises) == functions.is_rising(points[-rises - 1 :], rises)
+        assert functions.is_rising(polls, rises) == functions.is_rising(points, rises)
