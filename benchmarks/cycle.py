@@ -20,7 +20,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
-import io
 import sys
 import tempfile
 import time
@@ -33,7 +32,6 @@ from mqvitals_agent.clock import SystemClock
 from mqvitals_agent.connection.connection import Connector
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.gc_tuning import freeze_long_lived
-from mqvitals_agent.journal import Journal
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import encode_message
 from mqvitals_agent.poll.errand import Errand, errands
@@ -197,7 +195,6 @@ async def agent(cycles: int, ways: Callable[[SystemClock], Sequence[Connector]])
             Path(folder) / "bench.db",
             ways(clock),
             clock,
-            Journal(io.StringIO(), clock),
             stored=stored,
             usage_floor_ms=0,
         )

@@ -38,21 +38,26 @@ def as_event(name: str, /, **facts: Fact) -> dict[str, Any]:
     return {"event": name, "facts": facts}
 
 
-def as_problem(key: str, name: str, /, **facts: Fact) -> dict[str, Any]:
-    """``extra`` of a record that is only written when its text differs from the last one with this key.
+def as_change(key: str, name: str, /, **facts: Fact) -> dict[str, Any]:
+    """``extra`` of a record that is written when its text differs from the last one with this key: a problem, or its change.
 
     When the text before came several times, the new line has their number as the fact ``before_repeated``.
     """
-    return {"event": name, "facts": facts, "problem": key}
+    return {"event": name, "facts": facts, "change": key}
 
 
-def as_recovery(key: str, name: str = "", /, **facts: Fact) -> dict[str, Any]:
-    """``extra`` of a record that ends the problem with this key: written only when there was one, and never without a name."""
+def as_recovery(key: str, name: str, /, **facts: Fact) -> dict[str, Any]:
+    """``extra`` of a record that ends the problem with this key: written when there was one."""
     return {"event": name, "facts": facts, "recovery": key}
 
 
+def forget(log: logging.Logger, key: str) -> None:
+    """End the problem with this key without a line: the same text is written again when it comes back."""
+    log.debug("", extra=as_recovery(key, ""))
+
+
 class RepeatFilter(logging.Filter):
-    """Passes a problem when its text changes, and a recovery when there was a problem; everything else passes."""
+    """Passes a change when its text differs, and a recovery when there was a problem; everything else passes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -62,7 +67,7 @@ class RepeatFilter(logging.Filter):
         """Whether the record is written. Called under the handler's lock."""
         if ended := getattr(record, "recovery", ""):
             return self._last.pop(ended, None) is not None and bool(record.__dict__["event"])
-        key = getattr(record, "problem", "")
+        key = getattr(record, "change", "")
         if not key:
             return True
         text, last = record.getMessage(), self._last.pop(key, None)
@@ -108,7 +113,7 @@ class LineHandler(logging.StreamHandler[TextIO]):
         super().__init__(stream)
         self._clock = clock
         self._least = logging.NOTSET
-        # A problem below the level counts for its key, so the level is checked after the repetition.
+        # A change below the level counts for its key, so the level is checked last.
         self.addFilter(RepeatFilter())
         self.addFilter(lambda record: record.levelno >= self._least)
         self.configure(form=form, level=level)

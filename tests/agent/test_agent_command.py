@@ -23,7 +23,7 @@ from mqvitals_agent.commandline import runner as command_line
 from mqvitals_agent.commandline.arguments import duration, speed, speed_word
 from mqvitals_agent.connection.recording import read
 from mqvitals_agent.failure import Failure
-from mqvitals_agent.journal import Journal
+from mqvitals_agent.log import LineHandler, logging_to
 from mqvitals_agent.notify.delivery import Notifier
 from mqvitals_agent.service.agent_config import AgentConfig, read_agent_config, with_webhooks
 from mqvitals_agent.service.monitored_group import MonitoredGroup, PollTargets
@@ -111,7 +111,7 @@ class Script:
         """Run to the end; returns the exit code."""
         settings = read_agent_config(config, {"interval": interval})
         claim_store(self.path, settings.settings, self.simulation)
-        journal = Journal(self.log, self.simulation.clock)
+        handler = LineHandler(self.log, self.simulation.clock)
         options = RunOptions(
             settings,
             self.simulation,
@@ -122,8 +122,9 @@ class Script:
             manager=self.manager,
             reread_s=self.reread_s,
         )
-        self.run = AgentRun(options, journal)
-        return await self.run.run()
+        with logging_to(handler):
+            self.run = AgentRun(options, handler)
+            return await self.run.run()
 
     def lines(self) -> list[list[str]]:
         """The log: level, event and text of each line."""

@@ -12,7 +12,7 @@ import pytest
 
 from mqvitals_agent.bounded_call import run_in_loop
 from mqvitals_agent.clock import VirtualClock
-from mqvitals_agent.log import LineHandler, as_event, as_problem, as_recovery, logging_to
+from mqvitals_agent.log import LineHandler, as_change, as_event, as_recovery, forget, logging_to
 from mqvitals_rules.timestamps import parse_iso
 
 AT = parse_iso("2026-11-21T06:00:00.123Z")
@@ -87,14 +87,14 @@ def test_levels(stream: io.StringIO, handler: LineHandler) -> None:
 def test_a_problem_is_written_when_it_changes(stream: io.StringIO) -> None:
     """The same again is silent and counted; another one has the count; a recovery ends it, with a line or without."""
     for text in ("refused", "refused", "refused"):
-        LOG.warning(text, extra=as_problem("QM02", "e"))
-    LOG.warning("refused", extra=as_problem("QM03", "e"))
-    LOG.warning("broken", extra=as_problem("QM02", "e"))
+        LOG.warning(text, extra=as_change("QM02", "e"))
+    LOG.warning("refused", extra=as_change("QM03", "e"))
+    LOG.warning("broken", extra=as_change("QM02", "e"))
     LOG.info("back", extra=as_recovery("QM02", "f"))
     LOG.info("back", extra=as_recovery("QM02", "f"))
-    LOG.warning("broken", extra=as_problem("QM02", "e"))
-    LOG.info("", extra=as_recovery("QM02"))
-    LOG.warning("broken", extra=as_problem("QM02", "e"))
+    LOG.warning("broken", extra=as_change("QM02", "e"))
+    forget(LOG, "QM02")
+    LOG.warning("broken", extra=as_change("QM02", "e"))
     assert [line.split(" ", 2)[2] for line in stream.getvalue().splitlines()] == [
         "e refused",
         "e refused",
@@ -108,9 +108,9 @@ def test_a_problem_is_written_when_it_changes(stream: io.StringIO) -> None:
 def test_a_problem_below_the_level_counts(stream: io.StringIO, handler: LineHandler) -> None:
     """Its end has a line when the level has been lowered meanwhile, and its repetition has none."""
     handler.configure(form="text", level="error")
-    LOG.warning("refused", extra=as_problem("QM02", "e"))
+    LOG.warning("refused", extra=as_change("QM02", "e"))
     handler.configure(form="text", level="info")
-    LOG.warning("refused", extra=as_problem("QM02", "e"))
+    LOG.warning("refused", extra=as_change("QM02", "e"))
     LOG.info("back", extra=as_recovery("QM02", "f"))
     assert [line.split(" ", 2)[2] for line in stream.getvalue().splitlines()] == ["f back"]
 
@@ -118,12 +118,12 @@ def test_a_problem_below_the_level_counts(stream: io.StringIO, handler: LineHand
 @pytest.mark.usefixtures("handler")
 def test_what_is_remembered_has_a_limit(stream: io.StringIO) -> None:
     """A key that was not used for ten thousand others is written again."""
-    LOG.warning("x", extra=as_problem("first", "e"))
+    LOG.warning("x", extra=as_change("first", "e"))
     for number in range(10_000):
-        LOG.warning("x", extra=as_problem(str(number), "e"))
+        LOG.warning("x", extra=as_change(str(number), "e"))
     stream.truncate(0)
-    LOG.warning("x", extra=as_problem("first", "again"))
-    LOG.warning("x", extra=as_problem("9999", "again"))
+    LOG.warning("x", extra=as_change("first", "again"))
+    LOG.warning("x", extra=as_change("9999", "again"))
     assert stream.getvalue().count("again") == 1
 
 

@@ -13,7 +13,7 @@ from mqvitals_agent.bounded_call import run_in_loop
 from mqvitals_agent.cli.agent import add_arguments, agent_config, monitored_group
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.failure import Failure
-from mqvitals_agent.journal import Journal
+from mqvitals_agent.log import LineHandler, logging_to
 from mqvitals_agent.service.monitored_group import MonitoredGroup, write_smf
 from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import load_scenario
@@ -39,12 +39,13 @@ def play(writer: SmfWriter, most_s: int) -> str:
     clock, log = VirtualClock(BEGIN), io.StringIO()
 
     async def live() -> None:
-        writing = asyncio.create_task(write_smf(writer, clock, Journal(log, clock, form="text", level="info")))
+        writing = asyncio.create_task(write_smf(writer, clock))
         await clock.advance(most_s * _S)
         assert not writing.done()
         writing.cancel()
 
-    run_in_loop(live(), clock)
+    with logging_to(LineHandler(log, clock)):
+        run_in_loop(live(), clock)
     return log.getvalue()
 
 

@@ -7,6 +7,7 @@ position in the file are stored in one transaction: a restart repeats nothing an
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ from mqvitals_agent.clock import Clock
 from mqvitals_agent.console.follower import FileFollower, FollowProgress, FollowStep
 from mqvitals_agent.console.message import ONE_SYSTEM_IDS, ConsoleMessage, MessageReader
 from mqvitals_agent.console.tail import FilePosition
-from mqvitals_agent.journal import Journal
+from mqvitals_agent.log import as_change, as_event, as_recovery, forget
 from mqvitals_agent.store.deletion_clock import believed
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.message_row import ConsoleRow, StoredMessage, message
@@ -27,6 +28,8 @@ from mqvitals_agent.thread_worker import ThreadWorker, Worker
 from mqvitals_config.collection import FollowedFile
 from mqvitals_config.scalars import time_zone
 from mqvitals_config.settings import Settings
+
+_LOG = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
 
@@ -82,7 +85,6 @@ class ConsoleWatch:
         watched: Callable[[], Collection[str]],
         in_store: StoreCall,
         clock: Clock,
-        journal: Journal,
         *,
         worker: Callable[[], Worker] | None = None,
         answer_s: float = ANSWER_S,
@@ -96,7 +98,6 @@ class ConsoleWatch:
         self._watched = watched
         self._in_store = in_store
         self._clock = clock
-        self._journal = journal
         self._worker = worker or (lambda: ThreadWorker(clock=clock))
 
     async def run(self) -> None:
@@ -200,25 +201,25 @@ class ConsoleWatch:
 
     def _tell(self, file: _ConsoleFile, step: FollowStep) -> None:
         path = str(file.entry.path)
-        text = f"{path} cannot be followed: {step.problem}" if file.kept.problem and step.problem else ""
-        if self._journal.changed(f"console {path}", "console.failed", text, level="error", path=path) and not text:
-            self._journal.say("console.recovered", f"{path} can be followed again", path=path)
+        key = f"console {path}"
+        if file.kept.problem and step.problem:
+            text = f"{path} cannot be followed: {step.problem}"
+            _LOG.error(text, extra=as_change(key, "console.failed", path=path))
+        else:
+            _LOG.info(f"{path} can be followed again", extra=as_recovery(key, "console.recovered", path=path))
         if step.lost:
-            self._journal.say(
-                "console.lost",
+            _LOG.warning(
                 f"{path} is another file than the one that was read last, and that one is not beside it: lines between the"
                 " two may be missing",
-                level="warning",
-                path=path,
+                extra=as_event("console.lost", path=path),
             )
         others = file.recogniser.left_out - file.told - set(file.recogniser.watched)
         if others:
             file.told |= others
-            self._journal.say(
-                "console.left_out",
+            _LOG.info(
                 f"{path} holds messages of {', '.join(sorted(others))}, which nobody watches here: they are left out. If it is"
                 " a command prefix, set console.follow's queue_manager",
-                path=path,
+                extra=as_event("console.left_out", path=path),
             )
 
     async def _stored(self, function: Callable[[Store], _T]) -> _T:
@@ -228,10 +229,10 @@ class ConsoleWatch:
                 result = await self._in_store(function)
             except StoreError as error:
                 text = f"console messages cannot be stored: {error}; it is tried again"
-                self._journal.changed("console store", "console.store_failed", text, level="error")
+                _LOG.error(text, extra=as_change("console store", "console.store_failed"))
                 await self._clock.sleep(LOOK_MS)
             else:
-                self._journal.changed("console store", "console.store_failed", "")
+                forget(_LOG, "console store")
                 return result
 
 

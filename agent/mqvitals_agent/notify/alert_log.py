@@ -2,63 +2,44 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
-from typing import Protocol
 
-from mqvitals_agent.journal import Fact, Level
+from mqvitals_agent.log import Fact, as_event
 from mqvitals_agent.notify.decision import OPERATIONAL
 from mqvitals_agent.notify.payload import fingerprint
 from mqvitals_agent.view.alerts import began_ts, duration_words, summary_with_owner
 from mqvitals_rules.lifecycle.alert import AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import Snapshot
 
-
-class Log(Protocol):
-    """Lines about events; ``Journal`` is one."""
-
-    def say(self, event: str, text: str, *, level: Level = "info", **facts: Fact) -> None:
-        """Write a line."""
-        ...
-
-    def changed(self, key: str, event: str, text: str, *, level: Level = "info", **facts: Fact) -> bool:
-        """Write a line when ``text`` differs from the last one for ``key``, and say whether it does.
-
-        An empty text forgets the key, and says whether there was one.
-        """
-        ...
+_LOG = logging.getLogger(__name__)
 
 
-_LEVELS: dict[Severity, Level] = {Severity.CRITICAL: "error", Severity.WARNING: "warning", Severity.INFO: "info"}
+_LEVELS = {Severity.CRITICAL: logging.ERROR, Severity.WARNING: logging.WARNING, Severity.INFO: logging.INFO}
 
 
-class AlertLog:
-    """Writes the visible transitions of operational alerts to a log: what ``Intake`` takes as ``changed``. Never raises.
+def log_alerts(snapshot: Snapshot, transitions: Sequence[Transition]) -> None:
+    """Log the visible transitions of operational alerts in a snapshot. Never raises; may be called on any thread.
 
-    Events are ``alert.firing``, ``alert.changed`` (another severity) and ``alert.resolved``; their facts are described in
-    docs/agent.md. An alert that another one explains is logged too, with that one as ``cause``: the log keeps everything,
-    what is worth a call is decided for receivers.
+    Events are ``alert.firing``, ``alert.changed`` (another severity) and ``alert.resolved``; docs/agent.md describes their
+    facts. An alert that another one explains is logged too, with that one as ``cause``: the log has everything, only
+    notifications are inhibited.
     """
-
-    def __init__(self, log: Log) -> None:
-        self._log = log
-
-    def __call__(self, snapshot: Snapshot, transitions: Sequence[Transition]) -> None:
-        """Log the transitions of a snapshot. May be called in any thread that the log allows."""
-        for transition in transitions:
-            alert = transition.after
-            if alert.kind_of_rule != OPERATIONAL or alert.started is None:
-                continue
-            event, text = _said(transition)
-            self._log.say(event, text, level=level_of(transition), **_facts(transition, group=snapshot.group))
+    for transition in transitions:
+        alert = transition.after
+        if alert.kind_of_rule != OPERATIONAL or alert.started is None:
+            continue
+        event, text = _event_text(transition)
+        _LOG.log(level_of(transition), text, extra=as_event(event, **_facts(transition, group=snapshot.group)))
 
 
-def level_of(transition: Transition) -> Level:
-    """The level of the line: by the severity while the alert fires, info once it has ended."""
+def level_of(transition: Transition) -> int:
+    """The level of the record: by severity while the alert fires, INFO once it has ended."""
     alert = transition.after
-    return "info" if alert.state is AlertState.RESOLVED else _LEVELS[alert.severity]
+    return logging.INFO if alert.state is AlertState.RESOLVED else _LEVELS[alert.severity]
 
 
-def _said(transition: Transition) -> tuple[str, str]:
+def _event_text(transition: Transition) -> tuple[str, str]:
     alert, before = transition.after, transition.before
     about = f"{alert.key.rule} {alert.key.object}"
     if alert.state is AlertState.RESOLVED:

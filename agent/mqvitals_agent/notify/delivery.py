@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, suppress
@@ -10,8 +11,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from mqvitals_agent.clock import Clock
-from mqvitals_agent.journal import Level
-from mqvitals_agent.notify.alert_log import Log
+from mqvitals_agent.log import as_change, as_event, as_recovery, forget
 from mqvitals_agent.notify.outbox import Outbox
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus, NotificationReceiver
 from mqvitals_agent.notify.webhook import WebhookReceiver
@@ -19,6 +19,8 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.notice_row import LONGEST_PAUSE_MS, NoticeOutcome, StoredNotice
 from mqvitals_agent.store.receiver_row import Adoption
 from mqvitals_config.receiver import Receiver as ReceiverSettings
+
+_LOG = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -64,7 +66,6 @@ class RetryPolicy:
     """
 
     clock: Clock
-    log: Log
     chance: Callable[[], float]
     about: str
 
@@ -76,10 +77,10 @@ class RetryPolicy:
                 result = await function()
             except StoreError as error:
                 failures += 1
-                self.log.changed(key, "outbox.failing", str(error), level="error", receiver=self.about)
+                _LOG.error(str(error), extra=as_change(key, "outbox.failing", receiver=self.about))
                 await self.clock.sleep(pause_ms(failures, self.chance()))
             else:
-                self.log.changed(key, "outbox.failing", "")
+                forget(_LOG, key)
                 return result
 
 
@@ -96,16 +97,14 @@ class ReceiverQueue:
         receiver: NotificationReceiver,
         outbox: Outbox,
         clock: Clock,
-        log: Log,
         chance: Callable[[], float],
     ) -> None:
         self._name = name
         self._receiver = receiver
         self._outbox = outbox
         self._clock = clock
-        self._log = log
         self._chance = chance
-        self._retry = RetryPolicy(clock, log, chance, name)
+        self._retry = RetryPolicy(clock, chance, name)
         self._news = asyncio.Event()
         self._settled = asyncio.Event()
         self._failures = 0
@@ -174,11 +173,14 @@ class ReceiverQueue:
             return outcome.status
         ts = self._clock.now()
         await self._retry.call(lambda: self._outbox.done(stored.id, ts, NoticeOutcome.ACCEPTED, ""))
-        # An empty text forgets the failure, so the same one is logged again when it comes back.
-        if self._log.changed(f"receiver {self._name}", "receiver.failing", ""):
-            self._log.say("receiver.back", f"receiver {self._name}: {outcome.text}", receiver=self._name)
+        _LOG.info(
+            f"receiver {self._name}: {outcome.text}",
+            extra=as_recovery(f"receiver {self._name}", "receiver.back", receiver=self._name),
+        )
         if stored.refused is not None:
-            self._log_notification(stored, "notice.taken", "a notice that had been refused has been accepted", "info")
+            self._log_notification(
+                stored, "notice.taken", "a notice that had been refused has been accepted", logging.INFO
+            )
         return outcome.status
 
     async def _on_failure(self, stored: StoredNotice, outcome: DeliveryOutcome) -> None:
@@ -186,40 +188,39 @@ class ReceiverQueue:
         self._settled.set()
         pause = pause_ms(self._failures, self._chance(), outcome.retry_after_ms)
         ts = self._clock.now()
-        self._log.changed(
-            f"receiver {self._name}",
-            "receiver.failing",
+        _LOG.error(
             f"receiver {self._name}: {outcome.text}; alerts wait until it can be told",
-            level="error",
-            receiver=self._name,
+            extra=as_change(f"receiver {self._name}", "receiver.failing", receiver=self._name),
         )
         await self._retry.call(lambda: self._outbox.failed(stored.id, ts, outcome.text, ts + pause, refused=False))
         await self._clock.sleep(pause)
 
     async def _on_refusal(self, stored: StoredNotice, outcome: DeliveryOutcome) -> None:
         """Postpone the notification, so that others go on; after a day give it up."""
-        self._log.changed(f"receiver {self._name}", "receiver.failing", "")
+        forget(_LOG, f"receiver {self._name}")
         ts = self._clock.now()
         if _is_given_up(stored, ts):
             await self._retry.call(lambda: self._outbox.done(stored.id, ts, NoticeOutcome.REFUSED, outcome.text))
             text = f"a notice was refused for a day and is not sent again; the last was: {outcome.text}"
-            self._log_notification(stored, "notice.given_up", text, "error")
+            self._log_notification(stored, "notice.given_up", text, logging.ERROR)
             return
         pause = pause_ms(stored.attempts + 1, self._chance(), outcome.retry_after_ms)
         await self._retry.call(lambda: self._outbox.failed(stored.id, ts, outcome.text, ts + pause, refused=True))
         if stored.refused is None:
             text = f"a notice is refused: {outcome.text}; it is tried again for a day while others go on"
-            self._log_notification(stored, "notice.refused", text, "error")
+            self._log_notification(stored, "notice.refused", text, logging.ERROR)
 
-    def _log_notification(self, stored: StoredNotice, event: str, text: str, level: Level) -> None:
-        self._log.say(
-            event,
+    def _log_notification(self, stored: StoredNotice, event: str, text: str, level: int) -> None:
+        _LOG.log(
+            level,
             f"receiver {self._name}: {text}",
-            level=level,
-            receiver=self._name,
-            notice=stored.id,
-            alert=stored.notice.alert_id,
-            fingerprint=stored.notice.fingerprint,
+            extra=as_event(
+                event,
+                receiver=self._name,
+                notice=stored.id,
+                alert=stored.notice.alert_id,
+                fingerprint=stored.notice.fingerprint,
+            ),
         )
 
 
@@ -239,14 +240,12 @@ class Notifier:
         self,
         outbox: Outbox,
         clock: Clock,
-        log: Log,
         chance_of: Callable[[str], Callable[[], float]] = lambda _: random.random,
         make: MakeReceiver = make_receiver,
     ) -> None:
         self._receivers = outbox.receivers
         self._outbox = outbox
         self._clock = clock
-        self._log = log
         self._chance_of = chance_of
         self._make = make
         self._queues: list[ReceiverQueue] = []
@@ -283,7 +282,7 @@ class Notifier:
         self._closed.set()
 
     async def _deliver_all(self) -> None:
-        retry = RetryPolicy(self._clock, self._log, self._chance_of(""), "all receivers")
+        retry = RetryPolicy(self._clock, self._chance_of(""), "all receivers")
         ts = self._clock.now()
         self._log_adoption(await retry.call(lambda: self._outbox.adopt(ts)))
         async with AsyncExitStack() as receivers, asyncio.TaskGroup() as group:
@@ -291,7 +290,7 @@ class Notifier:
                 name = str(settings.name)
                 receiver = self._make(settings, self._clock.now)
                 receivers.push_async_callback(receiver.aclose)
-                queue = ReceiverQueue(name, receiver, self._outbox, self._clock, self._log, self._chance_of(name))
+                queue = ReceiverQueue(name, receiver, self._outbox, self._clock, self._chance_of(name))
                 self._queues.append(queue)
                 group.create_task(queue.run(), name=f"receiver {name}")
             self._begun.set()
@@ -299,20 +298,15 @@ class Notifier:
     def _log_adoption(self, adoption: Adoption) -> None:
         for name, count in adoption.dropped.items():
             if count:
-                self._log.say(
-                    "receiver.dropped",
+                _LOG.warning(
                     f"receiver {name} stands in the settings no more: what it was owed is dropped, {_notices(count)}",
-                    level="warning",
-                    receiver=name,
-                    notices=count,
+                    extra=as_event("receiver.dropped", receiver=name, notices=count),
                 )
         for name, count in adoption.owed.items():
             if count:
-                self._log.say(
-                    "receiver.new",
+                _LOG.info(
                     f"receiver {name} is new and is told how alerts are, {_notices(count)}",
-                    receiver=name,
-                    notices=count,
+                    extra=as_event("receiver.new", receiver=name, notices=count),
                 )
 
 

@@ -6,12 +6,13 @@ Equal questions are one: it is asked once for all who wait, also for those who c
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Protocol, TypeVar
 
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.connection.exchange import Exchange, MqiFailure
-from mqvitals_agent.journal import Journal
+from mqvitals_agent.log import as_change, as_recovery
 from mqvitals_agent.poll.outcome import NO_REPLY
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.request import WAITS_MS, WHO, Wish
@@ -19,6 +20,8 @@ from mqvitals_agent.store.writer import Store
 from mqvitals_agent.who.holder import Holders, MemberHolders, to_json
 from mqvitals_agent.who.query import ask_holders
 from mqvitals_rules.snapshot import ObjectName
+
+_LOG = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
 
@@ -96,7 +99,6 @@ class Inquiries:
         group: str,
         clock: Clock,
         samples: Clock,
-        journal: Journal,
         *,
         look_ms: int = LOOK_MS,
         deadline_ms: int = DEADLINE_MS,
@@ -107,7 +109,6 @@ class Inquiries:
         self._group = group
         self._clock = clock
         self._samples = samples
-        self._journal = journal
         self._look_ms = look_ms
         self._deadline_ms = deadline_ms
         self._most = most
@@ -208,9 +209,11 @@ class Inquiries:
 
     def _say(self, what: str, problem: str) -> None:
         """Tell of a failing store once, and once that it is well again."""
-        text = f"questions cannot be {what}: {problem}" if problem else ""
-        if self._journal.changed(f"questions {what}", "questions.failed", text, level="error") and not text:
-            self._journal.say("questions.recovered", f"questions can be {what} again")
+        key = f"questions {what}"
+        if problem:
+            _LOG.error(f"questions cannot be {what}: {problem}", extra=as_change(key, "questions.failed"))
+        else:
+            _LOG.info(f"questions can be {what} again", extra=as_recovery(key, "questions.recovered"))
 
 
 class _Patient:

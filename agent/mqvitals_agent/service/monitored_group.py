@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,13 +13,15 @@ from typing import TYPE_CHECKING, Final
 
 from mqvitals_agent.clock import Clock, SystemClock
 from mqvitals_agent.failure import Failure
+from mqvitals_agent.log import as_event
 
 if TYPE_CHECKING:
     from mqvitals_agent.connection.connection import Connector
-    from mqvitals_agent.journal import Journal
     from mqvitals_agent.simulator.model import SimulatedGroup
     from mqvitals_agent.simulator.smf.writer import SmfWriter
     from mqvitals_config.settings import Settings
+
+_LOG = logging.getLogger(__name__)
 
 
 DAY_MS = 86_400_000
@@ -218,7 +221,7 @@ _LATER_MS: Final = 1000
 """The model advances in whole seconds: an interval has ended after the first second that reaches beyond its end."""
 
 
-async def write_smf(writer: SmfWriter, clock: Clock, journal: Journal) -> None:
+async def write_smf(writer: SmfWriter, clock: Clock) -> None:
     """Write the records that are due, interval after interval, until cancelled.
 
     Records that cannot be written are lost; that is logged once until writing works again.
@@ -230,10 +233,9 @@ async def write_smf(writer: SmfWriter, clock: Clock, journal: Journal) -> None:
             writer.write_due(now)
         except OSError as error:
             if not failed:
-                journal.say(
-                    "smf.unwritten",
+                _LOG.warning(
                     f"SMF records of the simulated group cannot be written: {error.strerror}",
-                    level="warning",
+                    extra=as_event("smf.unwritten"),
                 )
             failed = True
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Iterable
 from typing import Protocol
@@ -10,13 +11,15 @@ from typing import Protocol
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.connection.connection import ConnectError, Connection, Connector, TellsPlatform
 from mqvitals_agent.connection.exchange import Exchange, MqiFailure
-from mqvitals_agent.journal import Journal
+from mqvitals_agent.log import as_change
 from mqvitals_agent.pcf.names import reason_name
 from mqvitals_agent.poll.errand import Errand
 from mqvitals_agent.poll.outcome import CONNECTION_FAILURES
 from mqvitals_agent.service.backoff import STABLE_MS, Uniform, wait_ms
 from mqvitals_agent.service.limit import limited
 from mqvitals_agent.service.question import PATIENCE_MS, Question, QuestionLine
+
+_LOG = logging.getLogger(__name__)
 
 _NO_HOST = MqiFailure(2, 2538)
 _BROKEN = MqiFailure(2, 2009)
@@ -56,7 +59,6 @@ class Poller:
         desk: Desk,
         clock: Clock,
         uniform: Uniform,
-        journal: Journal,
         answer_wait_ms: int,
         interval_ms: int,
     ) -> None:
@@ -70,7 +72,6 @@ class Poller:
         self._desk = desk
         self._clock = clock
         self._uniform = uniform
-        self._journal = journal
         self._waiting: deque[Errand] = deque()
         self._questions = QuestionLine(self.name, clock)
         self._running: Errand | None = None
@@ -178,11 +179,9 @@ class Poller:
             self.failure = None
             self.reached = True
             self.platform = connection.platform if isinstance(connection, TellsPlatform) else 0
-            self._journal.changed(
-                f"connection {self.name}",
-                "queue_manager.connected",
+            _LOG.info(
                 f"{self.name} is connected",
-                queue_manager=self.name,
+                extra=as_change(f"connection {self.name}", "queue_manager.connected", queue_manager=self.name),
             )
             self._desk.connected(self)
             return connection
@@ -277,23 +276,18 @@ class Poller:
             return
         if not isinstance(mistake, (ConnectError, OSError)):
             raise mistake
-        self._journal.changed(
-            f"close {self.name}",
-            "queue_manager.close_failed",
+        _LOG.warning(
             f"the connection to {self.name} could not be closed in order: {mistake}",
-            level="warning",
-            queue_manager=self.name,
+            extra=as_change(f"close {self.name}", "queue_manager.close_failed", queue_manager=self.name),
         )
 
     def _tell(self, failure: MqiFailure, text: str) -> None:
         name = reason_name(failure.reason) or "an unknown reason"
-        self._journal.changed(
-            f"connection {self.name}",
-            "queue_manager.unreachable",
+        _LOG.warning(
             f"{self.name} cannot be reached: {f'{text}, ' if text else ''}{name}",
-            level="warning",
-            queue_manager=self.name,
-            reason=failure.reason,
+            extra=as_change(
+                f"connection {self.name}", "queue_manager.unreachable", queue_manager=self.name, reason=failure.reason
+            ),
         )
 
 

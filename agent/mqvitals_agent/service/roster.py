@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping, Sequence
 
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.connection.connection import Calls, Connector, CountsCalls, TakesStatistics
 from mqvitals_agent.connection.exchange import Exchange, MqiFailure
-from mqvitals_agent.journal import Journal
+from mqvitals_agent.log import as_change, as_event, as_recovery
 from mqvitals_agent.pcf.constants import MQPL_ZOS
 from mqvitals_agent.pcf.names import reason_name
 from mqvitals_agent.poll.errand import Errand, errands, errands_of_distributed
@@ -20,6 +21,8 @@ from mqvitals_agent.service.refusal import refused
 from mqvitals_agent.service.timetable import Interval, Timetable
 from mqvitals_config.collection import PollingSettings
 
+_LOG = logging.getLogger(__name__)
+
 _NO_SUCH = MqiFailure(2, 2058)
 
 
@@ -30,11 +33,10 @@ class Roster:
     z/OS is no member of any, and is not asked what only z/OS knows.
     """
 
-    def __init__(self, desk: Desk, clock: Clock, uniform: Uniform, journal: Journal, usage_floor_ms: int) -> None:
+    def __init__(self, desk: Desk, clock: Clock, uniform: Uniform, usage_floor_ms: int) -> None:
         self._desk = desk
         self._clock = clock
         self._uniform = uniform
-        self._journal = journal
         self._usage_floor_ms = usage_floor_ms
         self._pollers: dict[str, Poller] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
@@ -180,12 +182,14 @@ class Roster:
         else:
             reason = table.answered(errand, exchange.elapsed_ms, silent=error is not None)
             if reason:
-                self._journal.say(
-                    "question.interval",
+                _LOG.info(
                     f"{errand.form} of {poller.name}: {reason}",
-                    queue_manager=poller.name,
-                    question=errand.question,
-                    elapsed_ms=exchange.elapsed_ms,
+                    extra=as_event(
+                        "question.interval",
+                        queue_manager=poller.name,
+                        question=errand.question,
+                        elapsed_ms=exchange.elapsed_ms,
+                    ),
                 )
         if errand.question == STATISTICS:
             self._tell_statistics(poller, exchange)
@@ -220,17 +224,15 @@ class Roster:
         return {each.queue_manager: each.calls for each in connectors if isinstance(each, CountsCalls)}
 
     def _new(self, connector: Connector, polling: PollingSettings) -> Poller:
-        return Poller(connector, self._desk, self._clock, self._uniform, self._journal, polling.wait, polling.interval)
+        return Poller(connector, self._desk, self._clock, self._uniform, polling.wait, polling.interval)
 
     def _start(self, poller: Poller, tasks: asyncio.TaskGroup) -> None:
         queue = statistics_queue(poller.connector)
         if queue:
-            self._journal.say(
-                "statistics.taken",
+            _LOG.info(
                 f"statistics messages of {poller.name} are taken from {queue} (destructive read): they are gone from there,"
                 " and nobody else may read that queue",
-                queue_manager=poller.name,
-                queue=queue,
+                extra=as_event("statistics.taken", queue_manager=poller.name, queue=queue),
             )
         self._running[poller.name] = tasks.create_task(poller.run(), name=f"queue manager {poller.name}")
 
@@ -258,13 +260,9 @@ class Roster:
         distributed = poller.platform not in (0, MQPL_ZOS)
         queue = statistics_queue(poller.connector)
         if queue and not distributed:
-            self._journal.changed(
-                f"statistics {name}",
-                "statistics.none",
+            _LOG.warning(
                 f"{name} runs on z/OS, which writes no statistics messages: {queue} is not read",
-                level="warning",
-                queue_manager=name,
-                queue=queue,
+                extra=as_change(f"statistics {name}", "statistics.none", queue_manager=name, queue=queue),
             )
         if distributed == (name in self._distributed):
             return
@@ -282,20 +280,15 @@ class Roster:
         key, name, error = f"statistics {poller.name}", poller.name, exchange.error
         queue = statistics_queue(poller.connector)
         if error is None:
-            if self._journal.changed(key, "statistics.read", ""):
-                self._journal.say(
-                    "statistics.read", f"{queue} of {name} can be read again", queue_manager=name, queue=queue
-                )
+            _LOG.info(
+                f"{queue} of {name} can be read again",
+                extra=as_recovery(key, "statistics.read", queue_manager=name, queue=queue),
+            )
         elif error.reason not in CONNECTION_FAILURES:
-            self._journal.changed(
-                key,
-                "statistics.failed",
+            _LOG.warning(
                 f"{queue} of {name} cannot be read: {reason_name(error.reason) or 'an unknown reason'}; see that the queue"
                 " exists, that getting is enabled and allowed, and that nobody else has it open",
-                level="warning",
-                queue_manager=name,
-                queue=queue,
-                reason=error.reason,
+                extra=as_change(key, "statistics.failed", queue_manager=name, queue=queue, reason=error.reason),
             )
 
     def _take_back(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
 import time
 from collections.abc import Callable, Coroutine, Sequence
@@ -17,7 +18,7 @@ from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.connection.header import Header, RecordingError
 from mqvitals_agent.failure import ExitCode, Failure
 from mqvitals_agent.gc_tuning import fewer_collections, freeze_long_lived
-from mqvitals_agent.journal import Journal
+from mqvitals_agent.log import LEVELS, LineHandler, as_event, logging_to
 from mqvitals_agent.notify.delivery import Notifier
 from mqvitals_agent.notify.outbox import Outbox
 from mqvitals_agent.service.agent_config import AgentConfig, FileWatch, count_text
@@ -32,6 +33,8 @@ from mqvitals_config.problem import ConfigError, LocatedText, Place
 from mqvitals_config.scalars import format_duration
 from mqvitals_config.settings import Settings
 from mqvitals_rules.timestamps import iso
+
+_LOG = logging.getLogger(__name__)
 
 INTERRUPTED = 130
 
@@ -76,17 +79,18 @@ class RunOptions:
 def run_agent(options: RunOptions) -> int:
     """Run the agent, logging to standard error; returns the exit code. Raises Failure when it cannot begin."""
     log, clock = options.config.settings.log, options.group.clock
-    journal = Journal(sys.stderr, clock, form=log.format, level=log.level)
-    # The store keeps when the scenario began, and a second agent learns of the first before anything else begins.
-    claim_store(options.store, options.config.settings, options.group, journal)
-
-    async def run() -> int:
-        return await AgentRun(options, journal).run()
-
-    return run_in_loop(run(), clock)
+    handler = LineHandler(sys.stderr, clock, form=log.format, level=log.level)
+    with logging_to(handler):
+        # The store keeps when the scenario began, and a second agent learns of the first before anything else begins.
+        claim_store(options.store, options.config.settings, options.group)
+        return run_in_loop(_run(options, handler), clock)
 
 
-def claim_store(path: Path, settings: Settings, group: MonitoredGroup, journal: Journal | None = None) -> None:
+async def _run(options: RunOptions, handler: LineHandler) -> int:
+    return await AgentRun(options, handler).run()
+
+
+def claim_store(path: Path, settings: Settings, group: MonitoredGroup) -> None:
     """Create the store, or check that it can be written. Raises Failure: another agent writes it, it is no store, no permission.
 
     A new one keeps the scenario's beginning as its own. Repairs are logged.
@@ -102,13 +106,11 @@ def claim_store(path: Path, settings: Settings, group: MonitoredGroup, journal: 
         )
     except StoreError as error:
         raise Failure(error.message, hint=error.hint) from error
-    if store.repaired and journal is not None:
+    if store.repaired:
         rows = ", ".join(f"{table} {count:,}" for table, count in store.repaired.items())
-        journal.say(
-            "store.repaired",
+        _LOG.warning(
             f"rows of the store that were dated outside any calendar have been dropped or put right: {rows}",
-            level="warning",
-            rows=sum(store.repaired.values()),
+            extra=as_event("store.repaired", rows=sum(store.repaired.values())),
         )
     store.close()
 
@@ -116,11 +118,12 @@ def claim_store(path: Path, settings: Settings, group: MonitoredGroup, journal: 
 class AgentRun:
     """One run, from the first line of the log to the last. Created within a running event loop."""
 
-    def __init__(self, options: RunOptions, journal: Journal) -> None:
+    def __init__(self, options: RunOptions, handler: LineHandler) -> None:
+        """``handler`` writes the log; a reload changes its form and level."""
         self._options = options
         self._group = options.group
         self._config = with_group_name(options.config, self._group.site)
-        self._journal = journal
+        self._handler = handler
         self._manager = options.manager or ServiceManager()
         self._reading = BoundedCall()
         self._reason = ""
@@ -155,7 +158,6 @@ class AgentRun:
             self._options.store,
             targets.connectors,
             group.clock,
-            self._journal,
             source=group.source,
             owed=self._outbox.pending,
             tap=None if self._options.record is None else self._record,
@@ -178,7 +180,7 @@ class AgentRun:
         if self._options.reread is not None and (files := self._config.files):
             self._start(self._watch_files(files))
         if group.smf is not None:
-            self._start(write_smf(group.smf, group.clock, self._journal))
+            self._start(write_smf(group.smf, group.clock))
         signals = handled_signals(
             lambda: self.stop("stopped by SIGTERM"),
             lambda: self.stop("stopped by Ctrl-C", INTERRUPTED),
@@ -256,9 +258,7 @@ class AgentRun:
         count = sum(owed.values())
         if count:
             whose = ", ".join(f"{number} to {name}" for name, number in sorted(owed.items()))
-            self._journal.say(
-                "notices.wait", f"notices that wait for the next run: {whose}", level="warning", notices=count
-            )
+            _LOG.warning(f"notices that wait for the next run: {whose}", extra=as_event("notices.wait", notices=count))
 
     async def _end_tasks(self) -> None:
         """End the tasks beside the service. The next run repeats an attempt that is under way."""
@@ -310,7 +310,7 @@ class AgentRun:
             await self._worker.call(lambda: None)
 
     def _begin_delivery(self) -> None:
-        self._notifier = Notifier(self._outbox, self._group.clock, self._journal, self._group.chance_of)
+        self._notifier = Notifier(self._outbox, self._group.clock, self._group.chance_of)
         delivery = self._start(self._notifier.run())
         self._deliveries.add(delivery)
         delivery.add_done_callback(self._on_delivery_end)
@@ -329,7 +329,7 @@ class AgentRun:
     async def _reload(self) -> None:
         """Read the configuration again. With a mistake in it nothing changes."""
         if self._options.reread is None:
-            self._journal.say("agent.reload_refused", "a recording keeps its settings to the end", level="warning")
+            _LOG.warning("a recording keeps its settings to the end", extra=as_event("agent.reload_refused"))
             return
         async with self._reload_lock:
             # Before they are read, so that a change during the reading is seen.
@@ -359,23 +359,22 @@ class AgentRun:
                 f"the settings ({self._config.path}) or a file that they name could not be read within"
                 f" {self._options.reread_s:g} s: see to its file system, then send SIGHUP"
             )
-            self._journal.say("agent.reload_refused", f"{text}; the settings from before stay in force", level="error")
+            _LOG.error(f"{text}; the settings from before stay in force", extra=as_event("agent.reload_refused"))
             return text, ()
         except Failure as error:
             text = f"{error}: the settings from before stay in force"
-            self._journal.say("agent.reload_refused", text, level="error")
+            _LOG.error(text, extra=as_event("agent.reload_refused"))
             return str(error), ()
         except ConfigError as error:
             for problem in error.problems:
                 place = problem.place
-                self._journal.say(
-                    "config.problem", str(problem), level="error", file=place.path, line=place.line, column=place.column
+                _LOG.error(
+                    str(problem),
+                    extra=as_event("config.problem", file=place.path, line=place.line, column=place.column),
                 )
-            self._journal.say(
-                "agent.reload_refused",
+            _LOG.error(
                 f"{count_text(error.problems)} in the settings: those from before stay in force",
-                level="error",
-                problems=len(error.problems),
+                extra=as_event("agent.reload_refused", problems=len(error.problems)),
             )
             return _first_problem(error), tuple(problem.place.path for problem in error.problems)
         if self._reason:
@@ -385,15 +384,15 @@ class AgentRun:
         settings = config.settings
         self._outbox.configure(settings.receivers, config.rule_config.rules, settings.name or "")
         self._group = replace(self._group, targets=targets)
-        self._journal.set(form=config.settings.log.format, level=config.settings.log.level)
+        self._handler.configure(form=config.settings.log.format, level=config.settings.log.level)
         if self._notifier is not None:
             self._notifier.close()
             self._begin_delivery()
-        self._journal.say(
-            "agent.reloaded",
+        _LOG.info(
             f"settings and rules have been read again; from the next cycle on: {self._config_words()}",
-            interval_ms=config.settings.polling.interval,
-            receivers=len(config.settings.receivers),
+            extra=as_event(
+                "agent.reloaded", interval_ms=config.settings.polling.interval, receivers=len(config.settings.receivers)
+            ),
         )
         return "", ()
 
@@ -416,21 +415,25 @@ class AgentRun:
         settings = self._config.settings
         targets = self._group.targets
         names = [*(connector.queue_manager for connector in targets.connectors), *targets.others]
-        self._journal.say(
-            "agent.begins",
+        _LOG.info(
             f"mqvitals {__version__} watches {f'{settings.name}, ' if settings.name else ''}{len(names)} queue managers, {self._config_words()}",
-            version=__version__,
-            group=settings.name or "",
-            queue_managers=",".join(names),
-            interval_ms=settings.polling.interval,
-            receivers=len(settings.receivers),
-            config=self._config.path or "",
-            store=str(self._options.store),
-            source=self._group.source,
+            extra=as_event(
+                "agent.begins",
+                version=__version__,
+                group=settings.name or "",
+                queue_managers=",".join(names),
+                interval_ms=settings.polling.interval,
+                receivers=len(settings.receivers),
+                config=self._config.path or "",
+                store=str(self._options.store),
+                source=self._group.source,
+            ),
         )
 
     def _caught_up(self) -> None:
-        self._journal.say("clock.at_now", "the agent's time has reached now: from here on it goes at life's pace")
+        _LOG.info(
+            "the agent's time has reached now: from here on it goes at life's pace", extra=as_event("clock.at_now")
+        )
 
     def _count_missing(self) -> None:
         """A run of a given length stores every cycle of that time, or logs how many are missing."""
@@ -441,13 +444,10 @@ class AgentRun:
         if not left_out and not unstored and self._snapshots:
             return
         self._code = int(ExitCode.FOUND)
-        self._journal.say(
-            "agent.cycles_missing",
+        _LOG.error(
             f"of the cycles of {format_duration(self._options.for_ms or 0)}, {left_out:,} did not begin because the one before took too long;"
             f" snapshots that could not be stored: {unstored:,}; snapshots stored: {self._snapshots:,}",
-            level="error",
-            left_out=left_out,
-            unstored=unstored,
+            extra=as_event("agent.cycles_missing", left_out=left_out, unstored=unstored),
         )
 
     def _lag_words(self) -> str:
@@ -458,20 +458,22 @@ class AgentRun:
         return f"; {clock.speed:.3g} times as fast as life, not {clock.pace:g} times, as cycles took longer"
 
     def _last_line(self) -> None:
-        self._journal.say(
-            "agent.ended",
+        _LOG.log(
+            LEVELS["info" if self._code in (ExitCode.DONE, INTERRUPTED) else "error"],
             f"{self._reason}: {self._cycles:,} cycles, {self._exchanges:,} exchanges and {self._snapshots:,} snapshots;"
             f" alerts that fire: {self._firing}{self._lag_words()}",
-            level="info" if self._code in (ExitCode.DONE, INTERRUPTED) else "error",
-            code=self._code,
-            cycles=self._cycles,
-            exchanges=self._exchanges,
-            snapshots=self._snapshots,
-            firing=self._firing,
+            extra=as_event(
+                "agent.ended",
+                code=self._code,
+                cycles=self._cycles,
+                exchanges=self._exchanges,
+                snapshots=self._snapshots,
+                firing=self._firing,
+            ),
         )
 
     def _on_failure(self, error: BaseException) -> None:
-        self._journal.say("agent.failed", str(error), level="error")
+        _LOG.error(str(error), extra=as_event("agent.failed"))
         self._reason, self._code = "it could not go on", int(ExitCode.FAILED)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack
@@ -15,8 +16,8 @@ from mqvitals_agent.connection.connection import Connector
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.connection.header import Header
 from mqvitals_agent.console.watch import ConsoleWatch
-from mqvitals_agent.journal import Journal
-from mqvitals_agent.notify.alert_log import AlertLog
+from mqvitals_agent.log import as_change, as_event, as_recovery, forget
+from mqvitals_agent.notify.alert_log import log_alerts
 from mqvitals_agent.poll.errand import Errand
 from mqvitals_agent.poll.schedule import USAGE_FLOOR_MS
 from mqvitals_agent.service.backoff import Uniform
@@ -36,6 +37,8 @@ from mqvitals_agent.thread_worker import ThreadWorker, Worker
 from mqvitals_config.scalars import format_duration
 from mqvitals_config.settings import Settings, format_size
 from mqvitals_rules.ruleset.config import RuleConfig
+
+_LOG = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
 
@@ -59,7 +62,6 @@ class Service:
         store_path: Path | str,
         connectors: Sequence[Connector],
         clock: Clock,
-        journal: Journal,
         *,
         source: str = "",
         owed: Owed | None = None,
@@ -75,7 +77,6 @@ class Service:
         """Raises ValueError for settings that ``poll.errand.polling_problems`` finds fault with."""
         self._settings = settings
         self._clock = clock
-        self._journal = journal
         self._stored = stored
         self._worker = worker
         self._farewell = farewell
@@ -88,12 +89,12 @@ class Service:
             source=source,
             owed=owed,
             tap=tap,
-            changed=AlertLog(journal),
+            changed=log_alerts,
             steady_s=clock.steady_s,
         )
-        self._roster = Roster(self, clock, uniform, journal, usage_floor_ms)
+        self._roster = Roster(self, clock, uniform, usage_floor_ms)
         self._roster.plan(settings.polling, connectors, others, anew=True)
-        self._inquiries = Inquiries(self._roster, self._in_store, settings.name or "", asking or clock, clock, journal)
+        self._inquiries = Inquiries(self._roster, self._in_store, settings.name or "", asking or clock, clock)
         self._next: tuple[Settings, RuleConfig, Sequence[Connector], Sequence[str]] | None = None
         self._connectors = tuple(connectors)
         self._others = tuple(others)
@@ -204,14 +205,14 @@ class Service:
             return None
         members = [*(each.queue_manager for each in self._connectors), *self._others]
         groups = GroupNames(dict.fromkeys(members, str(settings.name)) if settings.name else {})
-        folder = WatchedFolder(Path(settings.smf.watch), self._keeper, self._work, groups, self._clock, self._journal)
+        folder = WatchedFolder(Path(settings.smf.watch), self._keeper, self._work, groups, self._clock)
         return tasks.create_task(folder.run(), name="SMF records")
 
     def _follow_consoles(self, tasks: asyncio.TaskGroup) -> asyncio.Task[None] | None:
         """Begin to follow files of console lines where the settings say so."""
         if not self._settings.console.follow:
             return None
-        consoles = ConsoleWatch(self._settings, self._members, self._in_store, self._clock, self._journal)
+        consoles = ConsoleWatch(self._settings, self._members, self._in_store, self._clock)
         return tasks.create_task(consoles.run(), name="consoles")
 
     def _members(self) -> frozenset[str]:
@@ -284,10 +285,9 @@ class Service:
         )
         changed = [key for key, old, new in pairs if old != new]
         if changed:
-            self._journal.say(
-                "settings.later",
+            _LOG.warning(
                 f"{' and '.join(changed)}: what has changed there takes effect at the next start",
-                level="warning",
+                extra=as_event("settings.later"),
             )
         store = replace(before.store, keep=settings.store.keep, max_size=settings.store.max_size)
         return replace(settings, name=before.name, store=store, smf=before.smf, console=before.console)
@@ -321,7 +321,7 @@ class Service:
         if stored.unwatched:
             names = ", ".join(stored.unwatched)
             text = f"no longer watched: {names}; their alerts have ended, their past stays"
-            self._journal.say("queue_manager.unwatched", text, level="warning", queue_managers=names)
+            _LOG.warning(text, extra=as_event("queue_manager.unwatched", queue_managers=names))
         if self._stored is not None:
             self._stored(stored)
         self._cycle_stored.set()
@@ -337,9 +337,9 @@ class Service:
                     step = await self._work(lambda: self._keeper.delete_old(self._is_storing))
                 except StoreError as error:
                     text = f"what is older than the store keeps cannot be deleted: {error}"
-                    self._journal.changed("retention", "store.retention_failed", text, level="error")
+                    _LOG.error(text, extra=as_change("retention", "store.retention_failed"))
                     break
-                self._journal.changed("retention", "store.retention_failed", "")
+                forget(_LOG, "retention")
                 if step.first:
                     self._announce_retention()
                 self._tell_deletion(self._keeper.deletion)
@@ -352,21 +352,23 @@ class Service:
 
     def _tell_deletion(self, deletion: Deletion) -> None:
         """Say once that deleting waits for the clock, and once more when it does not any more."""
-        waited = self._journal.changed("retention clock", "store.retention_waits", deletion.reason, level="warning")
-        if waited and not deletion.reason:
-            self._journal.say(
-                "store.retention_resumed", "what is older than the store keeps is deleted by the clock again"
+        key = "retention clock"
+        if deletion.reason:
+            _LOG.warning(deletion.reason, extra=as_change(key, "store.retention_waits"))
+        else:
+            _LOG.info(
+                "what is older than the store keeps is deleted by the clock again",
+                extra=as_recovery(key, "store.retention_resumed"),
             )
 
     def _announce_retention(self) -> None:
         store = self._settings.store
         keep = "for ever" if store.keep is None else f"for {format_duration(store.keep)}"
         most = "without a limit" if store.max_size is None else f"at most {format_size(store.max_size)}"
-        self._journal.say(
-            "store.retention",
+        _LOG.warning(
             f"the store keeps samples, ended alerts and console messages {keep}, {most}: what is older is deleted from now on;"
             " store.keep and store.max_size change that (forever and none keep everything)",
-            level="warning",
+            extra=as_event("store.retention"),
         )
 
     async def _idle_store(self) -> None:
@@ -399,43 +401,37 @@ class Service:
         text = "; ".join(dict.fromkeys(map(str, errors)))
         if text and state.trouble is not None:
             text += "; cycles are judged and alerts sent all the same"
-        if self._journal.changed("store", "store.failed", text, level="error") and not text:
-            self._journal.say(
-                "store.recovered", "cycles are stored again", waiting=state.waiting, dropped=state.dropped
+        if text:
+            _LOG.error(text, extra=as_change("store", "store.failed"))
+        else:
+            _LOG.info(
+                "cycles are stored again",
+                extra=as_recovery("store", "store.recovered", waiting=state.waiting, dropped=state.dropped),
             )
         if state.dropped > self._left.dropped:
-            self._journal.changed(
-                "store dropped",
-                "store.dropped",
+            _LOG.error(
                 "the oldest cycles that waited for the store are given up: there are too many",
-                level="error",
-                dropped=state.dropped,
+                extra=as_change("store dropped", "store.dropped", dropped=state.dropped),
             )
         elif not text:
-            self._journal.changed("store dropped", "store.dropped", "")
+            forget(_LOG, "store dropped")
         self._left = state
 
     def _tell_incidents(self, stored: Stored) -> None:
         for incident in stored.incidents:
-            self._journal.say("store.damaged", incident.text, level="error")
+            _LOG.error(incident.text, extra=as_event("store.damaged"))
         for kind, count in stored.refused.items():
-            self._journal.changed(
-                f"store refused {kind}",
-                "store.refused",
+            _LOG.warning(
                 f"{kind}: such values are not stored; {count:,} so far",
-                level="warning",
-                refused=count,
+                extra=as_change(f"store refused {kind}", "store.refused", refused=count),
             )
 
     def _tell_left(self, state: StoreState) -> None:
         if state.waiting or state.unwritten:
-            self._journal.say(
-                "store.unwritten",
+            _LOG.error(
                 f"the store could not be written to the end: snapshots lost: {state.waiting:,}, alerts and notices that it does not"
                 f" know as they are: {state.unwritten:,}; what was sent of these may be sent again by the next run",
-                level="error",
-                snapshots=state.waiting,
-                alerts=state.unwritten,
+                extra=as_event("store.unwritten", snapshots=state.waiting, alerts=state.unwritten),
             )
 
     def _tell_clock(self) -> None:
@@ -445,25 +441,20 @@ class Service:
         by = grid.correction
         if abs(by) >= CORRECTION_MS:
             length = format_duration(abs(by) // 1000 * 1000)
-            self._journal.say(
-                "clock.corrected",
+            _LOG.warning(
                 f"the clock was set {'ahead' if by > 0 else 'back'} by {length}; samples are dated {grid.dating.value}"
                 + ("; those are deleted" if grid.dating.deletes else ""),
-                level="warning",
-                by_ms=by,
-                lead_ms=max(grid.lead, 0),
+                extra=as_event("clock.corrected", by_ms=by, lead_ms=max(grid.lead, 0)),
             )
         if behind and not self._behind:
-            self._journal.say(
-                "clock.behind",
+            _LOG.error(
                 f"the clock stands {format_duration(grid.lead // 1000 * 1000)} before the last sample in the store: until it has"
                 " caught up, samples are dated after that one, at half the clock's pace; see that the clock is right."
                 " If it is, stop the agent, and `mqvitals store check --repair` deletes what lies more than a day ahead",
-                level="error",
-                behind_ms=grid.lead,
+                extra=as_event("clock.behind", behind_ms=grid.lead),
             )
         elif self._behind and not behind:
-            self._journal.say("clock.caught_up", "samples are dated by the clock again")
+            _LOG.info("samples are dated by the clock again", extra=as_event("clock.caught_up"))
         self._behind = behind
 
     def connected(self, poller: Poller) -> None:

@@ -7,6 +7,7 @@ are stored in time. What was read is noted in the store, and read again only whe
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -17,7 +18,7 @@ from typing import Final, Protocol, TypeVar
 
 from mqvitals_agent.bounded_call import BoundedCall, NoAnswerError
 from mqvitals_agent.clock import Clock
-from mqvitals_agent.journal import Journal
+from mqvitals_agent.log import as_change, as_event, as_recovery, forget
 from mqvitals_agent.smf.ingest import IngestResult, RecordIngest
 from mqvitals_agent.smf.partial_sample import GroupNames
 from mqvitals_agent.smf.reader import ReadCounts, open_smf, records_in_steps
@@ -27,6 +28,8 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.smf_row import FileRow
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.snapshot import Snapshot
+
+_LOG = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
 
@@ -120,7 +123,6 @@ class WatchedFolder:
         in_thread: InThread,
         groups: GroupNames,
         clock: Clock,
-        journal: Journal,
         *,
         steady: Callable[[], float] | None = None,
         calls: Callable[[], Calls] = BoundedCall,
@@ -130,7 +132,6 @@ class WatchedFolder:
         self._in_thread = in_thread
         self._groups = groups
         self._clock = clock
-        self._journal = journal
         self._steady = steady or clock.steady_s
         self._seen: frozenset[FileRow] = frozenset()
         self._failed: set[FileRow] = set()
@@ -155,12 +156,14 @@ class WatchedFolder:
         except (OSError, NoAnswerError) as error:
             why = f"({error.strerror}): make it" if isinstance(error, OSError) else "as it does not answer: mend it"
             problem = f"the watched folder {self._folder} cannot be read {why}, or set smf.watch"
-            self._journal.changed("smf folder", "smf.folder_failed", problem, level="error")
+            _LOG.error(problem, extra=as_change("smf folder", "smf.folder_failed"))
             return []
         except StoreError:
             return []  # the cycles tell of it
-        if self._journal.changed("smf folder", "smf.folder_failed", ""):
-            self._journal.say("smf.folder_recovered", f"the watched folder {self._folder} can be read again")
+        _LOG.info(
+            f"the watched folder {self._folder} can be read again",
+            extra=as_recovery("smf folder", "smf.folder_recovered"),
+        )
         self._paths = paths
         found = frozenset(paths)
         still = found & self._seen
@@ -198,21 +201,19 @@ class WatchedFolder:
         except (OSError, SmfError) as error:
             why = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
             self._failed.add(file)
-            self._journal.say(
-                "smf.failed",
+            _LOG.error(
                 f"{file.name} in {self._folder} cannot be read: {why}; copy it there again, in binary",
-                level="error",
-                file=file.name,
+                extra=as_event("smf.failed", file=file.name),
             )
         except NoAnswerError:
             self._failed.add(file)
             text = f"{file.name} in {self._folder} does not answer: see to its file system, then 'touch' the file"
-            self._journal.say("smf.failed", text, level="error", file=file.name)
+            _LOG.error(text, extra=as_event("smf.failed", file=file.name))
         except StoreError as error:
             text = f"{file.name} cannot be taken in: {error}; it is tried again"
-            self._journal.changed("smf store", "smf.store_failed", text, level="error")
+            _LOG.error(text, extra=as_change("smf store", "smf.store_failed"))
         else:
-            self._journal.changed("smf store", "smf.store_failed", "")
+            forget(_LOG, "smf store")
             self._tell(file.name, intake.result, reading.tally)
         finally:
             reading.close()
@@ -238,36 +239,27 @@ class WatchedFolder:
 
     def _tell(self, name: str, taken: IngestResult, tally: ReadCounts) -> None:
         text = f"{name}: new records: {taken.new:,}, known before: {taken.known:,}, samples: {taken.readings:,}"
-        self._journal.say("smf.read", text, file=name, records=taken.new, known=taken.known, samples=taken.readings)
+        _LOG.info(
+            text, extra=as_event("smf.read", file=name, records=taken.new, known=taken.known, samples=taken.readings)
+        )
         if tally.damage:
-            self._journal.say(
-                "smf.damaged",
+            _LOG.warning(
                 f"{name}: damaged records: {tally.lost:,}, the first at {tally.damage[0]}; 'mqvitals smf dump --summary' lists them",
-                level="warning",
-                file=name,
-                damaged=tally.lost,
+                extra=as_event("smf.damaged", file=name, damaged=tally.lost),
             )
         for restart in taken.restarts:
-            self._journal.say(
-                "smf.restart",
+            _LOG.info(
                 f"{name}: {restart.words()}: rates and increases of two intervals are not judged",
-                file=name,
-                queue_manager=restart.queue_manager,
+                extra=as_event("smf.restart", file=name, queue_manager=restart.queue_manager),
             )
         if taken.unnamed.count:
-            self._journal.say(
-                "smf.unnamed",
+            _LOG.warning(
                 f"{name}: objects left out for their names: {taken.unnamed.count:,}, the first at {taken.unnamed.first[0]}",
-                level="warning",
-                file=name,
-                objects=taken.unnamed.count,
+                extra=as_event("smf.unnamed", file=name, objects=taken.unnamed.count),
             )
         for queue_manager in sorted(taken.left_out):
-            self._journal.changed(
-                f"smf group {queue_manager}",
-                "smf.group_unknown",
+            _LOG.warning(
                 f"{queue_manager}: structures and shared queues of SMF records are left out, as nothing tells the name of its"
                 " queue-sharing group: set name in the configuration, and 'touch' the file",
-                level="warning",
-                queue_manager=queue_manager,
+                extra=as_change(f"smf group {queue_manager}", "smf.group_unknown", queue_manager=queue_manager),
             )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -16,7 +18,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from mqvitals_agent.clock import VirtualClock
-from mqvitals_agent.journal import Level
+from mqvitals_agent.log import LineHandler, logging_to
 from mqvitals_agent.notify.delivery import Notifier
 from mqvitals_agent.notify.outbox import Outbox
 from mqvitals_agent.notify.webhook import WebhookReceiver
@@ -47,24 +49,16 @@ class NotedClock(VirtualClock):
         await super().sleep(ms)
 
 
-@dataclass
-class Lines:
-    """The log: what was said, and the texts that stand for a key."""
+class Lines(LineHandler):
+    """The log: what was said."""
 
-    said: list[str] = field(default_factory=list)
-    texts: dict[str, str] = field(default_factory=dict)
+    def __init__(self) -> None:
+        super().__init__(io.StringIO(), VirtualClock(START))
+        self.said: list[str] = []
 
-    def say(self, event: str, text: str, *, level: Level = "info", **facts: Any) -> None:
-        self.said.append(f"{level} {event} {text} {facts}")
-
-    def changed(self, key: str, event: str, text: str, *, level: Level = "info", **facts: Any) -> bool:
-        before = self.texts.pop(key, "")
-        if not text:
-            return bool(before)
-        self.texts[key] = text
-        if before != text:
-            self.say(event, text, level=level, **facts)
-        return before != text
+    def emit(self, record: logging.LogRecord) -> None:
+        facts = record.__dict__
+        self.said.append(f"{record.levelname.lower()} {facts['event']} {record.getMessage()} {facts['facts']}")
 
 
 @dataclass
@@ -185,7 +179,6 @@ class Site:
         return Notifier(
             self.outbox(),
             self.clock,
-            self.lines,
             chance_of=lambda _: lambda: 1.0,
             make=lambda settings, now: WebhookReceiver(settings, now, secrets_of),
         )
@@ -234,7 +227,9 @@ class Verdict:
 def site(tmp_path: Path) -> Iterator[Site]:
     """A new store in a folder of its own."""
     store = Store.open(tmp_path / "store.db")
-    yield Site(store)
+    found = Site(store)
+    with logging_to(found.lines):
+        yield found
     store.close()
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.clock import VirtualClock
-from mqvitals_agent.journal import Journal
-from mqvitals_agent.notify.alert_log import AlertLog
+from mqvitals_agent.log import LineHandler, logging_to
+from mqvitals_agent.notify.alert_log import log_alerts
 from mqvitals_agent.notify.payload import RuleText, content, payload
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import ObjectName, Snapshot
@@ -25,7 +25,8 @@ def logged(*transitions: Transition, group: bool = False) -> list[dict[str, Any]
     """What is logged of a snapshot's transitions."""
     stream = io.StringIO()
     snapshot = Snapshot("QM01", group, 1, BEGAN, ())
-    AlertLog(Journal(stream, VirtualClock(BEGAN), form="json"))(snapshot, transitions)
+    with logging_to(LineHandler(stream, VirtualClock(BEGAN), form="json")):
+        log_alerts(snapshot, transitions)
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
@@ -116,8 +117,8 @@ def test_one_that_the_store_hears_of_late_fires(pool: Pool) -> None:
 def test_a_line_of_text_has_the_same_facts(pool: Pool) -> None:
     """Each as name=value; names of MQ cannot break the line."""
     stream = io.StringIO()
-    log = AlertLog(Journal(stream, VirtualClock(BEGAN), form="text"))
-    log(Snapshot("QM01", False, 1, BEGAN, ()), life(pool(summary="4 %\nfree\x1b[2J")))
+    with logging_to(LineHandler(stream, VirtualClock(BEGAN))):
+        log_alerts(Snapshot("QM01", False, 1, BEGAN, ()), life(pool(summary="4 %\nfree\x1b[2J")))
     lines = stream.getvalue().splitlines()
     assert len(lines) == 3
     assert " ERROR alert.firing BP-03 QM01/buffer_pool/3 fires, CRITICAL (rule=BP-03 object=" in lines[0]

@@ -73,7 +73,7 @@ async def test_two_types_of_receivers(
     site.receivers = [webhook(hook.url), other]
     site.change(pool())
     site.change(pool(state=AlertState.RESOLVED))
-    notifier = Notifier(site.outbox(), site.clock, site.lines, lambda _: lambda: 1.0)
+    notifier = Notifier(site.outbox(), site.clock, lambda _: lambda: 1.0)
     async with site.running(notifier):
         await settled(site)
     (receiver,) = made

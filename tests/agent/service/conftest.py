@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,7 +15,7 @@ import pytest
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.connection.connection import Calls, ConnectError
 from mqvitals_agent.connection.exchange import Exchange, MqiFailure, Reply
-from mqvitals_agent.journal import Journal
+from mqvitals_agent.log import LineHandler, logging_to
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import encode_message, integer, string
 from mqvitals_agent.pcf.message import Parameter
@@ -170,7 +170,7 @@ class House:
         self.store = folder / "samples.db"
         self.scripts = [Script(name, self.clock) for name in ("QM01", "QM02", "QM03")]
         self.log = io.StringIO()
-        self.journal = Journal(self.log, self.clock)
+        self.handler = LineHandler(self.log, self.clock)
         self.stored: list[Stored] = []
         self.tapped: list[Exchange] = []
         self.settings = Settings()
@@ -187,7 +187,6 @@ class House:
             self.store,
             self.scripts,
             self.clock,
-            self.journal,
             stored=self.stored.append,
             tap=self.tapped.append,
             uniform=lambda _, longest: longest,
@@ -210,10 +209,12 @@ class House:
 
 
 @pytest.fixture
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
     """Somewhere for a service to live, on a disk that is half empty whatever the machine's is."""
     monkeypatch.setattr("mqvitals_agent.service.keeper.disk_of", lambda _: Disk(1 << 40, 1 << 39))
-    return House(tmp_path)
+    made = House(tmp_path)
+    with logging_to(made.handler):
+        yield made
 
 
 @pytest.fixture

@@ -75,9 +75,7 @@ async def following(
 ) -> AsyncIterator[Depot]:
     with Store.open(house.store) as store:
         depot = Depot(store)
-        watch = ConsoleWatch(
-            settings, lambda: {"QM01", "QM02"}, depot, house.clock, house.journal, worker=worker, **how
-        )
+        watch = ConsoleWatch(settings, lambda: {"QM01", "QM02"}, depot, house.clock, worker=worker, **how)
         task = asyncio.create_task(watch.run())
         await house.clock.advance(0)
         try:

@@ -288,7 +288,7 @@ class Shelf:
 @asynccontextmanager
 async def looking(house: Any, shelf: Shelf, **options: Any) -> AsyncIterator[None]:
     """Somebody looks for questions on the shelf until the block ends."""
-    inquiries = Inquiries(shelf, shelf.within, "", house.clock, house.clock, house.journal, **options)
+    inquiries = Inquiries(shelf, shelf.within, "", house.clock, house.clock, **options)
     task = asyncio.create_task(inquiries.run())
     await house.clock.advance(0)
     try:
@@ -395,7 +395,7 @@ async def test_whoever_comes_while_the_answer_is_written(house: Any) -> None:
             inquiries._begun([Wish(2, WHO, QUEUE._replace(name="Q"), 0)])
 
     shelf.written = written
-    inquiries = Inquiries(shelf, shelf.within, "", house.clock, house.clock, house.journal)
+    inquiries = Inquiries(shelf, shelf.within, "", house.clock, house.clock)
     task = asyncio.create_task(inquiries.run())
     await house.clock.advance(0)
     shelf.gate.set()

@@ -83,7 +83,7 @@ async def watching(house: Any, folder: Path, **how: Any) -> AsyncIterator[Taker]
     with Store.open(house.store) as store:
         taker = Taker(store)
         how = {"calls": Inline, **how}
-        watched = WatchedFolder(folder, taker, taker.in_thread, GroupNames(), house.clock, house.journal, **how)
+        watched = WatchedFolder(folder, taker, taker.in_thread, GroupNames(), house.clock, **how)
         task = asyncio.create_task(watched.run())
         await house.clock.advance(0)
         try:
@@ -373,7 +373,7 @@ async def test_queue_managers_known_by_records_alone_are_not_ended(house: Any, s
         folder = tmp_path / "in"
         folder.mkdir()
         (folder / "smf.dat").write_bytes(records(smf, 600))
-        watched = WatchedFolder(folder, taker, taker.in_thread, GroupNames(), house.clock, house.journal, calls=Inline)
+        watched = WatchedFolder(folder, taker, taker.in_thread, GroupNames(), house.clock, calls=Inline)
         task = asyncio.create_task(watched.run())
         await house.clock.advance(2 * LOOK)
         task.cancel()
