@@ -16,7 +16,7 @@ from statistics import median
 
 from mqvitals_agent.connection.exchange import Exchange, Reply
 from mqvitals_agent.gc_tuning import fewer_collections, freeze_long_lived
-from mqvitals_agent.intake import Intake
+from mqvitals_agent.ingest.pipeline import Ingest
 from mqvitals_agent.pcf import constants as c
 from mqvitals_agent.pcf.encoder import integer, integers, request, string
 from mqvitals_agent.pcf.message import Parameter
@@ -155,7 +155,7 @@ def main() -> None:
     found: list[tuple[float, float]] = []
     with tempfile.TemporaryDirectory() as folder, fewer_collections():
         store = Store.open(Path(folder) / "bench.db", source="benchmark", group="BENCH")
-        intake = Intake(store, load_rule_config(Settings()))
+        intake = Ingest(store, load_rule_config(Settings()))
         collector = Collector("BENCH", ("QM01",), lambda _: None)
         for number in range(1, CYCLES + 1):
             cycle = exchanges(number)

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from mqvitals_agent.intake import Intake
-from mqvitals_agent.store.retention import STEP_S, Policy, Retention
+from mqvitals_agent.ingest.pipeline import Ingest
+from mqvitals_agent.store.retention import STEP_S, Retention, RetentionPolicy
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.settings import SHORTEST_KEEP_MS, Settings
 from mqvitals_rules.ruleset.config import load_rule_config
@@ -53,8 +53,8 @@ def main() -> int:
         Store.open(Path(folder) / "kept.db") as kept,
         Store.open(Path(folder) / "grows.db") as grows,
     ):
-        intakes = {True: Intake(kept, judging), False: Intake(grows, judging)}
-        retention = Retention(kept, Policy(SHORTEST_KEEP_MS, None))
+        intakes = {True: Ingest(kept, judging), False: Ingest(grows, judging)}
+        retention = Retention(kept, RetentionPolicy(SHORTEST_KEEP_MS, None))
         for number, snapshot in enumerate(snapshots(arguments.objects, arguments.polls)):
             counted = number > KEPT + 1
             # Who goes first finds the snapshot in no cache.
@@ -78,7 +78,7 @@ def main() -> int:
                 if counted:
                     each_cycle.append(time.thread_time() - began)
                     volume[True] += written() - bytes_before
-        sizes = {True: retention.size(), False: Retention(grows, Policy(None, None)).size()}
+        sizes = {True: retention.size(), False: Retention(grows, RetentionPolicy(None, None)).size()}
     count = len(cycles[True])
     print(
         f"{arguments.objects:,} queues, {count} cycles after {KEPT} that fill the store; {deleted / count:,.0f} rows deleted a cycle"

@@ -27,7 +27,7 @@ from by_hand import Judge, Site
 from figures import taken
 from group import Group, facts
 from mqvitals_agent.gc_tuning import freeze_long_lived
-from mqvitals_agent.store.windows import Wanted, WindowHistory
+from mqvitals_agent.ingest.windows import WindowedMetric, WindowHistory
 from mqvitals_config.settings import Settings
 from mqvitals_rules.engine import Engine
 from mqvitals_rules.eval_context import EvalContext
@@ -66,7 +66,9 @@ class Shipped:
     """The agent's way: windows and engine."""
 
     def __init__(self, judging: RuleConfig) -> None:
-        wanted = {Wanted(use.kind, use.metric, use.window_ms, max(1, use.polls)) for use in judging.rules.windows}
+        wanted = {
+            WindowedMetric(use.kind, use.metric, use.window_ms, max(1, use.polls)) for use in judging.rules.windows
+        }
         self.rules = judging.rules
         self.windows = WindowHistory(sorted(wanted))
         self.engine = Engine(judging.rules, facts(), self.windows)

@@ -22,7 +22,7 @@ from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.commandline import runner as command_line
 from mqvitals_agent.commandline.arguments import duration, speed, speed_word
 from mqvitals_agent.connection.recording import read
-from mqvitals_agent.failure import Failure
+from mqvitals_agent.errors import Failure
 from mqvitals_agent.log import LineHandler, logging_to
 from mqvitals_agent.notify.delivery import Notifier
 from mqvitals_agent.service.agent_config import AgentConfig, read_agent_config, with_webhooks

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from mqvitals_agent.bounded_call import BoundedCall, DaemonThreads, NoAnswerError, run_in_loop
+from mqvitals_agent.threads import BoundedCall, DaemonThreads, NoAnswerError, run_in_loop
 
 AT_ONCE_S = 0.02
 
@@ -104,7 +104,7 @@ def test_the_process_ends_while_a_call_hangs() -> None:
     """The interpreter waits for no thread that hangs."""
     program = """
 import asyncio, threading
-from mqvitals_agent.bounded_call import BoundedCall, NoAnswerError, run_in_loop
+from mqvitals_agent.threads import BoundedCall, NoAnswerError, run_in_loop
 async def main():
     try:
         await BoundedCall().run(threading.Event().wait, 0.01)

@@ -11,9 +11,8 @@ from random import Random
 
 import pytest
 
-from mqvitals_agent.bounded_call import run_in_loop
 from mqvitals_agent.clock import SystemClock, VirtualClock, VirtualLoop
-from mqvitals_agent.thread_worker import ThreadWorker
+from mqvitals_agent.threads import ThreadWorker, run_in_loop
 
 HOUR = 3_600_000
 

@@ -9,7 +9,7 @@ import pytest
 
 from mqvitals_agent.cli.config import Ask, add_init_arguments, run_init
 from mqvitals_agent.commandline import runner as command_line
-from mqvitals_agent.failure import Failure
+from mqvitals_agent.errors import Failure
 from mqvitals_config.load import load_settings
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_agent.bounded_call import run_in_loop
 from mqvitals_agent.cli.doctor import DoctorTarget, examine_all, exit_code
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.commandline import runner as command_line
@@ -22,6 +21,7 @@ from mqvitals_agent.doctor.finding import CheckResult, DoctorFinding
 from mqvitals_agent.simulator.connector import SimulatedConnector
 from mqvitals_agent.simulator.scenario import build
 from mqvitals_agent.simulator.state import Fault, GroupState
+from mqvitals_agent.threads import run_in_loop
 from mqvitals_config.settings import Settings
 
 BEGAN = 1795176000000

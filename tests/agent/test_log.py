@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from mqvitals_agent.bounded_call import run_in_loop
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.log import LineHandler, as_change, as_event, as_recovery, forget, logging_to
+from mqvitals_agent.threads import run_in_loop
 from mqvitals_rules.timestamps import parse_iso
 
 AT = parse_iso("2026-11-21T06:00:00.123Z")

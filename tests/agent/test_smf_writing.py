@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_agent.bounded_call import run_in_loop
 from mqvitals_agent.cli.agent import add_arguments, agent_config, monitored_group
 from mqvitals_agent.clock import VirtualClock
-from mqvitals_agent.failure import Failure
+from mqvitals_agent.errors import Failure
 from mqvitals_agent.log import LineHandler, logging_to
 from mqvitals_agent.service.monitored_group import MonitoredGroup, write_smf
 from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import load_scenario
 from mqvitals_agent.simulator.smf.writer import SmfWriter
+from mqvitals_agent.threads import run_in_loop
 from mqvitals_config.settings import Settings
 
 BEGIN = 1_763_700_007_123

@@ -13,7 +13,7 @@ import pytest
 
 from mqvitals_agent.commandline import runner as main_module
 from mqvitals_agent.commandline.runner import main
-from mqvitals_agent.failure import ExitCode
+from mqvitals_agent.errors import ExitCode
 from mqvitals_agent.text.severity import Health
 from mqvitals_agent.text.terminal import SIGNS, in_ascii
 

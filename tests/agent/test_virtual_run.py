@@ -78,7 +78,7 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
             time.sleep(dice.choice((0, 0, 0.002, 0.01)))
             return job
 
-    return lambda: monkeypatch.setattr("mqvitals_agent.thread_worker.SimpleQueue", Late)
+    return lambda: monkeypatch.setattr("mqvitals_agent.threads.SimpleQueue", Late)
 
 
 @pytest.mark.parametrize("scenario", ["busy-morning"])

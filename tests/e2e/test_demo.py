@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from mqsamples.pairs import alone
-from mqvitals_agent.failure import Failure
+from mqvitals_agent.errors import Failure
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_tui import child_agent, demo

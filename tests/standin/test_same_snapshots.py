@@ -13,7 +13,6 @@ import pytest
 from mqstandin.library import Bindings
 from mqstandin.server import stand_in
 
-from mqvitals_agent.bounded_call import run_in_loop
 from mqvitals_agent.clock import Clock, VirtualClock
 from mqvitals_agent.connection.exchange import Exchange, Reply
 from mqvitals_agent.poll.collector import Collector
@@ -21,6 +20,7 @@ from mqvitals_agent.poll.errand import errands
 from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import load_scenario
+from mqvitals_agent.threads import run_in_loop
 from mqvitals_config.collection import PollingSettings
 from mqvitals_rules.snapshot import Reading, Snapshot
 

@@ -19,7 +19,7 @@ from textual.pilot import Pilot
 
 from mqsamples.once import Once
 from mqsamples.pairs import alone
-from mqvitals_agent.intake import Intake
+from mqvitals_agent.ingest.pipeline import Ingest
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.terminal import cells, fit, safe
 from mqvitals_rules.ruleset.config import RuleConfig
@@ -122,7 +122,7 @@ def hostile(built_once: Once, tmp_path_factory: pytest.TempPathFactory, judging:
 
 def write(path: Path, judging: RuleConfig, begin: int) -> None:
     with Store.open(path, source="\x1b[31m[/x]", group="S[bold]\x1b]0;T\x07") as store:
-        intake = Intake(store, judging)
+        intake = Ingest(store, judging)
         for cycle in range(CYCLES):
             ts = begin + cycle * EVERY_MS
             told = [

@@ -10,7 +10,7 @@ import pytest
 from textual.app import App
 from textual.pilot import Pilot
 
-from mqvitals_agent.intake import Intake
+from mqvitals_agent.ingest.pipeline import Ingest
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.terminal import cells
@@ -98,7 +98,7 @@ def recorded(lives: Callable[[str], Any], tmp_path_factory: pytest.TempPathFacto
     life = lives("quiet").copied(tmp_path_factory.mktemp("records") / "store.db")
     with Store.open(life.store) as store, StoreReader.open(life.store) as reader:
         end = life.now - AGO
-        Intake(store, life.judging, older=reader).take(
+        Ingest(store, life.judging, older=reader).take(
             [Snapshot("QM01", False, 1_000, life.now - 1_000, tuple(records(end)))]
         )
     return life

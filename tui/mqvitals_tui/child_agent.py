@@ -19,7 +19,7 @@ from pathlib import Path
 from types import FrameType
 
 from mqvitals_agent.commandline.arguments import now_ms
-from mqvitals_agent.failure import Failure
+from mqvitals_agent.errors import Failure
 
 PIPE_VARIABLE, FOLDER_VARIABLE = "MQVITALS_LEASH", "MQVITALS_LEASH_FOLDER"
 """In the environment: the number of the pipe's reading end, and the folder to remove when the starter is gone."""

@@ -21,8 +21,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from mqvitals_agent.bounded_call import run_in_loop
-from mqvitals_agent.failure import ExitCode
+from mqvitals_agent.errors import ExitCode
+from mqvitals_agent.threads import run_in_loop
 
 if TYPE_CHECKING:
     from textual.app import App

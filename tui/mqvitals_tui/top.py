@@ -22,8 +22,8 @@ from mqvitals_agent.commandline.arguments import (
     refuse_simulation_options,
     speed_word,
 )
-from mqvitals_agent.failure import Failure
-from mqvitals_agent.store.lock import writer_of
+from mqvitals_agent.errors import Failure
+from mqvitals_agent.store.store_file import writer_of
 from mqvitals_tui.child_agent import PROGRAM, agent_clock, exit_message, log_tail, run_child_agent, wait_for_store
 from mqvitals_tui.terminal import ForcedExit, add_theme_argument, has_terminal, run_app
 

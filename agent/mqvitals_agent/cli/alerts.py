@@ -10,7 +10,7 @@ from mqvitals_agent.cli.agent import address_file
 from mqvitals_agent.commandline.arguments import add_store_arguments, add_zone_argument, now_ms, open_store
 from mqvitals_agent.commandline.output import line_width, show_lines
 from mqvitals_agent.commandline.settings import family_ranks
-from mqvitals_agent.failure import ExitCode, Failure
+from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
     from mqvitals_config.receiver import Receiver
@@ -38,10 +38,10 @@ def add_test_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_test(arguments: argparse.Namespace) -> int:
     """Post the test alert; returns the exit code. Raises Failure when there is no such receiver, or it did not take it."""
-    from mqvitals_agent.bounded_call import run_in_loop
     from mqvitals_agent.notify.delivery import make_receiver
     from mqvitals_agent.notify.receiver import DeliveryStatus, send_test_alert
     from mqvitals_agent.text.terminal import safe
+    from mqvitals_agent.threads import run_in_loop
 
     settings, now = _receiver(arguments), now_ms()
     receiver = make_receiver(settings, lambda: now)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from mqvitals_agent.failure import ExitCode
+from mqvitals_agent.errors import ExitCode
 
 _DESCRIPTION = """\
 Writes the completion of commands, options and files for a shell:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.bounded_call import run_in_loop
-from mqvitals_agent.failure import ExitCode, Failure
+from mqvitals_agent.errors import ExitCode, Failure
+from mqvitals_agent.threads import run_in_loop
 
 if TYPE_CHECKING:
     from mqvitals_agent.clock import Clock

@@ -10,7 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from mqvitals_agent.commandline.output import line_width
-from mqvitals_agent.failure import ExitCode, Failure
+from mqvitals_agent.errors import ExitCode, Failure
 from mqvitals_agent.text.terminal import cells, fit, wrap
 
 _DESCRIPTION = """\

@@ -13,7 +13,7 @@ from mqvitals_agent.commandline.arguments import (
     open_store,
 )
 from mqvitals_agent.commandline.output import line_width, show
-from mqvitals_agent.failure import ExitCode, Failure
+from mqvitals_agent.errors import ExitCode, Failure
 
 _DESCRIPTION = """\
 Lists the console messages that the agent found in the files it follows (console.follow), oldest first. What came several times

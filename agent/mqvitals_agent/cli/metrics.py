@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
-from mqvitals_agent.failure import Failure
+from mqvitals_agent.errors import Failure
 from mqvitals_rules.vocabulary.metric import Kind, Metric, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
 

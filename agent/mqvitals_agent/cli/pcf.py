@@ -11,7 +11,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from mqvitals_agent.failure import ExitCode, Failure
+from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
     from mqvitals_agent.pcf.message import Message, Parameter

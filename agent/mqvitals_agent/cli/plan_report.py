@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mqvitals_agent.failure import Failure
+from mqvitals_agent.errors import Failure
 from mqvitals_agent.text.terminal import cells, safe, wrap
 from mqvitals_rules.plan.catalogue import command
 from mqvitals_rules.plan.formula import Formula, FormulaAnswer, TableRow, format_number

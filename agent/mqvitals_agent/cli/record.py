@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.commandline.arguments import add_simulation_arguments
-from mqvitals_agent.failure import Failure
+from mqvitals_agent.errors import Failure
 
 if TYPE_CHECKING:
     from mqvitals_agent.connection.exchange import Exchange

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.commandline.arguments import speed
-from mqvitals_agent.failure import ExitCode, Failure
+from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -142,10 +142,10 @@ def _play(
 
 def _cycle_handler(store: Store, judging: RuleConfig, *, talkative: bool) -> Callable[[Cycle], None]:
     """What is done with each cycle: it is taken in; and a line about it when someone watches."""
-    from mqvitals_agent.intake import Intake
+    from mqvitals_agent.ingest.pipeline import Ingest
     from mqvitals_rules.timestamps import iso
 
-    intake = Intake(store, judging)
+    intake = Ingest(store, judging)
 
     def take(cycle: Cycle) -> None:
         intake.take(cycle.snapshots)

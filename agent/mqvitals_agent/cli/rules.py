@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from mqvitals_agent.cli import rules_show
 from mqvitals_agent.commandline.arguments import add_zone_argument
 from mqvitals_agent.commandline.settings import explained, settings_of
-from mqvitals_agent.failure import ExitCode, Failure
+from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
     from mqvitals_config.problem import Problem

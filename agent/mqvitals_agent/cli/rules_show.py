@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mqvitals_agent.commandline.arguments import open_store
 from mqvitals_agent.commandline.output import line_width, show
 from mqvitals_agent.commandline.settings import judging_of, no_rule, rules_of, settings_of
-from mqvitals_agent.failure import ExitCode, Failure
+from mqvitals_agent.errors import ExitCode, Failure
 from mqvitals_agent.text.terminal import safe, wrap
 
 if TYPE_CHECKING:

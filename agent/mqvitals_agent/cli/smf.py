@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mqvitals_agent.commandline.arguments import FORMS, moment_argument, zone_argument
 from mqvitals_agent.commandline.output import cannot_write, complain
-from mqvitals_agent.failure import ExitCode, Failure
+from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
     from mqvitals_agent.smf.csv_files import CsvFiles

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.failure import ExitCode, Failure
+from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Import; returns the exit code. Raises Failure when the store cannot be used."""
     from mqvitals_agent.commandline.settings import judging_of, settings_in_force
     from mqvitals_agent.store.error import StoreError
-    from mqvitals_agent.store.lock import writer_of
+    from mqvitals_agent.store.store_file import writer_of
 
     settings = settings_in_force(arguments.config, {"store": arguments.store}).settings
     if settings.store.path is None:
@@ -81,7 +81,7 @@ def _instead(settings: Settings) -> str:
 
 
 def _import(files: Iterable[str], path: Path, settings: Settings, judging: RuleConfig) -> int:
-    from mqvitals_agent.intake import Intake
+    from mqvitals_agent.ingest.pipeline import Ingest
     from mqvitals_agent.review.store_review import update_advice
     from mqvitals_agent.smf.ingest import RecordIngest
     from mqvitals_agent.smf.reader import ReadCounts
@@ -89,7 +89,7 @@ def _import(files: Iterable[str], path: Path, settings: Settings, judging: RuleC
 
     now = time.time_ns() // 1_000_000
     with _opened(path, settings, now) as store, StoreReader.open(path) as older:
-        intake = Intake(store, judging, older=older)
+        intake = Ingest(store, judging, older=older)
 
         def take(snapshot: Snapshot) -> None:
             # A clock of z/OS that is ahead of ours must not make the agent wait for it.

@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from mqvitals_agent.commandline.output import complain, only_ascii
-from mqvitals_agent.failure import ExitCode, Failure
+from mqvitals_agent.errors import ExitCode, Failure
 
 _DESCRIPTION = """\
 Reads SMF data of z/OS (types 115 and 116) and writes a health check: what was read, what is right and wrong about each

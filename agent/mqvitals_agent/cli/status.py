@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mqvitals_agent.commandline.arguments import add_store_arguments, add_zone_argument, now_ms, open_store
 from mqvitals_agent.commandline.output import line_width, screen_height, show_lines
 from mqvitals_agent.commandline.settings import family_ranks, readable_rules
-from mqvitals_agent.failure import Failure
+from mqvitals_agent.errors import Failure
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.commandline.arguments import now_ms
-from mqvitals_agent.failure import ExitCode, Failure
+from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
-    from mqvitals_agent.store.check import Findings
+    from mqvitals_agent.store.integrity import IntegrityReport
 
 _CHECK = """\
 Looks through all of a store: SQLite's own check, things in it that mqvitals does not make (triggers, views, indexes, tables), and rows
@@ -32,8 +32,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Check, and repair if asked to; returns 0 when nothing is wrong (any more), else 1. Raises Failure: it is no store."""
     from pathlib import Path
 
-    from mqvitals_agent.store.check import check, repair
     from mqvitals_agent.store.error import StoreError
+    from mqvitals_agent.store.integrity import check, repair
     from mqvitals_agent.text.terminal import safe
 
     path = Path(arguments.path).resolve()
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     return ExitCode.DONE if found.good else ExitCode.FOUND
 
 
-def _lines(found: Findings) -> list[str]:
+def _lines(found: IntegrityReport) -> list[str]:
     lines = [f"damaged: {text}" for text in found.damage]
     lines += [f"not made by mqvitals: {each}" for each in found.strangers]
     lines += _counts("dated outside any calendar", found.impossible)

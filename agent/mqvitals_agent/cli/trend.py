@@ -17,7 +17,7 @@ from mqvitals_agent.commandline.arguments import (
     reading_zone,
 )
 from mqvitals_agent.commandline.output import line_width, show
-from mqvitals_agent.failure import ExitCode, Failure
+from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mqvitals_agent.commandline.arguments import add_store_arguments, now_ms, open_store
 from mqvitals_agent.commandline.output import line_width, show_lines
-from mqvitals_agent.failure import ExitCode, Failure
+from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from mqvitals_agent import __version__
 from mqvitals_agent.commandline.output import cannot_write, complain, give_up_output, prepare_streams
-from mqvitals_agent.failure import ExitCode, Failure
+from mqvitals_agent.errors import ExitCode, Failure
 
 _SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.commandline.arguments import loaded_settings
-from mqvitals_agent.failure import Failure
+from mqvitals_agent.errors import Failure
 
 if TYPE_CHECKING:
     from mqvitals_config.load import LoadedSettings

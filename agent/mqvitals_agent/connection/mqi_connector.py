@@ -17,7 +17,7 @@ from mqvitals_agent.connection.exchange import Exchange, MqiFailure
 from mqvitals_agent.connection.link import Binding, MqiError, RouteError
 from mqvitals_agent.connection.route import Route
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.thread_worker import ThreadWorker
+from mqvitals_agent.threads import ThreadWorker
 from mqvitals_config.secret import SecretError
 
 HUNG_MS: Final = 10_000

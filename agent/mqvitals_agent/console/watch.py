@@ -20,11 +20,11 @@ from mqvitals_agent.console.follower import FileFollower, FollowProgress, Follow
 from mqvitals_agent.console.message import ONE_SYSTEM_IDS, ConsoleMessage, MessageReader
 from mqvitals_agent.console.tail import FilePosition
 from mqvitals_agent.log import as_change, as_event, as_recovery, forget
-from mqvitals_agent.store.deletion_clock import believed
+from mqvitals_agent.store.deletion_clock import trusted_now
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.message_row import ConsoleRow, StoredMessage, message
+from mqvitals_agent.store.messages import ConsoleRow, StoredMessage, message
 from mqvitals_agent.store.writer import Store
-from mqvitals_agent.thread_worker import ThreadWorker, Worker
+from mqvitals_agent.threads import ThreadWorker, Worker
 from mqvitals_config.collection import FollowedFile
 from mqvitals_config.scalars import time_zone
 from mqvitals_config.settings import Settings
@@ -113,7 +113,7 @@ class ConsoleWatch:
                 await self._stored(lambda store: store.forget_messages(self._before(store)))
 
     def _before(self, store: Store) -> int:
-        return max(believed(store, self._clock.now()) - self._settings.console.keep, 0)
+        return max(trusted_now(store, self._clock.now()) - self._settings.console.keep, 0)
 
     async def _follow(self, entry: FollowedFile) -> None:
         path = str(entry.path)

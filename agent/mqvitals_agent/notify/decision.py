@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from mqvitals_agent.store.notice_row import NoticeStatus, Told
+from mqvitals_agent.store.notifications import LastNotification, NotificationStatus
 from mqvitals_config.receiver import Receiver as ReceiverSettings
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, overshadowed
 
@@ -53,7 +53,7 @@ def decide(
     alerts: Iterable[tuple[int, Alert]],
     receivers: Sequence[ReceiverSettings],
     inhibited: Mapping[AlertKey, AlertKey],
-    last_sent: Mapping[tuple[int, str], Told],
+    last_sent: Mapping[tuple[int, str], LastNotification],
 ) -> list[Decision]:
     """A decision for each numbered alert and receiver, in their order; one alone for an alert that no receiver gets.
 
@@ -85,12 +85,12 @@ def exclusion(alert: Alert, inhibited: Mapping[AlertKey, AlertKey]) -> DecisionR
     return None
 
 
-def reason_for(alert: Alert, last: Told | None, *, send_resolved: bool) -> DecisionReason:
+def reason_for(alert: Alert, last: LastNotification | None, *, send_resolved: bool) -> DecisionReason:
     """Whether a receiver is notified about an alert as it is now; ``last`` is the last notification about it to the receiver."""
     if alert.state is AlertState.RESOLVED:
         if last is None:
             return DecisionReason.NEVER_SENT
-        if last.status is NoticeStatus.RESOLVED:
+        if last.status is NotificationStatus.RESOLVED:
             return DecisionReason.ALREADY_SENT
         return DecisionReason.ENDED if send_resolved else DecisionReason.RESOLVED_NOT_WANTED
     if alert.state is not AlertState.FIRING:

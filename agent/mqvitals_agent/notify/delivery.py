@@ -16,8 +16,12 @@ from mqvitals_agent.notify.outbox import Outbox
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus, NotificationReceiver
 from mqvitals_agent.notify.webhook import WebhookReceiver
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.notice_row import LONGEST_PAUSE_MS, NoticeOutcome, StoredNotice
-from mqvitals_agent.store.receiver_row import Adoption
+from mqvitals_agent.store.notifications import (
+    LONGEST_PAUSE_MS,
+    NotificationOutcome,
+    ReceiverChanges,
+    StoredNotification,
+)
 from mqvitals_config.receiver import Receiver as ReceiverSettings
 
 _LOG = logging.getLogger(__name__)
@@ -159,7 +163,7 @@ class ReceiverQueue:
         await self._clock.sleep(ms)
         self._news.set()
 
-    async def _deliver(self, stored: StoredNotice) -> DeliveryStatus:
+    async def _deliver(self, stored: StoredNotification) -> DeliveryStatus:
         """Make one attempt and store its outcome; when the receiver failed, also pause."""
         with self._clock.hold():
             outcome = await self._receiver.send(stored.notice)
@@ -172,7 +176,7 @@ class ReceiverQueue:
             await self._on_refusal(stored, outcome)
             return outcome.status
         ts = self._clock.now()
-        await self._retry.call(lambda: self._outbox.done(stored.id, ts, NoticeOutcome.ACCEPTED, ""))
+        await self._retry.call(lambda: self._outbox.done(stored.id, ts, NotificationOutcome.ACCEPTED, ""))
         _LOG.info(
             f"receiver {self._name}: {outcome.text}",
             extra=as_recovery(f"receiver {self._name}", "receiver.back", receiver=self._name),
@@ -183,7 +187,7 @@ class ReceiverQueue:
             )
         return outcome.status
 
-    async def _on_failure(self, stored: StoredNotice, outcome: DeliveryOutcome) -> None:
+    async def _on_failure(self, stored: StoredNotification, outcome: DeliveryOutcome) -> None:
         self._failures += 1
         self._settled.set()
         pause = pause_ms(self._failures, self._chance(), outcome.retry_after_ms)
@@ -195,12 +199,12 @@ class ReceiverQueue:
         await self._retry.call(lambda: self._outbox.failed(stored.id, ts, outcome.text, ts + pause, refused=False))
         await self._clock.sleep(pause)
 
-    async def _on_refusal(self, stored: StoredNotice, outcome: DeliveryOutcome) -> None:
+    async def _on_refusal(self, stored: StoredNotification, outcome: DeliveryOutcome) -> None:
         """Postpone the notification, so that others go on; after a day give it up."""
         forget(_LOG, f"receiver {self._name}")
         ts = self._clock.now()
         if _is_given_up(stored, ts):
-            await self._retry.call(lambda: self._outbox.done(stored.id, ts, NoticeOutcome.REFUSED, outcome.text))
+            await self._retry.call(lambda: self._outbox.done(stored.id, ts, NotificationOutcome.REFUSED, outcome.text))
             text = f"a notice was refused for a day and is not sent again; the last was: {outcome.text}"
             self._log_notification(stored, "notice.given_up", text, logging.ERROR)
             return
@@ -210,7 +214,7 @@ class ReceiverQueue:
             text = f"a notice is refused: {outcome.text}; it is tried again for a day while others go on"
             self._log_notification(stored, "notice.refused", text, logging.ERROR)
 
-    def _log_notification(self, stored: StoredNotice, event: str, text: str, level: int) -> None:
+    def _log_notification(self, stored: StoredNotification, event: str, text: str, level: int) -> None:
         _LOG.log(
             level,
             f"receiver {self._name}: {text}",
@@ -224,7 +228,7 @@ class ReceiverQueue:
         )
 
 
-def _is_given_up(stored: StoredNotice, now: int) -> bool:
+def _is_given_up(stored: StoredNotification, now: int) -> bool:
     """Whether a notification refused at ``now`` (ms UTC) was refused for a day, and not only by a clock that was set ahead."""
     return stored.refused is not None and now - stored.refused >= GIVE_UP_MS and stored.attempts >= GIVE_UP_ATTEMPTS
 
@@ -295,7 +299,7 @@ class Notifier:
                 group.create_task(queue.run(), name=f"receiver {name}")
             self._begun.set()
 
-    def _log_adoption(self, adoption: Adoption) -> None:
+    def _log_adoption(self, adoption: ReceiverChanges) -> None:
         for name, count in adoption.dropped.items():
             if count:
                 _LOG.warning(

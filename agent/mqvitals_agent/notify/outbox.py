@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from mqvitals_agent.notify.decision import Decision, decide, inhibitions
 from mqvitals_agent.notify.payload import RuleText, content, notification
-from mqvitals_agent.store.notice_row import NoticeOutcome, OwedNotice, StoredNotice
-from mqvitals_agent.store.receiver_row import Adoption
+from mqvitals_agent.store.notifications import (
+    NotificationOutcome,
+    PendingNotification,
+    ReceiverChanges,
+    StoredNotification,
+)
 from mqvitals_config.receiver import Receiver as ReceiverSettings
 from mqvitals_rules.eval_context import InstantContext
 from mqvitals_rules.lifecycle.alert import Alert, Transition
@@ -18,7 +22,7 @@ from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Reported
 
 if TYPE_CHECKING:
-    from mqvitals_agent.store.alert_row import StoredAlert
+    from mqvitals_agent.store.alerts import StoredAlert
     from mqvitals_agent.store.resilient import ResilientStore
     from mqvitals_agent.store.writer import Store
 
@@ -69,13 +73,13 @@ class Outbox:
         """The receivers of the settings in force."""
         return self._settings.receivers
 
-    def pending(self, changes: Sequence[tuple[int, Transition]]) -> list[OwedNotice]:
+    def pending(self, changes: Sequence[tuple[int, Transition]]) -> list[PendingNotification]:
         """The notifications for visible transitions (with the alerts' numbers), in the order in which they are sent."""
         if not self.receivers or not changes:
             return []
         return self._notifications(self.decisions(changes))
 
-    def introduce(self, names: Sequence[str], now: int) -> list[OwedNotice]:
+    def introduce(self, names: Sequence[str], now: int) -> list[PendingNotification]:
         """The notifications at ``now`` (ms UTC) to receivers that are new, in their order: about every firing alert.
 
         One that was a receiver before gets what it does not know yet, and the end of what it still takes to be firing.
@@ -102,7 +106,7 @@ class Outbox:
                 alerts.setdefault(stored.id, stored.alert)
         return self._decide(tuple(alerts.items()), self.receivers, firing)
 
-    async def due(self, receiver: str, now: int, limit: int) -> Sequence[StoredNotice]:
+    async def due(self, receiver: str, now: int, limit: int) -> Sequence[StoredNotification]:
         """The oldest notifications to a receiver, in their order, up to the first that is not due at ``now`` (ms UTC)."""
         return await self._call(lambda: self._store().due_notices(receiver, now, limit))
 
@@ -110,7 +114,7 @@ class Outbox:
         """When the next notification that waits at ``now`` is due, ms UTC; None when none waits."""
         return await self._call(lambda: self._store().next_notice(receiver, now))
 
-    async def done(self, number: int, ts: int, outcome: NoticeOutcome, error: str) -> None:
+    async def done(self, number: int, ts: int, outcome: NotificationOutcome, error: str) -> None:
         """A notification is accepted, or refused for good because of ``error``."""
         await self._call(lambda: self._store().notice_done(number, ts, outcome, error))
 
@@ -121,7 +125,7 @@ class Outbox:
         """
         await self._call(lambda: self._store().notice_failed(number, ts, error, next_ts, refused=refused))
 
-    async def adopt(self, ts: int) -> Adoption:
+    async def adopt(self, ts: int) -> ReceiverChanges:
         """From ``ts`` (ms UTC) on the receivers are those of the settings.
 
         Notifications to others are dropped; new receivers are notified about what fires.
@@ -142,7 +146,7 @@ class Outbox:
         inhibited = inhibitions([stored.alert for stored in firing], self._settings.rules.ranks)
         return decide(alerts, receivers, inhibited, self._store().told([number for number, _ in alerts]))
 
-    def _notifications(self, decisions: Iterable[Decision]) -> list[OwedNotice]:
+    def _notifications(self, decisions: Iterable[Decision]) -> list[PendingNotification]:
         groups = self._store().groups()
         group = self._settings.group or next(iter(sorted(groups)), "")
         return [

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from mqvitals_agent.store.notice_row import NoticeStatus, OwedNotice
+from mqvitals_agent.store.notifications import NotificationStatus, PendingNotification
 from mqvitals_agent.view.alerts import duration_words, ended_words, summary_with_owner
 from mqvitals_config.receiver import Receiver
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
@@ -46,9 +46,9 @@ class NotificationContent:
     ends: int | None = None
 
     @property
-    def status(self) -> NoticeStatus:
+    def status(self) -> NotificationStatus:
         """Firing, or resolved when the alert has ended."""
-        return NoticeStatus.FIRING if self.ends is None else NoticeStatus.RESOLVED
+        return NotificationStatus.FIRING if self.ends is None else NotificationStatus.RESOLVED
 
 
 def fingerprint(alert: Alert) -> str:
@@ -122,10 +122,10 @@ def payload(content: NotificationContent, receiver: str, labels: Mapping[str, st
 
 def notification(
     content: NotificationContent, receiver: Receiver, *, number: int, severity: Severity, made: int
-) -> OwedNotice:
+) -> PendingNotification:
     """A notification to a receiver about alert ``number`` of the store, made at ``made`` (ms UTC)."""
     text = payload(content, receiver.name, receiver.labels)
-    return OwedNotice(number, str(receiver.name), content.status, severity, content.fingerprint, made, text)
+    return PendingNotification(number, str(receiver.name), content.status, severity, content.fingerprint, made, text)
 
 
 def _present(texts: Mapping[str, str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import Protocol
 
 from mqvitals_agent.notify.payload import NotificationContent, notification
-from mqvitals_agent.store.notice_row import NoticeStatus, OwedNotice
+from mqvitals_agent.store.notifications import NotificationStatus, PendingNotification
 from mqvitals_config.receiver import Receiver as ReceiverSettings
 from mqvitals_rules.lifecycle.alert import Severity
 
@@ -38,7 +38,7 @@ class DeliveryOutcome:
 class NotificationReceiver(Protocol):
     """Sends notifications to one receiver. Order, retries and pauses are decided by ``delivery``."""
 
-    async def send(self, notification: OwedNotice, /) -> DeliveryOutcome:
+    async def send(self, notification: PendingNotification, /) -> DeliveryOutcome:
         """Make one attempt. Raises nothing that the receiver or the network can cause."""
         ...
 
@@ -63,9 +63,9 @@ def trial_contents(now: int) -> tuple[NotificationContent, NotificationContent]:
 
 async def send_test_alert(
     receiver: NotificationReceiver, settings: ReceiverSettings, now: int
-) -> Sequence[tuple[NoticeStatus, DeliveryOutcome]]:
+) -> Sequence[tuple[NotificationStatus, DeliveryOutcome]]:
     """Send the test alert, firing and, once that is accepted, resolved. Returns the outcome of each; closes the receiver."""
-    outcomes: list[tuple[NoticeStatus, DeliveryOutcome]] = []
+    outcomes: list[tuple[NotificationStatus, DeliveryOutcome]] = []
     try:
         for content in trial_contents(now):
             outcome = await receiver.send(notification(content, settings, number=0, severity=Severity.INFO, made=now))

@@ -15,10 +15,10 @@ import aiohttp
 from yarl import URL
 
 from mqvitals_agent import __version__
-from mqvitals_agent.bounded_call import BoundedCall, NoAnswerError
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus
-from mqvitals_agent.store.notice_row import OwedNotice
+from mqvitals_agent.store.notifications import PendingNotification
 from mqvitals_agent.text.terminal import cut, safe
+from mqvitals_agent.threads import BoundedCall, NoAnswerError
 from mqvitals_config.receiver import Receiver as ReceiverSettings
 from mqvitals_config.scalars import format_duration
 from mqvitals_config.secret import SecretError, checked_address, shown_address
@@ -51,7 +51,7 @@ class WebhookReceiver:
         self._reading = BoundedCall()
         self._session: aiohttp.ClientSession | None = None
 
-    async def send(self, notification: OwedNotice, /) -> DeliveryOutcome:
+    async def send(self, notification: PendingNotification, /) -> DeliveryOutcome:
         """Make one attempt. Reading the secrets and waiting for the answer may each take the receiver's timeout."""
         settings = self._settings
         try:

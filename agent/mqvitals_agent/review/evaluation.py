@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from mqvitals_agent.store.windows import Wanted, WindowHistory
+from mqvitals_agent.ingest.windows import WindowedMetric, WindowHistory
 from mqvitals_agent.text.severity import Health, health_of
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.engine import Engine
@@ -169,7 +169,7 @@ class IntervalEvaluator:
 
     def __init__(self, config: RuleConfig) -> None:
         rules = config.rules
-        wanted = {Wanted.by(use) for use in rules.windows}
+        wanted = {WindowedMetric.by(use) for use in rules.windows}
         self._rules = rules
         self._windows = WindowHistory(sorted(wanted))
         self._engine = Engine(rules, config.facts, self._windows)

@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from mqvitals_agent.bounded_call import BoundedCall, NoAnswerError
 from mqvitals_agent.clock import Clock
+from mqvitals_agent.threads import BoundedCall, NoAnswerError
 
 if TYPE_CHECKING:
     from mqvitals_config.problem import Problem

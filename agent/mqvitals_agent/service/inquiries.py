@@ -15,7 +15,7 @@ from mqvitals_agent.connection.exchange import Exchange, MqiFailure
 from mqvitals_agent.log import as_change, as_recovery
 from mqvitals_agent.poll.outcome import NO_REPLY
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.request import WAITS_MS, WHO, Wish
+from mqvitals_agent.store.requests import WAITS_MS, WHO, StoredRequest
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.who.holder import Holders, MemberHolders, to_json
 from mqvitals_agent.who.query import ask_holders
@@ -127,7 +127,7 @@ class Inquiries:
                     tasks.create_task(self._answer(question, about), name=f"{question} {about}")
                 await self._clock.sleep(self._look_ms)
 
-    async def _wishes(self) -> tuple[Wish, ...]:
+    async def _wishes(self) -> tuple[StoredRequest, ...]:
         now = self._clock.now()
         try:
             found = await self._in_store(lambda store: store.wishes(now))
@@ -146,7 +146,7 @@ class Inquiries:
         else:
             self._say("removed", "")
 
-    def _begun(self, wishes: Sequence[Wish]) -> list[tuple[str, ObjectName]]:
+    def _begun(self, wishes: Sequence[StoredRequest]) -> list[tuple[str, ObjectName]]:
         """What is to be asked now; wishes for what is under way join it."""
         new = []
         for wish in wishes:

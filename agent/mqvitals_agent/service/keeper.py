@@ -11,17 +11,17 @@ from pathlib import Path
 
 from mqvitals_agent.connection.connection import Calls
 from mqvitals_agent.connection.exchange import Exchange
-from mqvitals_agent.intake import Changed, Intake
+from mqvitals_agent.ingest.pipeline import Ingest, OnTransitions
 from mqvitals_agent.poll.collector import Collector
 from mqvitals_agent.service.grid import CORRECTION_MS
 from mqvitals_agent.service.store_meter import StoreMeter, disk_of
 from mqvitals_agent.service.timetable import Interval
-from mqvitals_agent.store.deletion_clock import Deletion, DeletionClock
+from mqvitals_agent.store.deletion_clock import DeletionClock, DeletionDecision
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.notice_row import Owed
+from mqvitals_agent.store.notifications import BuildNotifications
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.resilient import Incident, ResilientStore, StoreState
-from mqvitals_agent.store.retention import Policy, Retention, Step, never
+from mqvitals_agent.store.resilient import ResilientStore, StoreIncident, StoreState
+from mqvitals_agent.store.retention import Retention, RetentionPolicy, RetentionStep, never
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.scalars import time_zone
 from mqvitals_config.settings import Settings
@@ -72,7 +72,7 @@ class Stored:
     errors: tuple[StoreError, ...]
     unwatched: tuple[str, ...] = ()
     state: StoreState = field(default_factory=StoreState)
-    incidents: tuple[Incident, ...] = ()
+    incidents: tuple[StoreIncident, ...] = ()
     refused: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -93,7 +93,7 @@ def dated(snapshot: Snapshot, ts: int) -> Snapshot:
 
 
 class Keeper:
-    """Collects, judges and stores. Use it in one thread, after ``open``. ``changed`` is as for ``Intake``, ``steady_s`` is elapsed time in seconds."""
+    """Collects, judges and stores. Use it in one thread, after ``open``. ``changed`` is as for ``Ingest``, ``steady_s`` is elapsed time in seconds."""
 
     def __init__(
         self,
@@ -103,9 +103,9 @@ class Keeper:
         queue_managers: Sequence[str],
         *,
         source: str = "",
-        owed: Owed | None = None,
+        owed: BuildNotifications | None = None,
         tap: Tap | None = None,
-        changed: Changed | None = None,
+        changed: OnTransitions | None = None,
         steady_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self._path = path
@@ -123,7 +123,7 @@ class Keeper:
         self._retention: Retention | None = None
         self._retained: Store | None = None
         self._meter: StoreMeter | None = None
-        self._intake: Intake | None = None
+        self._intake: Ingest | None = None
         self._known: dict[tuple[str, bool], dict[ObjectName, dict[str, Reading]]] = {}
         self._unwatched: dict[tuple[str, bool], list[ObjectName]] = {}
         self._began = self._now = 0
@@ -248,22 +248,22 @@ class Keeper:
             self._intake = self._new_intake()
         self._intake.take((replace(snapshot, ts=max(snapshot.ts, self._began)),), store.write_now)
 
-    def delete_old(self, waits: Callable[[], bool] = never) -> Step:
+    def delete_old(self, waits: Callable[[], bool] = never) -> RetentionStep:
         """Delete some of what the store no longer keeps as of the last cycle; not much longer once ``waits`` says so.
 
         Raises StoreError; what was deleted with it is there again.
         """
         clock = self._deletion_clock
         if not self._began or clock is None:
-            return Step(0, more=False)
+            return RetentionStep(0, more=False)
         retention = self._retaining()
         clock.go_on(self.store)
         return retention.step(clock.as_of(self._began, self._steady_ms()), waits)
 
     @property
-    def deletion(self) -> Deletion:
+    def deletion(self) -> DeletionDecision:
         """As of when was deleted last, and why the clock was not followed."""
-        return Deletion(self._now) if self._deletion_clock is None else self._deletion_clock.decision
+        return DeletionDecision(self._now) if self._deletion_clock is None else self._deletion_clock.decision
 
     def _steady_ms(self) -> int:
         return round(self._steady_s() * 1000)
@@ -318,8 +318,8 @@ class Keeper:
         except StoreError:
             return snapshots
 
-    def _policy(self) -> Policy:
-        return Policy(self._settings.store.keep, self._settings.store.max_size)
+    def _policy(self) -> RetentionPolicy:
+        return RetentionPolicy(self._settings.store.keep, self._settings.store.max_size)
 
     def _settle(self, reader: StoreReader) -> None:
         """What the store holds of earlier runs: of whom is watched still, what is gone meanwhile will show; the others go now."""
@@ -342,7 +342,7 @@ class Keeper:
                 there.append(row.name)
         self._collector.remember(there)
 
-    def _unwatch(self, intake: Intake, batch: Batch, errors: list[StoreError]) -> list[str]:
+    def _unwatch(self, intake: Ingest, batch: Batch, errors: list[StoreError]) -> list[str]:
         done = []
         for (owner, is_group), objects in list(self._unwatched.items()):
             gone = tuple(Reading(each, "", batch.began, {}, gone=True) for each in objects)
@@ -360,9 +360,9 @@ class Keeper:
         """A snapshot will never be stored: that an object is gone, which one answer tells, is to be told once more."""
         self._collector.remember(reading.object for reading in snapshot.readings if reading.gone)
 
-    def _new_intake(self) -> Intake:
+    def _new_intake(self) -> Ingest:
         store = self.ledger
-        intake = Intake(
+        intake = Ingest(
             store, self._judging, self._owed, older=store.older, known=self._latest(), changed=self._changed
         )
         store.latest = intake.latest

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mqvitals_agent.clock import Clock, SystemClock
-from mqvitals_agent.failure import Failure
+from mqvitals_agent.errors import Failure
 from mqvitals_agent.log import as_event
 
 if TYPE_CHECKING:

@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mqvitals_agent import __version__
-from mqvitals_agent.bounded_call import BoundedCall, NoAnswerError, run_in_loop
 from mqvitals_agent.clock import SystemClock, VirtualClock
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.connection.header import Header, RecordingError
-from mqvitals_agent.failure import ExitCode, Failure
+from mqvitals_agent.errors import ExitCode, Failure
 from mqvitals_agent.gc_tuning import fewer_collections, freeze_long_lived
 from mqvitals_agent.log import LEVELS, LineHandler, as_event, logging_to
 from mqvitals_agent.notify.delivery import Notifier
@@ -28,7 +27,7 @@ from mqvitals_agent.service.process import ServiceManager, handled_signals
 from mqvitals_agent.service.service import Service
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.writer import Store
-from mqvitals_agent.thread_worker import ThreadWorker, WorkerEndedError
+from mqvitals_agent.threads import BoundedCall, NoAnswerError, ThreadWorker, WorkerEndedError, run_in_loop
 from mqvitals_config.problem import ConfigError, LocatedText, Place
 from mqvitals_config.scalars import format_duration
 from mqvitals_config.settings import Settings

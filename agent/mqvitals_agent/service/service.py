@@ -28,12 +28,12 @@ from mqvitals_agent.service.poller import Poller
 from mqvitals_agent.service.roster import Roster
 from mqvitals_agent.service.watched_folder import WatchedFolder
 from mqvitals_agent.smf.partial_sample import GroupNames
-from mqvitals_agent.store.deletion_clock import Deletion
+from mqvitals_agent.store.deletion_clock import DeletionDecision
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.notice_row import Owed
+from mqvitals_agent.store.notifications import BuildNotifications
 from mqvitals_agent.store.resilient import ResilientStore, StoreState
 from mqvitals_agent.store.writer import Store
-from mqvitals_agent.thread_worker import ThreadWorker, Worker
+from mqvitals_agent.threads import ThreadWorker, Worker
 from mqvitals_config.scalars import format_duration
 from mqvitals_config.settings import Settings, format_size
 from mqvitals_rules.ruleset.config import RuleConfig
@@ -64,7 +64,7 @@ class Service:
         clock: Clock,
         *,
         source: str = "",
-        owed: Owed | None = None,
+        owed: BuildNotifications | None = None,
         tap: Tap | None = None,
         stored: Callable[[Stored], None] | None = None,
         uniform: Uniform = random.uniform,
@@ -350,7 +350,7 @@ class Service:
         """Whether a cycle is being stored, or waits to be. May be asked in any thread."""
         return self._storing is not None and not self._storing.done()
 
-    def _tell_deletion(self, deletion: Deletion) -> None:
+    def _tell_deletion(self, deletion: DeletionDecision) -> None:
         """Say once that deleting waits for the clock, and once more when it does not any more."""
         key = "retention clock"
         if deletion.reason:

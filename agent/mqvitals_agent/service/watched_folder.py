@@ -16,7 +16,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
-from mqvitals_agent.bounded_call import BoundedCall, NoAnswerError
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.log import as_change, as_event, as_recovery, forget
 from mqvitals_agent.smf.ingest import IngestResult, RecordIngest
@@ -25,8 +24,9 @@ from mqvitals_agent.smf.reader import ReadCounts, open_smf, records_in_steps
 from mqvitals_agent.smf.record import Record, SmfError
 from mqvitals_agent.smf.restart import RestartDetector
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.smf_row import FileRow
+from mqvitals_agent.store.smf_records import SmfFile
 from mqvitals_agent.store.writer import Store
+from mqvitals_agent.threads import BoundedCall, NoAnswerError
 from mqvitals_rules.snapshot import Snapshot
 
 _LOG = logging.getLogger(__name__)
@@ -133,12 +133,12 @@ class WatchedFolder:
         self._groups = groups
         self._clock = clock
         self._steady = steady or clock.steady_s
-        self._seen: frozenset[FileRow] = frozenset()
-        self._failed: set[FileRow] = set()
+        self._seen: frozenset[SmfFile] = frozenset()
+        self._failed: set[SmfFile] = set()
         self._restarts = RestartDetector()
         self._calls = calls
         self._looking = calls()
-        self._paths: dict[FileRow, str] = {}
+        self._paths: dict[SmfFile, str] = {}
 
     async def run(self) -> None:
         """Look and read until cancelled. What a file or the store does wrong goes to the log."""
@@ -147,7 +147,7 @@ class WatchedFolder:
                 await self._read(file)
             await self._clock.sleep(LOOK_MS)
 
-    async def _ready(self) -> list[FileRow]:
+    async def _ready(self) -> list[SmfFile]:
         """The files that lie still and were not read, in the order of their times."""
         try:
             with self._clock.hold():
@@ -171,11 +171,11 @@ class WatchedFolder:
         self._failed &= found
         return sorted(still - done - self._failed, key=lambda file: (file.changed_ns, file.name))
 
-    def _done(self) -> frozenset[FileRow]:
+    def _done(self) -> frozenset[SmfFile]:
         return self._keeper.store.record_files()
 
-    def _look(self) -> dict[FileRow, str]:
-        found: dict[FileRow, str] = {}
+    def _look(self) -> dict[SmfFile, str]:
+        found: dict[SmfFile, str] = {}
         with os.scandir(self._folder) as entries:
             for entry in entries:
                 if entry.name.startswith(".") or not entry.is_file():
@@ -183,10 +183,10 @@ class WatchedFolder:
                 facts = entry.stat()
                 # A name may be no UTF-8; the store holds text.
                 name = os.fsencode(entry.name).decode("utf-8", "backslashreplace")
-                found[FileRow(name, facts.st_size, facts.st_mtime_ns)] = entry.path
+                found[SmfFile(name, facts.st_size, facts.st_mtime_ns)] = entry.path
         return found
 
-    async def _read(self, file: FileRow) -> None:
+    async def _read(self, file: SmfFile) -> None:
         # A file that is half read at the end is read anew at the next start: what is known of it then costs little.
         reading = _Reading(self._paths[file], self._clock.now() * 1000)
         call = self._calls()

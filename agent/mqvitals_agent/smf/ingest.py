@@ -28,8 +28,8 @@ from mqvitals_agent.smf.snapshots import (
     snapshots,
     top_names,
 )
-from mqvitals_agent.store.smf_row import ALONE, Part
-from mqvitals_agent.store.smf_row import REST as WITHIN_REST
+from mqvitals_agent.store.smf_records import ALONE, SmfPart
+from mqvitals_agent.store.smf_records import REST as WITHIN_REST
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 
@@ -276,6 +276,6 @@ class RecordIngest:
         self.result.owners.add(snapshot.owner)
 
 
-def _part(sample: PartialSample) -> Part:
+def _part(sample: PartialSample) -> SmfPart:
     used = processor_time(sample.fields) if sample.object.kind == "application" else 0
-    return Part(sample.object, sample.probe, sample.ts, used, sample.to_json())
+    return SmfPart(sample.object, sample.probe, sample.ts, used, sample.to_json())

@@ -12,11 +12,17 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from mqvitals_agent.store.alert_row import AlertRows
 from mqvitals_agent.store.alert_tables import AlertTables
+from mqvitals_agent.store.alerts import AlertRows
 from mqvitals_agent.store.migration import migrations
-from mqvitals_agent.store.notice_row import NoticeOutcome, Owed, delete_old_notices, insert_notices
-from mqvitals_agent.store.receiver_row import Adoption, Introduced
+from mqvitals_agent.store.notifications import (
+    BuildForNewReceivers,
+    BuildNotifications,
+    NotificationOutcome,
+    ReceiverChanges,
+    delete_old_notifications,
+    insert_notifications,
+)
 from mqvitals_rules.lifecycle.alert import Transition
 
 _TABLES = ("alert", "alert_transition", "notice", "receiver")
@@ -59,7 +65,9 @@ class AlertMemory(AlertTables):
         self._rows.keep_numbers(file.execute(f"{_ALL} alert").fetchone()[0] or 0)
         self._transition = self._last_transition()
 
-    def take(self, transitions: Sequence[Transition], owed: Owed | None) -> Sequence[tuple[int, Transition]]:
+    def take(
+        self, transitions: Sequence[Transition], owed: BuildNotifications | None
+    ) -> Sequence[tuple[int, Transition]]:
         """Take in what a snapshot changed and what is owed for it; returns the visible transitions with the alerts' numbers.
 
         Raises what ``owed`` does; nothing is then changed.
@@ -72,7 +80,7 @@ class AlertMemory(AlertTables):
                 visible = self._rows.write(transitions)
                 changed = set(self._rows.changed)
                 if owed is not None and visible:
-                    insert_notices(self._connection, owed(visible))
+                    insert_notifications(self._connection, owed(visible))
         except BaseException:
             self._rows.load()
             raise
@@ -81,7 +89,7 @@ class AlertMemory(AlertTables):
         self._notices.update(range(before + 1, self._last_notice() + 1))
         return visible
 
-    def adopt_receivers(self, names: Sequence[str], ts: int, introduced: Introduced) -> Adoption:
+    def adopt_receivers(self, names: Sequence[str], ts: int, introduced: BuildForNewReceivers) -> ReceiverChanges:
         """As of any of these tables."""
         waiting = {row[0] for row in self._connection.execute("SELECT id FROM notice WHERE done_ts IS NULL")}
         before = self._last_notice()
@@ -91,7 +99,7 @@ class AlertMemory(AlertTables):
         self._receivers = True
         return adoption
 
-    def notice_done(self, number: int, ts: int, outcome: NoticeOutcome, error: str = "") -> None:
+    def notice_done(self, number: int, ts: int, outcome: NotificationOutcome, error: str = "") -> None:
         """As of any of these tables."""
         super().notice_done(number, ts, outcome, error)
         self._notices.add(number)
@@ -129,7 +137,7 @@ class AlertMemory(AlertTables):
         done = self._columns["notice"].index("done_ts")
         latest = max((row[done] for row in notices if row[done] is not None), default=None)
         if latest is not None:
-            delete_old_notices(file, latest)
+            delete_old_notifications(file, latest)
         if self._receivers:
             receivers = self._connection.execute("SELECT * FROM receiver ORDER BY name").fetchall()
             file.execute("DELETE FROM receiver")

@@ -7,20 +7,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from mqvitals_agent.store.alert_row import StoredAlert, read_alerts
-from mqvitals_agent.store.error import UNDECODABLE, explained
-from mqvitals_agent.store.notice_row import (
-    NoticeOutcome,
-    StoredNotice,
-    Told,
-    due_notices,
+from mqvitals_agent.store.alerts import StoredAlert, read_alerts
+from mqvitals_agent.store.error import UNDECODABLE, store_error
+from mqvitals_agent.store.notifications import (
+    BuildForNewReceivers,
+    LastNotification,
+    NotificationOutcome,
+    ReceiverChanges,
+    StoredNotification,
+    count_pending,
+    due_notifications,
+    ended_but_notified_as_firing,
+    last_notifications,
     mark_done,
     mark_failed,
-    next_notice,
-    read_believed,
-    read_told,
+    next_due_ts,
+    update_receivers,
 )
-from mqvitals_agent.store.receiver_row import Adoption, Introduced, adopt_receivers, count_owed
 from mqvitals_rules.lifecycle.alert import Alert
 
 
@@ -44,36 +47,36 @@ class AlertTables:
         with self._explaining("reading"):
             return tuple(read_alerts(self._connection, "state = 'firing'"))
 
-    def told(self, alerts: Iterable[int]) -> Mapping[tuple[int, str], Told]:
+    def told(self, alerts: Iterable[int]) -> Mapping[tuple[int, str], LastNotification]:
         """(number of an alert, receiver) -> the last notice that the receiver knows or will know."""
         with self._explaining("reading"):
-            return read_told(self._connection, alerts)
+            return last_notifications(self._connection, alerts)
 
     def believed(self, receiver: str) -> tuple[StoredAlert, ...]:
         """The alerts that have ended and that a receiver still takes to be firing."""
         with self._explaining("reading"):
-            return tuple(read_believed(self._connection, receiver))
+            return tuple(ended_but_notified_as_firing(self._connection, receiver))
 
-    def due_notices(self, receiver: str, now: int, limit: int) -> tuple[StoredNotice, ...]:
+    def due_notices(self, receiver: str, now: int, limit: int) -> tuple[StoredNotification, ...]:
         """The oldest notices owed to a receiver, in their order, up to the first that is not due at ``now`` (ms UTC).
 
         So nothing overtakes a notice that waits for its next attempt; but one that was refused is stepped over, with what
         is owed about the same alert.
         """
         with self._explaining("reading"):
-            return tuple(due_notices(self._connection, receiver, now, limit))
+            return tuple(due_notifications(self._connection, receiver, now, limit))
 
     def next_notice(self, receiver: str, now: int) -> int | None:
         """When the next notice to a receiver that waits at ``now`` is due, ms UTC; None: none."""
         with self._explaining("reading"):
-            return next_notice(self._connection, receiver, now)
+            return next_due_ts(self._connection, receiver, now)
 
     def owed_notices(self) -> Mapping[str, int]:
         """How many notices each receiver is owed, but for those with none."""
         with self._explaining("reading"):
-            return count_owed(self._connection)
+            return count_pending(self._connection)
 
-    def adopt_receivers(self, names: Sequence[str], ts: int, introduced: Introduced) -> Adoption:
+    def adopt_receivers(self, names: Sequence[str], ts: int, introduced: BuildForNewReceivers) -> ReceiverChanges:
         """From ``ts`` (ms UTC) on ``names`` are the receivers, all or nothing.
 
         What others are owed is dropped; new ones are owed what ``introduced`` says, which may look into the tables. What
@@ -81,11 +84,11 @@ class AlertTables:
         """
         try:
             with self._transaction():
-                return adopt_receivers(self._connection, names, ts, introduced)
+                return update_receivers(self._connection, names, ts, introduced)
         except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise explained(self.path, error, "writing") from error
+            raise store_error(self.path, error, "writing") from error
 
-    def notice_done(self, number: int, ts: int, outcome: NoticeOutcome, error: str = "") -> None:
+    def notice_done(self, number: int, ts: int, outcome: NotificationOutcome, error: str = "") -> None:
         """A notice has been accepted, or refused for good because of ``error``; very old ones go."""
         with self._explaining("writing"), self._transaction():
             mark_done(self._connection, number, ts, outcome, error)
@@ -103,7 +106,7 @@ class AlertTables:
         try:
             yield
         except (sqlite3.Error, *UNDECODABLE) as error:
-            raise explained(self.path, error, doing) from error
+            raise store_error(self.path, error, doing) from error
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

@@ -1,24 +1,142 @@
-"""Current state: what each probe last said of each object, written only where it changed.
+"""Current state: the newest value of each metric by probe, written only where it changed.
 
-Three quarters of the values do not change from one poll to the next, and many objects do not change at all. So the wide
-row of an object and probe is rewritten only when a value differs; when it was last told is one narrow row in
-``reading``.
+Three quarters of the values do not change from one poll to the next, and many objects do not change at all. So the wide row of
+an object and probe is rewritten only when a value differs; when the probe last answered is one narrow row in ``reading``.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from mqvitals_agent.store.shape import NULL, Arrangement, Cells, Shape, Spread, spread
-from mqvitals_agent.store.table import KindTables
-from mqvitals_rules.snapshot import Reading, Source
+from mqvitals_agent.store.integrity import valid_time
+from mqvitals_agent.store.result import CurrentValue
+from mqvitals_agent.store.tables import (
+    NULL,
+    POLL,
+    Cells,
+    ColumnOrder,
+    KindTables,
+    MetricNames,
+    ReadingCells,
+    checked_values,
+    integer,
+    integer_or_none,
+    moment,
+    moment_or_none,
+    reading_cells,
+    text,
+    types_of,
+)
+from mqvitals_rules.snapshot import ObjectName, Reading, Source, fresh_until
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
-_ABSENCES = 4096
 _POLL = Source.POLL
+_UNKNOWN = -1
+"""The interval of a record that does not tell it."""
+
+
+class CurrentQuery:
+    """Reads the current state of one kind.
+
+    ``columns`` are those that its table has: a store may be older than the vocabulary.
+    """
+
+    def __init__(self, tables: KindTables, columns: frozenset[str], metrics: Collection[str] | None = None) -> None:
+        self._table = tables.current
+        self._history = tables.history
+        self._metrics = [name for name in tables.metrics if name in columns and (metrics is None or name in metrics)]
+        self._types = types_of(tables.types[name] for name in self._metrics)
+        self._known = frozenset(tables.metrics if metrics is None else metrics)
+        self._exists = bool(columns)
+
+    def of(
+        self, connection: sqlite3.Connection, where: str, parameters: tuple[Any, ...]
+    ) -> dict[int, dict[str, CurrentValue]]:
+        """By object number, what is known of the objects that fulfil ``where`` (a text of ours). Raises sqlite3.Error.
+
+        A value of any probe stands before an absence told by another: what only SMF can tell is no secret because a
+        command cannot. Of several the newest counts. What a record tells is marked as unanswered once, by the last
+        snapshot of its owner, it is no longer fresh.
+        """
+        found: dict[int, dict[str, CurrentValue]] = {}
+        if not self._exists:
+            return found
+        columns = "".join(f', c."{name}"' for name in self._metrics)
+        rows = connection.execute(
+            # Table and columns are the vocabulary's, checked where the tables are made.
+            f"SELECT c.object_id, c.probe, r.ts, r.asked, r.unanswered, c.absent, c.source, CASE WHEN c.source <> {POLL}"  # noqa: S608
+            f" THEN (SELECT coalesce(h.interval_ms, {_UNKNOWN}) FROM {self._history} AS h"
+            f" WHERE h.ts = r.ts AND h.object_id = r.object_id AND h.source = c.source) END, CASE WHEN c.source <> {POLL}"
+            " THEN (SELECT w.last_ts FROM owner AS w JOIN object AS o ON o.owner = w.name WHERE o.id = r.object_id) END"
+            f"{columns}"
+            f" FROM reading AS r CROSS JOIN {self._table} AS c ON c.probe = r.probe AND c.object_id = r.object_id"
+            f" WHERE r.{where} AND {valid_time('r.ts')} AND {valid_time('r.asked')} ORDER BY r.object_id, r.ts, r.probe",
+            parameters,
+        )
+        reasons: dict[str | None, dict[str, Absence]] = {None: {}}
+        for number, probe, ts, asked, unanswered, absent, source, interval, newest, *cells in rows:
+            text(probe), moment_or_none(ts), moment(asked)
+            known = found.setdefault(number, {})
+            why = None if unanswered is None else Absence[unanswered]
+            origin = _POLL
+            if source != POLL:
+                origin = Source(source)
+                integer_or_none(interval)
+                # Its sample is kept for long: a record without one is older than that.
+                kept = interval is not None
+                interval = None if interval == _UNKNOWN else interval
+                if ts is not None and newest is not None and (not kept or integer(newest) > fresh_until(ts, interval)):
+                    why = Absence.STALE
+            missing = reasons.get(absent)
+            if missing is None:
+                missing = reasons[absent] = _reasons(absent)
+            for metric, reason in missing.items():
+                before = known.get(metric)
+                if metric in self._known and (before is None or isinstance(before.value, Absence)):
+                    known[metric] = CurrentValue(reason, ts, probe, asked, why, origin, interval)
+            for metric, value in zip(self._metrics, checked_values(cells, self._types), strict=True):
+                if value is not None:
+                    known[metric] = CurrentValue(value, ts, probe, asked, why, origin, interval)
+        return found
+
+    def records(self, connection: sqlite3.Connection) -> Iterator[tuple[ObjectName, Reading]]:
+        """The newest record of each existing object of the kind and each probe, as far as its sample is kept. Raises sqlite3.Error."""
+        if not self._exists:
+            return
+        columns = "".join(f', c."{name}"' for name in self._metrics)
+        rows = connection.execute(
+            f"SELECT o.owner, o.kind, o.name, c.probe, c.source, r.ts, h.interval_ms, c.absent{columns}"  # noqa: S608
+            f" FROM {self._table} AS c CROSS JOIN object AS o CROSS JOIN reading AS r"
+            f" CROSS JOIN {self._history} AS h ON h.ts = r.ts AND h.object_id = r.object_id AND h.source = c.source"
+            f" WHERE c.source <> {POLL} AND o.id = c.object_id AND o.gone_ts IS NULL"
+            f" AND r.object_id = c.object_id AND r.probe = c.probe AND r.ts IS NOT NULL AND {valid_time('r.ts')}"
+        )
+        for owner, kind, name, probe, source, ts, interval, absent, *cells in rows:
+            told = dict(zip(self._metrics, checked_values(cells, self._types), strict=True))
+            found = {metric: value for metric, value in told.items() if value is not None}
+            named = ObjectName(text(owner), text(kind), text(name))
+            yield (
+                named,
+                Reading(
+                    named,
+                    text(probe),
+                    moment(ts),
+                    {**found, **({} if absent is None else _reasons(absent))},
+                    integer_or_none(interval),
+                    poll=False,
+                    source=Source(source),
+                ),
+            )
+
+
+def _reasons(text: str) -> dict[str, Absence]:
+    return {metric: Absence[reason] for metric, reason in json.loads(text).items()}
+
+
+_ABSENCES = 4096
 
 
 class _Told:
@@ -28,12 +146,12 @@ class _Told:
 
     def __init__(self, ts: int | None) -> None:
         self.ts = ts
-        self.shape: Shape | None = None
+        self.shape: MetricNames | None = None
         self.values: tuple[Reported, ...] | None = None
         self.cells: Cells | None = None
 
 
-class CurrentState:
+class CurrentWriter:
     """Collects the changes of one snapshot and writes them.
 
     The caller owns the transaction, and calls ``load`` after a rollback.
@@ -42,12 +160,12 @@ class CurrentState:
     def __init__(self, connection: sqlite3.Connection, tables: dict[str, KindTables]) -> None:
         self._connection = connection
         self._tables = tables
-        self._arrangements = {kind: Arrangement(table.metrics, table.metrics, kind) for kind, table in tables.items()}
+        self._arrangements = {kind: ColumnOrder(table.metrics, table.metrics, kind) for kind, table in tables.items()}
         self._told: dict[tuple[int, str], _Told] = {}
-        self._shapes: dict[Shape, Shape] = {}
-        self._absences: dict[tuple[Shape, tuple[str, ...]], str] = {}
+        self._shapes: dict[MetricNames, MetricNames] = {}
+        self._absences: dict[tuple[MetricNames, tuple[str, ...]], str] = {}
         self._inserted: dict[str, list[tuple[Any, ...]]] = {}
-        self._updated: dict[tuple[str, Shape], list[tuple[Any, ...]]] = {}
+        self._updated: dict[tuple[str, MetricNames], list[tuple[Any, ...]]] = {}
         self._new: list[tuple[Any, ...]] = []
         self._answered: list[tuple[int, int, int, str]] = []
         self._unanswered: list[tuple[int, str, int, str, int]] = []
@@ -61,7 +179,7 @@ class CurrentState:
         }
         self._clear()
 
-    def take(self, object_id: int, reading: Reading) -> Spread:
+    def take(self, object_id: int, reading: Reading) -> ReadingCells:
         """Note what a reading changes, and give back its values spread out.
 
         A late one, older than what is stored of its probe, changes nothing; one without answer leaves the values.
@@ -75,16 +193,16 @@ class CurrentState:
             self._told[key] = told = _Told(ts if reading.answered else None)
             self._new.append((object_id, probe, NULL, ts, _reason(values)) if told.ts is None else (*key, ts, ts, NULL))
         elif told.ts is not None and ts < told.ts:
-            return spread(reading, shape, values)
+            return reading_cells(reading, shape, values)
         elif not reading.answered:
             self._unanswered.append((ts, _reason(values), object_id, probe, ts))
-            return spread(reading, shape, values)
+            return reading_cells(reading, shape, values)
         else:
             told.ts = ts
             self._answered.append((ts, ts, object_id, probe))
         if told.values == values and told.shape == shape and told.cells is not None:
-            return Spread(reading, told.shape, told.cells)
-        told_anew = spread(reading, self._shapes.setdefault(shape, shape), values)
+            return ReadingCells(reading, told.shape, told.cells)
+        told_anew = reading_cells(reading, self._shapes.setdefault(shape, shape), values)
         if reading.gone:
             # The last values stay as they were; that the object is gone is written at the object.
             told.values = None
@@ -111,7 +229,7 @@ class CurrentState:
                 del self._told[object_id, probe]
             connection.execute("DELETE FROM reading WHERE object_id = ?", (object_id,))
 
-    def _change(self, object_id: int, told: Spread, values: tuple[Reported, ...], *, known: bool) -> None:
+    def _change(self, object_id: int, told: ReadingCells, values: tuple[Reported, ...], *, known: bool) -> None:
         reading, shape, cells = told
         kind = reading.object.kind
         absent: str | float = NULL
@@ -126,7 +244,7 @@ class CurrentState:
             row = (object_id, reading.probe, int(reading.source), reading.ts, absent, *columns((*cells, NULL)))
             self._inserted.setdefault(kind, []).append(row)
 
-    def _absent(self, shape: Shape, reasons: tuple[str, ...]) -> str:
+    def _absent(self, shape: MetricNames, reasons: tuple[str, ...]) -> str:
         """``reasons``: of each metric of the shape why it is absent, empty where it is not."""
         key = shape, reasons
         text = self._absences.get(key)

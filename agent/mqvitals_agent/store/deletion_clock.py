@@ -20,7 +20,7 @@ KEEP_FACT_MS: Final = 600_000
 """The fact in the store is brought up to date so often."""
 
 
-class Leap(NamedTuple):
+class ClockLeap(NamedTuple):
     """A clock that leapt ahead: when that was seen (elapsed time, ms), what it showed then (ms UTC), and by how much it had leapt (ms)."""
 
     seen: int
@@ -28,37 +28,37 @@ class Leap(NamedTuple):
     by: int
 
 
-class Deletion(NamedTuple):
+class DeletionDecision(NamedTuple):
     """As of when rows are deleted (ms UTC), the leap that is not believed yet, and why the clock is not followed (empty: it is)."""
 
     now: int
-    leap: Leap | None = None
+    leap: ClockLeap | None = None
     reason: str = ""
     left_ms: int = 0
 
 
-def decide(now: int, expected: int, steady: int, leap: Leap | None) -> Deletion:
+def decide(now: int, expected: int, steady: int, leap: ClockLeap | None) -> DeletionDecision:
     """As of when to delete, when the clock shows ``now`` and by elapsed time it should be ``expected`` (ms UTC).
 
     ``steady`` is elapsed time now, ms; ``leap`` what was seen before. A clock behind what is expected is followed: it deletes less.
     """
     ahead = now - expected
     if ahead <= LEAP_MS:
-        return Deletion(now)
+        return DeletionDecision(now)
     # Another leap meanwhile begins the wait anew.
     if leap is None or abs((now - leap.now) - (steady - leap.seen)) > LEAP_MS:
-        leap = Leap(steady, now, ahead)
+        leap = ClockLeap(steady, now, ahead)
     left = CONFIRM_MS - (steady - leap.seen)
     if left <= 0:
-        return Deletion(now)
+        return DeletionDecision(now)
     reason = (
         f"the clock has leapt ahead by {format_duration(leap.by // 60_000 * 60_000)}: nothing is deleted by it"
         f" before it has gone on for {format_duration(CONFIRM_MS)}"
     )
-    return Deletion(expected, leap, reason, left)
+    return DeletionDecision(expected, leap, reason, left)
 
 
-def believed(store: Store, now: int) -> int:
+def trusted_now(store: Store, now: int) -> int:
     """The clock's time ``now`` (ms UTC) as far as the writer of the store believed it. Raises StoreError."""
     trusted = store.trusted_time()
     return now if trusted is None or now - trusted <= LEAP_MS else trusted
@@ -74,7 +74,7 @@ class DeletionClock:
         self._kept = found
         self._trusted = now if found is None else found
         self._steady = steady
-        self.decision = Deletion(now)
+        self.decision = DeletionDecision(now)
 
     def go_on(self, store: Store) -> None:
         """Keep the fact in this file from now on."""

@@ -7,7 +7,7 @@ from enum import Enum
 from pathlib import Path
 
 
-class Trouble(Enum):
+class StoreErrorKind(Enum):
     """What kind of thing is wrong with a store: whoever goes on without it decides by this."""
 
     OTHER = "other"
@@ -24,7 +24,7 @@ class Trouble(Enum):
     @property
     def lost(self) -> bool:
         """Whether the file is lost to its writer, so that only a new one helps."""
-        return self in {Trouble.GONE, Trouble.REPLACED, Trouble.DAMAGED}
+        return self in {StoreErrorKind.GONE, StoreErrorKind.REPLACED, StoreErrorKind.DAMAGED}
 
 
 class StoreError(Exception):
@@ -33,7 +33,7 @@ class StoreError(Exception):
     ``message`` says what happened and where, ``hint`` what to do next; the text of the exception is both.
     """
 
-    def __init__(self, message: str, hint: str = "", trouble: Trouble = Trouble.OTHER) -> None:
+    def __init__(self, message: str, hint: str = "", trouble: StoreErrorKind = StoreErrorKind.OTHER) -> None:
         super().__init__(f"{message}; {hint}" if hint else message)
         self.message = message
         self.hint = hint
@@ -52,13 +52,13 @@ class UnknownNameError(StoreError):
         self.closest = closest
 
 
-def explained(path: Path, error: Exception, doing: str) -> StoreError:
+def store_error(path: Path, error: Exception, doing: str) -> StoreError:
     """The sentence for an error met while ``doing`` (``reading``, ``writing``) the store at ``path``.
 
     One that is not SQLite's came of what was read: what was written by us can always be decoded.
     """
     if not isinstance(error, sqlite3.Error):
-        return damaged(path, f"{type(error).__name__}: {error}")
+        return damaged_error(path, f"{type(error).__name__}: {error}")
     # The low byte is the error's class; the rest says which system call met it.
     # The module's own mistakes (a closed connection, a value it cannot bind) carry no code at all.
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
@@ -67,30 +67,30 @@ def explained(path: Path, error: Exception, doing: str) -> StoreError:
             return StoreError(
                 f"the disk is full: nothing of this cycle was kept in the store {path}",
                 "free some space; what was stored before is safe",
-                Trouble.FULL,
+                StoreErrorKind.FULL,
             )
         case sqlite3.SQLITE_CORRUPT:
-            return damaged(path, str(error))
+            return damaged_error(path, str(error))
         case sqlite3.SQLITE_ERROR if hasattr(error, "sqlite_errorcode") or "decode" in str(error):
             # Our statements are right for the tables that we made: it is the file that is not.
-            return damaged(path, str(error))
+            return damaged_error(path, str(error))
         case sqlite3.SQLITE_NOTADB:
             return StoreError(
                 f"{path} is no mqvitals store: it is not an SQLite file, or its beginning is damaged",
                 "name the file of a store",
-                Trouble.DAMAGED,
+                StoreErrorKind.DAMAGED,
             )
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return StoreError(
                 f"another program keeps the store {path} locked",
                 "end its transaction (an SQLite shell left open?) and try again",
-                Trouble.LOCKED,
+                StoreErrorKind.LOCKED,
             )
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_AUTH:
             return StoreError(
                 f"no permission for {doing} the store {path} ({error})",
                 "the file and its folder must be accessible to you; SQLite keeps two files beside it",
-                Trouble.PERMISSION,
+                StoreErrorKind.PERMISSION,
             )
         case sqlite3.SQLITE_INTERRUPT:
             return StoreError(
@@ -98,21 +98,21 @@ def explained(path: Path, error: Exception, doing: str) -> StoreError:
             )
         case sqlite3.SQLITE_IOERR if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHORT_READ:
             # Part of a file that SQLite knows to be longer is missing.
-            return damaged(path, str(error))
+            return damaged_error(path, str(error))
         case sqlite3.SQLITE_IOERR:
             return StoreError(
                 f"{doing} the store {path} failed ({error})",
                 "look whether the disk is full or failing; what was stored before is safe",
-                Trouble.IO,
+                StoreErrorKind.IO,
             )
         case _:
             return StoreError(f"{doing} the store {path} failed ({error})")
 
 
-def damaged(path: Path, what: str) -> StoreError:
+def damaged_error(path: Path, what: str) -> StoreError:
     """The sentence for a store that holds what no writer of ours can have written."""
     return StoreError(
         f"the store {path} is damaged ({' '.join(what.split())})",
         "put back a copy, or move it away and begin a new one under the same name",
-        Trouble.DAMAGED,
+        StoreErrorKind.DAMAGED,
     )

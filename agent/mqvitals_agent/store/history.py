@@ -1,39 +1,312 @@
-"""The rows of history: one per object and snapshot, whatever number of readings it had."""
+"""History: one row for each object and snapshot or record, the queries over these rows, and means of whole hours.
+
+The means are of the metrics whose baseline rules ask for, so that a look eight weeks back is one short query.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mqvitals_agent.store.shape import NULL, Arrangement, Cells, Shape, Spread, cells
-from mqvitals_agent.store.table import KindTables
-from mqvitals_rules.snapshot import Reading
+from mqvitals_agent.store.integrity import FIRST_MOMENT
+from mqvitals_agent.store.schema import BELIEVED
+from mqvitals_agent.store.tables import (
+    LAST_MOMENT,
+    NULL,
+    POLL,
+    Cells,
+    ColumnOrder,
+    KindTables,
+    MetricNames,
+    ReadingCells,
+    Types,
+    bound_values,
+    checked_values,
+    integer_or_none,
+    moment,
+    numbered,
+    text,
+    types_of,
+)
+from mqvitals_rules.history import WEEK_MS, WEEKS
+from mqvitals_rules.snapshot import ObjectName, Reading, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
+
+HOUR_MS = 3_600_000
+_KEPT_MS = (WEEKS + 1) * WEEK_MS
+
+_KEEP = """INSERT INTO hour_mean(hour, kind, metric, object_id, mean, weight) VALUES(?, ?, ?, ?, ?, ?)
+    ON CONFLICT(hour, kind, metric, object_id) DO UPDATE SET
+    mean = (mean * weight + excluded.mean * excluded.weight) / (weight + excluded.weight), weight = weight + excluded.weight"""
+
+
+# One seek a metric: without its metric an object is found only among all objects of the hour.
+_ONE = """WITH RECURSIVE told(metric) AS (SELECT min(metric) FROM hour_mean WHERE hour = ?1 AND kind = ?2
+    UNION ALL SELECT (SELECT min(metric) FROM hour_mean WHERE hour = ?1 AND kind = ?2 AND metric > told.metric) FROM told
+    WHERE told.metric IS NOT NULL)
+    SELECT 1 FROM told CROSS JOIN hour_mean AS h WHERE h.hour = ?1 AND h.kind = ?2 AND h.metric = told.metric
+    AND h.object_id = ?3 LIMIT 1"""
+
+
+class HourMean(NamedTuple):
+    """The mean of a metric of an object over what was seen of an hour.
+
+    ``hour`` is when it began, ms UTC. Of a counter the mean is the increase a second and ``weight`` the ms in which it arose; of others
+    ``weight`` is the number of values. Two of the same hour make one that tells of both.
+    """
+
+    object: ObjectName
+    metric: str
+    hour: int
+    mean: float
+    weight: int
+
+
+def write_means(connection: sqlite3.Connection, means: Iterable[HourMean], objects: Mapping[ObjectName, int]) -> None:
+    """Keep means of objects that the store knows, each together with what is there of its hour. Raises sqlite3.Error.
+
+    Those of hours that no baseline looks back on any more go.
+    """
+    rows = [
+        (each.hour, each.object.kind, each.metric, objects[each.object], each.mean, each.weight)
+        for each in means
+        if each.object in objects
+    ]
+    connection.executemany(_KEEP, rows)
+    if rows:
+        connection.execute(
+            f"DELETE FROM hour_mean WHERE hour < {BELIEVED} - :keep",  # noqa: S608
+            {"now": max(row[0] for row in rows), "keep": _KEPT_MS},
+        )
+
+
+def read_means(
+    connection: sqlite3.Connection, kind: str, metric: str, hours: Sequence[int], name: ObjectName | None = None
+) -> dict[ObjectName, list[float]]:
+    """The means of ``hours`` of a metric, of all objects of a kind or of one, by object. Raises sqlite3.Error."""
+    marks = ", ".join("?" * len(hours))
+    only = "" if name is None else " AND o.owner = ? AND o.name = ?"
+    rows = connection.execute(
+        "SELECT o.owner, o.name, h.mean FROM hour_mean AS h CROSS JOIN object AS o"  # noqa: S608
+        f" WHERE h.hour IN ({marks}) AND h.kind = ? AND h.metric = ? AND o.id = h.object_id{only}",
+        (*hours, kind, metric, *(() if name is None else (name.owner, name.name))),
+    )
+    found: dict[ObjectName, list[float]] = {}
+    for owner, rest, mean in rows:
+        if mean.__class__ is not float:
+            raise TypeError(f"{mean!r:.60} is no mean")
+        found.setdefault(ObjectName(text(owner), kind, text(rest)), []).append(mean)
+    return found
+
+
+def has_means(connection: sqlite3.Connection, number: int, kind: str, last: int, now: int) -> bool:
+    """Whether there are means of an object that was last there at ``last`` (ms UTC). Raises sqlite3.Error.
+
+    Looked for from then backwards, one seek an hour and metric, as the table is ordered by hour; then on to ``now``, as records may come late.
+    """
+    (first,) = connection.execute("SELECT min(hour) FROM hour_mean").fetchone()
+    if first is None:
+        return False
+    hour = last - last % HOUR_MS
+    return any(
+        connection.execute(_ONE, numbered(each, kind, number)).fetchone() is not None
+        for each in (*range(hour, first - 1, -HOUR_MS), *range(hour + HOUR_MS, now + 1, HOUR_MS))
+    )
+
+
+Number = int | float
+
+FIRST, LAST = FIRST_MOMENT, LAST_MOMENT
+"""The bounds of time in a store: what is dated outside of them is passed over."""
+
+
+class Sample(NamedTuple):
+    """A poll of one metric: when, the ms that a counter's increase covers (None: unknown), the value (None: absent).
+
+    Of a record: its end, the ms of its interval, the value.
+    """
+
+    ts: int
+    interval_ms: int | None
+    value: Number | None
+
+
+class Poll(NamedTuple):
+    """A poll of one object: when, the ms that its counters cover, and the values of the metrics asked for.
+
+    Of a record: its end and its interval.
+    """
+
+    ts: int
+    object: ObjectName
+    interval_ms: int | None
+    values: tuple[Number | None, ...]
+    source: Source = Source.POLL
+
+
+class HistoryQuery:
+    """Reads the history of one kind.
+
+    ``columns`` are those that its table has: a store may be older than the vocabulary.
+    """
+
+    def __init__(self, tables: KindTables, columns: frozenset[str]) -> None:
+        self._tables = tables
+        self._columns = columns
+
+    def samples(
+        self,
+        connection: sqlite3.Connection,
+        name: ObjectName,
+        metric: str,
+        *,
+        first: int = FIRST,
+        last: int = LAST,
+        polled_only: bool = False,
+        newest: int | None = None,
+    ) -> list[Sample]:
+        """The polls of an object with ``first`` <= ts <= ``last``, or the ``newest`` of them; oldest first.
+
+        Raises sqlite3.Error.
+
+        Without ``polled_only``, other answers that told this metric too.
+        """
+        if not self._columns:
+            return []
+        column = self._column(metric)
+        polled = "s.polled" if polled_only or column == "NULL" else f"(s.polled OR {column} IS NOT NULL)"
+        # The snapshots of the owner lead to the rows: one seek each. Any other order reads the rows of all objects.
+        rows = connection.execute(
+            # Table and columns are the vocabulary's, checked where the tables are made.
+            f"SELECT s.ts, s.interval_ms, {column} FROM snapshot AS t CROSS JOIN {self._tables.history} AS s"  # noqa: S608
+            " WHERE t.owner = ? AND t.ts BETWEEN ? AND ? AND s.ts = t.ts"
+            " AND s.object_id = (SELECT id FROM object WHERE owner = ? AND kind = ? AND name = ?)"
+            f" AND s.source = {POLL} AND {polled} ORDER BY t.ts {'ASC' if newest is None else 'DESC LIMIT ?'}",
+            (name.owner, max(first, FIRST), min(last, LAST), *name, *(() if newest is None else (newest,))),
+        )
+        types = self._types((metric,))
+        samples = [Sample(moment(ts), integer_or_none(ms), *checked_values(cells, types)) for ts, ms, *cells in rows]
+        if newest is not None:
+            samples.reverse()
+        return samples
+
+    def recorded(
+        self,
+        connection: sqlite3.Connection,
+        name: ObjectName,
+        metric: str,
+        source: Source,
+        *,
+        first: int = FIRST,
+        last: int = LAST,
+        newest: int | None = None,
+    ) -> list[Sample]:
+        """What records of ``source`` that ended at ``first`` <= ts <= ``last`` tell of a metric, or the ``newest``; oldest first.
+
+        Raises sqlite3.Error. A record that does not tell the metric is none of them: another probe's, of the same source.
+        """
+        column = self._column(metric)
+        if not self._columns or column == "NULL":
+            return []
+        rows = connection.execute(
+            f"SELECT s.ts, s.interval_ms, {column} FROM record AS t CROSS JOIN {self._tables.history} AS s"  # noqa: S608
+            " WHERE t.object_id = (SELECT id FROM object WHERE owner = ? AND kind = ? AND name = ?) AND t.source = ?"
+            " AND t.ts BETWEEN ? AND ? AND s.ts = t.ts AND s.object_id = t.object_id AND s.source = t.source"
+            f" AND {column} IS NOT NULL ORDER BY t.ts {'ASC' if newest is None else 'DESC LIMIT ?'}",
+            (*name, int(source), max(first, FIRST), min(last, LAST), *(() if newest is None else (newest,))),
+        )
+        types = self._types((metric,))
+        samples = [Sample(moment(ts), integer_or_none(ms), *checked_values(cells, types)) for ts, ms, *cells in rows]
+        if newest is not None:
+            samples.reverse()
+        return samples
+
+    def sources(self, connection: sqlite3.Connection, name: ObjectName) -> tuple[Source, ...]:
+        """The sources, other than polls, that have told of an object. Raises sqlite3.Error."""
+        rows = connection.execute(
+            "SELECT DISTINCT source FROM record WHERE object_id ="
+            " (SELECT id FROM object WHERE owner = ? AND kind = ? AND name = ?) ORDER BY source",
+            name,
+        )
+        return tuple(Source(source) for (source,) in rows)
+
+    def records(self, connection: sqlite3.Connection, metrics: Sequence[str], first: int) -> Iterator[Poll]:
+        """Every record of every object of this kind that ended at ts >= ``first``; those of an object and source in time order.
+
+        Of an object and source without such a record its newest one stands for that there are some. Raises sqlite3.Error.
+        """
+        if not self._columns:
+            return
+        columns = "".join(f", {self._column(metric)}" for metric in metrics)
+        rows = connection.execute(
+            f"SELECT s.ts, o.owner, o.name, s.interval_ms, s.source{columns}"  # noqa: S608
+            " FROM (SELECT object_id, source, min(max(ts), ?) AS since FROM record"
+            f" WHERE ts BETWEEN {FIRST} AND {LAST} GROUP BY object_id, source) AS g"
+            " CROSS JOIN object AS o CROSS JOIN record AS t"
+            f" CROSS JOIN {self._tables.history} AS s WHERE o.id = g.object_id AND o.kind = ?"
+            f" AND t.object_id = g.object_id AND t.source = g.source AND t.ts BETWEEN g.since AND {LAST}"
+            " AND s.ts = t.ts AND s.object_id = t.object_id AND s.source = t.source ORDER BY g.object_id, g.source, t.ts",
+            (max(first, FIRST), self._tables.kind),
+        )
+        types = self._types(metrics)
+        for ts, owner, name, interval, source, *cells in rows:
+            named = ObjectName(text(owner), self._tables.kind, text(name))
+            yield Poll(
+                moment(ts), named, integer_or_none(interval), tuple(checked_values(cells, types)), Source(source)
+            )
+
+    def polls(self, connection: sqlite3.Connection, metrics: Sequence[str], first: int) -> Iterator[Poll]:
+        """Every poll of every object of this kind with ts >= ``first``, in time order. Raises sqlite3.Error."""
+        if not self._columns:
+            return
+        kind = self._tables.kind
+        names = {
+            number: ObjectName(text(owner), kind, text(name))
+            for number, owner, name in connection.execute("SELECT id, owner, name FROM object WHERE kind = ?", (kind,))
+        }
+        columns = "".join(f", {self._column(metric)}" for metric in metrics)
+        rows = connection.execute(
+            f"SELECT s.ts, s.object_id, s.interval_ms{columns} FROM {self._tables.history} AS s"  # noqa: S608
+            f" WHERE s.ts BETWEEN ? AND {LAST} AND s.source = {POLL} AND s.polled ORDER BY s.ts, s.object_id",
+            (max(first, FIRST),),
+        )
+        types = self._types(metrics)
+        for ts, number, interval, *cells in rows:
+            yield Poll(moment(ts), names[number], integer_or_none(interval), tuple(checked_values(cells, types)))
+
+    def _types(self, metrics: Sequence[str]) -> tuple[Types, ...]:
+        return types_of(self._tables.types[metric] for metric in metrics)
+
+    def _column(self, metric: str) -> str:
+        assert metric in self._tables.numbers, "only metrics of the vocabulary become columns"
+        return f's."{metric}"' if metric in self._columns else "NULL"
+
 
 _INSERTS = 256
 """A kind has a handful of sets of shapes; whatever feeds us more must not fill the memory."""
 
 
-class Sample(NamedTuple):
+class SampleRow(NamedTuple):
     """What one snapshot or record says of an object, before it is a row. ``interval_ms`` and ``cells`` as they are bound."""
 
     ts: int
     object_id: int
     interval_ms: float
     polled: bool
-    shape: Shape
+    shape: MetricNames
     cells: Cells
 
 
-class HistoryRows:
+class SampleMerger:
     """Merges the readings of an object into its row of the history of its kind."""
 
     def __init__(self, tables: KindTables) -> None:
         self._tables = tables
-        self._arrangement = Arrangement(tables.numbers, tables.metrics, tables.kind)
-        self._inserts: dict[frozenset[Shape], tuple[str, Arrangement]] = {}
+        self._arrangement = ColumnOrder(tables.numbers, tables.metrics, tables.kind)
+        self._inserts: dict[frozenset[MetricNames], tuple[str, ColumnOrder]] = {}
 
-    def sample(self, ts: int, object_id: int, told: Sequence[Spread]) -> Sample | None:
+    def sample(self, ts: int, object_id: int, told: Sequence[ReadingCells]) -> SampleRow | None:
         """What these readings say together; None when nothing was polled and nothing was told.
 
         A metric told twice has its latest present value: absence never replaces a value. Raises ValueError for an
@@ -52,14 +325,14 @@ class HistoryRows:
             return None
         if self._arrangement.of(shape) is None:
             found = merged([each.reading for each in told])
-            shape, values = tuple(found), cells(found.values())
-        return Sample(ts, object_id, NULL if interval is None else interval, polled, shape, values)
+            shape, values = tuple(found), bound_values(found.values())
+        return SampleRow(ts, object_id, NULL if interval is None else interval, polled, shape, values)
 
-    def row(self, sample: Sample) -> tuple[Any, ...]:
+    def row(self, sample: SampleRow) -> tuple[Any, ...]:
         """The parameters of ``KindTables.insert_history`` with every column."""
         return _row(self._arrangement, sample)
 
-    def insert(self, samples: Sequence[Sample]) -> tuple[str, list[tuple[Any, ...]]]:
+    def insert(self, samples: Sequence[SampleRow]) -> tuple[str, list[tuple[Any, ...]]]:
         """The statement that inserts these samples, in their order, and its parameters.
 
         It names only the columns that any of them tells: one cycle tells a fifth of them, and to bind NULL to the others takes as long as all the
@@ -74,14 +347,14 @@ class HistoryRows:
             columns = tuple(name for name in self._tables.numbers if name in told)
             known = (
                 self._tables.insert_history(columns),
-                Arrangement(columns, self._tables.metrics, self._tables.kind),
+                ColumnOrder(columns, self._tables.metrics, self._tables.kind),
             )
             self._inserts[shapes] = known
         statement, arrangement = known
         return statement, [_row(arrangement, sample) for sample in samples]
 
 
-def _row(arrangement: Arrangement, sample: Sample) -> tuple[Any, ...]:
+def _row(arrangement: ColumnOrder, sample: SampleRow) -> tuple[Any, ...]:
     columns = arrangement.of(sample.shape)
     assert columns is not None, "a sample has each metric once"
     return (*sample[:4], *columns((*sample.cells, NULL)))

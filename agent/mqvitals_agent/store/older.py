@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.history_query import FIRST, LAST, Poll, Sample
-from mqvitals_agent.store.message_row import StoredMessage
+from mqvitals_agent.store.history import FIRST, LAST, Poll, Sample
+from mqvitals_agent.store.messages import StoredMessage
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import Owner
 from mqvitals_rules.snapshot import ObjectName, Snapshot, Source
@@ -15,8 +15,8 @@ from mqvitals_rules.snapshot import ObjectName, Snapshot, Source
 _T = TypeVar("_T")
 
 
-class Older(Protocol):
-    """What windows read of the past. ``StoreReader`` is one, which raises StoreError; so is ``OlderSamples``, which does not.
+class PastReader(Protocol):
+    """What windows read of the past. ``StoreReader`` is one, which raises StoreError; so is ``ResilientReader``, which does not.
 
     ``failing`` says that the last answers may lack what a later one has.
     """
@@ -67,7 +67,7 @@ class Older(Protocol):
     ) -> tuple[StoredMessage, ...]: ...
 
 
-class OlderSamples:
+class ResilientReader:
     """The past in a store whose file may fail or be exchanged meanwhile: then what was read last, or nothing.
 
     ``error`` is what the file did last, None while it can be read. Judging goes on either way.

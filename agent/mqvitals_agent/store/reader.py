@@ -12,20 +12,24 @@ from fnmatch import translate
 from pathlib import Path
 from re import compile as compile_pattern
 
-from mqvitals_agent.store.alert_row import StoredAlert, StoredTransition, read_alerts, read_transitions
-from mqvitals_agent.store.cell import integer, integer_or_none, moment, text
-from mqvitals_agent.store.current_query import CurrentQuery
-from mqvitals_agent.store.error import UNDECODABLE, StoreError, UnknownNameError, explained
-from mqvitals_agent.store.history_query import FIRST, LAST, HistoryQuery, Poll, Sample
-from mqvitals_agent.store.hour_mean import read_means
-from mqvitals_agent.store.impossible import count_impossible
-from mqvitals_agent.store.message_row import StoredMessage, read_failing, read_followed, read_messages
-from mqvitals_agent.store.notice_row import StoredNotice, read_notices
-from mqvitals_agent.store.receiver_row import ReceiverRow, read_receivers
+from mqvitals_agent.store.alerts import StoredAlert, StoredTransition, read_alerts, read_transitions
+from mqvitals_agent.store.current import CurrentQuery
+from mqvitals_agent.store.error import UNDECODABLE, StoreError, UnknownNameError, store_error
+from mqvitals_agent.store.history import FIRST, LAST, HistoryQuery, Poll, Sample, read_means
+from mqvitals_agent.store.integrity import count_invalid_times
+from mqvitals_agent.store.messages import StoredMessage, read_failing, read_followed, read_messages
+from mqvitals_agent.store.notifications import ReceiverRow, StoredNotification, read_notifications, read_receivers
 from mqvitals_agent.store.result import LIVE, CurrentValue, ObjectRow, Owner, Series, StoreMeta, UnknownRow
-from mqvitals_agent.store.schema import ALERTS_FROM, KEPT_FROM, REFUSED, columns_of, open_reader, read_meta
-from mqvitals_agent.store.schema_check import refuse_strangers
-from mqvitals_agent.store.table import tables_of
+from mqvitals_agent.store.schema import (
+    ALERTS_FROM,
+    KEPT_FROM,
+    REFUSED,
+    columns_of,
+    open_reader,
+    read_meta,
+    refuse_foreign_objects,
+)
+from mqvitals_agent.store.tables import integer, integer_or_none, moment, tables_of, text
 from mqvitals_rules.history import covering, newest
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric
@@ -127,7 +131,7 @@ class StoreReader:
         with self._query() as connection:
             self._look_at_columns()
             there = [each for each in self._tables.values() if each.history in self._columns]
-            return count_impossible(connection, there)
+            return count_invalid_times(connection, there)
 
     def last_ts(self) -> int | None:
         """When the newest snapshot was taken: "now" for a replayed store. None when there is none yet."""
@@ -351,7 +355,7 @@ class StoreReader:
 
     def notices(
         self, *, alert: int | None = None, receiver: str | None = None, owed: bool | None = None, limit: int = 1000
-    ) -> tuple[StoredNotice, ...]:
+    ) -> tuple[StoredNotification, ...]:
         """The newest ``limit`` notices, newest first: of one alert (by its number) or receiver only, where named.
 
         ``owed``: True only those not yet delivered, False only those that are done with, None both.
@@ -366,7 +370,7 @@ class StoreReader:
         where = " AND ".join(condition for condition, _ in conditions)
         parameters = tuple(value for _, values in conditions for value in values)
         with self._query() as connection:
-            return tuple(read_notices(connection, where, parameters, limit))
+            return tuple(read_notifications(connection, where, parameters, limit))
 
     def receivers(self) -> tuple[ReceiverRow, ...]:
         """Whom the agent tells of alerts, by name, and how that goes."""
@@ -423,7 +427,7 @@ class StoreReader:
             yield self._connection
         except (sqlite3.Error, *UNDECODABLE) as error:
             # Rows are decoded inside the query.
-            raise explained(self.path, error, "reading") from error
+            raise store_error(self.path, error, "reading") from error
 
     def _kind(self, kind: str) -> Kind:
         known = self._kinds.get(kind)
@@ -459,7 +463,7 @@ class StoreReader:
         """Which columns there are now: a writer that begins, perhaps of a later version, adds those that are missing."""
         schema = self._connection.execute("PRAGMA schema_version").fetchone()[0]
         if schema != self._schema:
-            refuse_strangers(self.path, self._connection)
+            refuse_foreign_objects(self.path, self._connection)
             self._columns = columns_of(self._connection)
             self._schema = schema
 

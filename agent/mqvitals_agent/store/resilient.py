@@ -14,16 +14,22 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from mqvitals_agent.store.alert_memory import AlertMemory
-from mqvitals_agent.store.alert_row import StoredAlert
-from mqvitals_agent.store.error import StoreError, Trouble
-from mqvitals_agent.store.hour_mean import HourMean
-from mqvitals_agent.store.notice_row import NoticeOutcome, Owed, StoredNotice, Told
-from mqvitals_agent.store.older import OlderSamples
+from mqvitals_agent.store.alerts import StoredAlert
+from mqvitals_agent.store.error import StoreError, StoreErrorKind
+from mqvitals_agent.store.history import HourMean
+from mqvitals_agent.store.notifications import (
+    BuildForNewReceivers,
+    BuildNotifications,
+    LastNotification,
+    NotificationOutcome,
+    ReceiverChanges,
+    StoredNotification,
+)
+from mqvitals_agent.store.older import ResilientReader
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.receiver_row import Adoption, Introduced
 from mqvitals_agent.store.store_file import is_store, verify
 from mqvitals_agent.store.verdict import Unknown, Verdict
-from mqvitals_agent.store.writer import Store, refuse_impossible
+from mqvitals_agent.store.writer import Store, check_snapshot_time
 from mqvitals_rules.lifecycle.alert import Alert, Transition
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Reported
@@ -50,7 +56,7 @@ MOST_TOGETHER = 5_000
 """Snapshots with so many readings at most are written in one transaction: other programs that write wait for its end."""
 
 
-class Latest(Protocol):
+class LatestValue(Protocol):
     """The newest values in memory."""
 
     def __call__(self, name: ObjectName, metric: str) -> Reported | None:
@@ -59,7 +65,7 @@ class Latest(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Incident:
+class StoreIncident:
     """A file that could not be gone on with, in words, at ``ts`` (ms UTC)."""
 
     ts: int
@@ -80,7 +86,7 @@ class StoreState:
     dropped: int = 0
     unwritten: int = 0
     incidents: int = 0
-    last_incident: Incident | None = None
+    last_incident: StoreIncident | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +137,10 @@ class ResilientStore:
         self._settings_written = True
         self.written_snapshots = self.written_readings = 0
         """What the file has taken since the agent began."""
-        self._incidents: list[Incident] = []
-        self._untold: list[Incident] = []
+        self._incidents: list[StoreIncident] = []
+        self._untold: list[StoreIncident] = []
         self._groups: set[str] = set()
-        self.latest: Latest | None = None
+        self.latest: LatestValue | None = None
         """Set it to what the rules know: values of the cycle that is being judged are not in the file yet."""
         self._file: Store | None = open_file(now(), 0)
         self._memory = AlertMemory(self._file.path)
@@ -142,7 +148,7 @@ class ResilientStore:
         try:
             self._file.read_alerts(self._memory.load)
             self._groups |= self._file.groups()
-            self.older = OlderSamples(StoreReader.open(self.path))
+            self.older = ResilientReader(StoreReader.open(self.path))
             self._file.set_patience(PATIENCE_MS)
         except BaseException:
             self._file.close()
@@ -179,19 +185,19 @@ class ResilientStore:
         refusal, self._refusal = self._refusal, None
         return refusal
 
-    def take_incidents(self) -> list[Incident]:
+    def take_incidents(self) -> list[StoreIncident]:
         """The files that could not be gone on with, each once."""
         untold, self._untold = self._untold, []
         return untold
 
     def write(
-        self, snapshot: Snapshot, evaluation: Verdict, owed: Owed | None = None
+        self, snapshot: Snapshot, evaluation: Verdict, owed: BuildNotifications | None = None
     ) -> Sequence[tuple[int, Transition]]:
         """Take in a snapshot; returns the visible transitions with the alerts' numbers. Raises what ``owed`` does.
 
         Whether the file can be written makes no difference to the caller.
         """
-        refuse_impossible(snapshot)
+        check_snapshot_time(snapshot)
         visible = self._take(snapshot, evaluation, owed)
         self._waiting.append(_Values(snapshot, evaluation.unknown))
         self._readings += len(snapshot.readings)
@@ -223,13 +229,13 @@ class ResilientStore:
                 self._write_means()
 
     def write_now(
-        self, snapshot: Snapshot, evaluation: Verdict, owed: Owed | None = None
+        self, snapshot: Snapshot, evaluation: Verdict, owed: BuildNotifications | None = None
     ) -> Sequence[tuple[int, Transition]]:
         """Take in what somebody can bring again: only what follows for alerts is kept when the file cannot be written.
 
         Raises StoreError then.
         """
-        refuse_impossible(snapshot)
+        check_snapshot_time(snapshot)
         visible = self._take(snapshot, evaluation, owed)
         self.check()
         values = _Values(snapshot, evaluation.unknown)
@@ -282,7 +288,7 @@ class ResilientStore:
         """As of ``AlertTables``."""
         return self._memory.open_alerts()
 
-    def told(self, alerts: Iterable[int]) -> Mapping[tuple[int, str], Told]:
+    def told(self, alerts: Iterable[int]) -> Mapping[tuple[int, str], LastNotification]:
         """As of ``AlertTables``."""
         return self._memory.told(alerts)
 
@@ -303,7 +309,7 @@ class ResilientStore:
             return self.file.value_now(name, metric)
         return Absence.NOT_ASKED
 
-    def due_notices(self, receiver: str, now: int, limit: int) -> tuple[StoredNotice, ...]:
+    def due_notices(self, receiver: str, now: int, limit: int) -> tuple[StoredNotification, ...]:
         """As of ``AlertTables``."""
         return self._memory.due_notices(receiver, now, limit)
 
@@ -315,7 +321,7 @@ class ResilientStore:
         """As of ``AlertTables``."""
         return self._memory.owed_notices()
 
-    def adopt_receivers(self, names: Sequence[str], ts: int, introduced: Introduced) -> Adoption:
+    def adopt_receivers(self, names: Sequence[str], ts: int, introduced: BuildForNewReceivers) -> ReceiverChanges:
         """As of ``AlertTables``."""
         if self._file is not None:
             with suppress(StoreError):
@@ -324,7 +330,7 @@ class ResilientStore:
         self._follow()
         return adoption
 
-    def notice_done(self, number: int, ts: int, outcome: NoticeOutcome, error: str = "") -> None:
+    def notice_done(self, number: int, ts: int, outcome: NotificationOutcome, error: str = "") -> None:
         """As of ``AlertTables``."""
         self._memory.notice_done(number, ts, outcome, error)
         self._follow()
@@ -348,7 +354,9 @@ class ResilientStore:
         if self._file is not None:
             self._file.close()
 
-    def _take(self, snapshot: Snapshot, evaluation: Verdict, owed: Owed | None) -> Sequence[tuple[int, Transition]]:
+    def _take(
+        self, snapshot: Snapshot, evaluation: Verdict, owed: BuildNotifications | None
+    ) -> Sequence[tuple[int, Transition]]:
         if snapshot.group:
             self._groups.add(snapshot.owner)
         return self._memory.take(evaluation.transitions, owed)
@@ -391,7 +399,7 @@ class ResilientStore:
                 # A mistake of ours: it must not come again with every cycle.
                 self._forget_first()
                 raise
-            if self._trouble is not None and self._trouble.trouble is Trouble.REFUSED:
+            if self._trouble is not None and self._trouble.trouble is StoreErrorKind.REFUSED:
                 # The snapshot is at fault, and would be each time: only what follows from it is kept.
                 self._refusal, self._trouble, self._since = self._trouble, None, None
                 self._dropped += 1
@@ -444,7 +452,7 @@ class ResilientStore:
         assert self._file is not None
         file, self._file = self._file, None
         self.older.close()
-        if error.trouble is Trouble.DAMAGED:
+        if error.trouble is StoreErrorKind.DAMAGED:
             # Its log alone may be damaged: then the file is whole, as of its last checkpoint.
             try:
                 file.abandon(self._now(), keep=True)
@@ -459,7 +467,7 @@ class ResilientStore:
         try:
             aside = file.abandon(self._now())
         except StoreError as problem:
-            self._trouble = StoreError(f"{error.message}; {problem.message}", problem.hint, Trouble.UNREACHABLE)
+            self._trouble = StoreError(f"{error.message}; {problem.message}", problem.hint, StoreErrorKind.UNREACHABLE)
             return
         where = f"it is set aside as {aside.name}" if aside else "it is not there any more"
         self._note(f"{error.message}: {where}; a new one is begun in its place, with the alerts that are open")
@@ -486,7 +494,7 @@ class ResilientStore:
         self._settings_written = not self._settings_refused
 
     def _note(self, text: str) -> None:
-        incident = Incident(self._now(), text)
+        incident = StoreIncident(self._now(), text)
         self._incidents.append(incident)
         self._untold.append(incident)
 
@@ -494,7 +502,7 @@ class ResilientStore:
         trouble = self._trouble
         if trouble is None:
             return False
-        return trouble.trouble is not Trouble.LOCKED or self._now() - (self._since or 0) >= LOCKED_MS
+        return trouble.trouble is not StoreErrorKind.LOCKED or self._now() - (self._since or 0) >= LOCKED_MS
 
     def _forget_first(self) -> None:
         self._readings -= len(self._waiting.popleft().snapshot.readings)

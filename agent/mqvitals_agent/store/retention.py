@@ -21,10 +21,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from mqvitals_agent.store.cell import integer, moment, numbered, text
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.hour_mean import HOUR_MS, has_means
+from mqvitals_agent.store.history import HOUR_MS, has_means
 from mqvitals_agent.store.schema import ALERTS_FROM, KEPT_FROM
+from mqvitals_agent.store.tables import integer, moment, numbered, text
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.settings import SHORTEST_KEEP_MS
 from mqvitals_rules.snapshot import ObjectName, Source
@@ -50,14 +50,14 @@ _LOG_PAGES, _FEWEST_LOG_PAGES, _LOG_PART = 1000, 64, 8
 """The write-ahead log is written back when it has so many pages (SQLite's own default), or an eighth of the limit."""
 
 
-class Policy(NamedTuple):
+class RetentionPolicy(NamedTuple):
     """How long the store keeps (ms; None: for ever) and how much it holds (bytes; None: no limit)."""
 
     keep_ms: int | None
     max_bytes: int | None
 
 
-class Step(NamedTuple):
+class RetentionStep(NamedTuple):
     """What a step did: rows deleted, whether more is to be deleted now, and whether the first deletion of this store comes next."""
 
     rows: int
@@ -65,7 +65,7 @@ class Step(NamedTuple):
     first: bool = False
 
 
-class Size(NamedTuple):
+class StoreSize(NamedTuple):
     """What a store takes, bytes: pages in use and write-ahead log; and what its files take on disk."""
 
     data: int
@@ -92,7 +92,7 @@ class Retention:
     def __init__(
         self,
         store: Store,
-        policy: Policy,
+        policy: RetentionPolicy,
         *,
         folder: Path | None = None,
         steady: Callable[[], float] = time.monotonic,
@@ -110,7 +110,7 @@ class Retention:
         self._load()
         self.change(policy)
 
-    def change(self, policy: Policy) -> None:
+    def change(self, policy: RetentionPolicy) -> None:
         """Delete by another policy from now on. Raises StoreError."""
         self.policy = policy
         self._work = None
@@ -138,7 +138,7 @@ class Retention:
             and self._facts.get(KEPT_FROM, 0) > self._cut(now)
         )
 
-    def step(self, now: int, waits: Callable[[], bool] = never) -> Step:
+    def step(self, now: int, waits: Callable[[], bool] = never) -> RetentionStep:
         """Delete for a while, as of ``now`` (ms UTC): at most ``STEP_S`` and a commit, less once ``waits`` says so.
 
         Before the first deletion of a store's life nothing is deleted: the step says that it comes. Raises StoreError.
@@ -152,7 +152,7 @@ class Retention:
                 if self._work is None:
                     if not self._announced and not self._facts and self._is_due(now):
                         self._announced = True
-                        return Step(0, more=True, first=True)
+                        return RetentionStep(0, more=True, first=True)
                     self._work = self._round(now)
                 began = self._steady()
                 for deleted in self._work:
@@ -172,9 +172,9 @@ class Retention:
             with suppress(StoreError):
                 self._load()
             raise
-        return Step(rows, more)
+        return RetentionStep(rows, more)
 
-    def size(self) -> Size:
+    def size(self) -> StoreSize:
         """What the store takes now. Raises StoreError."""
         with self._store.reading() as connection:
             return _size(connection, self._store.path)
@@ -471,12 +471,12 @@ class Retention:
             yield deleted
 
 
-def _size(connection: sqlite3.Connection, path: Path) -> Size:
+def _size(connection: sqlite3.Connection, path: Path) -> StoreSize:
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     (free,) = connection.execute("PRAGMA freelist_count").fetchone()
     (page,) = connection.execute("PRAGMA page_size").fetchone()
     sizes = [_length(path.with_name(path.name + ending)) for ending in ("", "-wal", "-shm")]
-    return Size((pages - free) * page, sizes[1], sum(sizes))
+    return StoreSize((pages - free) * page, sizes[1], sum(sizes))
 
 
 def _length(path: Path) -> int:

@@ -1,18 +1,122 @@
-"""What makes a file a store of ours: its marks, its structure's version, and how it is opened."""
+"""The structure of a store's file: its marks and version, how it is opened, and which objects it may hold.
+
+A trigger, a view in a table's place or an index on an expression would run at a read or a write. A store has none, so a file
+that has one is refused before anything else in it is read.
+"""
 
 from __future__ import annotations
 
 import errno
+import grp
 import os
+import re
 import sqlite3
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
-from mqvitals_agent.store.cell import text
-from mqvitals_agent.store.error import UNDECODABLE, StoreError, Trouble, explained
-from mqvitals_agent.store.schema_check import refuse_strangers
-from mqvitals_agent.store.table import KindTables
+from mqvitals_agent.store.error import UNDECODABLE, StoreError, StoreErrorKind, store_error
+from mqvitals_agent.store.migration import migrations
+from mqvitals_agent.store.tables import KindTables, text
+
+_OF_A_KIND = re.compile(r"(sample|current)_[a-z][a-z0-9_]*")
+"""Tables that are made from the vocabulary, also from an older one."""
+
+_OF_LIBRARIES = re.compile(r"sqlite_(autoindex_.*|sequence|stat[14])|(idx_)?_sqlite_migrations\w*")
+"""SQLite's own, whose names it forbids to others, and the table in which sqlite_utils notes what was migrated."""
+
+_EXPRESSION = re.compile(r"\b(check|generated|as|collate)\b|default\s*\(|create\s+virtual", re.IGNORECASE)
+"""What a table of ours never has: anything that SQLite would compute."""
+
+_LONGEST = 60
+
+
+class ForeignObject(NamedTuple):
+    """Something in a store that mqvitals does not make; as text ``trigger 'x' on 'queue'``."""
+
+    type: str
+    name: str
+    table: str
+
+    def __str__(self) -> str:
+        on = f" on {self.table[:_LONGEST]!r}" if self.table != self.name else ""
+        return f"{self.type} {self.name[:_LONGEST]!r}{on}"
+
+
+def foreign_objects(connection: sqlite3.Connection) -> list[ForeignObject]:
+    """What stands in a store that mqvitals does not make. Raises sqlite3.Error."""
+    known = _known()
+    return [
+        ForeignObject(str(kind), str(name), str(table))
+        for kind, name, table, sql in connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema")
+        if not _ours(str(kind), str(name), sql, known)
+    ]
+
+
+def refuse_foreign_objects(path: Path, connection: sqlite3.Connection) -> None:
+    """Raises StoreError for a store that holds anything that mqvitals does not make, and sqlite3.Error."""
+    found = foreign_objects(connection)
+    if found:
+        more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+        raise StoreError(
+            f"the store {path} holds what mqvitals does not make: {', '.join(map(str, found[:3]))}{more}; it is not followed",
+            "find out who put it there; 'mqvitals store check --repair' drops it",
+            StoreErrorKind.DAMAGED,
+        )
+
+
+def _ours(kind: str, name: str, sql: object, known: Mapping[tuple[str, str], str]) -> bool:
+    if _OF_LIBRARIES.fullmatch(name) and kind in {"table", "index"}:
+        plain = sql is None or _EXPRESSION.search(str(sql)) is None
+        # An index on columns alone has one pair of parentheses.
+        return plain and (kind == "table" or str(sql).count("(") <= 1)
+    if kind == "index":
+        return known.get((kind, name)) == _words(sql)
+    if kind != "table" or not isinstance(sql, str) or _EXPRESSION.search(sql):
+        return False
+    return (kind, name) in known or _OF_A_KIND.fullmatch(name) is not None
+
+
+@cache
+def _known() -> Mapping[tuple[str, str], str]:
+    """(type, name) -> SQL of all that the migrations make."""
+    connection = migrations.made(sqlite3.connect(":memory:", isolation_level=None))
+    try:
+        return {
+            (kind, name): _words(sql)
+            for kind, name, sql in connection.execute("SELECT type, name, sql FROM sqlite_schema WHERE sql NOT NULL")
+        }
+    finally:
+        connection.close()
+
+
+def _words(sql: object) -> str:
+    return " ".join(str(sql).split())
+
+
+def give_to_group(path: Path, group: str) -> None:
+    """Give the store and SQLite's two files beside it to ``group``. Raises StoreError for a group we cannot give it to.
+
+    SQLite passes the store's group on to its own files only when it runs as root; a reader needs them all.
+    """
+    try:
+        number = grp.getgrnam(group).gr_gid
+    except KeyError:
+        raise StoreError(f"there is no group {group} on this system", "name another one in store.group") from None
+    for file in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
+        try:
+            if file.stat().st_gid != number:
+                os.chown(file, -1, number)
+        except FileNotFoundError:
+            continue  # SQLite makes its files when it needs them
+        except OSError as error:
+            raise StoreError(
+                f"{file} cannot be given to the group {group} ({error.strerror})",
+                "run as a member of that group, or take store.group out of the settings",
+            ) from None
+
 
 APPLICATION_ID = 0x6D717674
 """``mqvt``: in the header of every store, so that tools and we ourselves know the file."""
@@ -53,7 +157,7 @@ def open_writer(
             migrate(path, application_id=APPLICATION_ID, structure=STRUCTURE, page_size=page_size)
         connection = _connect(path, "rw", busy_ms=busy_ms)
     except (sqlite3.Error, *UNDECODABLE) as error:
-        raise explained(path, error, "writing") from error
+        raise store_error(path, error, "writing") from error
     try:
         # A commit survives the death of the process; the last ones before a power cut may be lost, the file is never
         # broken.
@@ -64,7 +168,7 @@ def open_writer(
         _add_columns(connection, tables)
     except (sqlite3.Error, *UNDECODABLE) as error:
         connection.close()
-        raise explained(path, error, "writing") from error
+        raise store_error(path, error, "writing") from error
     return connection
 
 
@@ -79,12 +183,12 @@ def open_as_it_is(path: Path, *, writing: bool = False) -> sqlite3.Connection:
     except (sqlite3.Error, *UNDECODABLE) as error:
         if connection is not None:
             connection.close()
-        raise explained(path, error, "reading") from error
+        raise store_error(path, error, "reading") from error
     if application == APPLICATION_ID and version == STRUCTURE:
         return connection
     connection.close()
     if application != APPLICATION_ID:
-        raise StoreError(f"{path} is no mqvitals store", "name the file of a store", Trouble.REPLACED)
+        raise StoreError(f"{path} is no mqvitals store", "name the file of a store", StoreErrorKind.REPLACED)
     raise StoreError(
         f"the store {path} has structure {version}; this mqvitals checks {STRUCTURE}",
         "let the agent of this version open it once, or install the version that wrote it",
@@ -106,7 +210,7 @@ def open_reader(path: Path) -> sqlite3.Connection:
         # Even the message of an error may hold bytes of the file that are no text.
         if connection is not None:
             connection.close()
-        raise explained(path, error, "reading") from error
+        raise store_error(path, error, "reading") from error
     return connection
 
 
@@ -128,7 +232,7 @@ def open_beside(path: Path) -> sqlite3.Connection:
     except (sqlite3.Error, *UNDECODABLE) as error:
         if connection is not None:
             connection.close()
-        raise explained(path, error, "writing") from error
+        raise store_error(path, error, "writing") from error
     return connection
 
 
@@ -162,30 +266,32 @@ def _check_file(path: Path, *, writing: bool) -> None:
     """What the operating system can tell before SQLite looks, in words a person understands."""
     try:
         if path.is_dir():
-            raise StoreError(f"{path} is a folder, not a store", "name a file in it", Trouble.REPLACED)
+            raise StoreError(f"{path} is a folder, not a store", "name a file in it", StoreErrorKind.REPLACED)
         exists = path.exists()
         folder = path.parent.is_dir()
     except OSError as error:
         raise StoreError(
-            f"the store {path} cannot be reached ({error.strerror})", trouble=Trouble.UNREACHABLE
+            f"the store {path} cannot be reached ({error.strerror})", trouble=StoreErrorKind.UNREACHABLE
         ) from None
     if not exists:
         if not writing:
             raise StoreError(
                 f"there is no store {path}",
                 "run the agent or a replay into it first, or name another file",
-                Trouble.GONE,
+                StoreErrorKind.GONE,
             )
         if not folder:
             raise StoreError(
-                f"the folder of the store {path} does not exist", "make it, or name another file", Trouble.UNREACHABLE
+                f"the folder of the store {path} does not exist",
+                "make it, or name another file",
+                StoreErrorKind.UNREACHABLE,
             )
         return
     if not os.access(path, os.R_OK | os.W_OK if writing else os.R_OK):
         raise StoreError(
             f"no permission for {'writing' if writing else 'reading'} the store {path}",
             "ask its owner, or name another file",
-            Trouble.PERMISSION,
+            StoreErrorKind.PERMISSION,
         )
 
 
@@ -206,7 +312,7 @@ def _make_file(path: Path, mode: int) -> None:
             if not full
             else f"the disk is full: the store {path} cannot be made",
             "free some space" if full else "name a file in a folder that you may write to",
-            Trouble.FULL if full else Trouble.PERMISSION,
+            StoreErrorKind.FULL if full else StoreErrorKind.PERMISSION,
         ) from None
 
 
@@ -232,7 +338,7 @@ def _version(path: Path) -> int:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (things,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         if application == APPLICATION_ID and version <= STRUCTURE:
-            refuse_strangers(path, connection)
+            refuse_foreign_objects(path, connection)
     finally:
         connection.close()
     if application == APPLICATION_ID:
@@ -244,7 +350,9 @@ def _version(path: Path) -> int:
         return int(version)
     if application == 0 and things == 0:
         return _EMPTY
-    raise StoreError(f"{path} is an SQLite file, but no mqvitals store", "name the file of a store", Trouble.REPLACED)
+    raise StoreError(
+        f"{path} is an SQLite file, but no mqvitals store", "name the file of a store", StoreErrorKind.REPLACED
+    )
 
 
 def connect_reader(path: Path) -> sqlite3.Connection:

@@ -14,17 +14,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mqvitals_agent import __version__
-from mqvitals_agent.store.alert_row import AlertRows
 from mqvitals_agent.store.alert_tables import AlertTables
-from mqvitals_agent.store.cell import LAST_MOMENT, integer, moment, text
-from mqvitals_agent.store.current import CurrentState
-from mqvitals_agent.store.current_query import CurrentQuery
-from mqvitals_agent.store.error import UNDECODABLE, StoreError, Trouble, explained
-from mqvitals_agent.store.history import HistoryRows, Sample
-from mqvitals_agent.store.hour_mean import HourMean, write_means
-from mqvitals_agent.store.impossible import count_impossible, drop_impossible
-from mqvitals_agent.store.lock import WriterLock
-from mqvitals_agent.store.message_row import (
+from mqvitals_agent.store.alerts import AlertRows
+from mqvitals_agent.store.current import CurrentQuery, CurrentWriter
+from mqvitals_agent.store.error import UNDECODABLE, StoreError, StoreErrorKind, store_error
+from mqvitals_agent.store.history import HourMean, SampleMerger, SampleRow, write_means
+from mqvitals_agent.store.integrity import count_invalid_times, drop_invalid_times, is_ahead_of_clock, rewind
+from mqvitals_agent.store.messages import (
     ConsoleRow,
     StoredMessage,
     delete_old,
@@ -34,17 +30,24 @@ from mqvitals_agent.store.message_row import (
     write_followed,
     write_messages,
 )
-from mqvitals_agent.store.notice_row import Owed, insert_notices
-from mqvitals_agent.store.ownership import give_to_group
-from mqvitals_agent.store.request import Wish, forget_old, read_wishes, write_answers
+from mqvitals_agent.store.notifications import BuildNotifications, insert_notifications
+from mqvitals_agent.store.requests import StoredRequest, delete_old_requests, read_waiting, write_answers
 from mqvitals_agent.store.result import HOLDS, LIVE, RECORDS, REPLAY
-from mqvitals_agent.store.rewind import lies_ahead, rewind
-from mqvitals_agent.store.schema import PAGE_SIZE, REFUSED, TRUSTED, columns_of, make_file, open_writer, read_meta
-from mqvitals_agent.store.schema_check import refuse_strangers
-from mqvitals_agent.store.smf_row import (
-    FileRow,
-    Part,
-    Use,
+from mqvitals_agent.store.schema import (
+    PAGE_SIZE,
+    REFUSED,
+    TRUSTED,
+    columns_of,
+    give_to_group,
+    make_file,
+    open_writer,
+    read_meta,
+    refuse_foreign_objects,
+)
+from mqvitals_agent.store.smf_records import (
+    ApplicationUse,
+    SmfFile,
+    SmfPart,
     delete_samples,
     read_files,
     read_known,
@@ -57,8 +60,8 @@ from mqvitals_agent.store.smf_row import (
     write_records,
     write_standing,
 )
-from mqvitals_agent.store.store_file import WatchedFile, set_aside
-from mqvitals_agent.store.table import KindTables, tables_of
+from mqvitals_agent.store.store_file import WatchedFile, WriterLock, set_aside
+from mqvitals_agent.store.tables import LAST_MOMENT, KindTables, integer, moment, tables_of, text
 from mqvitals_agent.store.verdict import Unknown, Verdict
 from mqvitals_rules.lifecycle.alert import Transition
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot, Source
@@ -75,7 +78,7 @@ WriteAlerts = Callable[[sqlite3.Connection], None]
 """Writes into, or reads, the tables of alerts, notices and receivers of a store. Raises sqlite3.Error."""
 
 
-class Progress(NamedTuple):
+class OwnerProgress(NamedTuple):
     """The last snapshot stored of an owner."""
 
     ts: int
@@ -98,8 +101,8 @@ class Store(AlertTables):
         self._lock = lock
         self._file = WatchedFile(path, lock)
         self._tables = tables = tables_of(kinds)
-        self._rows = {kind: HistoryRows(table) for kind, table in tables.items()}
-        self._current = CurrentState(connection, tables)
+        self._rows = {kind: SampleMerger(table) for kind, table in tables.items()}
+        self._current = CurrentWriter(connection, tables)
         self._alerts = AlertRows(connection)
         self._objects: dict[ObjectName, int] = {}
         self._next = 1
@@ -168,14 +171,14 @@ class Store(AlertTables):
                 connection.close()
             lock.release()
             if isinstance(error, (sqlite3.Error, *UNDECODABLE)):
-                raise explained(path, error, "reading") from error
+                raise store_error(path, error, "reading") from error
             raise
 
     def write(
         self,
         snapshot: Snapshot,
         evaluation: Verdict,
-        owed: Owed | None = None,
+        owed: BuildNotifications | None = None,
         alerts: WriteAlerts | None = None,
     ) -> Sequence[tuple[int, Transition]]:
         """Store a snapshot and what the rules made of it, all or nothing; returns the visible transitions with the alerts' numbers.
@@ -221,7 +224,7 @@ class Store(AlertTables):
         self.refused[IMPOSSIBLE_TIMES] += left_out
 
     def _write(
-        self, snapshot: Snapshot, evaluation: Verdict, owed: Owed | None, alerts: WriteAlerts | None
+        self, snapshot: Snapshot, evaluation: Verdict, owed: BuildNotifications | None, alerts: WriteAlerts | None
     ) -> Sequence[tuple[int, Transition]]:
         visible: Sequence[tuple[int, Transition]] = ()
         with self._writing_snapshots():
@@ -231,7 +234,7 @@ class Store(AlertTables):
             else:
                 visible = self._alerts.write(evaluation.transitions)
                 if owed is not None and visible:
-                    insert_notices(self._connection, owed(visible))
+                    insert_notifications(self._connection, owed(visible))
         return visible
 
     @contextmanager
@@ -249,12 +252,12 @@ class Store(AlertTables):
             if isinstance(error, UnicodeEncodeError):
                 raise _unstorable(self.path, error) from error
             if isinstance(error, (sqlite3.Error, UnicodeDecodeError)):
-                raise explained(self.path, error, "writing") from error
+                raise store_error(self.path, error, "writing") from error
             raise
         self._file.note()
 
     def _write_values(self, snapshot: Snapshot, unknown: Iterable[Unknown]) -> None:
-        if lies_ahead(self._connection, snapshot):
+        if is_ahead_of_clock(self._connection, snapshot):
             rewind(self._connection, self._tables.values(), snapshot.owner, snapshot.ts)
             self._load()
             self._current.load()
@@ -277,7 +280,7 @@ class Store(AlertTables):
         except BaseException as error:
             self._undo()
             if isinstance(error, (sqlite3.Error, UnicodeDecodeError)):
-                raise explained(self.path, error, "writing") from error
+                raise store_error(self.path, error, "writing") from error
             raise
         self._file.note()
 
@@ -301,7 +304,7 @@ class Store(AlertTables):
         with self._explaining("reading"):
             schema = self._connection.execute("PRAGMA schema_version").fetchone()[0]
             if schema != self._schema:
-                refuse_strangers(self.path, self._connection)
+                refuse_foreign_objects(self.path, self._connection)
                 self._schema = schema
 
     def note_trouble(self, text: str) -> None:
@@ -329,10 +332,10 @@ class Store(AlertTables):
         told = found.get(number, {}).get(metric)
         return Absence.NOT_ASKED if told is None else told.value
 
-    def wishes(self, now: int) -> tuple[Wish, ...]:
+    def wishes(self, now: int) -> tuple[StoredRequest, ...]:
         """The questions that wait for an answer at ``now`` (ms UTC, the machine's time). Raises StoreError."""
         with self._explaining("reading"):
-            return read_wishes(self._connection, now)
+            return read_waiting(self._connection, now)
 
     def answer_wishes(self, numbers: Iterable[int], text: str, now: int) -> None:
         """Give these questions the answer ``text``, at ``now`` (ms UTC); old ones go. Raises StoreError."""
@@ -342,14 +345,14 @@ class Store(AlertTables):
     def forget_wishes(self, now: int) -> None:
         """Questions that were asked long before ``now`` (ms UTC) go, answered or not. Raises StoreError."""
         with self._explaining("writing"), self._transaction():
-            forget_old(self._connection, now)
+            delete_old_requests(self._connection, now)
 
-    def record_files(self) -> frozenset[FileRow]:
+    def record_files(self) -> frozenset[SmfFile]:
         """The files of SMF records that were read from a watched folder. Raises StoreError."""
         with self._explaining("reading"):
             return read_files(self._connection)
 
-    def keep_record_file(self, file: FileRow, ts: int) -> None:
+    def keep_record_file(self, file: SmfFile, ts: int) -> None:
         """A file of SMF records has been read at ``ts``, ms UTC. Raises StoreError."""
         with self._explaining("writing"), self._transaction():
             write_file(self._connection, file, ts)
@@ -396,7 +399,7 @@ class Store(AlertTables):
         with self._explaining("reading"):
             return {(name, probe, ts): data for name, probe, ts, data in read_parts(self._connection, keys)}
 
-    def keep_records(self, identities: Iterable[tuple[bytes, int]], parts: Iterable[Part]) -> None:
+    def keep_records(self, identities: Iterable[tuple[bytes, int]], parts: Iterable[SmfPart]) -> None:
         """SMF records (identity, end in ms UTC) have been read, and ``parts`` is what came of them. Raises StoreError."""
         with self._explaining("writing"), self._transaction():
             write_records(self._connection, identities, parts)
@@ -407,7 +410,7 @@ class Store(AlertTables):
             for name, (first, last) in covered.items():
                 self._write_owner_of_records(name, first, last, group=False)
 
-    def application_uses(self, owner: str, first: int, last: int) -> list[Use]:
+    def application_uses(self, owner: str, first: int, last: int) -> list[ApplicationUse]:
         """What applications did with ``first`` <= end < ``last``, ms UTC. Raises StoreError."""
         with self._explaining("reading"):
             return read_uses(self._connection, owner, first, last)
@@ -508,13 +511,13 @@ class Store(AlertTables):
             else:
                 self._connection.execute("DELETE FROM meta WHERE key = ?", (REFUSED,))
 
-    def progress(self) -> dict[str, Progress]:
+    def progress(self) -> dict[str, OwnerProgress]:
         """The last snapshot stored of every owner, so that an interrupted replay can go on. Raises StoreError."""
         try:
             rows = self._connection.execute("SELECT name, last_ts, last_cycle FROM owner ORDER BY name").fetchall()
-            return {text(name): Progress(moment(ts), integer(cycle)) for name, ts, cycle in rows}
+            return {text(name): OwnerProgress(moment(ts), integer(cycle)) for name, ts, cycle in rows}
         except (sqlite3.Error, *UNDECODABLE) as error:
-            raise explained(self.path, error, "reading") from error
+            raise store_error(self.path, error, "reading") from error
 
     def close(self) -> None:
         """Bring everything into the one file and let go of it; a second call does nothing."""
@@ -583,7 +586,7 @@ class Store(AlertTables):
     @staticmethod
     def _with_possible_times(snapshot: Snapshot) -> Snapshot:
         """The snapshot without the readings whose time is none. Raises StoreError when its own time is none."""
-        refuse_impossible(snapshot)
+        check_snapshot_time(snapshot)
         times = [reading.ts for reading in snapshot.readings]
         if not times or (min(times) > 0 and max(times) <= LAST_MOMENT):
             return snapshot
@@ -618,7 +621,7 @@ class Store(AlertTables):
                 grouped[reading.object] = [reading]
             else:
                 known.append(reading)
-        history: dict[str, list[Sample]] = {}
+        history: dict[str, list[SampleRow]] = {}
         objects = self._objects
         take = self._current.take
         ts = snapshot.ts
@@ -661,7 +664,7 @@ class Store(AlertTables):
             self._connection.executemany(self._tables[kind].merge_history(), table_rows)
         self._connection.executemany("INSERT OR IGNORE INTO record(object_id, source, ts) VALUES(?, ?, ?)", told)
 
-    def _no_rows(self, kind: str) -> HistoryRows:
+    def _no_rows(self, kind: str) -> SampleMerger:
         raise ValueError(f"the vocabulary has no kind {kind!r}")
 
     def _note_gone(self, number: int, reading: Reading) -> None:
@@ -743,12 +746,12 @@ class Store(AlertTables):
 
 def _repair(connection: sqlite3.Connection, tables: Mapping[str, KindTables]) -> Counter[str]:
     """Drop what is dated outside any calendar; returns how many rows of each table that were."""
-    if not count_impossible(connection, tables.values()):
+    if not count_invalid_times(connection, tables.values()):
         return Counter()
     connection.execute("BEGIN IMMEDIATE")
     try:
-        found = count_impossible(connection, tables.values(), deep=True)
-        drop_impossible(connection, tables.values())
+        found = count_invalid_times(connection, tables.values(), deep=True)
+        drop_invalid_times(connection, tables.values())
         connection.execute("COMMIT")
     except BaseException:
         with suppress(sqlite3.Error):
@@ -762,17 +765,17 @@ def _unstorable(path: Path, error: Exception) -> StoreError:
     return StoreError(
         f"nothing of this cycle was kept in the store {path}: it holds a value that cannot be stored ({error})",
         "a recording of it helps to find out where it comes from",
-        Trouble.REFUSED,
+        StoreErrorKind.REFUSED,
     )
 
 
-def refuse_impossible(snapshot: Snapshot) -> None:
+def check_snapshot_time(snapshot: Snapshot) -> None:
     """Raises StoreError for a snapshot whose time is none."""
     if not 0 < snapshot.ts <= LAST_MOMENT:
         raise StoreError(
             f"a snapshot of {snapshot.owner} is dated {snapshot.ts} ms since 1970, which is no time: it is not stored",
             "see to the clock, or to the records that it comes from",
-            Trouble.REFUSED,
+            StoreErrorKind.REFUSED,
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from mqvitals_agent.store.message_window import MessageWindow
+from mqvitals_agent.ingest.memory import MessageWindow
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.explanation import RuleExplanation, explain_rule

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from mqvitals_agent.store.lock import may_be_written
-from mqvitals_agent.store.request import WHO, RequestBook
+from mqvitals_agent.store.requests import WHO, RequestClient
+from mqvitals_agent.store.store_file import may_be_written
 from mqvitals_agent.who.holder import Holders, MemberHolders, from_json
 from mqvitals_rules.snapshot import ObjectName
 
@@ -47,7 +47,7 @@ def ask_agent(
     NoAnswer where no agent runs or none of the queues was answered within ``patience_s``. Call it in a thread of its own:
     it waits.
     """
-    with RequestBook.open(store) as book:
+    with RequestClient.open(store) as book:
         _require_agent(store)
         began, asked = time_s(), now()
         numbers = {book.ask(WHO, queue, asked): queue for queue in queues}

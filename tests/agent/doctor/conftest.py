@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from mqvitals_agent.bounded_call import run_in_loop
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.connection.connection import ConnectError
 from mqvitals_agent.connection.conversation import Identity
@@ -20,6 +19,7 @@ from mqvitals_agent.doctor.finding import DoctorFinding
 from mqvitals_agent.simulator.connector import SimulatedConnector
 from mqvitals_agent.simulator.scenario import build
 from mqvitals_agent.simulator.state import Fault, GroupState
+from mqvitals_agent.threads import run_in_loop
 from mqvitals_config.collection import PollingSettings
 
 BEGAN = 1795176000000  # 2026-11-20 12:00:00 UTC

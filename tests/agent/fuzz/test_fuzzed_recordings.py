@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.commandline.runner import main
-from mqvitals_agent.failure import ExitCode
+from mqvitals_agent.errors import ExitCode
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_rules.snapshot import ObjectName, is_object_name, is_owner_name
 from mqvitals_rules.vocabulary.metric import LARGEST

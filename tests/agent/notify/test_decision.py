@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.notify.decision import DecisionReason, decide, exclusion, reason_for
-from mqvitals_agent.store.notice_row import NoticeStatus, Told
+from mqvitals_agent.store.notifications import LastNotification, NotificationStatus
 from mqvitals_config.receiver import Receiver
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
 
@@ -22,17 +22,22 @@ Webhook = Callable[..., Receiver]
     ("state", "told", "send_resolved", "reason"),
     [
         (FIRING, None, True, DecisionReason.STARTED),
-        (FIRING, Told(NoticeStatus.FIRING, Severity.CRITICAL), True, DecisionReason.ALREADY_SENT),
-        (FIRING, Told(NoticeStatus.FIRING, Severity.WARNING), True, DecisionReason.SEVERITY_CHANGED),
+        (FIRING, LastNotification(NotificationStatus.FIRING, Severity.CRITICAL), True, DecisionReason.ALREADY_SENT),
+        (FIRING, LastNotification(NotificationStatus.FIRING, Severity.WARNING), True, DecisionReason.SEVERITY_CHANGED),
         (RESOLVED, None, True, DecisionReason.NEVER_SENT),
-        (RESOLVED, Told(NoticeStatus.FIRING, Severity.WARNING), True, DecisionReason.ENDED),
-        (RESOLVED, Told(NoticeStatus.FIRING, Severity.WARNING), False, DecisionReason.RESOLVED_NOT_WANTED),
-        (RESOLVED, Told(NoticeStatus.RESOLVED, Severity.CRITICAL), True, DecisionReason.ALREADY_SENT),
+        (RESOLVED, LastNotification(NotificationStatus.FIRING, Severity.WARNING), True, DecisionReason.ENDED),
+        (
+            RESOLVED,
+            LastNotification(NotificationStatus.FIRING, Severity.WARNING),
+            False,
+            DecisionReason.RESOLVED_NOT_WANTED,
+        ),
+        (RESOLVED, LastNotification(NotificationStatus.RESOLVED, Severity.CRITICAL), True, DecisionReason.ALREADY_SENT),
         (PENDING, None, True, DecisionReason.NEVER_FIRED),
     ],
 )
 def test_the_decision(
-    pool: Pool, state: AlertState, told: Told | None, send_resolved: bool, reason: DecisionReason
+    pool: Pool, state: AlertState, told: LastNotification | None, send_resolved: bool, reason: DecisionReason
 ) -> None:
     """By what the receiver knows, and how the alert is."""
     assert reason_for(pool(state=state, started=1), told, send_resolved=send_resolved) is reason
@@ -80,9 +85,9 @@ def test_each_receiver_is_judged_by_what_it_was_sent(pool: Pool, webhook: Webhoo
     """One knows the alert, one knows it milder, one does not know it."""
     receivers = [webhook(name=name) for name in ("knows", "milder", "new")]
     last_sent = {
-        (7, "knows"): Told(NoticeStatus.FIRING, Severity.CRITICAL),
-        (7, "milder"): Told(NoticeStatus.FIRING, Severity.WARNING),
-        (8, "new"): Told(NoticeStatus.FIRING, Severity.CRITICAL),
+        (7, "knows"): LastNotification(NotificationStatus.FIRING, Severity.CRITICAL),
+        (7, "milder"): LastNotification(NotificationStatus.FIRING, Severity.WARNING),
+        (8, "new"): LastNotification(NotificationStatus.FIRING, Severity.CRITICAL),
     }
     assert [each.reason for each in decide([(7, pool(started=1))], receivers, {}, last_sent)] == [
         DecisionReason.ALREADY_SENT,

@@ -14,7 +14,7 @@ from mqvitals_agent.notify import delivery
 from mqvitals_agent.notify.delivery import Notifier
 from mqvitals_agent.notify.receiver import DeliveryOutcome, DeliveryStatus, send_test_alert
 from mqvitals_agent.notify.webhook import WebhookReceiver
-from mqvitals_agent.store.notice_row import LONGEST_PAUSE_MS, OwedNotice
+from mqvitals_agent.store.notifications import LONGEST_PAUSE_MS, PendingNotification
 from mqvitals_config.receiver import Receiver
 from mqvitals_rules.lifecycle.alert import Alert, AlertState
 
@@ -33,10 +33,10 @@ class ListReceiver:
     settings: Receiver
     now: Callable[[], int]
     outcomes: list[DeliveryOutcome] = field(default_factory=list)
-    sent: list[OwedNotice] = field(default_factory=list)
+    sent: list[PendingNotification] = field(default_factory=list)
     closed: int = 0
 
-    async def send(self, notification: OwedNotice, /) -> DeliveryOutcome:
+    async def send(self, notification: PendingNotification, /) -> DeliveryOutcome:
         if self.outcomes:
             return self.outcomes.pop(0)
         self.sent.append(notification)

@@ -13,7 +13,7 @@ import pytest
 from mqvitals_agent.connection.exchange import Exchange, MqiFailure
 from mqvitals_agent.service.inquiries import LOOK_MS, Inquiries, whom
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.request import WHO, RequestBook, Wish
+from mqvitals_agent.store.requests import WHO, RequestClient, StoredRequest
 from mqvitals_agent.who.holder import Holders, from_json
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_rules.ruleset.config import load_rule_config
@@ -29,7 +29,7 @@ class People:
 
     def __init__(self, house: Any) -> None:
         self._house = house
-        self._book = RequestBook.open(house.store)
+        self._book = RequestClient.open(house.store)
 
     def ask(self, about: ObjectName = QUEUE, question: str = WHO) -> int:
         return self._book.ask(question, about, self._house.clock.now())
@@ -232,7 +232,7 @@ def test_a_group_of_nobody() -> None:
 class Shelf:
     """A store with wishes in it that fails when it is told to, and a queue manager that answers when it is let."""
 
-    waiting: list[Wish] = field(default_factory=list)
+    waiting: list[StoredRequest] = field(default_factory=list)
     answered: dict[int, str] = field(default_factory=dict)
     forgotten: list[int] = field(default_factory=list)
     cannot_read: bool = False
@@ -245,7 +245,7 @@ class Shelf:
     of_group: tuple[str, ...] = ("QM01", "QM02")
     written: Callable[[frozenset[int]], None] = lambda _: None
 
-    def wishes(self, _: int) -> tuple[Wish, ...]:
+    def wishes(self, _: int) -> tuple[StoredRequest, ...]:
         if self.cannot_read:
             raise StoreError("it cannot be read")
         return tuple(wish for wish in self.waiting if wish.id not in self.answered)
@@ -282,7 +282,7 @@ class Shelf:
         return Exchange(0, 0, 0, name, command, build(""), error=MqiFailure(2, 2059))
 
     def wish(self, number: int, name: str = "Q") -> None:
-        self.waiting.append(Wish(number, WHO, QUEUE._replace(name=name), 0))
+        self.waiting.append(StoredRequest(number, WHO, QUEUE._replace(name=name), 0))
 
 
 @asynccontextmanager
@@ -342,7 +342,7 @@ async def test_old_questions_are_forgotten(house: Any) -> None:
 async def test_a_group_that_cannot_be_looked_up(house: Any) -> None:
     """Whoever asks is told why, and not that the group is not watched."""
     shelf = Shelf(groups_unreadable=True)
-    shelf.waiting.append(Wish(1, WHO, QUEUE._replace(owner="QSG1"), 0))
+    shelf.waiting.append(StoredRequest(1, WHO, QUEUE._replace(owner="QSG1"), 0))
     async with looking(house, shelf):
         await house.clock.advance(1_000)
     (member,) = from_json(shelf.answered[1]).members
@@ -392,7 +392,7 @@ async def test_whoever_comes_while_the_answer_is_written(house: Any) -> None:
     def written(numbers: frozenset[int]) -> None:
         writing.append(numbers)
         if len(writing) == 1:
-            inquiries._begun([Wish(2, WHO, QUEUE._replace(name="Q"), 0)])
+            inquiries._begun([StoredRequest(2, WHO, QUEUE._replace(name="Q"), 0)])
 
     shelf.written = written
     inquiries = Inquiries(shelf, shelf.within, "", house.clock, house.clock)

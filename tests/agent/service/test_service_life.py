@@ -15,7 +15,7 @@ import pytest
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
-from mqvitals_agent.thread_worker import ThreadWorker
+from mqvitals_agent.threads import ThreadWorker
 from mqvitals_agent.view.status import read_status_data
 from mqvitals_config.collection import PollingSettings
 from mqvitals_config.problem import LocatedText, Place

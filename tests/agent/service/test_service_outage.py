@@ -14,7 +14,7 @@ import pytest
 
 from mqvitals_agent.service.service import Service
 from mqvitals_agent.store import resilient
-from mqvitals_agent.store.notice_row import NoticeOutcome, NoticeStatus, OwedNotice
+from mqvitals_agent.store.notifications import NotificationOutcome, NotificationStatus, PendingNotification
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.lifecycle.alert import AlertState
@@ -28,12 +28,12 @@ class Post:
         self.about_store: list[tuple[str, str]] = []
         self.numbers: list[int] = []
 
-    def owed(self, changes: Any) -> list[OwedNotice]:
+    def owed(self, changes: Any) -> list[PendingNotification]:
         return [
-            OwedNotice(
+            PendingNotification(
                 number,
                 "ops",
-                NoticeStatus.RESOLVED if change.after.state is AlertState.RESOLVED else NoticeStatus.FIRING,
+                NotificationStatus.RESOLVED if change.after.state is AlertState.RESOLVED else NotificationStatus.FIRING,
                 change.after.severity,
                 f"{change.after.key.object}:{change.after.since}",
                 change.after.updated,
@@ -51,7 +51,7 @@ class Post:
             else:
                 self.sent.append((stored.notice.payload, stored.notice.status.value))
             self.numbers.append(stored.id)
-            service.ledger.notice_done(stored.id, now, NoticeOutcome.ACCEPTED)
+            service.ledger.notice_done(stored.id, now, NotificationOutcome.ACCEPTED)
 
 
 UNWRITABLE, BEGUN_ANEW = "AGENT-10", "AGENT-11"

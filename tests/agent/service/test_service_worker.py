@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from mqvitals_agent.thread_worker import ThreadWorker, WorkerEndedError
+from mqvitals_agent.threads import ThreadWorker, WorkerEndedError
 
 
 async def test_jobs_keep_their_order() -> None:

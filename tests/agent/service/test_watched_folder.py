@@ -16,12 +16,12 @@ from typing import Any, TypeVar
 
 import pytest
 
-from mqvitals_agent.bounded_call import BoundedCall, NoAnswerError
 from mqvitals_agent.service.watched_folder import LOOK_MS, WatchedFolder
 from mqvitals_agent.smf.partial_sample import GroupNames
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
+from mqvitals_agent.threads import BoundedCall, NoAnswerError
 from mqvitals_config.collection import SmfSettings
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.settings import Settings, StoreSettings

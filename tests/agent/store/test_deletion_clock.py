@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.store.deletion_clock import CONFIRM_MS, DeletionClock, believed, decide
-from mqvitals_agent.store.notice_row import KEEP_MS, delete_old_notices
+from mqvitals_agent.store.deletion_clock import CONFIRM_MS, DeletionClock, decide, trusted_now
+from mqvitals_agent.store.notifications import KEEP_MS, delete_old_notifications
 from mqvitals_agent.store.schema import LEAP_MS
 from mqvitals_agent.store.writer import Store
 
@@ -63,8 +63,8 @@ def test_a_restart_by_the_wrong_clock_believes_it_no_more(path: Path, make: Any)
     with Store.open(path, kinds=make.kinds) as store:
         clock = DeletionClock(store, NOW + YEARS_29, 77)
         assert clock.as_of(NOW + YEARS_29, 77) == NOW
-        assert believed(store, NOW + YEARS_29) == NOW
-        assert believed(store, NOW + MINUTE) == NOW + MINUTE
+        assert trusted_now(store, NOW + YEARS_29) == NOW
+        assert trusted_now(store, NOW + MINUTE) == NOW + MINUTE
 
 
 def test_a_store_of_an_older_version_is_believed_up_to_its_newest_sample(path: Path, make: Any) -> None:
@@ -84,9 +84,9 @@ def test_delivered_notices_outlive_a_leap(path: Path, make: Any) -> None:
                 " VALUES(1, 'one', 'firing', 'warning', 'f', ?1, '{}', ?1, 'accepted')",
                 {"1": NOW},
             )
-            delete_old_notices(connection, NOW + YEARS_29)
+            delete_old_notifications(connection, NOW + YEARS_29)
             assert connection.execute("SELECT count(*) FROM notice").fetchone() == (1,)
             store_now = NOW + KEEP_MS + MINUTE
             connection.execute("UPDATE meta SET value = ? WHERE key = 'clock_trusted'", (str(store_now),))
-            delete_old_notices(connection, store_now)
+            delete_old_notifications(connection, store_now)
             assert connection.execute("SELECT count(*) FROM notice").fetchone() == (0,)

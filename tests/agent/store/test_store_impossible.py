@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.store.cell import LAST_MOMENT
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.tables import LAST_MOMENT
 from mqvitals_agent.store.writer import IMPOSSIBLE_TIMES, LONG_NUMBERS, Store
 from mqvitals_rules.lifecycle.alert import AlertState, Transition, Why
 from mqvitals_rules.snapshot import Reading, Source

@@ -12,18 +12,20 @@ from sqlite_utils import Database
 
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.migration import migrate, migrations
-from mqvitals_agent.store.notice_row import (
+from mqvitals_agent.store.notifications import (
     KEEP_MS,
     LONGEST_PAUSE_MS,
-    NoticeOutcome,
-    NoticeStatus,
-    OwedNotice,
-    Told,
-    due_notices,
-    next_notice,
+    LastNotification,
+    NotificationOutcome,
+    NotificationStatus,
+    PendingNotification,
+    ReceiverChanges,
+    count_pending,
+    due_notifications,
+    next_due_ts,
+    read_receivers,
 )
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.receiver_row import Adoption, count_owed, read_receivers
 from mqvitals_agent.store.schema import APPLICATION_ID, PAGE_SIZE, STRUCTURE
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.lifecycle.alert import AlertState, Severity, Transition, Why
@@ -31,7 +33,7 @@ from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
 
 PENDING, FIRING, RESOLVED = AlertState.PENDING, AlertState.FIRING, AlertState.RESOLVED
-ACCEPTED, REFUSED = NoticeOutcome.ACCEPTED, NoticeOutcome.REFUSED
+ACCEPTED, REFUSED = NotificationOutcome.ACCEPTED, NotificationOutcome.REFUSED
 
 
 class Owed:
@@ -41,13 +43,13 @@ class Owed:
         self.receiver = receiver
         self.seen: list[tuple[int, AlertState, Severity]] = []
 
-    def __call__(self, changes: Sequence[tuple[int, Transition]]) -> list[OwedNotice]:
+    def __call__(self, changes: Sequence[tuple[int, Transition]]) -> list[PendingNotification]:
         self.seen += [(number, change.after.state, change.after.severity) for number, change in changes]
         return [
-            OwedNotice(
+            PendingNotification(
                 number,
                 self.receiver,
-                NoticeStatus.RESOLVED if change.after.state is RESOLVED else NoticeStatus.FIRING,
+                NotificationStatus.RESOLVED if change.after.state is RESOLVED else NotificationStatus.FIRING,
                 change.after.severity,
                 f"{number:016x}",
                 change.after.updated,
@@ -82,7 +84,7 @@ def test_visible_transitions_are_owed_with_their_numbers(path: Path, make: Any) 
             before = after
         write(store, make, 6, make.alert(6, PENDING), None, owed)
         write(store, make, 7, make.alert(7, RESOLVED), make.alert(6, PENDING), owed)
-        assert store.told([1]) == {(1, "ops"): Told(NoticeStatus.RESOLVED, Severity.CRITICAL)}
+        assert store.told([1]) == {(1, "ops"): LastNotification(NotificationStatus.RESOLVED, Severity.CRITICAL)}
         assert store.told([2, 3]) == {}
     assert owed.seen == [
         (1, FIRING, Severity.WARNING),
@@ -104,7 +106,7 @@ def test_alert_and_notice_are_one_transaction(path: Path, make: Any) -> None:
     """When either cannot be kept neither is."""
 
     class Broken(Owed):
-        def __call__(self, changes: Sequence[tuple[int, Transition]]) -> list[OwedNotice]:
+        def __call__(self, changes: Sequence[tuple[int, Transition]]) -> list[PendingNotification]:
             assert len(ledger.firing_alerts()) == 1  # the store already tells of the alert
             raise KeyError("broken")
 
@@ -140,8 +142,8 @@ def test_notices_are_taken_in_order(path: Path, make: Any) -> None:
         assert ids(store, now + 1000) == [1, 2, 3]
         (first,) = store.due_notices("ops", now + 1000, 1)
         assert (first.attempts, first.next_ts, first.error) == (1, now + 1000, "it answered 500")
-        assert first.notice == OwedNotice(
-            1, "ops", NoticeStatus.FIRING, Severity.INFO, f"{1:016x}", make.ts(1), '{"version": "4"}'
+        assert first.notice == PendingNotification(
+            1, "ops", NotificationStatus.FIRING, Severity.INFO, f"{1:016x}", make.ts(1), '{"version": "4"}'
         )
         store.notice_done(1, now, ACCEPTED)
         store.notice_done(2, now, REFUSED, "it answered 400")
@@ -208,9 +210,9 @@ def test_screens_read_no_more_than_they_show(path: Path, make: Any) -> None:
         connection = sqlite3.connect(path)
         connection.set_trace_callback(seen.append)
         read_receivers(connection)
-        due_notices(connection, "ops", 5, 20)
-        next_notice(connection, "ops", 5)
-        count_owed(connection)
+        due_notifications(connection, "ops", 5, 20)
+        next_due_ts(connection, "ops", 5)
+        count_pending(connection)
         connection.set_trace_callback(None)
         plans = [
             row[3] for sql in set(seen) for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}") if "notice" in sql
@@ -231,7 +233,7 @@ def test_a_hundred_thousand_delivered_notices_cost_a_screen_nothing(path: Path, 
         connection = sqlite3.connect(path)
         connection.set_progress_handler(lambda: count.__setitem__(0, count[0] + 1), 1)
         read_receivers(connection)
-        due_notices(connection, "ops", 5, 20)
+        due_notifications(connection, "ops", 5, 20)
         connection.close()
         return count[0]
 
@@ -272,32 +274,32 @@ def test_receivers_are_adopted_or_not(path: Path, make: Any) -> None:
     """All in one transaction: what others are owed is dropped, what waits is due, what new ones are owed is kept."""
     asked: list[Sequence[str]] = []
 
-    def introduced(names: Sequence[str]) -> list[OwedNotice]:
+    def introduced(names: Sequence[str]) -> list[PendingNotification]:
         asked.append(names)
-        return [OwedNotice(1, name, NoticeStatus.FIRING, Severity.INFO, "f", 5, "{}") for name in names]
+        return [PendingNotification(1, name, NotificationStatus.FIRING, Severity.INFO, "f", 5, "{}") for name in names]
 
-    def broken(names: Sequence[str]) -> list[OwedNotice]:
+    def broken(names: Sequence[str]) -> list[PendingNotification]:
         raise KeyError(names)
 
     with Store.open(path, kinds=make.kinds) as store, StoreReader.open(path, kinds=make.kinds) as reader:
         three(store, make)
         assert reader.receivers() == ()
-        assert store.adopt_receivers(["ops"], make.ts(5), lambda _: []) == Adoption({}, {"ops": 0})
+        assert store.adopt_receivers(["ops"], make.ts(5), lambda _: []) == ReceiverChanges({}, {"ops": 0})
         store.notice_failed(1, make.ts(6), "x", make.ts(9))
         before = reader.receivers()
         with pytest.raises(KeyError):
             store.adopt_receivers(["new"], make.ts(7), broken)
         assert reader.receivers() == before
         assert ids(store, make.ts(6)) == []
-        assert store.adopt_receivers(["new", "ops"], make.ts(7), introduced) == Adoption({}, {"new": 1})
+        assert store.adopt_receivers(["new", "ops"], make.ts(7), introduced) == ReceiverChanges({}, {"new": 1})
         assert ids(store, make.ts(6)) == [1, 2, 3]
         assert store.owed_notices() == {"ops": 3, "new": 1}
-        assert store.adopt_receivers(["new"], make.ts(8), introduced) == Adoption({"ops": 3}, {})
-        assert store.adopt_receivers(["new"], make.ts(9), introduced) == Adoption({}, {})
+        assert store.adopt_receivers(["new"], make.ts(8), introduced) == ReceiverChanges({"ops": 3}, {})
+        assert store.adopt_receivers(["new"], make.ts(9), introduced) == ReceiverChanges({}, {})
         assert asked == [["new"]]
         assert [(row.name, row.since, row.waiting) for row in reader.receivers()] == [("new", make.ts(7), 1)]
         # What was dropped is not known to whoever was to get it.
-        assert store.told([1]) == {(1, "new"): Told(NoticeStatus.FIRING, Severity.INFO)}
+        assert store.told([1]) == {(1, "new"): LastNotification(NotificationStatus.FIRING, Severity.INFO)}
 
 
 def test_what_a_receiver_takes_to_be_firing(path: Path, make: Any) -> None:
@@ -381,7 +383,7 @@ def test_a_store_of_structure_2_is_brought_up_to_date(path: Path, make: Any) -> 
     db.conn.commit()
     db.close()
     with Store.open(path, kinds=make.kinds) as store, StoreReader.open(path, kinds=make.kinds) as reader:
-        assert store.told([7]) == {(7, "ops"): Told(NoticeStatus.FIRING, Severity.WARNING)}
+        assert store.told([7]) == {(7, "ops"): LastNotification(NotificationStatus.FIRING, Severity.WARNING)}
         store.adopt_receivers(["ops"], 6, lambda _: [])
         (row,) = reader.receivers()
         assert (row.given_up, row.refused, row.waiting) == (1, 0, 0)

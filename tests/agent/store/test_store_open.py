@@ -19,8 +19,8 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import StoreMeta
 from mqvitals_agent.store.schema import APPLICATION_ID, PAGE_SIZE, STRUCTURE
-from mqvitals_agent.store.table import KindTables
-from mqvitals_agent.store.writer import Progress, Store
+from mqvitals_agent.store.tables import KindTables
+from mqvitals_agent.store.writer import OwnerProgress, Store
 from mqvitals_rules.lifecycle.alert import AlertState, Transition
 from mqvitals_rules.snapshot import Instance
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, MetricType
@@ -69,7 +69,7 @@ def test_a_new_store(path: Path, make: Any) -> None:
         assert reader.meta() == replace(meta, version=reader.meta().version)
         assert reader.last_ts() == make.ts(1)
     with Store.open(path, replay=True, kinds=make.kinds) as store:
-        assert store.progress() == {"QM01": Progress(make.ts(1), 1)}
+        assert store.progress() == {"QM01": OwnerProgress(make.ts(1), 1)}
 
 
 def test_an_empty_file_becomes_a_store(path: Path, make: Any) -> None:
@@ -320,7 +320,7 @@ def test_import_cost(path: Path, make: Any) -> None:
         "import sys\n"
         "from mqvitals_agent.store.reader import StoreReader\n"
         "from mqvitals_agent.store.writer import Store\n"
-        "from mqvitals_agent.store.windows import WindowHistory\n"
+        "from mqvitals_agent.ingest.windows import WindowHistory\n"
         "def loaded(): return 'sqlite_utils' in sys.modules\n"
         "print(loaded())\n"
         "Store.open(sys.argv[1]).close(); made = loaded()\n"

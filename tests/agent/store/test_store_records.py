@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqsamples.examples import COSTLY
+from mqvitals_agent.ingest.windows import WindowedMetric, WindowHistory
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.windows import Wanted, WindowHistory
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.history import Point
 from mqvitals_rules.snapshot import Reading, Source
@@ -180,7 +180,7 @@ def test_any_order_of_records_is_the_same_past(
         return past, now, sorted(rows(path), key=repr), sorted(rows(path, "record")), windows(snapshots)
 
     def windows(snapshots: list[list[Reading]]) -> Any:
-        history = WindowHistory((Wanted("queue", "depth", 10 * HALF_HOUR),), kinds=make.kinds)
+        history = WindowHistory((WindowedMetric("queue", "depth", 10 * HALF_HOUR),), kinds=make.kinds)
         for cycle, readings in enumerate(snapshots, 1):
             history.add(make.snapshot(cycle, *readings))
         return history.points(make.queue(), "depth", 0), history.last(make.queue(), "depth", 3)
@@ -196,7 +196,7 @@ def test_increases_are_never_counted_twice(
     polled: list[bool], back: int, late: bool, make: Any, record: Record
 ) -> None:
     """One message a second, told by polls (some unanswered) and by records alike, is never more than one a second."""
-    history = WindowHistory((Wanted("queue", "puts", 10_000_000),), kinds=make.kinds)
+    history = WindowHistory((WindowedMetric("queue", "puts", 10_000_000),), kinds=make.kinds)
     since = None
     records = [record(1, puts=HALF_HOUR // 1000)]
     for cycle, answers in enumerate(polled, 1):
@@ -222,7 +222,7 @@ def test_increases_are_never_counted_twice(
 def test_polls_and_records_have_their_own_windows(path: Path, make: Any, record: Record, restart: bool) -> None:
     """Of an object with polls and records each metric has its own points, in memory and from the store."""
     with Store.open(path, kinds=make.kinds) as store:
-        wanted = (Wanted("queue", "depth", 60_000), Wanted("queue", "puts", 60_000))
+        wanted = (WindowedMetric("queue", "depth", 60_000), WindowedMetric("queue", "puts", 60_000))
         older = StoreReader.open(path, kinds=make.kinds)
         history = WindowHistory(wanted, older=older, kinds=make.kinds)
         for cycle in range(1, 541):
@@ -274,7 +274,7 @@ def test_what_records_never_told_is_sought_once(path: Path, make: Any, record: R
     tell(path, make, [make.status(1, depth=1), record(1, puts=1)])
     with Counting.open(path, kinds=make.kinds) as older:
         history = WindowHistory(
-            (Wanted("queue", "depth", 0, 3), Wanted("queue", "puts")), older=older, kinds=make.kinds
+            (WindowedMetric("queue", "depth", 0, 3), WindowedMetric("queue", "puts")), older=older, kinds=make.kinds
         )
         for cycle in range(2, 10):
             history.add(make.snapshot(cycle, make.status(cycle, depth=cycle)))

@@ -16,7 +16,7 @@ from sqlite_utils import Database
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.migration import migrations
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.request import KEEP_MS, WAITS_MS, WHO, RequestBook, Wish
+from mqvitals_agent.store.requests import KEEP_MS, WAITS_MS, WHO, RequestClient, StoredRequest
 from mqvitals_agent.store.schema import APPLICATION_ID, STRUCTURE
 from mqvitals_agent.store.writer import Store
 
@@ -25,11 +25,11 @@ NOW = 1_763_640_000_000
 
 def test_asked_and_answered(path: Path, make: Any) -> None:
     """Whoever asks has no answer until the writer gives one; the writer goes on writing samples meanwhile."""
-    with Store.open(path, kinds=make.kinds) as store, RequestBook.open(path) as book:
+    with Store.open(path, kinds=make.kinds) as store, RequestClient.open(path) as book:
         number = book.ask(WHO, make.queue("A'; DROP TABLE request"), NOW)
         assert book.answer(number) is None
         store.write(make.snapshot(1, make.status(1, depth=1)), make.verdict())
-        assert store.wishes(NOW + 5) == (Wish(number, WHO, make.queue("A'; DROP TABLE request"), NOW),)
+        assert store.wishes(NOW + 5) == (StoredRequest(number, WHO, make.queue("A'; DROP TABLE request"), NOW),)
         store.answer_wishes([number], '{"x": "\N{SNOWMAN}"}', NOW + 9)
         assert book.answer(number) == '{"x": "\N{SNOWMAN}"}'
         assert store.wishes(NOW + 10) == ()
@@ -37,7 +37,7 @@ def test_asked_and_answered(path: Path, make: Any) -> None:
 
 def test_an_answer_is_not_replaced(path: Path, make: Any) -> None:
     """What has been answered stays as it was told."""
-    with Store.open(path, kinds=make.kinds) as store, RequestBook.open(path) as book:
+    with Store.open(path, kinds=make.kinds) as store, RequestClient.open(path) as book:
         one, other = (book.ask(WHO, make.queue(), NOW) for _ in range(2))
         store.answer_wishes([one], "first", NOW)
         store.answer_wishes([one, other], "second", NOW)
@@ -46,14 +46,14 @@ def test_an_answer_is_not_replaced(path: Path, make: Any) -> None:
 
 def test_nobody_waits_for_ever(path: Path, make: Any) -> None:
     """A question older than a minute is not asked, nor one from a future that the clock was set back from."""
-    with Store.open(path, kinds=make.kinds) as store, RequestBook.open(path) as book:
+    with Store.open(path, kinds=make.kinds) as store, RequestClient.open(path) as book:
         numbers = [book.ask(WHO, make.queue(), NOW + age) for age in (-WAITS_MS - 1, -WAITS_MS, WAITS_MS, WAITS_MS + 1)]
         assert [wish.id for wish in store.wishes(NOW)] == numbers[1:3]
 
 
 def test_old_questions_go(path: Path, make: Any) -> None:
     """Ten minutes after they were asked, answered or not; whoever still waits for one is told so."""
-    with Store.open(path, kinds=make.kinds) as store, RequestBook.open(path) as book:
+    with Store.open(path, kinds=make.kinds) as store, RequestClient.open(path) as book:
         answered, late = (book.ask(WHO, make.queue(), NOW) for _ in range(2))
         store.answer_wishes([answered], "{}", NOW + 1)
         last = book.ask(WHO, make.queue(), NOW + KEEP_MS)
@@ -67,7 +67,7 @@ def test_old_questions_go(path: Path, make: Any) -> None:
 
 def test_the_writer_forgets(path: Path, make: Any) -> None:
     """Also when nobody asks any more: answers name people. What is younger stays."""
-    with Store.open(path, kinds=make.kinds) as store, RequestBook.open(path) as book:
+    with Store.open(path, kinds=make.kinds) as store, RequestClient.open(path) as book:
         old, young = book.ask(WHO, make.queue(), NOW), book.ask(WHO, make.queue(), NOW + 1)
         store.forget_wishes(NOW + KEEP_MS + 1)
         with pytest.raises(StoreError, match="no longer in the store"):
@@ -77,7 +77,7 @@ def test_the_writer_forgets(path: Path, make: Any) -> None:
 
 def test_asked_in_one_thread_and_read_in_another(path: Path, make: Any) -> None:
     """A screen asks in a thread so as not to stand still, and seldom twice in the same one."""
-    with Store.open(path, kinds=make.kinds) as store, RequestBook.open(path) as book, ThreadPoolExecutor(1) as other:
+    with Store.open(path, kinds=make.kinds) as store, RequestClient.open(path) as book, ThreadPoolExecutor(1) as other:
         number = other.submit(book.ask, WHO, make.queue(), NOW).result(10)
         store.answer_wishes([number], "{}", NOW)
         assert book.answer(number) == "{}"
@@ -98,11 +98,11 @@ def test_questions_that_wait_are_found_by_an_index(path: Path, make: Any) -> Non
 def test_no_store_is_made(path: Path) -> None:
     """Where there is no store nothing is made, an empty file stays empty, and neither is a place for questions."""
     with pytest.raises(StoreError, match="there is no store"):
-        RequestBook.open(path)
+        RequestClient.open(path)
     assert not list(path.parent.iterdir())
     path.touch()
     with pytest.raises(StoreError, match="is empty"):
-        RequestBook.open(path)
+        RequestClient.open(path)
     assert path.stat().st_size == 0
 
 
@@ -110,13 +110,13 @@ def test_a_replay_answers_nobody(path: Path, make: Any) -> None:
     """A replay has no queue managers to ask: that is said at once."""
     Store.open(path, replay=True, kinds=make.kinds).close()
     with pytest.raises(StoreError, match="holds a replay: no queue manager stands behind it"):
-        RequestBook.open(path)
+        RequestClient.open(path)
 
 
 def test_the_lock_is_not_taken(path: Path, make: Any) -> None:
     """A writer can begin and end while somebody has a question; without one the question waits."""
     Store.open(path, kinds=make.kinds).close()
-    with RequestBook.open(path) as book:
+    with RequestClient.open(path) as book:
         number = book.ask(WHO, make.queue(), NOW)
         assert not path.with_name(path.name + ".lock").exists()
         with Store.open(path, kinds=make.kinds) as store:
@@ -137,8 +137,8 @@ def test_a_store_of_structure_3_is_brought_up_to_date(path: Path, make: Any) -> 
     assert "request" not in db.table_names()
     db.close()
     with pytest.raises(StoreError, match=f"older structure 3; this mqvitals reads {STRUCTURE}"):
-        RequestBook.open(path)
-    with Store.open(path, kinds=make.kinds) as store, RequestBook.open(path) as book:
+        RequestClient.open(path)
+    with Store.open(path, kinds=make.kinds) as store, RequestClient.open(path) as book:
         number = book.ask(WHO, make.queue(), NOW)
         assert [wish.id for wish in store.wishes(NOW)] == [number]
     with StoreReader.open(path, kinds=make.kinds) as reader:
@@ -148,13 +148,13 @@ def test_a_store_of_structure_3_is_brought_up_to_date(path: Path, make: Any) -> 
 def test_a_locked_store_is_named(path: Path, make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another program's open transaction is waited for, then named; afterwards one can ask."""
     monkeypatch.setattr("mqvitals_agent.store.schema.BUSY_MS", 50)
-    with Store.open(path, kinds=make.kinds), RequestBook.open(path) as book:
+    with Store.open(path, kinds=make.kinds), RequestClient.open(path) as book:
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match="another program keeps the store"):
             book.ask(WHO, make.queue(), NOW)
         with pytest.raises(StoreError, match="another program keeps the store"):
-            RequestBook.open(path)
+            RequestClient.open(path)
         other.execute("ROLLBACK")
         other.close()
         assert book.answer(book.ask(WHO, make.queue(), NOW)) is None
@@ -162,7 +162,7 @@ def test_a_locked_store_is_named(path: Path, make: Any, monkeypatch: pytest.Monk
 
 def test_a_name_that_is_no_text(path: Path, make: Any) -> None:
     """Bytes from a command line that are no text cannot name an object, which is said without showing them raw."""
-    with Store.open(path, kinds=make.kinds), RequestBook.open(path) as book:
+    with Store.open(path, kinds=make.kinds), RequestClient.open(path) as book:
         with pytest.raises(StoreError, match="cannot be the name of an object"):
             book.ask(WHO, make.queue("A\udcff"), NOW)
         assert book.answer(book.ask(WHO, make.queue(), NOW)) is None
@@ -170,7 +170,7 @@ def test_a_name_that_is_no_text(path: Path, make: Any) -> None:
 
 def test_a_damaged_answer(path: Path, make: Any) -> None:
     """Cells that no writer of ours wrote are a damaged store, to whoever asks."""
-    with Store.open(path, kinds=make.kinds) as store, RequestBook.open(path) as book:
+    with Store.open(path, kinds=make.kinds) as store, RequestClient.open(path) as book:
         number = book.ask(WHO, make.queue(), NOW)
         store._connection.execute("UPDATE request SET answered_ts = 1, answer = NULL")
         with pytest.raises(StoreError, match="is damaged"):
@@ -180,7 +180,7 @@ def test_a_damaged_answer(path: Path, make: Any) -> None:
 def test_after_the_end(path: Path, make: Any) -> None:
     """A closed place for questions, and a closed store, say so as a StoreError."""
     store = Store.open(path, kinds=make.kinds)
-    book = RequestBook.open(path)
+    book = RequestClient.open(path)
     book.close()
     book.close()
     store.close()
@@ -197,7 +197,7 @@ def test_after_the_end(path: Path, make: Any) -> None:
 AS_NOBODY = """
 import os, sys
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.request import RequestBook
+from mqvitals_agent.store.requests import RequestBook
 from mqvitals_rules.snapshot import ObjectName
 if os.getuid() == 0:
     os.setgroups([])

@@ -10,7 +10,7 @@ import pytest
 
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.request import RequestBook
+from mqvitals_agent.store.requests import RequestClient
 from mqvitals_agent.store.writer import Store
 
 STRANGE = [
@@ -38,7 +38,7 @@ def test_what_we_do_not_make_is_refused(path: Path, make: Any, statements: str, 
     connection.executescript(statements)
     connection.close()
     before = path.read_bytes()
-    for opening in (Store.open, StoreReader.open, RequestBook.open):
+    for opening in (Store.open, StoreReader.open, RequestClient.open):
         with pytest.raises(StoreError, match="holds what mqvitals does not make") as caught:
             opening(path)
         assert name in str(caught.value)

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.intake import Intake
-from mqvitals_agent.store.hour_mean import HourMean
+from mqvitals_agent.ingest.memory import HourlyBaselines
+from mqvitals_agent.ingest.pipeline import Ingest
+from mqvitals_agent.ingest.windows import WindowedMetric, WindowHistory
+from mqvitals_agent.store.history import HourMean
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.usual import UsualHours
 from mqvitals_agent.store.verdict import Verdict
-from mqvitals_agent.store.windows import Wanted, WindowHistory
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.view.explanation import explain_object
 from mqvitals_rules.history import HOUR_MS, WEEK_MS, MemoryHistory
@@ -26,7 +26,11 @@ from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
 
-WANTED = (Wanted("queue", "depth", baseline=True), Wanted("queue", "puts", baseline=True), Wanted("queue", "max_depth"))
+WANTED = (
+    WindowedMetric("queue", "depth", baseline=True),
+    WindowedMetric("queue", "puts", baseline=True),
+    WindowedMetric("queue", "max_depth"),
+)
 NOW = 3000 * WEEK_MS + 40 * HOUR_MS + 1234
 
 
@@ -138,7 +142,7 @@ def test_the_agent_learns_what_is_usual(tmp_path: Path) -> None:
     Store.open(path).close()
     for week in (3, 2, 1, 0):
         with Store.open(path) as store, StoreReader.open(path) as older:
-            intake = Intake(store, judging, older=older)
+            intake = Ingest(store, judging, older=older)
             pct = 21.0 if week == 0 else 10.0
             intake.take(
                 [snapshot(hour(week) + 60_000, pct), snapshot(hour(week) + HOUR_MS + 1, 50.0)][: 1 if week == 0 else 2]
@@ -151,7 +155,7 @@ def test_the_agent_learns_what_is_usual(tmp_path: Path) -> None:
 
 def test_an_hour_ahead_of_a_corrected_clock_never_ends(make: Any) -> None:
     """A clock that was years ahead for one poll adds no hour of its own, and takes nothing from the hour of then."""
-    usual, years = UsualHours(frozenset(), None), 29 * 365 * 24 * HOUR_MS
+    usual, years = HourlyBaselines(frozenset(), None), 29 * 365 * 24 * HOUR_MS
     began = hour(0)
 
     def told(ts: int, value: float) -> list[tuple[int, float, int]]:

@@ -11,14 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqsamples.examples import COSTLY
+from mqvitals_agent.ingest.windows import WindowedMetric, WindowHistory
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.windows import Wanted, WindowHistory
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.history import MetricHistory, Point
 from mqvitals_rules.snapshot import Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence
 
-WANTED = (Wanted("queue", "depth", 60_000), Wanted("queue", "puts", 0, 3), Wanted("queue", "max_depth", 0, 2))
+WANTED = (
+    WindowedMetric("queue", "depth", 60_000),
+    WindowedMetric("queue", "puts", 0, 3),
+    WindowedMetric("queue", "max_depth", 0, 2),
+)
 
 
 def test_points_are_polls(make: Any) -> None:
@@ -59,7 +63,7 @@ def test_what_was_not_wanted_is_refused(make: Any) -> None:
     with pytest.raises(KeyError):
         history.points(make.queue(), "usage", 0)
     with pytest.raises(ValueError, match="is a text"):
-        WindowHistory((Wanted("queue", "description"),), kinds=make.kinds)
+        WindowHistory((WindowedMetric("queue", "description"),), kinds=make.kinds)
 
 
 def test_gone_objects_leave_the_memory(make: Any) -> None:
@@ -124,7 +128,7 @@ def test_memory_and_store_are_one_past(
 ) -> None:
     """However little is in memory, and however often the process began anew, the past is the whole past."""
     path = tmp_path_factory.mktemp("windows") / "store.db"
-    wanted = (Wanted("queue", "depth", span * 10_000), Wanted("queue", "puts", 0, 2))
+    wanted = (WindowedMetric("queue", "depth", span * 10_000), WindowedMetric("queue", "puts", 0, 2))
     snapshots: list[Snapshot] = []
     Store.open(path, kinds=make.kinds).close()
     older = StoreReader.open(path, kinds=make.kinds)
@@ -159,7 +163,7 @@ def test_memory_and_store_are_one_past(
 
 def test_memory_is_bounded(path: Path, make: Any) -> None:
     """An object takes no more memory than its span needs, however long it is polled; what is older is in the store."""
-    history = WindowHistory((Wanted("queue", "depth", 100_000),), kinds=make.kinds)
+    history = WindowHistory((WindowedMetric("queue", "depth", 100_000),), kinds=make.kinds)
     for cycle in range(1, 500):
         history.add(make.snapshot(cycle, make.status(cycle, depth=cycle)))
     assert 10 <= len(history.points(make.queue(), "depth", 0)) <= 30
@@ -176,7 +180,7 @@ def test_nothing_is_read_while_memory_suffices(path: Path, make: Any) -> None:
     with Store.open(path, kinds=make.kinds) as store:
         for begin in (1, 30):
             with Silent.open(path, kinds=make.kinds) as older:
-                history = WindowHistory((Wanted("queue", "depth", 100_000, 5),), older=older, kinds=make.kinds)
+                history = WindowHistory((WindowedMetric("queue", "depth", 100_000, 5),), older=older, kinds=make.kinds)
                 for cycle in range(begin, begin + 29):
                     snapshot = make.snapshot(cycle, make.status(cycle, depth=cycle))
                     history.add(snapshot)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_agent.intake import Intake
+from mqvitals_agent.ingest.pipeline import Ingest
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue, UnknownRow
 from mqvitals_agent.store.writer import Store
@@ -246,7 +246,7 @@ def stored(tmp_path: Path, judging: RuleConfig) -> Iterator[StoreReader]:
     path = tmp_path / "store.db"
     names = [("queue", each) for each in HOSTILE] + [("channel", each) for each in HOSTILE]
     with Store.open(path, replay=True, source="made up.jsonl", group="PRDQSG") as store:
-        intake = Intake(store, judging)
+        intake = Ingest(store, judging)
         for cycle in range(1, 13):
             ts = NOW - (12 - cycle) * INTERVAL
             readings = [

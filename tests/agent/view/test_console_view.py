@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.commandline.runner import main
-from mqvitals_agent.store.message_row import ConsoleRow, message
+from mqvitals_agent.store.messages import ConsoleRow, message
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.styled import Tone

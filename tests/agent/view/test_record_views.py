@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_agent.intake import Intake
+from mqvitals_agent.ingest.pipeline import Ingest
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.text.severity import Health
@@ -39,7 +39,7 @@ class Agent:
     def __init__(self, path: Path, judging: RuleConfig) -> None:
         self.store = Store.open(path)
         self.reader = StoreReader.open(path)
-        self._intake = Intake(self.store, judging, older=self.reader)
+        self._intake = Ingest(self.store, judging, older=self.reader)
 
     def take(self, minute: int, *readings: Reading) -> None:
         self._intake.take([Snapshot("QM01", False, minute, BEGIN + minute * MINUTE, readings)])

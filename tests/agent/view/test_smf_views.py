@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_agent.intake import Intake
+from mqvitals_agent.ingest.pipeline import Ingest
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.store.writer import Store
@@ -59,7 +59,7 @@ def path(tmp_path: Path) -> Path:
 def told(path: Path, judging: RuleConfig) -> Iterator[Take]:
     """Takes readings as of a minute, and gives the frame of what is wanted then."""
     with Store.open(path) as store, StoreReader.open(path) as reader:
-        intake = Intake(store, judging, older=reader)
+        intake = Ingest(store, judging, older=reader)
 
         def take(minute: int, request: FrameRequest, *readings: Reading) -> Frame:
             now = BEGIN + minute * MINUTE

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.bounded_call import run_in_loop
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.message import Filter, Message
+from mqvitals_agent.threads import run_in_loop
 from mqvitals_agent.who.holder import Holders, MemberHolders
 from mqvitals_agent.who.query import ask_holders
 from mqvitals_rules.snapshot import ObjectName

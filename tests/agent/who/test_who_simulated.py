@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mqvitals_agent.bounded_call import run_in_loop
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import load_scenario
+from mqvitals_agent.threads import run_in_loop
 from mqvitals_agent.who.holder import Holders, from_json, to_json
 from mqvitals_agent.who.query import ask_holders
 from mqvitals_rules.snapshot import ObjectName

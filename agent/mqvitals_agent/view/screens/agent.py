@@ -17,7 +17,7 @@ from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import metric
 
 if TYPE_CHECKING:
-    from mqvitals_agent.store.receiver_row import ReceiverRow
+    from mqvitals_agent.store.notifications import ReceiverRow
     from mqvitals_agent.view.frame import Frame
 
 _AHEAD = metric("store", "limit_ahead").values["YES"]

@@ -7,7 +7,6 @@ from datetime import timedelta, timezone
 
 import pytest
 
-from mqvitals_agent.bounded_call import run_in_loop
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.pcf import constants as mq
@@ -28,6 +27,7 @@ from mqvitals_agent.simulator.state import (
     QueueState,
     StructureState,
 )
+from mqvitals_agent.threads import run_in_loop
 from mqvitals_rules.snapshot import Snapshot
 from mqvitals_rules.vocabulary.metric import Reported
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.bounded_call import run_in_loop
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.connection.connection import ConnectError, Connection, Connector
 from mqvitals_agent.pcf import constants as mq
@@ -15,6 +14,7 @@ from mqvitals_agent.poll.probe import Question
 from mqvitals_agent.poll.probes import PROBES
 from mqvitals_agent.simulator.connector import SimulatedConnector, connectors
 from mqvitals_agent.simulator.state import Fault
+from mqvitals_agent.threads import run_in_loop
 from mqvitals_rules.snapshot import Outcome
 from mqvitals_rules.vocabulary.metric import Absence
 

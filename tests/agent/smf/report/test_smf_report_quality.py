@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.failure import ExitCode, Failure
+from mqvitals_agent.errors import ExitCode, Failure
 
 Run = Callable[..., tuple[int, str]]
 Make = Callable[..., Any]

@@ -7,8 +7,8 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from mqvitals_agent.store.cell import integer, integer_or_none, moment, moment_or_none, real_or_none, text
-from mqvitals_agent.store.impossible import possible
+from mqvitals_agent.store.integrity import valid_time
+from mqvitals_agent.store.tables import integer, integer_or_none, moment, moment_or_none, real_or_none, text
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
 from mqvitals_rules.snapshot import ObjectName
 
@@ -21,7 +21,7 @@ _COLUMNS = (
 _SELECT = f"SELECT id, {', '.join(_COLUMNS)} FROM alert"  # noqa: S608
 _INSERT = f"INSERT INTO alert(id, {', '.join(_COLUMNS)}) VALUES(?{', ?' * len(_COLUMNS)})"
 _UPDATE = f"UPDATE alert SET {', '.join(f'{column} = ?' for column in _COLUMNS)} WHERE id = ?"  # noqa: S608
-_POSSIBLE = " AND ".join(map(possible, ("since", "updated", "started", "ended", "good_since")))
+_POSSIBLE = " AND ".join(map(valid_time, ("since", "updated", "started", "ended", "good_since")))
 """One that is dated outside any calendar is passed over."""
 
 
@@ -112,7 +112,7 @@ def read_alerts(connection: sqlite3.Connection, where: str, parameters: tuple[An
 def read_transitions(connection: sqlite3.Connection, number: int) -> Iterator[StoredTransition]:
     """The history of an alert, oldest first. Raises sqlite3.Error."""
     for ts, state, severity, why in connection.execute(
-        f"SELECT ts, state, severity, why FROM alert_transition WHERE alert_id = ? AND {possible('ts')} ORDER BY id",  # noqa: S608
+        f"SELECT ts, state, severity, why FROM alert_transition WHERE alert_id = ? AND {valid_time('ts')} ORDER BY id",  # noqa: S608
         (number,),
     ):
         yield StoredTransition(moment(ts), AlertState(state), Severity[severity.upper()], Why[why])

@@ -12,10 +12,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from mqvitals_agent.store.cell import integer, moment, moment_or_none, text
-from mqvitals_agent.store.error import UNDECODABLE, StoreError, explained
+from mqvitals_agent.store.error import UNDECODABLE, StoreError, store_error
 from mqvitals_agent.store.result import HOLDS, LIVE
 from mqvitals_agent.store.schema import open_beside, read_meta
+from mqvitals_agent.store.tables import integer, moment, moment_or_none, text
 from mqvitals_rules.snapshot import ObjectName
 
 WHO = "who"
@@ -30,7 +30,7 @@ _MOST = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class StoredRequest:
     """A question that waits: its number, its word (``who``), what it is about, and when it was asked (ms UTC)."""
 
     id: int
@@ -39,7 +39,7 @@ class Wish:
     asked: int
 
 
-class RequestBook:
+class RequestClient:
     """The place for questions in a store that an agent writes. ``close`` it, or leave a ``with`` block.
 
     It writes one row in a transaction of its own beside the agent, never makes a store and never takes the writer's lock.
@@ -52,7 +52,7 @@ class RequestBook:
         self._connection = connection
 
     @classmethod
-    def open(cls, path: Path | str) -> RequestBook:
+    def open(cls, path: Path | str) -> RequestClient:
         """Open the place for questions in the store at ``path``.
 
         Raises StoreError: no store, no permission for writing, an older or newer structure, a replay, damaged. Whether an
@@ -64,7 +64,7 @@ class RequestBook:
             mode = read_meta(connection).get("mode", LIVE)
         except (sqlite3.Error, *UNDECODABLE) as error:
             connection.close()
-            raise explained(path, error, "reading") from error
+            raise store_error(path, error, "reading") from error
         if mode != LIVE:
             connection.close()
             raise StoreError(
@@ -83,7 +83,7 @@ class RequestBook:
             ) from None
         try:
             self._connection.execute("BEGIN IMMEDIATE")
-            forget_old(self._connection, now)
+            delete_old_requests(self._connection, now)
             number = self._connection.execute(
                 "INSERT INTO request(question, owner, kind, name, asked_ts) VALUES(?, ?, ?, ?, ?)", (*cells, now)
             ).lastrowid
@@ -92,7 +92,7 @@ class RequestBook:
             with suppress(sqlite3.Error):
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
-            raise explained(self._path, error, "writing") from error
+            raise store_error(self._path, error, "writing") from error
         return integer(number)
 
     def answer(self, number: int) -> str | None:
@@ -102,27 +102,27 @@ class RequestBook:
             if row is not None:
                 return None if moment_or_none(row[0]) is None else text(row[1])
         except (sqlite3.Error, *UNDECODABLE) as error:
-            raise explained(self._path, error, "reading") from error
+            raise store_error(self._path, error, "reading") from error
         raise StoreError(f"the question is no longer in the store {self._path}", "ask again")
 
     def close(self) -> None:
         """Let go; a second call does nothing."""
         self._connection.close()
 
-    def __enter__(self) -> RequestBook:
+    def __enter__(self) -> RequestClient:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
 
-def read_wishes(connection: sqlite3.Connection, now: int) -> tuple[Wish, ...]:
+def read_waiting(connection: sqlite3.Connection, now: int) -> tuple[StoredRequest, ...]:
     """The oldest questions that somebody waits for at ``now`` (ms UTC). Raises sqlite3.Error.
 
     One that was asked long before is not, nor one from the future: the clock has been set back since.
     """
     return tuple(
-        Wish(integer(number), text(question), ObjectName(text(owner), text(kind), text(name)), moment(asked))
+        StoredRequest(integer(number), text(question), ObjectName(text(owner), text(kind), text(name)), moment(asked))
         for number, question, owner, kind, name, asked in connection.execute(
             "SELECT id, question, owner, kind, name, asked_ts FROM request"
             " WHERE answered_ts IS NULL AND asked_ts BETWEEN ? AND ? ORDER BY asked_ts, id LIMIT ?",
@@ -137,10 +137,10 @@ def write_answers(connection: sqlite3.Connection, numbers: Iterable[int], answer
         "UPDATE request SET answered_ts = ?, answer = ? WHERE id = ? AND answered_ts IS NULL",
         [(now, answer, number) for number in numbers],
     )
-    forget_old(connection, now)
+    delete_old_requests(connection, now)
 
 
-def forget_old(connection: sqlite3.Connection, now: int) -> None:
+def delete_old_requests(connection: sqlite3.Connection, now: int) -> None:
     """What was asked long before ``now`` goes, and what a clock that was set back since dated far ahead.
 
     The caller owns the transaction. Raises sqlite3.Error.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final, NamedTuple
 
-from mqvitals_agent.store.cell import integer, numbered, text
+from mqvitals_agent.store.tables import integer, numbered, text
 from mqvitals_rules.snapshot import ObjectName
 
 ALONE, REST, NEW = 1, 2, 0
@@ -16,7 +16,7 @@ ALONE, REST, NEW = 1, 2, 0
 _AT_ONCE: Final = 500
 
 
-class FileRow(NamedTuple):
+class SmfFile(NamedTuple):
     """A file of a watched folder: its name, its size and when it was last changed, ns since 1970."""
 
     name: str
@@ -24,7 +24,7 @@ class FileRow(NamedTuple):
     changed_ns: int
 
 
-class Part(NamedTuple):
+class SmfPart(NamedTuple):
     """What was added up so far of an object, probe and end of an interval (ms UTC).
 
     ``used``: the processor time of an application, TOD units. ``data`` is the sum, as whoever adds it up writes it.
@@ -37,7 +37,7 @@ class Part(NamedTuple):
     data: str
 
 
-class Use(NamedTuple):
+class ApplicationUse(NamedTuple):
     """An application in an interval: its name, the end, its processor time, and where it stands."""
 
     name: str
@@ -71,7 +71,7 @@ def read_parts(
 
 
 def write_records(
-    connection: sqlite3.Connection, identities: Iterable[tuple[bytes, int]], parts: Iterable[Part]
+    connection: sqlite3.Connection, identities: Iterable[tuple[bytes, int]], parts: Iterable[SmfPart]
 ) -> None:
     """Note records (identity, end) and the sums with them. Raises sqlite3.Error."""
     connection.executemany("INSERT OR IGNORE INTO smf_record(id, ts) VALUES(?, ?)", identities)
@@ -83,14 +83,14 @@ def write_records(
     )
 
 
-def read_uses(connection: sqlite3.Connection, owner: str, first: int, last: int) -> list[Use]:
+def read_uses(connection: sqlite3.Connection, owner: str, first: int, last: int) -> list[ApplicationUse]:
     """The applications of a queue manager with ``first`` <= end < ``last``; negative: it has changed since. Raises sqlite3.Error."""
     rows = connection.execute(
         "SELECT name, ts, used, shown FROM smf_part WHERE owner = ? AND kind = 'application' AND ts >= ? AND ts < ?"
         " ORDER BY ts, name",
         (owner, first, last),
     )
-    return [Use(text(name), integer(ts), integer(used), integer(shown)) for name, ts, used, shown in rows]
+    return [ApplicationUse(text(name), integer(ts), integer(used), integer(shown)) for name, ts, used, shown in rows]
 
 
 def read_of_object(connection: sqlite3.Connection, name: ObjectName, shown: int) -> tuple[str, int, str] | None:
@@ -143,12 +143,12 @@ def delete_samples(connection: sqlite3.Connection, table: str, number: int, sour
     return connection.execute("SELECT 1 FROM record WHERE object_id = ? LIMIT 1", (number,)).fetchone() is None
 
 
-def read_files(connection: sqlite3.Connection) -> frozenset[FileRow]:
+def read_files(connection: sqlite3.Connection) -> frozenset[SmfFile]:
     """The files that were read. Raises sqlite3.Error."""
     rows = connection.execute("SELECT name, size, changed_ns FROM smf_file")
-    return frozenset(FileRow(text(name), integer(size), integer(changed)) for name, size, changed in rows)
+    return frozenset(SmfFile(text(name), integer(size), integer(changed)) for name, size, changed in rows)
 
 
-def write_file(connection: sqlite3.Connection, file: FileRow, ts: int) -> None:
+def write_file(connection: sqlite3.Connection, file: SmfFile, ts: int) -> None:
     """A file has been read at ``ts`` (ms UTC). Raises sqlite3.Error."""
     connection.execute("INSERT OR REPLACE INTO smf_file(name, size, changed_ns, ts) VALUES(?, ?, ?, ?)", (*file, ts))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from mqvitals_agent.store.hour_mean import HourMean
-from mqvitals_agent.store.notice_row import Owed
-from mqvitals_agent.store.older import Older
+from mqvitals_agent.ingest.windows import WindowedMetric, WindowHistory
+from mqvitals_agent.store.history import HourMean
+from mqvitals_agent.store.notifications import BuildNotifications
+from mqvitals_agent.store.older import PastReader
 from mqvitals_agent.store.verdict import Verdict
-from mqvitals_agent.store.windows import Wanted, WindowHistory
 from mqvitals_rules.engine import Engine, Evaluation
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Transition, Why
 from mqvitals_rules.ruleset.config import RuleConfig
@@ -17,15 +17,15 @@ from mqvitals_rules.ruleset.rule import RuleKind
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 from mqvitals_rules.vocabulary.metric import Reported
 
-Changed = Callable[[Snapshot, Sequence[Transition]], None]
+OnTransitions = Callable[[Snapshot, Sequence[Transition]], None]
 """Called with the visible transitions of a snapshot once they are decided for good. Must not raise."""
 
 
-Write = Callable[[Snapshot, Verdict, Owed | None], Sequence[tuple[int, Transition]]]
+WriteSnapshot = Callable[[Snapshot, Verdict, BuildNotifications | None], Sequence[tuple[int, Transition]]]
 """As ``Taking.write``."""
 
 
-class Taking(Protocol):
+class SnapshotStore(Protocol):
     """What keeps snapshots and alerts: ``Store``, and ``ResilientStore``, whose file may fail. Raises StoreError."""
 
     def open_alerts(self) -> tuple[Alert, ...]:
@@ -33,7 +33,7 @@ class Taking(Protocol):
         ...
 
     def write(
-        self, snapshot: Snapshot, evaluation: Verdict, owed: Owed | None = None
+        self, snapshot: Snapshot, evaluation: Verdict, owed: BuildNotifications | None = None
     ) -> Sequence[tuple[int, Transition]]:
         """Keep a snapshot and what the rules made of it; returns the visible transitions with the alerts' numbers."""
         ...
@@ -43,7 +43,7 @@ class Taking(Protocol):
         ...
 
 
-class Intake:
+class Ingest:
     """Remembers, judges and stores snapshots, in their order. Begins with the alerts that the store holds open.
 
     ``owed`` says which notices the transitions of alerts owe; without it nobody is told. ``older`` reads what the store
@@ -53,15 +53,15 @@ class Intake:
 
     def __init__(
         self,
-        store: Taking,
+        store: SnapshotStore,
         judging: RuleConfig,
-        owed: Owed | None = None,
+        owed: BuildNotifications | None = None,
         *,
-        older: Older | None = None,
+        older: PastReader | None = None,
         known: Iterable[Snapshot] = (),
-        changed: Changed | None = None,
+        changed: OnTransitions | None = None,
     ) -> None:
-        wanted = {Wanted.by(use) for use in judging.rules.windows}
+        wanted = {WindowedMetric.by(use) for use in judging.rules.windows}
         self._store = store
         self._owed = owed
         self._changed = changed
@@ -73,7 +73,7 @@ class Intake:
         for snapshot in known:
             self._engine.observe(snapshot)
 
-    def take(self, snapshots: Iterable[Snapshot], write: Write | None = None) -> None:
+    def take(self, snapshots: Iterable[Snapshot], write: WriteSnapshot | None = None) -> None:
         """Take in snapshots, each in a transaction of its own. Raises StoreError; what came before is kept.
 
         ``write`` is another way into the same store than ``Taking.write``.
@@ -100,7 +100,7 @@ class Intake:
         self._windows.shift(by_ms)
         self._engine.shift(by_ms, since)
 
-    def _write(self, snapshot: Snapshot, evaluation: Evaluation, write: Write | None = None) -> None:
+    def _write(self, snapshot: Snapshot, evaluation: Evaluation, write: WriteSnapshot | None = None) -> None:
         visible = (write or self._store.write)(snapshot, evaluation, self._owed)
         if self._changed is not None and visible:
             self._changed(snapshot, [transition for _, transition in visible])

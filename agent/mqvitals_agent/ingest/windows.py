@@ -8,12 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import nan
 from typing import NamedTuple
 
-from mqvitals_agent.store.history_query import Sample
-from mqvitals_agent.store.hour_mean import HourMean
-from mqvitals_agent.store.message_window import MessageWindow
-from mqvitals_agent.store.older import Older
-from mqvitals_agent.store.record_track import BEGINNING, RecordTrack
-from mqvitals_agent.store.usual import UsualHours
+from mqvitals_agent.ingest.memory import BEGINNING, HourlyBaselines, MessageWindow, RecordTrack
+from mqvitals_agent.store.history import HourMean, Sample
+from mqvitals_agent.store.older import PastReader
 from mqvitals_rules.expression import WindowUse
 from mqvitals_rules.history import ObjectMessage, Point, Polls, covering, newest
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
@@ -33,14 +30,14 @@ _RECORDS_MS = 4 * 3_600_000
 _POLL = Source.POLL
 
 
-class Wanted(NamedTuple):
+class WindowedMetric(NamedTuple):
     """A metric that rules look back on: how long (``span_ms``) and how many ``polls``, whichever is more.
 
     ``baseline``: they ask what it usually is.
     """
 
     @classmethod
-    def by(cls, use: WindowUse) -> Wanted:
+    def by(cls, use: WindowUse) -> WindowedMetric:
         """What a rule's look into the past needs."""
         return cls(use.kind, use.metric, use.window_ms, max(1, use.polls), use.function == "baseline")
 
@@ -56,7 +53,7 @@ class _Plan:
 
     __slots__ = ("counters", "index", "metrics", "polls", "span_ms", "usual")
 
-    def __init__(self, kind: Kind, wanted: Sequence[Wanted]) -> None:
+    def __init__(self, kind: Kind, wanted: Sequence[WindowedMetric]) -> None:
         self.metrics = tuple(dict.fromkeys(each.metric for each in wanted))
         self.index = {metric: number for number, metric in enumerate(self.metrics)}
         self.span_ms = max(each.span_ms for each in wanted)
@@ -121,19 +118,19 @@ class WindowHistory:
     """
 
     def __init__(
-        self, wanted: Iterable[Wanted], *, older: Older | None = None, kinds: Mapping[str, Kind] = KINDS
+        self, wanted: Iterable[WindowedMetric], *, older: PastReader | None = None, kinds: Mapping[str, Kind] = KINDS
     ) -> None:
         """``wanted`` may name a metric several times.
 
         Raises KeyError for a kind or metric that the vocabulary does not have, ValueError for a text, StoreError.
         """
-        by_kind: dict[str, list[Wanted]] = {}
+        by_kind: dict[str, list[WindowedMetric]] = {}
         for each in wanted:
             by_kind.setdefault(each.kind, []).append(each)
         self._plans = {kind: _Plan(kinds[kind], each) for kind, each in by_kind.items()}
         self._older = older
         counters = {(kind, metric) for kind, plan in self._plans.items() for metric in plan.counters}
-        self._usual = UsualHours(frozenset(counters), older)
+        self._usual = HourlyBaselines(frozenset(counters), older)
         self._messages = MessageWindow(older)
         self._tracks: dict[ObjectName, _Track] = {}
         self._recorded: dict[ObjectName, dict[Source, RecordTrack]] = {}
@@ -346,7 +343,7 @@ class WindowHistory:
             count += 1
         track.drop(count)
 
-    def _prime(self, older: Older) -> None:
+    def _prime(self, older: PastReader) -> None:
         """Read back what would be in memory had this process run all along."""
         every = older.owners()
         # Who is known by records alone has no polls.

@@ -1,0 +1,219 @@
+"""What windows and baselines keep in memory: records by object, hours under way, and the console messages of a snapshot."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+from math import nan
+
+from mqvitals_agent.store.history import HourMean
+from mqvitals_agent.store.messages import StoredMessage
+from mqvitals_agent.store.older import PastReader
+from mqvitals_rules.history import HOUR_MS, WEEK_MS, WEEKS, ObjectMessage, Point, hours, middle
+from mqvitals_rules.snapshot import ObjectName
+from mqvitals_rules.vocabulary.tables import KINDS
+
+BEGINNING = -(1 << 62)
+
+_UNKNOWN = -1
+_SPARE = 16
+
+
+class RecordTrack:
+    """Ends, intervals (ms) and a column a metric, all of one length, by time. ``floor``: every record after it is here.
+
+    ``untold``: metrics of which no record up to the floor tells, as somebody found who looked.
+    """
+
+    __slots__ = ("_columns", "_intervals", "_ts", "floor", "untold")
+
+    def __init__(self, width: int, floor: int = BEGINNING) -> None:
+        self._ts = array("q")
+        self._intervals = array("q")
+        self._columns = tuple(array("d") for _ in range(width))
+        self.floor = floor
+        self.untold: set[str] = set()
+
+    def put(self, ts: int, interval_ms: int | None, values: Sequence[float]) -> None:
+        """Take in a record. ``values`` has a NaN for what it does not tell, which takes nothing away of what is there.
+
+        One that is too old for the memory changes nothing: it is in the store.
+        """
+        if ts <= self.floor:
+            self.untold.clear()
+            return
+        place = bisect_left(self._ts, ts)
+        if place == len(self._ts) or self._ts[place] != ts:
+            self._ts.insert(place, ts)
+            self._intervals.insert(place, _UNKNOWN)
+            for column in self._columns:
+                column.insert(place, nan)
+        if interval_ms is not None:
+            self._intervals[place] = max(self._intervals[place], interval_ms)
+        for column, value in zip(self._columns, values, strict=True):
+            if value == value:
+                column[place] = value
+
+    def trim(self, now: int, span_ms: int, count: int) -> None:
+        """Forget what is older than ``span_ms``, but keep ``count`` records and some more."""
+        spare = len(self._ts) - count - _SPARE
+        old = min(spare, bisect_right(self._ts, now - span_ms))
+        if old > 0:
+            self._drop(old)
+
+    def clear(self) -> None:
+        """Forget all."""
+        if self._ts:
+            self._drop(len(self._ts))
+
+    def after(self, since: int, column: int) -> list[Point]:
+        """The records that ended after ``since`` and tell the metric of a column, oldest first."""
+        start = bisect_right(self._ts, since)
+        return [
+            Point(ts, value, None if interval == _UNKNOWN else interval)
+            for ts, interval, value in zip(
+                self._ts[start:], self._intervals[start:], self._columns[column][start:], strict=True
+            )
+            if value == value
+        ]
+
+    def _drop(self, count: int) -> None:
+        self.floor = self._ts[count - 1]
+        self.untold.clear()
+        del self._ts[:count]
+        del self._intervals[:count]
+        for column in self._columns:
+            del column[:count]
+
+
+class MessageWindow:
+    """Implements ``messages`` of ``mqvitals_rules.history.MetricHistory`` over a store; without one no console is followed."""
+
+    def __init__(self, reader: PastReader | None) -> None:
+        self._reader = reader
+        self._followed: frozenset[str] | None = None
+        self._groups: frozenset[str] = frozenset()
+        self._told: dict[tuple[str, frozenset[str]], tuple[int, Sequence[ObjectMessage]]] = {}
+
+    def renew(self) -> None:
+        """Look into the store again from now on: another snapshot is judged."""
+        self._followed = None
+        self._told.clear()
+
+    def messages(self, owner: str, ids: frozenset[str], since: int) -> Sequence[ObjectMessage] | None:
+        """The messages of an owner with one of ``ids`` and ts > ``since``, oldest first; None: no console of it is followed.
+
+        Those of the group are those of its members. Raises StoreError.
+        """
+        if self._reader is None:
+            return None
+        if self._followed is None:
+            self._followed = self._reader.consoles_followed()
+            # Where no console is followed at all, as at most sites, it does not matter who the group is.
+            owners = self._reader.owners() if self._followed else ()
+            self._groups = frozenset(each.name for each in owners if each.is_group)
+        of_group = owner in self._groups
+        if owner not in self._followed and not (of_group and self._followed):
+            return None
+        known = self._told.get((owner, ids))
+        if known is None or known[0] > since:
+            rows = self._reader.messages(owners=None if of_group else (owner,), codes=ids, since=since)
+            group = next(iter(sorted(self._groups)), "")
+            told = [message for row in rows for message in _as_messages(row, group)]
+            known = self._told[owner, ids] = since, sorted(told, key=lambda message: message.ts)
+        return [message for message in known[1] if message.ts > since]
+
+
+def _as_messages(row: StoredMessage, group: str) -> list[ObjectMessage]:
+    """The first and the last of those that are counted together."""
+    about = None
+    if row.kind:
+        kind = KINDS.get(row.kind)
+        about = ObjectName(group if kind is not None and kind.of_group and group else row.owner, row.kind, row.name)
+    return [ObjectMessage(ts, row.code, about) for ts in sorted({row.ts, row.last_ts})]
+
+
+_MOST_READ = 32
+"""So many answers of the store are remembered: of a few metrics, for the hours that are judged."""
+
+_Sums = dict[tuple[ObjectName, str], list[float]]
+"""Of an hour: the sum of the values, or of the increases, and how many these are, or the ms in which they arose."""
+
+
+class HourlyBaselines:
+    """Takes in values, hands out the means of hours that are over, and knows the baseline.
+
+    ``counters`` are the (kind, metric) that are told as increases.
+    """
+
+    def __init__(self, counters: frozenset[tuple[str, str]], older: PastReader | None) -> None:
+        self._counters = counters
+        self._older = older
+        self._hours: dict[int, _Sums] = {}
+        self._newest = 0
+        self._over: dict[tuple[str, str], dict[ObjectName, dict[int, HourMean]]] = {}
+        self._read: dict[tuple[str, str, int], Mapping[ObjectName, Sequence[float]]] = {}
+
+    def note(self, name: ObjectName, metric: str, ts: int, interval_ms: int | None, value: float) -> None:
+        """Take in a value, or an increase over ``interval_ms``, that was told at ``ts``."""
+        counter = (name.kind, metric) in self._counters
+        weight = interval_ms if counter else 1
+        if not weight or weight < 0:
+            return
+        # What is told when an hour is over is about that hour.
+        hour = ts - 1 - (ts - 1) % HOUR_MS
+        self._newest = max(self._newest, hour)
+        sums = self._hours.setdefault(hour, {}).setdefault((name, metric), [0.0, 0])
+        sums[0] += 1000 * value if counter else value
+        sums[1] += weight
+
+    def shift(self, by_ms: int) -> None:
+        """The clock was corrected by so much: hours that lie ahead of it now were told by the wrong clock, and never end."""
+        if by_ms >= 0:
+            return
+        latest = max(self._newest + HOUR_MS + by_ms - 1, 0)
+        self._newest = min(self._newest, latest - latest % HOUR_MS)
+        for hour in [hour for hour in self._hours if hour > latest]:
+            del self._hours[hour]
+
+    def take_finished(self) -> list[HourMean]:
+        """The means of the hours that are over, each once. Without a store they are kept here too."""
+        means = []
+        for hour in [hour for hour in self._hours if hour < self._newest]:
+            for (name, metric), (total, weight) in self._hours.pop(hour).items():
+                mean = total / weight
+                if mean - mean == 0:  # no infinity, which no database keeps
+                    means.append(HourMean(name, metric, hour, mean, int(weight)))
+        if self._older is None:
+            for each in means:
+                self._keep(each)
+        return means
+
+    def baseline(self, name: ObjectName, metric: str, now: int) -> float | None:
+        """What a metric usually is at the weekday and hour of ``now``; None with too few hours. Raises StoreError."""
+        begun = hours(now)
+        if self._older is None:
+            self._newest = max(self._newest, now - now % HOUR_MS)
+            self.take_finished()
+            known = self._over.get((name.kind, metric), {}).get(name, {})
+            return middle(known[hour].mean for hour in begun if hour in known)
+        key = name.kind, metric, begun[0]
+        means = self._read.get(key)
+        if means is None:
+            if len(self._read) >= _MOST_READ:
+                self._read.clear()
+            means = self._older.hour_means(name.kind, metric, begun)
+            if not self._older.failing:
+                self._read[key] = means
+        return middle(means.get(name, ()))
+
+    def _keep(self, mean: HourMean) -> None:
+        of_object = self._over.setdefault((mean.object.kind, mean.metric), {}).setdefault(mean.object, {})
+        before = of_object.get(mean.hour)
+        if before is not None:
+            weight = before.weight + mean.weight
+            mean = mean._replace(mean=(before.mean * before.weight + mean.mean * mean.weight) / weight, weight=weight)
+        of_object[mean.hour] = mean
+        for hour in [hour for hour in of_object if hour < self._newest - (WEEKS + 1) * WEEK_MS]:
+            del of_object[hour]

@@ -1,0 +1,326 @@
+"""Times that no writer of ours stores, a clock that was set back, and the check and repair of a whole store.
+
+The times of an owner grow: the newest sample is the last one, and a sample has its place by time and object. So before a later
+cycle is stored at an earlier time, what the owner has at or after it is deleted or dated by it.
+"""
+
+# ruff: noqa: S608 - the names of tables and columns are our own; everything else is a bound parameter
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from mqvitals_agent.store.error import UNDECODABLE, StoreError, store_error
+from mqvitals_agent.store.schema import ForeignObject, foreign_objects, open_as_it_is
+from mqvitals_agent.store.store_file import WriterLock
+from mqvitals_agent.store.tables import LAST_MOMENT, POLL, KindTables, tables_of
+from mqvitals_rules.snapshot import Snapshot
+from mqvitals_rules.vocabulary.tables import KINDS
+
+FIRST_MOMENT = 1
+"""Ms since 1970: the first time that a clock can show."""
+
+_QUICK = ("owner", "object", "reading", "alert", "request", "receiver")
+"""Tables of few rows, which are looked through at every start."""
+
+_TIMES = {
+    "owner": ("first_ts", "last_ts"),
+    "object": ("first_ts", "gone_ts"),
+    "reading": ("ts", "asked"),
+    "alert": ("since", "updated", "started", "ended", "good_since"),
+    "alert_transition": ("ts",),
+    "notice": ("made_ts", "done_ts", "refused_ts"),
+    "receiver": ("since_ts", "accepted_ts", "failing_ts"),
+    "request": ("asked_ts",),
+    "message": ("ts", "last_ts"),
+    "smf_part": ("ts",),
+    "record": ("ts",),
+}
+"""The times of each table that is not made from the vocabulary; NULL is none. Samples and snapshots are found by their keys."""
+
+
+def valid_time(column: str) -> str:
+    """A condition: the time in a column is one, or is not there. For a last moment of the calendar."""
+    return f"({column} IS NULL OR {column} BETWEEN {FIRST_MOMENT} AND {LAST_MOMENT})"
+
+
+def count_invalid_times(
+    connection: sqlite3.Connection, tables: Iterable[KindTables], *, latest: int = LAST_MOMENT, deep: bool = False
+) -> Counter[str]:
+    """How many rows of each table are dated before 1970 or after ``latest``, ms UTC; tables without any are not in it.
+
+    Where looking costs more than a few milliseconds, only with ``deep``. Raises sqlite3.Error.
+    """
+    found: Counter[str] = Counter()
+    bounds = {"first": FIRST_MOMENT, "latest": latest}
+    for each in tables:
+        for where in ("ts < :first", "ts > :latest"):
+            found[each.history] += _count(connection, f"{each.history} WHERE {where}", bounds)
+    for where in ("ts < :first", "ts > :latest"):
+        found["snapshot"] += _count(connection, f"snapshot WHERE owner IN (SELECT name FROM owner) AND {where}", bounds)
+    found["hour_mean"] += _count(connection, "hour_mean WHERE hour < :first - 1", bounds)
+    found["hour_mean"] += _count(connection, "hour_mean WHERE hour > :latest", bounds)
+    for table in _TIMES if deep else _QUICK:
+        found[table] += _count(connection, f"{table} WHERE {_wrong(table)}", bounds)
+    return +found
+
+
+def drop_invalid_times(
+    connection: sqlite3.Connection, tables: Iterable[KindTables], *, latest: int = LAST_MOMENT
+) -> None:
+    """Drop such rows, or put their times right where the row says more than its time.
+
+    The caller owns the transaction. Raises sqlite3.Error.
+    """
+    bounds = {"first": FIRST_MOMENT, "latest": latest}
+    run = connection.execute
+    every = list(tables)
+    for each in every:
+        for where in ("ts < :first", "ts > :latest"):
+            run(
+                f"DELETE FROM record WHERE (object_id, source, ts) IN"
+                f" (SELECT object_id, source, ts FROM {each.history} WHERE {where})",
+                bounds,
+            )
+            run(f"DELETE FROM {each.history} WHERE {where}", bounds)
+    for table in ("snapshot", "smf_record"):
+        run(f"DELETE FROM {table} WHERE ts < :first OR ts > :latest", bounds)
+    run("DELETE FROM hour_mean WHERE hour < :first - 1 OR hour > :latest", bounds)
+    wrong = "SELECT object_id, probe FROM reading WHERE " + _wrong("reading")
+    for each in every:
+        # What it told last is learnt again from the next answer.
+        run(f"DELETE FROM {each.current} WHERE (object_id, probe) IN ({wrong})", bounds)
+        run(f"DELETE FROM {each.current} WHERE changed < :first OR changed > :latest", bounds)
+    run(f"DELETE FROM notice WHERE alert_id IN (SELECT id FROM alert WHERE {_wrong('alert')})", bounds)
+    run(f"DELETE FROM alert_transition WHERE alert_id IN (SELECT id FROM alert WHERE {_wrong('alert')})", bounds)
+    for table in ("reading", "alert", "alert_transition", "request", "message", "smf_part", "record"):
+        run(f"DELETE FROM {table} WHERE {_wrong(table)}", bounds)
+    # What is owed stays owed.
+    run(
+        "UPDATE notice SET made_ts = max(:first, min(made_ts, :latest)) WHERE made_ts < :first OR made_ts > :latest",
+        bounds,
+    )
+    run("UPDATE notice SET done_ts = made_ts WHERE done_ts < :first OR done_ts > :latest", bounds)
+    run("UPDATE notice SET refused_ts = made_ts WHERE refused_ts < :first OR refused_ts > :latest", bounds)
+    run("UPDATE notice SET next_ts = 0 WHERE next_ts < :first - 1 OR next_ts > :latest", bounds)
+    run("UPDATE receiver SET since_ts = :first WHERE since_ts < :first OR since_ts > :latest", bounds)
+    for column in ("accepted_ts", "failing_ts"):
+        run(f"UPDATE receiver SET {column} = NULL WHERE {column} < :first OR {column} > :latest", bounds)
+    _put_owners_right(connection, bounds)
+    run(
+        "UPDATE object SET first_ts = coalesce((SELECT first_ts FROM owner WHERE name = object.owner), :first)"
+        " WHERE first_ts < :first OR first_ts > :latest",
+        bounds,
+    )
+    run("UPDATE object SET gone_ts = NULL WHERE gone_ts < :first OR gone_ts > :latest", bounds)
+
+
+def _put_owners_right(connection: sqlite3.Connection, bounds: Mapping[str, int]) -> None:
+    """When an owner was first and last heard of follows from what is left of it; of whom nothing is left, it goes."""
+    names = connection.execute(f"SELECT name FROM owner WHERE {_wrong('owner')}", bounds).fetchall()
+    for (name,) in names:
+        first, last = connection.execute("SELECT min(ts), max(ts) FROM snapshot WHERE owner = ?", (name,)).fetchone()
+        if last is None:
+            first, last = connection.execute(
+                "SELECT min(r.ts), max(r.ts) FROM object AS o JOIN record AS r ON r.object_id = o.id WHERE o.owner = ?",
+                (name,),
+            ).fetchone()
+        if last is None:
+            connection.execute("DELETE FROM owner WHERE name = ?", (name,))
+        else:
+            connection.execute("UPDATE owner SET first_ts = ?, last_ts = ? WHERE name = ?", (first, last, name))
+
+
+def _wrong(table: str) -> str:
+    return " OR ".join(f"{column} < :first OR {column} > :latest" for column in _TIMES[table])
+
+
+def _count(connection: sqlite3.Connection, rows: str, bounds: Mapping[str, int]) -> int:
+    return int(connection.execute(f"SELECT count(*) FROM {rows}", bounds).fetchone()[0])
+
+
+_ALERT_TIMES = ("since", "updated", "started", "ended", "good_since")
+
+
+def is_ahead_of_clock(connection: sqlite3.Connection, snapshot: Snapshot) -> bool:
+    """Whether the owner's last snapshot is of an earlier cycle than this one, and of a later time. Raises sqlite3.Error."""
+    last = connection.execute("SELECT last_ts, last_cycle FROM owner WHERE name = ?", (snapshot.owner,)).fetchone()
+    return last is not None and last[1] > 0 and snapshot.cycle > last[1] and snapshot.ts < last[0]
+
+
+def rewind(connection: sqlite3.Connection, tables: Iterable[KindTables], owner: str, ts: int) -> None:
+    """Bring everything of ``owner`` before ``ts``, ms UTC. The caller owns the transaction. Raises sqlite3.Error.
+
+    Samples, snapshots and hourly means at or after ``ts`` are deleted. Records keep the times that the queue manager gave them.
+    Current state, objects and alerts stay, dated ``ts`` at most; an ended alert keeps the identity by which it is known.
+    """
+    run = connection.execute
+    bounds: Mapping[str, str | int] = {"owner": owner, "ts": ts}
+    objects = "SELECT id FROM object WHERE owner = :owner"
+    run("DELETE FROM snapshot WHERE owner = :owner AND ts >= :ts", bounds)
+    run(f"DELETE FROM hour_mean WHERE hour >= :ts AND object_id IN ({objects})", bounds)
+    for each in tables:
+        run(
+            f"DELETE FROM {each.history} WHERE ts >= :ts AND source = {POLL} AND object_id IN ({objects})",
+            bounds,
+        )
+        run(
+            f"UPDATE {each.current} SET changed = :ts WHERE changed > :ts AND source = {POLL} AND object_id IN ({objects})",
+            bounds,
+        )
+        run(
+            # Earlier than what comes now, which is no late answer.
+            "UPDATE reading SET ts = min(ts, :ts - 1), asked = min(asked, :ts - 1) WHERE asked >= :ts AND (object_id, probe)"
+            f" IN (SELECT object_id, probe FROM {each.current} WHERE source = {POLL} AND object_id IN ({objects}))",
+            bounds,
+        )
+    run(f"UPDATE reading SET asked = :ts - 1 WHERE asked >= :ts AND ts IS NULL AND object_id IN ({objects})", bounds)
+    run(f"UPDATE instance SET ts = :ts WHERE ts > :ts AND object_id IN ({objects})", bounds)
+    run("UPDATE object SET first_ts = min(first_ts, :ts), gone_ts = min(gone_ts, :ts) WHERE owner = :owner", bounds)
+    # Open ones are dated anew by those who judge.
+    _date_alerts(connection, "scope_owner = :owner AND state = 'resolved'", bounds)
+    run("UPDATE owner SET first_ts = min(first_ts, :ts), last_ts = :ts WHERE name = :owner", bounds)
+
+
+def date_alerts(connection: sqlite3.Connection, ts: int, latest: int) -> None:
+    """Date alerts and notices ``ts`` at most that lie further ahead than ``latest``, both ms UTC. The caller owns the transaction.
+
+    Raises sqlite3.Error.
+    """
+    bounds = {"ts": ts, "latest": latest, "last": LAST_MOMENT}
+    ahead = f"max({', '.join(f'coalesce({column}, 0)' for column in _ALERT_TIMES)})"
+    _date_alerts(connection, f"{ahead} BETWEEN :latest + 1 AND :last", bounds)
+    connection.execute("UPDATE notice SET made_ts = :ts WHERE made_ts BETWEEN :latest + 1 AND :last", bounds)
+
+
+def _date_alerts(connection: sqlite3.Connection, where: str, bounds: Mapping[str, str | int]) -> None:
+    connection.execute(
+        f"UPDATE alert_transition SET ts = :ts WHERE ts > :ts AND alert_id IN (SELECT id FROM alert WHERE {where})",
+        bounds,
+    )
+    connection.execute(
+        "UPDATE alert SET identity = coalesce(identity, started), "
+        + ", ".join(f"{column} = min({column}, :ts)" for column in _ALERT_TIMES)
+        + f" WHERE max({', '.join(f'coalesce({column}, 0)' for column in _ALERT_TIMES)}) > :ts AND {where}",
+        bounds,
+    )
+
+
+AHEAD_MS = 86_400_000
+"""What is dated further ahead of the clock than this is reported: it keeps the agent from dating by its own clock."""
+
+_MOST_PROBLEMS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class IntegrityReport:
+    """What was found: rows by table, what SQLite says is wrong, what mqvitals does not make, rows by table with wrong times.
+
+    ``impossible`` are outside any calendar, ``ahead`` more than a day ahead of the clock.
+    """
+
+    rows: Mapping[str, int]
+    damage: tuple[str, ...] = ()
+    strangers: tuple[ForeignObject, ...] = ()
+    impossible: Mapping[str, int] = field(default_factory=dict)
+    ahead: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def good(self) -> bool:
+        """Whether nothing is wrong."""
+        return not (self.damage or self.strangers or self.impossible or self.ahead)
+
+
+def check(path: Path, now: int) -> IntegrityReport:
+    """Look through all of the store at ``path``; ``now`` is the time of the clock, ms UTC. Raises StoreError: it is no store."""
+    with closing(open_as_it_is(path)) as connection:
+        return _look(path, connection, now)
+
+
+def repair(path: Path, now: int) -> tuple[Path, IntegrityReport]:
+    """Drop what cannot be kept; returns the copy that was made before, and what is still wrong.
+
+    What mqvitals does not make and rows with wrong times go; alerts that lie ahead stay, dated ``now``. A file that SQLite finds damaged is left as it is. Raises
+    StoreError: another process writes it, there is no space for the copy, it is no store.
+    """
+    lock = WriterLock(path)
+    try:
+        with closing(open_as_it_is(path, writing=True)) as connection:
+            before = _look(path, connection, now)
+            if before.damage:
+                raise StoreError(
+                    f"the store {path} is damaged ({before.damage[0]}): it cannot be repaired here",
+                    "put back a copy, or move it away and let the agent begin a new one",
+                )
+            copy = _copy(path, connection, now)
+            try:
+                _drop(connection, before, now)
+            except sqlite3.Error as error:
+                with suppress(sqlite3.Error):
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                raise store_error(path, error, "writing") from error
+            return copy, _look(path, connection, now)
+    finally:
+        lock.release()
+
+
+def _look(path: Path, connection: sqlite3.Connection, now: int) -> IntegrityReport:
+    try:
+        found = tuple(foreign_objects(connection))
+        damage = tuple(str(row[0]) for row in connection.execute(f"PRAGMA integrity_check({_MOST_PROBLEMS:d})"))
+        damage = () if damage == ("ok",) else damage
+        there = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+        if damage or any(each.type in {"table", "view"} for each in found):
+            # What stands in a table's place is not asked anything.
+            return IntegrityReport({}, damage, found)
+        tables = [each for each in tables_of(KINDS).values() if each.history in there and each.current in there]
+        names = ("owner", "object", "snapshot", "alert", "notice", *(each.history for each in tables))
+        rows = {name: int(connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0]) for name in names}
+        impossible = count_invalid_times(connection, tables, deep=True)
+        late = count_invalid_times(connection, tables, latest=now + AHEAD_MS, deep=True)
+        ahead = Counter({table: count - impossible[table] for table, count in late.items()})
+    except (sqlite3.Error, *UNDECODABLE) as error:
+        if isinstance(error, sqlite3.DatabaseError):
+            return IntegrityReport({}, (" ".join(str(error).split()),))
+        raise store_error(path, error, "reading") from error
+    return IntegrityReport({name: count for name, count in rows.items() if count}, damage, found, +impossible, +ahead)
+
+
+def _copy(path: Path, connection: sqlite3.Connection, now: int) -> Path:
+    at = datetime.fromtimestamp(now / 1000, UTC).strftime("%Y%m%dT%H%M%SZ")
+    copy = path.with_name(f"{path.name}.before-repair-{at}")
+    if copy.exists():
+        raise StoreError(f"{copy} is there already", "try again in a second")
+    try:
+        with closing(sqlite3.connect(copy)) as target:
+            copy.chmod(path.stat().st_mode & 0o777)
+            connection.backup(target)
+    except (sqlite3.Error, OSError) as error:
+        copy.unlink(missing_ok=True)
+        raise StoreError(
+            f"the store {path} cannot be copied to {copy} ({error}): nothing was changed",
+            "see that there is space for a copy",
+        ) from error
+    return copy
+
+
+def _drop(connection: sqlite3.Connection, found: IntegrityReport, now: int) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    for each in found.strangers:
+        if each.type in {"trigger", "view", "index", "table"}:
+            quoted = each.name.replace('"', '""')
+            connection.execute(f'DROP {each.type} IF EXISTS "{quoted}"')
+    connection.execute("COMMIT")
+    there = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    tables = [each for each in tables_of(KINDS).values() if each.history in there and each.current in there]
+    connection.execute("BEGIN IMMEDIATE")
+    date_alerts(connection, now, now + AHEAD_MS)
+    drop_invalid_times(connection, tables, latest=min(now + AHEAD_MS, LAST_MOMENT))
+    connection.execute("COMMIT")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
