@@ -36,9 +36,9 @@ from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import encode_message
 from mqvitals_agent.poll.errand import Errand, errands
 from mqvitals_agent.poll.schedule import configured_ms
-from mqvitals_agent.service.keeper import Stored
+from mqvitals_agent.service.cycle_clock import Schedule
+from mqvitals_agent.service.cycle_writer import StoredCycle
 from mqvitals_agent.service.service import Service
-from mqvitals_agent.service.timetable import Timetable
 from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import load_scenario
@@ -132,10 +132,10 @@ async def group_alone(cycles: int) -> tuple[list[float], Kept, list[Exchange]]:
     def configured(question: str) -> int:
         return configured_ms(question, polling.interval, {}, 0)
 
-    tables: dict[str, Timetable] = {
-        name: Timetable([errand for errand in wanted if not errand.of_group], configured) for name, _ in connections
+    tables: dict[str, Schedule] = {
+        name: Schedule([errand for errand in wanted if not errand.of_group], configured) for name, _ in connections
     }
-    group = Timetable([errand for errand in wanted if errand.of_group], configured)
+    group = Schedule([errand for errand in wanted if errand.of_group], configured)
     spent: list[float] = []
     kept = Kept()
     last: list[Exchange] = []
@@ -164,7 +164,7 @@ async def agent(cycles: int, ways: Callable[[SystemClock], Sequence[Connector]])
     turns: list[tuple[float, float]] = []
     last = 0.0
 
-    def stored(cycle: Stored) -> None:
+    def stored(cycle: StoredCycle) -> None:
         nonlocal last
         now, cpu = time.perf_counter(), time.process_time()
         took = clock.now() - cycle.began

@@ -1,12 +1,13 @@
-"""Everything that is asked of one queue manager: connecting, one command after another, coming back after a failure."""
+"""A poller for one queue manager: connects, sends one command after another, and reconnects after a failure."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
 
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.connection.connection import ConnectError, Connection, Connector, TellsPlatform
@@ -15,9 +16,134 @@ from mqvitals_agent.log import as_change
 from mqvitals_agent.pcf.names import reason_name
 from mqvitals_agent.poll.errand import Errand
 from mqvitals_agent.poll.outcome import CONNECTION_FAILURES
-from mqvitals_agent.service.backoff import STABLE_MS, Uniform, wait_ms
-from mqvitals_agent.service.limit import limited
-from mqvitals_agent.service.question import PATIENCE_MS, Question, QuestionLine
+
+_T = TypeVar("_T")
+
+_FAREWELL_S = 0.3
+"""How long a cancelled call may take to end; one that does not is left behind."""
+
+
+async def with_timeout(
+    call: Coroutine[Any, Any, _T], clock: Clock, limit_ms: float, leftover: Callable[[_T], None] = lambda _: None
+) -> _T:
+    """What the call returns, or raises. Raises TimeoutError when it takes longer than ``limit_ms`` by the clock.
+
+    ``leftover`` gets what the call returns too late, after the limit or when the caller has been cancelled: however late.
+    """
+    work = asyncio.create_task(call)
+    alarm = asyncio.create_task(clock.sleep(limit_ms))
+    taken = False
+    try:
+        await asyncio.wait({work, alarm}, return_when=asyncio.FIRST_COMPLETED)
+        if work.done():
+            taken = True
+            return work.result()
+        raise TimeoutError
+    finally:
+        alarm.cancel()
+        if not taken:
+            work.add_done_callback(lambda done: _too_late(done, leftover))
+        if not work.done():
+            work.cancel()
+            await asyncio.wait({work}, timeout=_FAREWELL_S)
+
+
+def _too_late(done: asyncio.Task[_T], leftover: Callable[[_T], None]) -> None:
+    # To ask for the exception is to say that nobody will miss it.
+    if not done.cancelled() and done.exception() is None:
+        leftover(done.result())
+
+
+SHORTEST_MS = 1_000
+LONGEST_MS = 60_000
+STABLE_MS = 60_000
+"""A connection that lasted so long makes the next wait a short one again."""
+
+Uniform = Callable[[float, float], float]
+"""Something between two numbers at random, such as ``random.uniform``."""
+
+
+REFUSED_REASONS = frozenset({2035, 2063, 2217})
+"""Not authorized, security error, connection not authorized: RACF revokes a user id after a few wrong passwords."""
+REFUSED_MS = 300_000
+LONGEST_REFUSED_MS = 3_600_000
+
+
+def reconnect_wait_ms(failures: int, uniform: Uniform, reason: int = 0, interval_ms: int = LONGEST_MS) -> float:
+    """The wait after so many failures in a row (1 or more), the last of them for this reason.
+
+    Usually anything up to 1 s, 2 s, 4 s ... and at most the polling interval, or 60 s where that is longer: who comes back is
+    seen within an interval. All of it is chance, so that many agents do not come back to a queue manager at one moment. Where
+    the connection was refused it is 5, 10, 20 ... 60 minutes: what a person must mend is not hammered at.
+    """
+    if reason in REFUSED_REASONS:
+        return min(REFUSED_MS << min(failures - 1, 16), LONGEST_REFUSED_MS)
+    longest = min(max(interval_ms, SHORTEST_MS), LONGEST_MS)
+    return uniform(0, min(SHORTEST_MS << min(failures - 1, 16), longest))
+
+
+ON_DEMAND_WAIT_MS = 15_000
+"""Nobody who asks waits longer: a longer wait for the answer would only keep errands waiting."""
+ON_DEMAND_IN_A_ROW = 8
+"""So many questions are put one after another before an errand that waits has its turn."""
+
+
+@dataclass(eq=False, slots=True)
+class OnDemandCommand:
+    """A request, and whoever waits for its exchange."""
+
+    command: int
+    request: bytes
+    answer: asyncio.Future[Exchange]
+
+    def tell(self, exchange: Exchange) -> None:
+        """Give the exchange to whoever waits, who may have gone meanwhile."""
+        if not self.answer.done():
+            self.answer.set_result(exchange)
+
+
+class OnDemandQueue:
+    """The questions that wait for their turn at one queue manager."""
+
+    def __init__(self, queue_manager: str, clock: Clock) -> None:
+        self._queue_manager = queue_manager
+        self._clock = clock
+        self._waiting: deque[OnDemandCommand] = deque()
+        self._in_a_row = 0
+
+    def __bool__(self) -> bool:
+        """True while a question waits."""
+        return bool(self._waiting)
+
+    def add(self, command: int, request: bytes) -> OnDemandCommand:
+        """A new question, the last in the line."""
+        question = OnDemandCommand(command, request, asyncio.get_running_loop().create_future())
+        self._waiting.append(question)
+        return question
+
+    def withdraw(self, question: OnDemandCommand) -> None:
+        """Take a question back, unless its turn has come already."""
+        if question in self._waiting:
+            self._waiting.remove(question)
+
+    def take(self, *, errands: bool) -> OnDemandCommand | None:
+        """The next question to be put; None where there is none, or ``errands`` wait and have waited long enough."""
+        if self._waiting and not (errands and self._in_a_row >= ON_DEMAND_IN_A_ROW):
+            self._in_a_row += 1
+            return self._waiting.popleft()
+        self._in_a_row = 0
+        return None
+
+    def refuse(self, failure: MqiFailure) -> None:
+        """Tell all who wait that nothing can be asked."""
+        while self._waiting:
+            question = self._waiting.popleft()
+            question.tell(self.unasked(question.command, question.request, failure))
+
+    def unasked(self, command: int, request: bytes, failure: MqiFailure) -> Exchange:
+        """The exchange of a request that was not put."""
+        return Exchange(0, self._clock.now(), 0, self._queue_manager, command, request, error=failure)
+
 
 _LOG = logging.getLogger(__name__)
 
@@ -28,7 +154,7 @@ _HUNG = 10
 _CLOSE_S = 0.3
 
 
-class Desk(Protocol):
+class PollerListener(Protocol):
     """Where a poller brings what it got."""
 
     def connected(self, poller: Poller) -> None:
@@ -56,7 +182,7 @@ class Poller:
     def __init__(
         self,
         connector: Connector,
-        desk: Desk,
+        listener: PollerListener,
         clock: Clock,
         uniform: Uniform,
         answer_wait_ms: int,
@@ -69,11 +195,11 @@ class Poller:
         self.failure: MqiFailure | None = None
         self.reached = False
         self.platform = 0
-        self._desk = desk
+        self._listener = listener
         self._clock = clock
         self._uniform = uniform
         self._waiting: deque[Errand] = deque()
-        self._questions = QuestionLine(self.name, clock)
+        self._questions = OnDemandQueue(self.name, clock)
         self._running: Errand | None = None
         self._wake = asyncio.Event()
         self._hurry = asyncio.Event()
@@ -103,7 +229,7 @@ class Poller:
         return True
 
     async def ask(self, command: int, request: bytes) -> Exchange:
-        """Put a request before the errands that wait; its exchange is for the caller alone, the desk does not get it.
+        """Put a request before the errands that wait; its exchange is for the caller alone, the listener does not get it.
 
         Where the queue manager cannot be reached, or the connection is lost or closed, the exchange with that error comes at
         once. Whoever is cancelled takes the question back; when it is under way already, its answer is thrown away.
@@ -121,7 +247,7 @@ class Poller:
         """The queue manager cannot be reached: what waits is not asked."""
         self.failure = failure
         while self._waiting:
-            self._desk.missed(self, self._waiting.popleft())
+            self._listener.missed(self, self._waiting.popleft())
         self._questions.refuse(failure)
 
     async def run(self) -> None:
@@ -149,7 +275,7 @@ class Poller:
                     failures = 0
             failures += 1
             reason = 0 if self.failure is None else self.failure.reason
-            await self._pause(wait_ms(failures, self._uniform, reason, self.interval_ms))
+            await self._pause(reconnect_wait_ms(failures, self._uniform, reason, self.interval_ms))
 
     def try_again(self) -> None:
         """Connect now, when it waits to: what kept it from that may have been mended."""
@@ -170,7 +296,7 @@ class Poller:
     async def _connect(self) -> Connection | None:
         began, steady = self._clock.now(), self._clock.steady_s()
         try:
-            connection = await limited(self._connector_call(), self._clock, self.answer_wait_ms, self._let_go)
+            connection = await with_timeout(self._connector_call(), self._clock, self.answer_wait_ms, self._let_go)
         except ConnectError as error:
             failure, text = error.failure, error.text
         except TimeoutError:
@@ -183,14 +309,14 @@ class Poller:
                 f"{self.name} is connected",
                 extra=as_change(f"connection {self.name}", "queue_manager.connected", queue_manager=self.name),
             )
-            self._desk.connected(self)
+            self._listener.connected(self)
             return connection
         self._tell(failure, text)
         first = self.failure is None or bool(self._waiting)
         self.give_up(failure)
         if first:
             elapsed = round((self._clock.steady_s() - steady) * 1000)
-            self._desk.arrived(self, None, Exchange(0, began, elapsed, self.name, error=failure))
+            self._listener.arrived(self, None, Exchange(0, began, elapsed, self.name, error=failure))
         return None
 
     async def _connector_call(self) -> Connection:
@@ -218,14 +344,14 @@ class Poller:
         finally:
             self._running = None
         lost = self._lost(exchange)
-        self._desk.arrived(self, errand, exchange)
+        self._listener.arrived(self, errand, exchange)
         if lost is not None:
             self.give_up(lost)
         return lost is None
 
-    async def _put(self, connection: Connection, question: Question) -> bool:
-        """Put a question; False when the connection was lost: that alone concerns the desk too."""
-        wait = min(self.answer_wait_ms, PATIENCE_MS)
+    async def _put(self, connection: Connection, question: OnDemandCommand) -> bool:
+        """Put a question; False when the connection was lost: that alone concerns the listener too."""
+        wait = min(self.answer_wait_ms, ON_DEMAND_WAIT_MS)
         try:
             exchange = await self._ask(connection, question.command, question.request, wait)
         except BaseException:
@@ -234,7 +360,7 @@ class Poller:
         lost = self._lost(exchange)
         question.tell(exchange)
         if lost is not None:
-            self._desk.arrived(self, None, Exchange(0, exchange.at, exchange.elapsed_ms, self.name, error=lost))
+            self._listener.arrived(self, None, Exchange(0, exchange.at, exchange.elapsed_ms, self.name, error=lost))
             self.give_up(lost)
         return lost is None
 
@@ -250,7 +376,7 @@ class Poller:
     async def _ask(self, connection: Connection, command: int, request: bytes, wait: int) -> Exchange:
         began, steady = self._clock.now(), self._clock.steady_s()
         try:
-            return await limited(connection_call(connection, command, request, wait), self._clock, _HUNG * wait)
+            return await with_timeout(connection_call(connection, command, request, wait), self._clock, _HUNG * wait)
         except TimeoutError:
             elapsed = round((self._clock.steady_s() - steady) * 1000)
             return Exchange(0, began, elapsed, self.name, command, request, (), _BROKEN)

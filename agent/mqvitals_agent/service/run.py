@@ -21,7 +21,7 @@ from mqvitals_agent.log import LEVELS, LineHandler, as_event, logging_to
 from mqvitals_agent.notify.delivery import Notifier
 from mqvitals_agent.notify.outbox import Outbox
 from mqvitals_agent.service.agent_config import AgentConfig, FileWatch, count_text
-from mqvitals_agent.service.keeper import Stored
+from mqvitals_agent.service.cycle_writer import StoredCycle
 from mqvitals_agent.service.monitored_group import MonitoredGroup, PollTargets, write_smf
 from mqvitals_agent.service.process import ServiceManager, handled_signals
 from mqvitals_agent.service.service import Service
@@ -276,7 +276,7 @@ class AgentRun:
         assert self._options.record is not None
         self._options.record(exchange, self._service.header)
 
-    def _stored(self, stored: Stored) -> None:
+    def _stored(self, stored: StoredCycle) -> None:
         """A cycle is stored: the store is open, and there may be notifications."""
         self._cycles += 1
         if self._cycles == 1:
@@ -292,7 +292,7 @@ class AgentRun:
         else:
             self._notifier.wake()
 
-    def _status(self, stored: Stored) -> str:
+    def _status(self, stored: StoredCycle) -> str:
         """The agent's state in a sentence, for the service manager."""
         if stored.errors:
             return f"the cycle of {iso(stored.began)} could not be stored: {stored.errors[0]}"

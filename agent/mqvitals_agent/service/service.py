@@ -20,12 +20,11 @@ from mqvitals_agent.log import as_change, as_event, as_recovery, forget
 from mqvitals_agent.notify.alert_log import log_alerts
 from mqvitals_agent.poll.errand import Errand
 from mqvitals_agent.poll.schedule import USAGE_FLOOR_MS
-from mqvitals_agent.service.backoff import Uniform
-from mqvitals_agent.service.grid import CORRECTION_MS, Dating, Grid
-from mqvitals_agent.service.inquiries import Inquiries
-from mqvitals_agent.service.keeper import Batch, Keeper, Stored, Tap, in_order
-from mqvitals_agent.service.poller import Poller
-from mqvitals_agent.service.roster import Roster
+from mqvitals_agent.service.cycle_clock import CORRECTION_MS, CycleClock, DatingReason
+from mqvitals_agent.service.cycle_writer import CycleExchanges, CycleWriter, ExchangeTap, StoredCycle, in_order
+from mqvitals_agent.service.on_demand import OnDemandRequests
+from mqvitals_agent.service.poller import Poller, Uniform
+from mqvitals_agent.service.poller_pool import PollerPool
 from mqvitals_agent.service.watched_folder import WatchedFolder
 from mqvitals_agent.smf.partial_sample import GroupNames
 from mqvitals_agent.store.deletion_clock import DeletionDecision
@@ -65,8 +64,8 @@ class Service:
         *,
         source: str = "",
         owed: BuildNotifications | None = None,
-        tap: Tap | None = None,
-        stored: Callable[[Stored], None] | None = None,
+        tap: ExchangeTap | None = None,
+        stored: Callable[[StoredCycle], None] | None = None,
         uniform: Uniform = random.uniform,
         usage_floor_ms: int = USAGE_FLOOR_MS,
         worker: Worker | None = None,
@@ -80,8 +79,8 @@ class Service:
         self._stored = stored
         self._worker = worker
         self._farewell = farewell
-        self._grid = Grid(settings.polling.interval)
-        self._keeper = Keeper(
+        self._cycle_clock = CycleClock(settings.polling.interval)
+        self._writer = CycleWriter(
             Path(store_path),
             settings,
             judging,
@@ -92,9 +91,9 @@ class Service:
             changed=log_alerts,
             steady_s=clock.steady_s,
         )
-        self._roster = Roster(self, clock, uniform, usage_floor_ms)
-        self._roster.plan(settings.polling, connectors, others, anew=True)
-        self._inquiries = Inquiries(self._roster, self._in_store, settings.name or "", asking or clock, clock)
+        self._pool = PollerPool(self, clock, uniform, usage_floor_ms)
+        self._pool.plan(settings.polling, connectors, others, anew=True)
+        self._on_demand = OnDemandRequests(self._pool, self._in_store, settings.name or "", asking or clock, clock)
         self._next: tuple[Settings, RuleConfig, Sequence[Connector], Sequence[str]] | None = None
         self._connectors = tuple(connectors)
         self._others = tuple(others)
@@ -111,12 +110,12 @@ class Service:
     @property
     def store(self) -> Store:
         """The open store, for functions that run in the worker's thread. Raises StoreError before the first cycle and after the end."""
-        return self._keeper.store
+        return self._writer.store
 
     @property
     def ledger(self) -> ResilientStore:
         """The open store, which goes on without its file; as ``store`` otherwise."""
-        return self._keeper.ledger
+        return self._writer.ledger
 
     @property
     def left(self) -> StoreState:
@@ -127,7 +126,7 @@ class Service:
     def header(self) -> Header:
         """The first line of a recording of this service; its time is right once the first exchange came through ``tap``."""
         return Header(
-            created=self._grid.begin,
+            created=self._cycle_clock.begin,
             name=self._settings.name or "",
             queue_managers=(*(each.queue_manager for each in self._connectors), *self._others),
             interval_s=self._settings.polling.interval / 1000,
@@ -135,7 +134,7 @@ class Service:
 
     def left_out(self, until: int) -> int:
         """How many cycles the grid has had until a moment, ms UTC, that never began."""
-        return self._grid.left_out(self._steady_ms() + until - self._clock.now())
+        return self._cycle_clock.left_out(self._steady_ms() + until - self._clock.now())
 
     def stop(self) -> None:
         """Ask for the end: no new questions, and ``run`` returns within a second, all that came being stored."""
@@ -155,7 +154,7 @@ class Service:
         before keeps its connection. The store and the group's name stay the same. Raises ValueError as the constructor does;
         nothing changes then.
         """
-        self._roster.check(settings.polling)
+        self._pool.check(settings.polling)
         if connectors is None:
             connectors, others = self._connectors, self._others
         self._next = (settings, judging, tuple(connectors), tuple(others))
@@ -170,29 +169,29 @@ class Service:
         begin = self._clock.now()
         try:
             try:
-                last, last_ts = await worker.call(lambda: self._keeper.open(begin))
+                last, last_ts = await worker.call(lambda: self._writer.open(begin))
             except BaseException:
                 # Whoever is cancelled meanwhile must not leave it open.
-                await self._work(self._keeper.close)
+                await self._work(self._writer.close)
                 raise
-            self._grid.start(begin, self._steady_ms(), last, last_ts)
+            self._cycle_clock.start(begin, self._steady_ms(), last, last_ts)
             try:
                 async with asyncio.TaskGroup() as tasks:
-                    self._roster.start(tasks)
-                    inquiries = tasks.create_task(self._inquiries.run(), name="questions")
+                    self._pool.start(tasks)
+                    on_demand = tasks.create_task(self._on_demand.run(), name="questions")
                     folder = self._watch_folder(tasks)
                     consoles = self._follow_consoles(tasks)
                     retention = tasks.create_task(self._retain(), name="retention")
                     await self._cycles(tasks)
                     # The end comes at the moment at which it was asked for: nothing is waited for any more.
                     ending.enter_context(self._clock.hold())
-                    inquiries.cancel()
+                    on_demand.cancel()
                     retention.cancel()
                     if folder is not None:
                         folder.cancel()
                     if consoles is not None:
                         consoles.cancel()
-                    self._roster.end()
+                    self._pool.end()
             finally:
                 await self._finish()
         finally:
@@ -205,7 +204,7 @@ class Service:
             return None
         members = [*(each.queue_manager for each in self._connectors), *self._others]
         groups = GroupNames(dict.fromkeys(members, str(settings.name)) if settings.name else {})
-        folder = WatchedFolder(Path(settings.smf.watch), self._keeper, self._work, groups, self._clock)
+        folder = WatchedFolder(Path(settings.smf.watch), self._writer, self._work, groups, self._clock)
         return tasks.create_task(folder.run(), name="SMF records")
 
     def _follow_consoles(self, tasks: asyncio.TaskGroup) -> asyncio.Task[None] | None:
@@ -223,10 +222,10 @@ class Service:
     async def _cycles(self, tasks: asyncio.TaskGroup) -> None:
         while not self._stopping:
             await self._reload()
-            moment = self._grid.step(self._clock.now(), self._steady_ms())
+            moment = self._cycle_clock.step(self._clock.now(), self._steady_ms())
             self._tell_clock()
-            self._awaited = self._roster.begin_cycle(moment)
-            alarm = tasks.create_task(self._sleep_until(self._grid.next))
+            self._awaited = self._pool.begin_cycle(moment)
+            alarm = tasks.create_task(self._sleep_until(self._cycle_clock.next))
             try:
                 await self._until(lambda: alarm.done() or not self._awaited)  # noqa: B023 - used before the next round
                 if self._stopping:
@@ -243,7 +242,7 @@ class Service:
             self._changed.clear()
 
     async def _sleep_until(self, moment: int) -> None:
-        """Until the next moment of the grid."""
+        """Until the next moment of the cycle."""
         while (rest := moment - self._steady_ms()) > 0:
             await self._clock.sleep(rest)
         self._changed.set()
@@ -264,13 +263,13 @@ class Service:
             for each in connectors
         )
         self._settings, self._connectors, self._others = settings, tuple(connectors), tuple(others)
-        self._grid.change(settings.polling.interval)
-        self._roster.plan(settings.polling, connectors, others, anew=anew)
+        self._cycle_clock.change(settings.polling.interval)
+        self._pool.plan(settings.polling, connectors, others, anew=anew)
         names = [*(each.queue_manager for each in connectors), *others]
         # One that is asked no more has no snapshot any more, whatever it still said.
         self._arrived = [exchange for exchange in self._arrived if exchange.queue_manager in names]
         try:
-            await self._work(lambda: self._keeper.reload(settings, judging, names, anew=anew))
+            await self._work(lambda: self._writer.reload(settings, judging, names, anew=anew))
         except StoreError as error:
             self._tell((error,), self._left)
 
@@ -297,25 +296,25 @@ class Service:
         await self._idle_store()
         self._storing = tasks.create_task(self._store(self._batch()))
 
-    def _batch(self) -> Batch:
+    def _batch(self) -> CycleExchanges:
         arrived, self._arrived = self._arrived, []
-        grid = self._grid
-        self._handed = grid.number
-        roster = self._roster
-        exchanges = in_order(arrived, grid.now)
-        return Batch(
-            grid.number,
-            grid.began,
+        cycle = self._cycle_clock
+        self._handed = cycle.number
+        pool = self._pool
+        exchanges = in_order(arrived, cycle.now)
+        return CycleExchanges(
+            cycle.number,
+            cycle.began,
             exchanges,
-            roster.intervals(),
-            grid.lead,
-            roster.calls(),
-            correction=grid.correction,
-            shift=grid.shift,
+            pool.intervals(),
+            cycle.lead,
+            pool.calls(),
+            correction=cycle.correction,
+            shift=cycle.shift,
         )
 
-    async def _store(self, batch: Batch) -> None:
-        stored = await self._work(lambda: self._keeper.take(batch))
+    async def _store(self, batch: CycleExchanges) -> None:
+        stored = await self._work(lambda: self._writer.take(batch))
         self._tell_incidents(stored)
         self._tell(stored.errors, stored.state)
         if stored.unwatched:
@@ -334,7 +333,7 @@ class Service:
             more = True
             while more and not self._is_storing():
                 try:
-                    step = await self._work(lambda: self._keeper.delete_old(self._is_storing))
+                    step = await self._work(lambda: self._writer.delete_old(self._is_storing))
                 except StoreError as error:
                     text = f"what is older than the store keeps cannot be deleted: {error}"
                     _LOG.error(text, extra=as_change("retention", "store.retention_failed"))
@@ -342,7 +341,7 @@ class Service:
                 forget(_LOG, "retention")
                 if step.first:
                     self._announce_retention()
-                self._tell_deletion(self._keeper.deletion)
+                self._tell_deletion(self._writer.deletion)
                 more = step.more
                 await self._clock.sleep(_PAUSE_MS)
 
@@ -381,20 +380,20 @@ class Service:
         return await self._worker.call(function)
 
     async def _in_store(self, function: Callable[[Store], _T]) -> _T:
-        return await self._work(lambda: function(self._keeper.store))
+        return await self._work(lambda: function(self._writer.store))
 
     async def _finish(self) -> None:
         """Store what came last, let those who read and write beside us end, and close the store."""
         try:
             if self._arrived:
-                if self._handed == self._grid.number:
+                if self._handed == self._cycle_clock.number:
                     # The cycle is stored already: what came after its end makes one of its own.
-                    self._grid.close(self._clock.now(), self._steady_ms())
+                    self._cycle_clock.close(self._clock.now(), self._steady_ms())
                 await self._store(self._batch())
             if self._farewell is not None:
                 await self._farewell()
         finally:
-            self._left = await self._work(self._keeper.close)
+            self._left = await self._work(self._writer.close)
             self._tell_left(self._left)
 
     def _tell(self, errors: Sequence[StoreError], state: StoreState) -> None:
@@ -417,7 +416,7 @@ class Service:
             forget(_LOG, "store dropped")
         self._left = state
 
-    def _tell_incidents(self, stored: Stored) -> None:
+    def _tell_incidents(self, stored: StoredCycle) -> None:
         for incident in stored.incidents:
             _LOG.error(incident.text, extra=as_event("store.damaged"))
         for kind, count in stored.refused.items():
@@ -436,22 +435,22 @@ class Service:
 
     def _tell_clock(self) -> None:
         """Say once that the clock was set, and once more when samples are dated by it again."""
-        grid = self._grid
-        behind = grid.dating is Dating.BEHIND
-        by = grid.correction
+        cycle = self._cycle_clock
+        behind = cycle.dating is DatingReason.BEHIND
+        by = cycle.correction
         if abs(by) >= CORRECTION_MS:
             length = format_duration(abs(by) // 1000 * 1000)
             _LOG.warning(
-                f"the clock was set {'ahead' if by > 0 else 'back'} by {length}; samples are dated {grid.dating.value}"
-                + ("; those are deleted" if grid.dating.deletes else ""),
-                extra=as_event("clock.corrected", by_ms=by, lead_ms=max(grid.lead, 0)),
+                f"the clock was set {'ahead' if by > 0 else 'back'} by {length}; samples are dated {cycle.dating.value}"
+                + ("; those are deleted" if cycle.dating.deletes else ""),
+                extra=as_event("clock.corrected", by_ms=by, lead_ms=max(cycle.lead, 0)),
             )
         if behind and not self._behind:
             _LOG.error(
-                f"the clock stands {format_duration(grid.lead // 1000 * 1000)} before the last sample in the store: until it has"
+                f"the clock stands {format_duration(cycle.lead // 1000 * 1000)} before the last sample in the store: until it has"
                 " caught up, samples are dated after that one, at half the clock's pace; see that the clock is right."
                 " If it is, stop the agent, and `mqvitals store check --repair` deletes what lies more than a day ahead",
-                extra=as_event("clock.behind", behind_ms=grid.lead),
+                extra=as_event("clock.behind", behind_ms=cycle.lead),
             )
         elif self._behind and not behind:
             _LOG.info("samples are dated by the clock again", extra=as_event("clock.caught_up"))
@@ -459,28 +458,28 @@ class Service:
 
     def connected(self, poller: Poller) -> None:
         """A queue manager has been reached: it may be the first that can answer for the group."""
-        if not self._stopping and self._roster.connected(poller):
+        if not self._stopping and self._pool.connected(poller):
             self._awaited.add(poller.name)
 
     def arrived(self, poller: Poller, errand: Errand | None, exchange: Exchange) -> None:
         """An exchange has ended."""
-        if not self._roster.holds(poller):
+        if not self._pool.holds(poller):
             return
         self._arrived.append(self._timed(exchange))
         if errand is not None:
-            self._roster.answered(poller, errand, exchange)
+            self._pool.answered(poller, errand, exchange)
         self._look(poller)
 
     def _timed(self, exchange: Exchange) -> Exchange:
         """The exchange as of the clock of its cycle: what was set meanwhile counts from the next cycle on."""
-        now = self._grid.wall(self._steady_ms())
+        now = self._cycle_clock.wall(self._steady_ms())
         if exchange.at <= now and abs(self._clock.now() - now) < CORRECTION_MS:
             return exchange
-        return replace(exchange, at=max(now - exchange.elapsed_ms, self._grid.now))
+        return replace(exchange, at=max(now - exchange.elapsed_ms, self._cycle_clock.now))
 
     def missed(self, poller: Poller, errand: Errand) -> None:
         """An errand was not put."""
-        self._roster.missed(poller, errand)
+        self._pool.missed(poller, errand)
         self._look(poller)
 
     def _look(self, poller: Poller) -> None:

@@ -36,14 +36,14 @@ _PATIENCE, _LONG_PATIENCE = 3, 20
 _NO, _YES = 0, 1
 
 
-class Disk(NamedTuple):
+class DiskSpace(NamedTuple):
     """A file system, bytes: its size, and what an ordinary user may still write."""
 
     size: int
     free: int
 
 
-class Point(NamedTuple):
+class SizePoint(NamedTuple):
     """A measurement: when (ms UTC), pages in use, and free space on the disk (bytes)."""
 
     ts: int
@@ -51,10 +51,10 @@ class Point(NamedTuple):
     free: int | None
 
 
-def disk_of(path: Path) -> Disk:
+def disk_space(path: Path) -> DiskSpace:
     """The file system that a file is on. Raises OSError."""
     told = os.statvfs(path)
-    return Disk(told.f_blocks * told.f_frsize, told.f_bavail * told.f_frsize)
+    return DiskSpace(told.f_blocks * told.f_frsize, told.f_bavail * told.f_frsize)
 
 
 class StoreMeter:
@@ -63,11 +63,11 @@ class StoreMeter:
     It goes on from what earlier runs measured and the store still holds. ``disk`` looks at the file system of a file.
     """
 
-    def __init__(self, store: Store, retention: Retention, *, disk: Callable[[Path], Disk] = disk_of) -> None:
+    def __init__(self, store: Store, retention: Retention, *, disk: Callable[[Path], DiskSpace] = disk_space) -> None:
         self._store = store
         self._retention = retention
         self._disk = disk
-        self._points: deque[Point] | None = None
+        self._points: deque[SizePoint] | None = None
         self._last: int | None = None
         self._owner: str | None = None
         self._former: str | None = None
@@ -158,7 +158,7 @@ class StoreMeter:
         points = self._points
         while points and points[-1].ts >= now:
             points.pop()  # measured by a clock that was set back since
-        self._note(points, Point(now, size.data, None if disk is None else disk.free))
+        self._note(points, SizePoint(now, size.data, None if disk is None else disk.free))
         while points[0].ts < now - _WINDOW_MS:
             points.popleft()
         growth = slope((each.ts, each.data) for each in points)
@@ -183,7 +183,7 @@ class StoreMeter:
         return Reading(name, PROBE, now, values, interval)
 
     @staticmethod
-    def _note(points: deque[Point], point: Point) -> None:
+    def _note(points: deque[SizePoint], point: SizePoint) -> None:
         """Keep the newest point, and of the older ones one in each ``_APART_MS``: they show the same growth."""
         if len(points) > 1 and points[-1].ts - points[-2].ts < _APART_MS:
             points.pop()
@@ -200,7 +200,7 @@ class StoreMeter:
         # What is older than keep goes from then on, and with it the growth.
         return _YES if reached < keep / 1000 - held else _NO
 
-    def _earlier(self, name: ObjectName, first: int) -> Iterable[Point]:
+    def _earlier(self, name: ObjectName, first: int) -> Iterable[SizePoint]:
         table = self._store.tables[STORE_KIND.name].history
         with self._store.reading() as connection:
             rows = connection.execute(
@@ -208,7 +208,7 @@ class StoreMeter:
                 " AND object_id = (SELECT id FROM object WHERE owner = ? AND kind = ? AND name = ?) ORDER BY ts",
                 (first, *name),
             ).fetchall()
-        points = [Point(*row) for row in rows]
+        points = [SizePoint(*row) for row in rows]
         if any(type(cell) is not int for point in points for cell in point if cell is not None):
             raise StoreError(f"the store {self._store.path} holds sizes that are no whole numbers")
         return points
@@ -248,7 +248,7 @@ def _until(left: int, growth: Reported) -> Reported:
     return max(left, 0) / growth * 3600 if growth > 0 else Absence.NOTHING_TO_TELL
 
 
-def _of_disk(disk: Disk | None, fill: Reported) -> dict[str, Reported]:
+def _of_disk(disk: DiskSpace | None, fill: Reported) -> dict[str, Reported]:
     if disk is None or disk.size <= 0:
         told = (
             "disk_bytes",

@@ -119,7 +119,7 @@ class WatchedFolder:
     def __init__(
         self,
         folder: Path,
-        keeper: Taking,
+        writer: Taking,
         in_thread: InThread,
         groups: GroupNames,
         clock: Clock,
@@ -128,7 +128,7 @@ class WatchedFolder:
         calls: Callable[[], Calls] = BoundedCall,
     ) -> None:
         self._folder = folder
-        self._keeper = keeper
+        self._writer = writer
         self._in_thread = in_thread
         self._groups = groups
         self._clock = clock
@@ -172,7 +172,7 @@ class WatchedFolder:
         return sorted(still - done - self._failed, key=lambda file: (file.changed_ns, file.name))
 
     def _done(self) -> frozenset[SmfFile]:
-        return self._keeper.store.record_files()
+        return self._writer.store.record_files()
 
     def _look(self) -> dict[SmfFile, str]:
         found: dict[SmfFile, str] = {}
@@ -197,7 +197,7 @@ class WatchedFolder:
                     await self._in_turns(intake.add(found))
             await self._in_turns(intake.finish())
             now = self._clock.now()
-            await self._in_thread(lambda: self._keeper.store.keep_record_file(file, now))
+            await self._in_thread(lambda: self._writer.store.keep_record_file(file, now))
         except (OSError, SmfError) as error:
             why = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
             self._failed.add(file)
@@ -224,7 +224,7 @@ class WatchedFolder:
 
     def _intake(self) -> RecordIngest:
         return RecordIngest(
-            self._keeper.store, self._keeper.take_records, self._groups, at_once=_AT_ONCE, restarts=self._restarts
+            self._writer.store, self._writer.take_records, self._groups, at_once=_AT_ONCE, restarts=self._restarts
         )
 
     async def _in_turns(self, steps: Iterator[None]) -> None:

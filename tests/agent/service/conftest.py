@@ -20,9 +20,9 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import encode_message, integer, string
 from mqvitals_agent.pcf.message import Parameter
 from mqvitals_agent.pcf.names import command_name
-from mqvitals_agent.service.keeper import Stored
+from mqvitals_agent.service.cycle_writer import StoredCycle
 from mqvitals_agent.service.service import Service
-from mqvitals_agent.service.store_meter import Disk
+from mqvitals_agent.service.store_meter import DiskSpace
 from mqvitals_agent.simulator.answer import answer
 from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import load_rule_config
@@ -171,7 +171,7 @@ class House:
         self.scripts = [Script(name, self.clock) for name in ("QM01", "QM02", "QM03")]
         self.log = io.StringIO()
         self.handler = LineHandler(self.log, self.clock)
-        self.stored: list[Stored] = []
+        self.stored: list[StoredCycle] = []
         self.tapped: list[Exchange] = []
         self.settings = Settings()
 
@@ -211,7 +211,7 @@ class House:
 @pytest.fixture
 def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
     """Somewhere for a service to live, on a disk that is half empty whatever the machine's is."""
-    monkeypatch.setattr("mqvitals_agent.service.keeper.disk_of", lambda _: Disk(1 << 40, 1 << 39))
+    monkeypatch.setattr("mqvitals_agent.service.cycle_writer.disk_of", lambda _: DiskSpace(1 << 40, 1 << 39))
     made = House(tmp_path)
     with logging_to(made.handler):
         yield made

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.notify.payload import fingerprint
-from mqvitals_agent.service.grid import RECENT_MS, Dating, Grid
+from mqvitals_agent.service.cycle_clock import RECENT_MS, CycleClock, DatingReason
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.settings import RuleSettings
@@ -37,12 +37,12 @@ class Wall:
 
     def __init__(self, now: int, last_ts: int = -1, interval_ms: int = 30_000) -> None:
         self.now, self.steady = now, 5_000_000
-        self.grid = Grid(interval_ms)
+        self.grid = CycleClock(interval_ms)
         self.grid.start(now, self.steady, 0, last_ts)
         self.dates: list[int] = []
         self.step()
 
-    def step(self, cycles: int = 1, set_by: int = 0) -> Grid:
+    def step(self, cycles: int = 1, set_by: int = 0) -> CycleClock:
         """Set the clock, and begin a cycle; then the others, an interval after each other."""
         self.now += set_by
         for _ in range(cycles):
@@ -70,7 +70,7 @@ def test_a_start_in_1970_that_is_put_right() -> None:
     wall.step(3)
     assert wall.dates[0] == NOW + 1
     grid = wall.step(set_by=NOW + HOUR)
-    assert (grid.dating, grid.began) == (Dating.CLOCK, wall.now)
+    assert (grid.dating, grid.began) == (DatingReason.CLOCK, wall.now)
     assert grid.number == 5
 
 
@@ -79,7 +79,7 @@ def test_an_hour_back_for_one_cycle_leaves_no_trace() -> None:
     wall = Wall(NOW)
     wall.step(1000)
     back = wall.step(set_by=-HOUR)
-    assert (back.dating, back.shift) == (Dating.BEHIND, -15_000)
+    assert (back.dating, back.shift) == (DatingReason.BEHIND, -15_000)
     again = wall.step(set_by=HOUR)
     assert (again.began, again.lead, again.shift) == (wall.now, 0, 15_000)
     assert wall.dates == sorted(set(wall.dates))
@@ -92,7 +92,7 @@ def test_ahead_and_back(by: int, cycles: int) -> None:
     wall = Wall(NOW)
     wall.step(1000)
     ahead = wall.step(cycles, set_by=by)
-    assert (ahead.began, ahead.dating) == (wall.now, Dating.CLOCK)
+    assert (ahead.began, ahead.dating) == (wall.now, DatingReason.CLOCK)
     back = wall.step(set_by=-by)
     assert back.dating.deletes
     assert (back.began, back.lead, back.shift) == (wall.now, 0, -by)
@@ -102,7 +102,7 @@ def test_a_clock_that_was_ahead_since_the_start_of_the_machine() -> None:
     """A clock in local time, put right a minute later: only this run's last minutes lie ahead."""
     wall = Wall(NOW + 2 * HOUR, NOW)
     wall.step(3)
-    assert wall.step(set_by=-2 * HOUR).dating is Dating.RECENT
+    assert wall.step(set_by=-2 * HOUR).dating is DatingReason.RECENT
     assert wall.grid.began == wall.now
 
 
@@ -110,12 +110,12 @@ def test_a_run_that_began_years_ahead() -> None:
     """No agent rests for years: all that this run has stored is wrong, also after an hour."""
     wall = Wall(NOW + YEARS_56, NOW)
     wall.step(120)
-    assert wall.step(set_by=-YEARS_56).dating is Dating.RETURNED
+    assert wall.step(set_by=-YEARS_56).dating is DatingReason.RETURNED
 
 
 def test_no_more_than_the_last_minutes_are_given_up_without_a_reason() -> None:
     """As long as what lies ahead is recent, and not one interval longer."""
-    for back, dating in ((RECENT_MS - 60_000, Dating.RECENT), (RECENT_MS + 60_000, Dating.BEHIND)):
+    for back, dating in ((RECENT_MS - 60_000, DatingReason.RECENT), (RECENT_MS + 60_000, DatingReason.BEHIND)):
         wall = Wall(NOW)
         wall.step(1000)
         assert wall.step(set_by=-back).dating is dating
@@ -126,7 +126,7 @@ def test_a_small_step_back_between_two_cycles_deletes_nothing() -> None:
     wall = Wall(NOW)
     wall.step(10)
     grid = wall.step(set_by=-20_000)
-    assert (grid.dating, grid.began, grid.correction) == (Dating.CLOCK, wall.now, -20_000)
+    assert (grid.dating, grid.began, grid.correction) == (DatingReason.CLOCK, wall.now, -20_000)
 
 
 async def test_set_back_while_the_agent_was_down(house: Any, queue_depth: Any) -> None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from mqvitals_agent.poll.errand import errands
-from mqvitals_agent.service.backoff import wait_ms
-from mqvitals_agent.service.grid import Grid
-from mqvitals_agent.service.timetable import Timetable
+from mqvitals_agent.service.cycle_clock import CycleClock, Schedule
+from mqvitals_agent.service.poller import reconnect_wait_ms
 from mqvitals_config.collection import PollingSettings
 
 
 def test_numbers_follow_the_store_and_skip_what_was_slept_through() -> None:
     """Cycle 8 follows the stored 7; a pause of two intervals leaves two numbers out."""
-    grid = Grid(30_000)
+    grid = CycleClock(30_000)
     grid.start(1_000_000, 500_000, 7)
     assert (grid.step(1_000_000, 500_000), grid.number, grid.next) == (500_000, 8, 530_000)
     assert (grid.step(1_030_004, 530_004), grid.number, grid.began) == (530_000, 9, 1_030_004)
@@ -21,7 +20,7 @@ def test_numbers_follow_the_store_and_skip_what_was_slept_through() -> None:
 
 def test_a_clock_that_is_set_moves_no_cycle() -> None:
     """Cycles begin by elapsed time, whatever the wall clock shows: none is early, late or left out."""
-    grid = Grid(30_000)
+    grid = CycleClock(30_000)
     grid.start(1_000_000, 500_000, 0)
     grid.step(1_000_000, 500_000)
     for steady, now in ((530_000, 1_030_000), (560_000, 400_000), (590_000, 9_000_000_000)):
@@ -32,7 +31,7 @@ def test_a_clock_that_is_set_moves_no_cycle() -> None:
 
 def test_another_interval_begins_with_the_next_cycle() -> None:
     """The new grid starts where the old one's next cycle would have."""
-    grid = Grid(30_000)
+    grid = CycleClock(30_000)
     grid.start(0, 0, 0)
     grid.step(0, 0)
     grid.change(10_000)
@@ -41,20 +40,20 @@ def test_another_interval_begins_with_the_next_cycle() -> None:
 
 def test_waits_grow_to_a_minute() -> None:
     """Full jitter: anything from nothing to 1, 2, 4 ... 60 s."""
-    assert [wait_ms(failures, lambda _, longest: longest) for failures in (1, 2, 6, 7, 1000)] == [
+    assert [reconnect_wait_ms(failures, lambda _, longest: longest) for failures in (1, 2, 6, 7, 1000)] == [
         1_000,
         2_000,
         32_000,
         60_000,
         60_000,
     ]
-    assert wait_ms(5, lambda shortest, _: shortest) == 0
+    assert reconnect_wait_ms(5, lambda shortest, _: shortest) == 0
 
 
 def test_question_under_way_is_not_asked_twice() -> None:
     """It is due again only when it was answered, or could not be put."""
     (first, *_) = errands(PollingSettings())
-    table = Timetable([first], lambda _: 30_000)
+    table = Schedule([first], lambda _: 30_000)
     assert table.take_due(0) == (first,)
     assert table.take_due(60_000) == ()
     table.answered(first, 10, silent=False)
@@ -66,10 +65,10 @@ def test_question_under_way_is_not_asked_twice() -> None:
 def test_other_settings_keep_what_stays_the_same() -> None:
     """A reload neither asks what is not due nor forgets what is under way; anew asks everything else."""
     one, two, *_ = errands(PollingSettings())
-    table = Timetable([one, two], lambda _: 30_000)
+    table = Schedule([one, two], lambda _: 30_000)
     table.take_due(0)
     table.answered(one, 5_000, silent=False)
-    later = Timetable([one, two], lambda _: 30_000, table)
+    later = Schedule([one, two], lambda _: 30_000, table)
     assert later.take_due(30_000) == ()
     assert [interval.interval_ms for interval in later.intervals()] == [60_000, 30_000]
-    assert Timetable([one, two], lambda _: 30_000, table, anew=True).take_due(30_000) == (one,)
+    assert Schedule([one, two], lambda _: 30_000, table, anew=True).take_due(30_000) == (one,)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.connection.exchange import Exchange, MqiFailure
-from mqvitals_agent.service.inquiries import LOOK_MS, Inquiries, whom
+from mqvitals_agent.service.on_demand import LOOK_MS, OnDemandRequests, queue_managers_to_ask
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.requests import WHO, RequestClient, StoredRequest
 from mqvitals_agent.who.holder import Holders, from_json
@@ -214,7 +214,7 @@ async def test_late_questions_are_not_asked(house: Any) -> None:
 )
 def test_whom_to_ask(about: ObjectName, name: str, groups: frozenset[str], expected: tuple[str, ...]) -> None:
     """The queue manager itself, or all of the group under the name it has now; else there is a reason."""
-    asked, problem = whom(WHO, about, Shelf(), name, groups)
+    asked, problem = queue_managers_to_ask(WHO, about, Shelf(), name, groups)
     assert asked == expected
     assert bool(problem) is not bool(expected)
 
@@ -222,7 +222,7 @@ def test_whom_to_ask(about: ObjectName, name: str, groups: frozenset[str], expec
 def test_a_group_of_nobody() -> None:
     """Where all that is watched runs elsewhere than on z/OS, there is nobody to ask about a shared queue."""
     shelf = Shelf(of_group=())
-    assert whom(WHO, QUEUE._replace(owner="PLEX"), shelf, "PLEX", frozenset()) == (
+    assert queue_managers_to_ask(WHO, QUEUE._replace(owner="PLEX"), shelf, "PLEX", frozenset()) == (
         (),
         "no member of the group is watched",
     )
@@ -288,7 +288,7 @@ class Shelf:
 @asynccontextmanager
 async def looking(house: Any, shelf: Shelf, **options: Any) -> AsyncIterator[None]:
     """Somebody looks for questions on the shelf until the block ends."""
-    inquiries = Inquiries(shelf, shelf.within, "", house.clock, house.clock, **options)
+    inquiries = OnDemandRequests(shelf, shelf.within, "", house.clock, house.clock, **options)
     task = asyncio.create_task(inquiries.run())
     await house.clock.advance(0)
     try:
@@ -395,7 +395,7 @@ async def test_whoever_comes_while_the_answer_is_written(house: Any) -> None:
             inquiries._begun([StoredRequest(2, WHO, QUEUE._replace(name="Q"), 0)])
 
     shelf.written = written
-    inquiries = Inquiries(shelf, shelf.within, "", house.clock, house.clock)
+    inquiries = OnDemandRequests(shelf, shelf.within, "", house.clock, house.clock)
     task = asyncio.create_task(inquiries.run())
     await house.clock.advance(0)
     shelf.gate.set()

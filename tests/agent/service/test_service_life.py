@@ -112,7 +112,7 @@ async def test_windows_continue_after_restart(house: Any, queue_depth: Any) -> N
         await house.clock.advance(65_000)
     async with house.running() as service:
         await house.clock.advance(1_000)
-        windows = service._keeper._intake._windows
+        windows = service._writer._ingest._windows
         points = windows.last(ObjectName("QM01", "queue", "APP.IN"), "depth", 10)
         assert [point.value for point in points] == [5, 5, 5, 5]
 
@@ -203,7 +203,7 @@ async def test_mistakes_stop_the_agent(house: Any) -> None:
         raise OSError(errno.EIO, "broken")
 
     service = house.make()
-    service._keeper._tap = broken
+    service._writer._tap = broken
     with pytest.raises(BaseExceptionGroup) as caught:
         await service.run()
     assert caught.group_contains(OSError)

@@ -7,7 +7,7 @@ from typing import Any
 
 from mqvitals_agent.connection.exchange import Exchange, MqiFailure
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.service.question import IN_A_ROW
+from mqvitals_agent.service.poller import ON_DEMAND_IN_A_ROW
 from mqvitals_rules.ruleset.config import load_rule_config
 
 SLOW = "INQUIRE_CONNECTION"
@@ -15,7 +15,7 @@ SLOW = "INQUIRE_CONNECTION"
 
 def ask(service: Any, name: str = "QM01", request: str = "x") -> asyncio.Task[Exchange]:
     """Ask for connections, which no cycle does."""
-    put = service._roster.put(name, mq.MQCMD_INQUIRE_CONNECTION, lambda scope: f"{request} {scope}".encode())
+    put = service._pool.put(name, mq.MQCMD_INQUIRE_CONNECTION, lambda scope: f"{request} {scope}".encode())
     return asyncio.create_task(put)
 
 
@@ -54,7 +54,7 @@ async def test_questions_do_not_make_a_member_busy(house: Any) -> None:
     house.of("QM01").took[SLOW] = 40_000
     async with house.running() as service:
         await house.clock.advance(5_000)
-        poller = service._roster._pollers["QM01"]
+        poller = service._pool._pollers["QM01"]
         under_way, waiting = ask(service), ask(service)
         await house.clock.advance(0)
         assert not poller.busy
@@ -68,16 +68,16 @@ async def test_questions_go_before_errands(house: Any) -> None:
     script = house.of("QM01")
     script.took = {"INQUIRE_Q_MGR": 1_000}
     async with house.running() as service:
-        waiting = [ask(service, request=str(number)) for number in range(IN_A_ROW + 3)]
+        waiting = [ask(service, request=str(number)) for number in range(ON_DEMAND_IN_A_ROW + 3)]
         await house.clock.advance(5_000)
         answers = await asyncio.gather(*waiting)
     names = [name for _, name in script.asked]
     first = names.index(SLOW)
-    assert first < len(names) - IN_A_ROW - 10, "errands waited behind it"
-    assert names[first : first + IN_A_ROW] == [SLOW] * IN_A_ROW
-    assert names[first + IN_A_ROW] != SLOW
-    assert names[first + IN_A_ROW + 1] == SLOW
-    assert [each.request for each in answers] == [f"{number} ".encode() for number in range(IN_A_ROW + 3)]
+    assert first < len(names) - ON_DEMAND_IN_A_ROW - 10, "errands waited behind it"
+    assert names[first : first + ON_DEMAND_IN_A_ROW] == [SLOW] * ON_DEMAND_IN_A_ROW
+    assert names[first + ON_DEMAND_IN_A_ROW] != SLOW
+    assert names[first + ON_DEMAND_IN_A_ROW + 1] == SLOW
+    assert [each.request for each in answers] == [f"{number} ".encode() for number in range(ON_DEMAND_IN_A_ROW + 3)]
     assert script.most_at_once == 1
 
 
@@ -189,7 +189,7 @@ async def test_members_without_a_connector(house: Any) -> None:
     """They are asked with their name as scope through one that is there, the next when its connection is lost."""
     async with house.running(others=["QM09"]) as service:
         await house.clock.advance(1_000)
-        assert service._roster.members == ("QM01", "QM02", "QM03", "QM09")
+        assert service._pool.members == ("QM01", "QM02", "QM03", "QM09")
         assert (await ask(service, "QM09")).queue_manager == "QM01"
         house.of("QM01").down = 2009
         exchange = await ask(service, "QM09")
@@ -223,7 +223,7 @@ async def test_who_is_not_watched(house: Any) -> None:
         await house.clock.advance(30_000)
         assert [(await each).error for each in asking] == [MqiFailure(2, 2009)] * 2
         assert (await ask(service, "QM03")).error == MqiFailure(2, 2058)
-        assert service._roster.members == ("QM01", "QM02")
+        assert service._pool.members == ("QM01", "QM02")
 
 
 async def test_the_end_while_somebody_asks(house: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.service.store_meter import Disk, StoreMeter, slope
+from mqvitals_agent.service.store_meter import DiskSpace, StoreMeter, slope
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.retention import Retention, RetentionPolicy, StoreSize
 from mqvitals_agent.store.writer import Store
@@ -47,11 +47,11 @@ class Ground:
     def __init__(self) -> None:
         self.free: int | None = 50 * GB
 
-    def __call__(self, path: Path) -> Disk:
+    def __call__(self, path: Path) -> DiskSpace:
         assert path.name == "store.db"
         if self.free is None:
             raise OSError("gone")
-        return Disk(100 * GB, self.free)
+        return DiskSpace(100 * GB, self.free)
 
 
 @pytest.fixture

@@ -197,14 +197,14 @@ def test_after_the_end(path: Path, make: Any) -> None:
 AS_NOBODY = """
 import os, sys
 from mqvitals_agent.store.error import StoreError
-from mqvitals_agent.store.requests import RequestBook
+from mqvitals_agent.store.requests import RequestClient
 from mqvitals_rules.snapshot import ObjectName
 if os.getuid() == 0:
     os.setgroups([])
     os.setgid(65534)
     os.setuid(65534)
 try:
-    with RequestBook.open(sys.argv[1]) as book:
+    with RequestClient.open(sys.argv[1]) as book:
         print(book.ask("who", ObjectName("QM01", "queue", "Q"), 5))
 except StoreError as error:
     print(error)

@@ -15,8 +15,8 @@ from mqvitals_agent.connection.header import Header
 from mqvitals_agent.connection.recording import Writer
 from mqvitals_agent.poll.errand import Errand, errands
 from mqvitals_agent.poll.schedule import configured_ms
-from mqvitals_agent.service.keeper import Batch, Keeper
-from mqvitals_agent.service.timetable import Timetable
+from mqvitals_agent.service.cycle_clock import Schedule
+from mqvitals_agent.service.cycle_writer import CycleExchanges, CycleWriter
 from mqvitals_agent.simulator.connector import SimulatedConnector, connectors
 from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import IncidentKind, Scenario, ScenarioIncident
@@ -73,13 +73,13 @@ class _Member:
 
     connector: SimulatedConnector
     connection: Connection | None = None
-    own: Timetable = field(default_factory=lambda: Timetable((), lambda _: 0))
+    own: Schedule = field(default_factory=lambda: Schedule((), lambda _: 0))
 
     @property
     def name(self) -> str:
         return self.connector.queue_manager
 
-    async def ask(self, clock: PlayedClock, table: Timetable, moment: int) -> list[Exchange]:
+    async def ask(self, clock: PlayedClock, table: Schedule, moment: int) -> list[Exchange]:
         if self.connection is None:
             try:
                 self.connection = await self.connector.connect()
@@ -101,7 +101,9 @@ class _Member:
         return answered
 
 
-async def cycles(scenario: Scenario, length_ms: int, every_ms: int, *, connected: bool) -> AsyncIterator[Batch]:
+async def cycles(
+    scenario: Scenario, length_ms: int, every_ms: int, *, connected: bool
+) -> AsyncIterator[CycleExchanges]:
     """What the members answer, cycle by cycle: ``length_ms`` of the scenario from BEGIN on, polled every ``every_ms``.
 
     ``connected``: the first cycle begins when all are connected already, so that each cycle begins at its moment to the ms.
@@ -115,8 +117,8 @@ async def cycles(scenario: Scenario, length_ms: int, every_ms: int, *, connected
 
     wanted = errands(Settings().polling)
     for each in members:
-        each.own = Timetable([errand for errand in wanted if not errand.of_group], configured)
-    of_group = Timetable([errand for errand in wanted if errand.of_group], configured)
+        each.own = Schedule([errand for errand in wanted if not errand.of_group], configured)
+    of_group = Schedule([errand for errand in wanted if errand.of_group], configured)
     if connected:
         for each in members:
             each.connection = await each.connector.connect()
@@ -132,31 +134,31 @@ async def cycles(scenario: Scenario, length_ms: int, every_ms: int, *, connected
             exchanges += await speaker.ask(clock, of_group, moment)
         exchanges.sort(key=lambda exchange: exchange.at)
         intervals = {each.name: (*each.own.intervals(), *of_group.intervals()) for each in members}
-        yield Batch(number, moment, tuple(exchanges), intervals)
+        yield CycleExchanges(number, moment, tuple(exchanges), intervals)
 
 
-def batches(scenario: Scenario, length_ms: int, every_ms: int, *, connected: bool = False) -> list[Batch]:
+def batches(scenario: Scenario, length_ms: int, every_ms: int, *, connected: bool = False) -> list[CycleExchanges]:
     """All of ``cycles``, also where an event loop runs already."""
 
-    async def gathered() -> list[Batch]:
+    async def gathered() -> list[CycleExchanges]:
         return [batch async for batch in cycles(scenario, length_ms, every_ms, connected=connected)]
 
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, gathered()).result()
 
 
-def write_store(path: Path, judging: RuleConfig, scenario: Scenario, polled: Iterable[Batch]) -> None:
+def write_store(path: Path, judging: RuleConfig, scenario: Scenario, polled: Iterable[CycleExchanges]) -> None:
     """A store as a living agent fills it: samples, verdicts, alerts."""
     polled = list(polled)
     settings = replace(Settings(), name=LocatedText(SITE, Place("test")))
-    keeper = Keeper(path, settings, judging, members(polled), source=f"scenario {scenario.title}, seed 1")
+    keeper = CycleWriter(path, settings, judging, members(polled), source=f"scenario {scenario.title}, seed 1")
     keeper.open(polled[0].began)
     for batch in polled:
         assert not keeper.take(batch).errors
     keeper.close()
 
 
-def write_recording(path: Path, scenario: Scenario, polled: Iterable[Batch], every_ms: int) -> None:
+def write_recording(path: Path, scenario: Scenario, polled: Iterable[CycleExchanges], every_ms: int) -> None:
     """A recording as ``mqvitals record`` writes it."""
     polled = list(polled)
     source = f"scenario {scenario.title}, seed 1"
@@ -168,6 +170,6 @@ def write_recording(path: Path, scenario: Scenario, polled: Iterable[Batch], eve
                 writer.write(exchange)
 
 
-def members(polled: Iterable[Batch]) -> list[str]:
+def members(polled: Iterable[CycleExchanges]) -> list[str]:
     """The names of the queue managers."""
     return sorted({name for batch in polled for name in batch.intervals})

@@ -1,4 +1,4 @@
-"""What happens to the exchanges of a cycle: collected, judged, stored. All of it in the worker's thread."""
+"""A cycle's exchanges on the store's thread: collected into snapshots, evaluated by the rules, and stored."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from mqvitals_agent.connection.connection import Calls
 from mqvitals_agent.connection.exchange import Exchange
 from mqvitals_agent.ingest.pipeline import Ingest, OnTransitions
 from mqvitals_agent.poll.collector import Collector
-from mqvitals_agent.service.grid import CORRECTION_MS
-from mqvitals_agent.service.store_meter import StoreMeter, disk_of
-from mqvitals_agent.service.timetable import Interval
+from mqvitals_agent.service.cycle_clock import CORRECTION_MS, QueryInterval
+from mqvitals_agent.service.store_meter import StoreMeter, disk_space
 from mqvitals_agent.store.deletion_clock import DeletionClock, DeletionDecision
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.notifications import BuildNotifications
@@ -31,12 +30,12 @@ from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 _OURS = frozenset({"agent", "queue_manager", "store"})
 """Kinds that the agent tells of itself: they are there as long as their queue manager is watched."""
 
-Tap = Callable[[Exchange], None]
+ExchangeTap = Callable[[Exchange], None]
 """Sees every exchange in the order of ``at`` (but where the clock was set back), in the worker's thread."""
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class CycleExchanges:
     """The exchanges of one cycle, which began at ``began`` (ms UTC), and the intervals in force by queue manager.
 
     ``lead``: by so much, ms, ``began`` lies ahead of the clock that the exchanges are dated by. It is 0 unless samples lie ahead
@@ -47,7 +46,7 @@ class Batch:
     number: int
     began: int
     exchanges: tuple[Exchange, ...]
-    intervals: Mapping[str, Sequence[Interval]]
+    intervals: Mapping[str, Sequence[QueryInterval]]
     lead: int = 0
     calls: Mapping[str, Calls] = field(default_factory=dict)
     correction: int = 0
@@ -55,7 +54,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredCycle:
     """What became of a cycle: how many snapshots and readings were stored, the alerts that fire now, and what failed.
 
     ``unwatched`` are queue managers, or former names of the group, that were taken out of the store's present with it.
@@ -86,13 +85,13 @@ def _shifted(reading: Reading, by: int) -> Reading:
     return replace(reading, ts=max(reading.ts + by, 1)) if reading.source is Source.POLL else reading
 
 
-def dated(snapshot: Snapshot, ts: int) -> Snapshot:
+def dated_at(snapshot: Snapshot, ts: int) -> Snapshot:
     """The snapshot as of the moment ``ts``; its intervals and ages stay, and records of other sources keep their own time."""
     readings = (replace(each, ts=ts) if each.source is Source.POLL else each for each in snapshot.readings)
     return replace(snapshot, ts=ts, readings=tuple(readings))
 
 
-class Keeper:
+class CycleWriter:
     """Collects, judges and stores. Use it in one thread, after ``open``. ``changed`` is as for ``Ingest``, ``steady_s`` is elapsed time in seconds."""
 
     def __init__(
@@ -104,7 +103,7 @@ class Keeper:
         *,
         source: str = "",
         owed: BuildNotifications | None = None,
-        tap: Tap | None = None,
+        tap: ExchangeTap | None = None,
         changed: OnTransitions | None = None,
         steady_s: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -123,7 +122,7 @@ class Keeper:
         self._retention: Retention | None = None
         self._retained: Store | None = None
         self._meter: StoreMeter | None = None
-        self._intake: Ingest | None = None
+        self._ingest: Ingest | None = None
         self._known: dict[tuple[str, bool], dict[ObjectName, dict[str, Reading]]] = {}
         self._unwatched: dict[tuple[str, bool], list[ObjectName]] = {}
         self._began = self._now = 0
@@ -153,7 +152,7 @@ class Keeper:
             self._deletion_clock = DeletionClock(self._store.file, now, self._steady_ms())
             with StoreReader.open(self._path) as reader:
                 self._settle(reader)
-            self._intake = self._new_intake()
+            self._ingest = self._new_ingest()
             progress = self._store.file.progress().values()
             last = max((each.cycle for each in progress), default=0)
             # Whoever was told of last in an earlier cycle may have been by a clock that was set back since.
@@ -174,7 +173,7 @@ class Keeper:
             busy_ms=busy_ms,
         )
 
-    def take(self, batch: Batch) -> Stored:
+    def take(self, batch: CycleExchanges) -> StoredCycle:
         """Take in a cycle. A snapshot that cannot be written waits; what keeps it from being written is in ``errors``."""
         store = self.ledger
         self._began = self._now = batch.began
@@ -191,31 +190,31 @@ class Keeper:
             self._collector.feed(exchange)
         snapshots = self._collector.end_cycle(batch.number) if batch.exchanges else ()
         if batch.lead > 0:
-            snapshots = tuple(dated(snapshot, batch.began) for snapshot in snapshots)
+            snapshots = tuple(dated_at(snapshot, batch.began) for snapshot in snapshots)
         before = store.written_snapshots, store.written_readings
         store.retry()
         snapshots = self._measured(snapshots)
-        intake = self._intake or self._new_intake()
-        self._intake = intake
-        unwatched = self._unwatch(intake, batch, errors)
+        ingest = self._ingest or self._new_ingest()
+        self._ingest = ingest
+        unwatched = self._unwatch(ingest, batch, errors)
         with store.gathering():
             for snapshot in snapshots:
                 self._remember(snapshot)
                 try:
-                    intake.take((snapshot,))
+                    ingest.take((snapshot,))
                 except StoreError as error:
                     errors.append(error)
                     self._lost(snapshot)
         state = store.state
         if (refusal := store.take_refusal()) is not None:
             errors.append(refusal)
-        return Stored(
+        return StoredCycle(
             batch.number,
             batch.began,
             len(batch.exchanges),
             store.written_snapshots - before[0],
             store.written_readings - before[1],
-            intake.firing,
+            ingest.firing,
             (*errors, *([state.trouble] if state.trouble else [])),
             tuple(unwatched),
             state,
@@ -223,7 +222,7 @@ class Keeper:
             store.refused,
         )
 
-    def _correct(self, batch: Batch) -> None:
+    def _correct(self, batch: CycleExchanges) -> None:
         """Date what is remembered of earlier cycles by the clock as it is set now, so that ages and intervals are what has elapsed."""
         if abs(batch.correction) >= CORRECTION_MS:
             self._collector.shift(batch.correction)
@@ -231,8 +230,8 @@ class Keeper:
             self._first = batch.began
         elif abs(batch.shift) >= CORRECTION_MS:
             since, self._first = self._first, self._first + batch.shift
-            if self._intake is not None:
-                self._intake.shift(batch.shift, since)
+            if self._ingest is not None:
+                self._ingest.shift(batch.shift, since)
             for known in self._known.values():
                 for name, told in known.items():
                     known[name] = {probe: _shifted(reading, batch.shift) for probe, reading in told.items()}
@@ -244,9 +243,9 @@ class Keeper:
         """
         store = self.ledger
         store.check()
-        if self._intake is None:
-            self._intake = self._new_intake()
-        self._intake.take((replace(snapshot, ts=max(snapshot.ts, self._began)),), store.write_now)
+        if self._ingest is None:
+            self._ingest = self._new_ingest()
+        self._ingest.take((replace(snapshot, ts=max(snapshot.ts, self._began)),), store.write_now)
 
     def delete_old(self, waits: Callable[[], bool] = never) -> RetentionStep:
         """Delete some of what the store no longer keeps as of the last cycle; not much longer once ``waits`` says so.
@@ -274,18 +273,18 @@ class Keeper:
         Raises StoreError when the store cannot be read: the settings are in force nevertheless.
         """
         self._settings, self._judging, self._queue_managers = settings, judging, tuple(queue_managers)
-        self._intake = None
+        self._ingest = None
         # The next step goes by the settings of now.
         self._retention = None
         if anew:
             self._collector = self._new_collector()
             with StoreReader.open(self._path) as reader:
                 self._settle(reader)
-        self._intake = self._new_intake()
+        self._ingest = self._new_ingest()
 
     def close(self) -> StoreState:
         """Close the store; returns how it was then. A second call does nothing."""
-        self._intake = None
+        self._ingest = None
         self._retention = self._retained = self._meter = self._deletion_clock = None
         state = StoreState()
         if self._store is not None:
@@ -302,7 +301,7 @@ class Keeper:
             self._retention = Retention(file, self._policy(), folder=None if watch is None else Path(watch))
             self._retained = file
             if self._meter is None:
-                self._meter = StoreMeter(file, self._retention, disk=disk_of)
+                self._meter = StoreMeter(file, self._retention, disk=disk_space)
             else:
                 self._meter.go_on(file, self._retention)
         return self._retention
@@ -342,12 +341,12 @@ class Keeper:
                 there.append(row.name)
         self._collector.remember(there)
 
-    def _unwatch(self, intake: Ingest, batch: Batch, errors: list[StoreError]) -> list[str]:
+    def _unwatch(self, ingest: Ingest, batch: CycleExchanges, errors: list[StoreError]) -> list[str]:
         done = []
         for (owner, is_group), objects in list(self._unwatched.items()):
             gone = tuple(Reading(each, "", batch.began, {}, gone=True) for each in objects)
             try:
-                intake.unwatch(Snapshot(owner, group=is_group, cycle=batch.number, ts=batch.began, readings=gone))
+                ingest.unwatch(Snapshot(owner, group=is_group, cycle=batch.number, ts=batch.began, readings=gone))
             except StoreError as error:
                 errors.append(error)
                 break
@@ -360,13 +359,13 @@ class Keeper:
         """A snapshot will never be stored: that an object is gone, which one answer tells, is to be told once more."""
         self._collector.remember(reading.object for reading in snapshot.readings if reading.gone)
 
-    def _new_intake(self) -> Ingest:
+    def _new_ingest(self) -> Ingest:
         store = self.ledger
-        intake = Ingest(
+        ingest = Ingest(
             store, self._judging, self._owed, older=store.older, known=self._latest(), changed=self._changed
         )
-        store.latest = intake.latest
-        return intake
+        store.latest = ingest.latest
+        return ingest
 
     def _latest(self) -> list[Snapshot]:
         """The latest readings of everything, which the rules begin from when the engine is a new one."""

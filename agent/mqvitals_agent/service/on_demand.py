@@ -1,6 +1,6 @@
-"""Questions that people put into the store, answered while the cycles go on: asked on demand, never polled.
+"""Requests that programs put into the store, answered while the cycles go on: sent on demand, never polled.
 
-Equal questions are one: it is asked once for all who wait, also for those who come while it is under way.
+Equal requests are answered together, also those that arrive while the first one is under way.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class InStore(Protocol):
         ...
 
 
-def whom(
+def queue_managers_to_ask(
     question: str, about: ObjectName, members: Members, name: str, groups: frozenset[str]
 ) -> tuple[tuple[str, ...], str]:
     """The queue managers to ask, or none and a sentence why not.
@@ -84,7 +84,7 @@ def whom(
     return (), f"{about.owner} is not watched by this agent"
 
 
-class Inquiries:
+class OnDemandRequests:
     """Looks for questions in the store and answers them, in ``run``.
 
     ``group`` is the group's name in the settings, empty where it has none. ``clock`` is the machine's, by which people ask
@@ -180,7 +180,7 @@ class Inquiries:
                 groups = await self._in_store(lambda store: store.groups())
             except StoreError as error:
                 return self._nothing(about, f"the agent cannot read its store: {error}")
-        names, problem = whom(question, about, self._members, self._group, groups)
+        names, problem = queue_managers_to_ask(question, about, self._members, self._group, groups)
         if problem:
             return self._nothing(about, problem)
 

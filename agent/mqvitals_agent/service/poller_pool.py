@@ -1,49 +1,70 @@
-"""The queue managers and who is asked what: each its own things, one of them the group's."""
+"""The pollers of all queue managers, and which of them is sent which query: its own, or one of the group's."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from struct import error, unpack_from
 
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.connection.connection import Calls, Connector, CountsCalls, TakesStatistics
 from mqvitals_agent.connection.exchange import Exchange, MqiFailure
 from mqvitals_agent.log import as_change, as_event, as_recovery
-from mqvitals_agent.pcf.constants import MQPL_ZOS
+from mqvitals_agent.pcf.constants import MQCC_FAILED, MQPL_ZOS
 from mqvitals_agent.pcf.names import reason_name
 from mqvitals_agent.poll.errand import Errand, errands, errands_of_distributed
-from mqvitals_agent.poll.outcome import CONNECTION_FAILURES
+from mqvitals_agent.poll.outcome import CONNECTION_FAILURES, of_answer
 from mqvitals_agent.poll.schedule import STATISTICS, configured_ms
-from mqvitals_agent.service.backoff import Uniform
-from mqvitals_agent.service.poller import Desk, Poller
-from mqvitals_agent.service.refusal import refused
-from mqvitals_agent.service.timetable import Interval, Timetable
+from mqvitals_agent.service.cycle_clock import QueryInterval, Schedule
+from mqvitals_agent.service.poller import Poller, PollerListener, Uniform
 from mqvitals_config.collection import PollingSettings
+from mqvitals_rules.snapshot import Outcome
+
+_NO_ANSWER = frozenset({Outcome.REFUSED, Outcome.UNKNOWN_COMMAND})
+_LITTLE_ENDIAN = 0x0F
+_LITTLE = 2
+
+
+def is_refused(exchange: Exchange) -> bool:
+    """True when a reply says that this queue manager does not know the command, or that we may not use it.
+
+    Only the headers are looked at: decoding is the collector's.
+    """
+    for reply in exchange.replies:
+        order = "<" if reply.encoding & _LITTLE_ENDIAN == _LITTLE else ">"
+        try:
+            comp_code, reason = unpack_from(f"{order}2i", reply.data, 24)
+        except error:
+            continue  # too short for a header: damaged, which the collector tells
+        if comp_code == MQCC_FAILED and of_answer(reason) in _NO_ANSWER:
+            return True
+    return False
+
 
 _LOG = logging.getLogger(__name__)
 
 _NO_SUCH = MqiFailure(2, 2058)
 
 
-class Roster:
+class PollerPool:
     """Holds a poller and a timetable for each queue manager, and one timetable for the group.
 
     The group's things are asked of one member for as long as it answers, then of the next. A queue manager that does not run on
     z/OS is no member of any, and is not asked what only z/OS knows.
     """
 
-    def __init__(self, desk: Desk, clock: Clock, uniform: Uniform, usage_floor_ms: int) -> None:
-        self._desk = desk
+    def __init__(self, listener: PollerListener, clock: Clock, uniform: Uniform, usage_floor_ms: int) -> None:
+        self._listener = listener
         self._clock = clock
         self._uniform = uniform
         self._usage_floor_ms = usage_floor_ms
         self._pollers: dict[str, Poller] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
-        self._own: dict[str, Timetable] = {}
-        self._group = Timetable((), lambda _: 0)
+        self._own: dict[str, Schedule] = {}
+        self._group = Schedule((), lambda _: 0)
         self._asked_of: dict[Errand, str] = {}
-        self._spokesman = ""
+        self._group_member = ""
         self._moment = 0
         self._polling = PollingSettings()
         self._configured: Callable[[str], int] = lambda _: 0
@@ -88,13 +109,13 @@ class Roster:
         self._pollers = {name: self._pollers[name] for name in connector_of}
         own = [errand for errand in wanted if not errand.of_group]
         self._own = {
-            name: Timetable(self._errands_of(name) or own, configured, self._own.get(name), anew=anew)
+            name: Schedule(self._errands_of(name) or own, configured, self._own.get(name), anew=anew)
             for name in connector_of
         }
         group = [errand for errand in wanted if errand.of_group]
-        self._group = Timetable(group, configured, self._group, anew=anew)
-        if self._spokesman not in self._pollers:
-            self._spokesman = next(iter(self._pollers), "")
+        self._group = Schedule(group, configured, self._group, anew=anew)
+        if self._group_member not in self._pollers:
+            self._group_member = next(iter(self._pollers), "")
 
     @property
     def members(self) -> tuple[str, ...]:
@@ -154,7 +175,7 @@ class Roster:
             failure = poller.failure
             if failure is not None and not poller.reached:
                 # Nothing came of it since: every cycle says so, though attempts become rare.
-                self._desk.arrived(poller, None, Exchange(0, self._clock.now(), 0, poller.name, error=failure))
+                self._listener.arrived(poller, None, Exchange(0, self._clock.now(), 0, poller.name, error=failure))
         idle = {name for name, poller in self._pollers.items() if not poller.busy}
         for name, poller in self._pollers.items():
             if poller.reached or poller.failure is None:
@@ -195,8 +216,8 @@ class Roster:
             self._tell_statistics(poller, exchange)
         if errand.of_group:
             self._asked_of.pop(errand, None)
-            if self._spokesman == poller.name and (error is not None or refused(exchange)):
-                self._spokesman = self._after(poller.name)
+            if self._group_member == poller.name and (error is not None or is_refused(exchange)):
+                self._group_member = self._after(poller.name)
 
     def missed(self, poller: Poller, errand: Errand) -> None:
         """An errand was not put."""
@@ -205,12 +226,12 @@ class Roster:
         if errand.of_group:
             self._asked_of.pop(errand, None)
             self._group.missed(errand)
-            if self._spokesman == poller.name:
-                self._spokesman = self._after(poller.name)
+            if self._group_member == poller.name:
+                self._group_member = self._after(poller.name)
         else:
             self._own[poller.name].missed(errand)
 
-    def intervals(self) -> Mapping[str, Sequence[Interval]]:
+    def intervals(self) -> Mapping[str, Sequence[QueryInterval]]:
         """The intervals in force, by queue manager; the group's for every member, since any may be asked."""
         group = tuple(self._group.intervals())
         return {
@@ -224,7 +245,7 @@ class Roster:
         return {each.queue_manager: each.calls for each in connectors if isinstance(each, CountsCalls)}
 
     def _new(self, connector: Connector, polling: PollingSettings) -> Poller:
-        return Poller(connector, self._desk, self._clock, self._uniform, polling.wait, polling.interval)
+        return Poller(connector, self._listener, self._clock, self._uniform, polling.wait, polling.interval)
 
     def _start(self, poller: Poller, tasks: asyncio.TaskGroup) -> None:
         queue = statistics_queue(poller.connector)
@@ -272,7 +293,7 @@ class Roster:
                 self._asked_of.pop(errand, None)
                 self._group.missed(errand)
         wanted = self._errands_of(name) or [errand for errand in errands(self._polling) if not errand.of_group]
-        self._own[name] = Timetable(wanted, self._configured)
+        self._own[name] = Schedule(wanted, self._configured)
         if self._moment:
             poller.offer(self._own[name].take_due(self._moment))
 
@@ -297,8 +318,8 @@ class Roster:
             if self._pollers[name].withdraw(errand):
                 del self._asked_of[errand]
                 self._group.missed(errand)
-                if self._spokesman == name:
-                    self._spokesman = self._after(name)
+                if self._group_member == name:
+                    self._group_member = self._after(name)
 
     def _offer_group(self, idle: set[str]) -> None:
         """Ask the group's questions that are due of the member that speaks for it, or the next one that can."""
@@ -308,14 +329,14 @@ class Roster:
             return
         due = self._group.take_due(self._moment)
         if due:
-            self._spokesman = name
+            self._group_member = name
             self._asked_of.update(dict.fromkeys(due, name))
             self._pollers[name].offer(due)
 
     def _in_turn(self) -> list[Poller]:
         """Who can be asked for the group, beginning with the one that speaks for it."""
         names = list(self._pollers)
-        first = names.index(self._spokesman) if names else 0
+        first = names.index(self._group_member) if names else 0
         return [self._pollers[name] for name in (*names[first:], *names[:first]) if name not in self._distributed]
 
     def _after(self, name: str) -> str:

@@ -1,14 +1,19 @@
-"""The moments at which cycles begin, their numbers, and how their samples are dated.
+"""When cycles begin, how their samples are dated, and which queries are due in a cycle.
 
 Cycles begin by elapsed time, so that a wall clock that is set neither delays nor hastens them. Samples are dated by the wall
-clock. Where that is set back, samples may lie ahead of it: ``_dating`` decides which of the two is believed.
+clock. Where that is set back, samples may lie ahead of it: ``CycleClock`` decides which of the two is believed.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from enum import Enum
 from typing import Final, NamedTuple
+
+from mqvitals_agent.poll.errand import Errand
+from mqvitals_agent.poll.schedule import Stretch, is_due, stretched
 
 RECENT_MS: Final = 600_000
 """Samples of so much elapsed time may be deleted for a clock that was set back; older ones are believed more than the clock."""
@@ -22,7 +27,7 @@ CORRECTION_MS: Final = 1_000
 """A clock that was set by less was not set: both clocks are read in ms, one after the other."""
 
 
-class Dating(Enum):
+class DatingReason(Enum):
     """How a cycle is dated, and why."""
 
     CLOCK = "by the clock"
@@ -35,7 +40,7 @@ class Dating(Enum):
     @property
     def deletes(self) -> bool:
         """Whether samples lie ahead of the cycle: the store deletes them."""
-        return self in (Dating.RECENT, Dating.RETURNED)
+        return self in (DatingReason.RECENT, DatingReason.RETURNED)
 
 
 class _Jump(NamedTuple):
@@ -46,7 +51,7 @@ class _Jump(NamedTuple):
     most: int
 
 
-class Grid:
+class CycleClock:
     """Multiples of the interval from the service's beginning on, in ms of elapsed time. A moment that was slept through is left out.
 
     ``number`` is that of the cycle under way, ``now`` the wall clock's moment at which it began (ms UTC) and ``steady`` the
@@ -65,7 +70,7 @@ class Grid:
         self.now = 0
         self.steady = 0
         self.began = -1
-        self.dating = Dating.CLOCK
+        self.dating = DatingReason.CLOCK
         self.correction = 0
         self.shift = 0
         self.next = 0
@@ -125,7 +130,7 @@ class Grid:
         self.correction = now - self.now - passed
         self._forget(steady)
         self.dating = self._dating(now)
-        if self.dating is Dating.BEHIND:
+        if self.dating is DatingReason.BEHIND:
             self.began = before + max(1, passed // 2)
         else:
             self.began = now
@@ -133,7 +138,7 @@ class Grid:
             self._recent = deque(each for each in self._recent if each[1] < now)
             self._sure = min(self._sure, now - 1)
             self._jump = None
-        elif self.dating is Dating.CLOCK and self.correction > EXACT_MS:
+        elif self.dating is DatingReason.CLOCK and self.correction > EXACT_MS:
             self._jump = _Jump(before, self.correction - EXACT_MS, self.correction + EXACT_MS)
         # The first cycle follows on another run, of which nothing is remembered with its date.
         self.shift = self.began - before - passed if self._cycles else 0
@@ -141,20 +146,100 @@ class Grid:
         self._cycles += 1
         self._recent.append((steady, self.began))
 
-    def _dating(self, now: int) -> Dating:
+    def _dating(self, now: int) -> DatingReason:
         if now > self.began:
-            return Dating.CLOCK
+            return DatingReason.CLOCK
         if self.correction > -CORRECTION_MS:
-            return Dating.BEHIND
+            return DatingReason.BEHIND
         if now > self._sure:
-            return Dating.RECENT
+            return DatingReason.RECENT
         jump = self._jump
         if jump is not None and now > jump.before and jump.least <= -self.correction <= jump.most:
-            return Dating.RETURNED
-        return Dating.BEHIND
+            return DatingReason.RETURNED
+        return DatingReason.BEHIND
 
     def _forget(self, steady: int) -> None:
         """What is no longer recent is sure."""
         oldest = steady - max(RECENT_MS, 2 * self.interval_ms)
         while self._recent and self._recent[0][0] < oldest:
             self._sure = max(self._sure, self._recent.popleft()[1])
+
+
+class QueryInterval(NamedTuple):
+    """How often a form of command is sent, ms, and how many times that was doubled."""
+
+    form: str
+    interval_ms: int
+    doubled: int
+
+
+_NOT_STRETCHED = Stretch()
+
+
+@dataclass(slots=True)
+class _Entry:
+    errand: Errand
+    configured_ms: int
+    asked: int | None = None
+    under_way: bool = False
+    stretch: Stretch = _NOT_STRETCHED
+
+
+class Schedule:
+    """Remembers when each errand was asked last. A question that is still under way is not asked a second time."""
+
+    def __init__(
+        self,
+        errands: Iterable[Errand],
+        configured: Callable[[str], int],
+        before: Schedule | None = None,
+        *,
+        anew: bool = False,
+    ) -> None:
+        """``configured`` tells the usual interval of a question, ms. What stays the same goes on as in ``before``.
+
+        With ``anew`` everything is due, but for what is under way.
+        """
+        self._entries = {errand: _Entry(errand, configured(errand.question)) for errand in errands}
+        for errand, old in () if before is None else before._entries.items():
+            entry = self._entries.get(errand)
+            if entry is not None:
+                entry.under_way = old.under_way
+                entry.asked = None if anew and not old.under_way else old.asked
+                if entry.configured_ms == old.configured_ms:
+                    entry.stretch = old.stretch
+
+    def take_due(self, moment: int) -> tuple[Errand, ...]:
+        """What is due at this moment of the grid, in its order; from now on it is under way."""
+        found = []
+        for entry in self._entries.values():
+            if not entry.under_way and is_due(moment, entry.asked, entry.stretch.of(entry.configured_ms)):
+                entry.asked, entry.under_way = moment, True
+                found.append(entry.errand)
+        return tuple(found)
+
+    def answered(self, errand: Errand, elapsed_ms: int, *, silent: bool) -> str:
+        """It was answered, or the wait for an answer ended (``silent``); returns why it is asked at another pace, if so."""
+        entry = self._entries.get(errand)
+        if entry is None:
+            return ""  # what a reload has taken away may still be under way
+        entry.under_way = False
+        entry.stretch, reason = stretched(entry.stretch, entry.configured_ms, elapsed_ms, silent=silent)
+        return reason
+
+    def missed(self, errand: Errand) -> None:
+        """It could not be asked: it stays due."""
+        entry = self._entries.get(errand)
+        if entry is not None:
+            entry.under_way, entry.asked = False, None
+
+    def intervals(self) -> Iterator[QueryInterval]:
+        """The interval in force of each form of command: the shortest of its questions'."""
+        found: dict[str, QueryInterval] = {}
+        for entry in self._entries.values():
+            form = entry.errand.form
+            interval = QueryInterval(form, entry.stretch.of(entry.configured_ms), entry.stretch.doubled)
+            before = found.get(form)
+            if before is None or interval.interval_ms < before.interval_ms:
+                found[form] = interval
+        return iter(found.values())
