@@ -26,7 +26,7 @@ CONNECTION: Final[Mapping[int, str]] = {
     7: "RRS",
     8: "IGQ",
 }
-"""WTIDATYP and QWHCATYP: what a thread is."""
+"""WTIDATYP and QWHCATYP: the type of a thread."""
 
 _INDEX: Final[Mapping[int, str]] = {0: "None", 1: "MsgId", 2: "CorrelId", 4: "MsgToken", 5: "GroupId"}
 _QUEUE: Final[Mapping[int, str]] = {
@@ -99,7 +99,7 @@ NOTHING: Final[Mapping[tuple[str, str], int]] = {
     ("WQST", "getminms"): 0x0FFFFFFF,
     ("WQST", "putminms"): 0x0FFFFFFF,
 }
-"""By section and field: the number that says there is no value."""
+"""By section and field: the number that stands for no value."""
 
 
 _COPIES: Final = ("1.1", "1.2", "2.1", "2.2")
@@ -132,28 +132,28 @@ _SWAPPED: Final[Mapping[tuple[str, str], str]] = {
     ("QQST", "npbr"): "Browse_NP",
     ("QQST", "pbr"): "Browse_P",
 }
-"""The columns of mqsmfcsv whose names are the wrong way round, by what is in them."""
+"""Columns that have each other's name in mqsmfcsv, by the field that they hold."""
 
 
 class CsvColumn(NamedTuple):
-    """One or several columns beside each other that are made of one value.
+    """One or several adjacent columns that are made of one value.
 
-    ``cell``: the value's name in its section; ``write`` makes the text of all the columns of the raw value, None: a number, as it is.
+    ``element``: the value's name in its section; ``write`` makes the text of all the columns of the raw value, None: a number, as it is.
     """
 
     headings: tuple[str, ...]
-    cell: str
+    element: str
     write: Callable[[Any], str] | None = None
 
 
 @cache
 def columns(layout: SectionLayout) -> tuple[CsvColumn, ...]:
-    """The columns of a section of the longest form, in the order of their places in it."""
+    """The columns of a section in its longest form, in the order of its values."""
     longest = max(field.offset + (field.times - 1) * field.step + field.length for field in layout.fields)
     shape = layout.shape(longest)
     # Of QEST each structure has a line of its own.
-    cells = slots(shape)[0] if layout is QEST else shape.cells
-    return tuple(column for cell in cells if (column := _column(layout.name, cell)) is not None)
+    elements = slots(shape)[0] if layout is QEST else shape.elements
+    return tuple(column for element in elements if (column := _column(layout.name, element)) is not None)
 
 
 def hexed(data: bytes) -> str:
@@ -164,8 +164,8 @@ def hexed(data: bytes) -> str:
 def stamp(us: int) -> str:
     """Date and time in UTC of microseconds since 1970, as two columns: ``"2026/03/01","12:00:00,000000"``."""
     second, fraction = divmod(us, 1_000_000)
-    told = _second(second)
-    return f'{told}{fraction:06}"' if told else ","
+    written = _second(second)
+    return f'{written}{fraction:06}"' if written else ","
 
 
 @lru_cache(4096)
@@ -173,51 +173,51 @@ def _second(seconds: int) -> str:
     moment = utc_datetime(seconds * 1_000_000)
     if moment is None:
         return ""
-    told = moment.isoformat()
-    return f'"{told[:4]}/{told[5:7]}/{told[8:10]}","{told[11:]},'
+    written = moment.isoformat()
+    return f'"{written[:4]}/{written[5:7]}/{written[8:10]}","{written[11:]},'
 
 
-def _column(section: str, cell: FieldElement) -> CsvColumn | None:
-    key = section, cell.field.name
+def _column(section: str, element: FieldElement) -> CsvColumn | None:
+    key = section, element.field.name
     if key in _FLAGS:
         flags = _FLAGS[key]
-        return CsvColumn(tuple(flag.heading for flag in flags), cell.name, _bits(flags))
+        return CsvColumn(tuple(flag.heading for flag in flags), element.name, _bits(flags))
     if key == ("WTID", "cori"):
-        return CsvColumn(("Correl(HEX)", "Correl(CHAR)"), cell.name, lambda data: f"{hexed(data)},{_text(data)}")
-    name = _name(section, cell)
+        return CsvColumn(("Correl(HEX)", "Correl(CHAR)"), element.name, lambda data: f"{hexed(data)},{_text(data)}")
+    name = _name(section, element)
     if name is None:
         return None
     if key in LABELS:
-        return CsvColumn((name,), cell.name, _label(LABELS[key]))
+        return CsvColumn((name,), element.name, _label(LABELS[key]))
     if key in NOTHING:
-        return CsvColumn((name,), cell.name, _unless(NOTHING[key]))
-    match cell.field.form:
+        return CsvColumn((name,), element.name, _unless(NOTHING[key]))
+    match element.field.form:
         case "dur":
-            return CsvColumn((f"{name}(S)", f"{name}(US)"), cell.name, _duration)
+            return CsvColumn((f"{name}(S)", f"{name}(US)"), element.name, _duration)
         case "tod":
-            return CsvColumn((f"{name} (DATE)", f"{name} (TIME)"), cell.name, _stamp)
+            return CsvColumn((f"{name} (DATE)", f"{name} (TIME)"), element.name, _stamp)
         case "ebc":
-            return CsvColumn((name,), cell.name, _text)
+            return CsvColumn((name,), element.name, _text)
         case "hex":
-            return CsvColumn((name,), cell.name, hexed)
-    return CsvColumn((name,), cell.name)
+            return CsvColumn((name,), element.name, hexed)
+    return CsvColumn((name,), element.name)
 
 
-def _name(section: str, cell: FieldElement) -> str | None:
-    """The column's name with what its braces stand for; None where the value has no column."""
-    field, element = cell.field, cell.element or 0
+def _name(section: str, element: FieldElement) -> str | None:
+    """The column's name with its braces replaced; None where the value has no column."""
+    field, index = element.field, element.index or 0
     if field.name in ("iosqu", "hliosqu"):
-        return f"{'ZHL_' if field.name == 'hliosqu' else ''}IO_Time_Sum_Squares_{element + 1}"
+        return f"{'ZHL_' if field.name == 'hliosqu' else ''}IO_Time_Sum_Squares_{index + 1}"
     name = _SWAPPED.get((section, field.name), field.column)
     if "{verb_kind" in name:
         verbs = _VERBS.get(section) or _VERBS[f"{section}.{field.name[:2]}"]
-        verb, kind = divmod(element, _KIND_SLOTS)
+        verb, kind = divmod(index, _KIND_SLOTS)
         if kind >= len(_KINDS) or (section == "WTAS" and kind == _READ_LIST):
             return None
         return name.replace("verb_kind", f"{verbs[verb]}_{_KINDS[kind]}")
     if section == "QEST":
         return name
-    return name.replace("{c.t}", f"{{{_COPIES[element % 4]}}}").replace("{n}", f"{{{element + 1}}}") or None
+    return name.replace("{c.t}", f"{{{_COPIES[index % 4]}}}").replace("{n}", f"{{{index + 1}}}") or None
 
 
 @lru_cache(8192)

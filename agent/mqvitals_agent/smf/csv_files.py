@@ -1,6 +1,6 @@
 """A folder of CSV files, one a kind of section, with the columns that users of mqsmfcsv know.
 
-Absent is an empty cell: what the record does not have, what an older section lacks, a stamp of zero. The first columns are of the record:
+Absent is an empty element: what the record does not have, what an older section lacks, a stamp of zero. The first columns are of the record:
 ``Date`` and ``Time`` as SMF took it, in the system's local time; all other times are UTC.
 """
 
@@ -33,7 +33,7 @@ _RECORD: Final = ("Date", "Time", "LPAR", "QMgr", "QSG", "MQ_Version")
 _INTERVAL: Final = ("Interval_Start (DATE)", "Interval_Start (TIME)", "Interval_Duration")
 _ACCOUNTING: Final = frozenset({"QCST", "QMAC", "WTID", "WTAS", "WQST"})
 _BATCH: Final = 200
-"""So many lines wait at most, but for what one record adds."""
+"""The number of lines after which a file is written."""
 _JOINED: Final = 2
 """In accounting of threads the triplet of WTAS, in continuations that of WQST."""
 _WTAS_KEY: Final = 8
@@ -41,9 +41,9 @@ _WQST_KEY: Final = 16
 
 
 class CsvFiles:
-    """The files of ``folder``, which is made when it is not there; each is begun anew with its first line.
+    """The files of ``folder``, which is created if it is missing; existing files are overwritten.
 
-    A context: the files are complete when it ends. Everything raises OSError.
+    A context manager: the files are complete at its end. All methods raise OSError.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -60,7 +60,7 @@ class CsvFiles:
             self.flush()
             self._stack.close()
         else:
-            # What could not be written cannot be written now: the first error tells.
+            # The error that is under way says why.
             with suppress(OSError):
                 self._stack.close()
 
@@ -71,40 +71,40 @@ class CsvFiles:
         for section in sections(record):
             if section.shape is not shape:
                 layout, shape = section.layout, section.shape
-                told = not wanted or layout.name in wanted
-                if told:
+                is_wanted = not wanted or layout.name in wanted
+                if is_wanted:
                     file = self._files.get(layout.name) or self._begin(layout)
                     file.make_room()
                     line = _row(layout, shape)
-            if told:
+            if is_wanted:
                 file.lines.append(line(section, common))
 
     def flush(self) -> None:
-        """What was written until now is in the files."""
+        """Write all waiting lines to the files."""
         for file in self._files.values():
             file.flush()
 
     def _begin(self, layout: SectionLayout) -> _File:
         path = self._folder / file_name(layout.name)
         stream = self._stack.enter_context(path.open("wb"))
-        file = self._files[layout.name] = _File(stream, [",".join(map(_cell, headings(layout))) + "\n"])
+        file = self._files[layout.name] = _File(stream, [",".join(map(_heading_cell, headings(layout))) + "\n"])
         return file
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file and the ``lines`` that wait to be written to it: many at a time cost less."""
+    """A file and its waiting ``lines``: one write for many lines costs less."""
 
     stream: BinaryIO
     lines: list[str]
 
     def make_room(self) -> None:
-        """Write what waits when it is much."""
+        """Write the waiting lines when there are many."""
         if len(self.lines) >= _BATCH:
             self._write()
 
     def flush(self) -> None:
-        """Everything is in the file."""
+        """Write the waiting lines."""
         self._write()
         self.stream.flush()
 
@@ -115,7 +115,7 @@ class _File:
 
 
 def file_name(section: str) -> str:
-    """The name of the file in which the lines of a section stand: ``SMF-QPST.csv``, of WQST ``SMF-WQ.csv``."""
+    """The name of a section's file: ``SMF-QPST.csv``, of WQST ``SMF-WQ.csv``."""
     return f"SMF-{_NAMES.get(section, section)}.csv"
 
 
@@ -130,7 +130,7 @@ def headings(layout: SectionLayout) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _cell(heading: str) -> str:
+def _heading_cell(heading: str) -> str:
     return csv_cell(heading) if "," in heading else heading
 
 
@@ -159,20 +159,20 @@ def _interval(record: Record) -> str:
     if record.start_us is None or record.interval_us is None:
         return ",,,"
     whole, fraction = divmod(record.interval_us, 1_000_000)
-    # Without the fraction it would be zero for short intervals, and rates wrong for others.
+    # Without the fraction a short interval would be zero, and rates would be wrong.
     duration = f"{whole}.{fraction:06}".rstrip("0").rstrip(".")
     return f",{stamp(record.start_us)},{duration}"
 
 
 _Line = Callable[[Section, str], str]
-"""Makes a section's line, of QEST its lines, behind what is the record's."""
+"""Makes the line of a section (the lines of QEST), which begins with the columns of the record."""
 
 
 @lru_cache(256)
 def _row(layout: SectionLayout, shape: SectionShape) -> _Line:
     if layout is QEST:
         return _structures
-    parts, lead = _parts(columns(layout), shape.cells), _LEADS.get(layout.name)
+    parts, lead = _parts(columns(layout), shape.elements), _LEADS.get(layout.name)
     behind = SectionFormatter(parts).text
     if lead is None:
         return lambda section, common: f"{common},{behind(section.record.data, section.offset)}\n"
@@ -190,12 +190,12 @@ def _between(
     return f"{common},{before.text(data, at)},{write(section)},{behind.text(data, at)}\n"
 
 
-def _parts(made: Sequence[CsvColumn], cells: Iterable[FieldElement]) -> tuple[FormatPart, ...]:
+def _parts(made: Sequence[CsvColumn], elements: Iterable[FieldElement]) -> tuple[FormatPart, ...]:
     """The columns with the values that are there; the others are empty."""
-    present = {cell.name: cell for cell in cells}
+    present = {element.name: element for element in elements}
     return tuple(
-        FormatPart("%d" if column.write is None else "%s", cell, column.write)
-        if (cell := present.get(column.cell)) is not None
+        FormatPart("%d" if column.write is None else "%s", element, column.write)
+        if (element := present.get(column.element)) is not None
         else FormatPart("," * (len(column.headings) - 1))
         for column in made
     )
@@ -212,14 +212,14 @@ def _slots(shape: SectionShape) -> tuple[SectionFormatter, ...]:
     return tuple(map(_slot, slots(shape)))
 
 
-def _slot(cells: tuple[FieldElement, ...]) -> SectionFormatter:
+def _slot(elements: tuple[FieldElement, ...]) -> SectionFormatter:
     # The columns are those of the first slot, and a slot's values are in the same order.
-    made = [column._replace(cell=cell.name) for column, cell in zip(columns(QEST), cells, strict=False)]
-    return SectionFormatter(_parts([*made, *columns(QEST)[len(made) :]], cells))
+    made = [column._replace(element=element.name) for column, element in zip(columns(QEST), elements, strict=False)]
+    return SectionFormatter(_parts([*made, *columns(QEST)[len(made) :]], elements))
 
 
 class _Lead(NamedTuple):
-    """Columns before that of the value ``at`` that are made of something else than this section's values."""
+    """Columns that are made from other data than the section's values; they stand before the column ``at``."""
 
     headings: tuple[str, ...]
     write: Callable[[Section], str]
@@ -231,12 +231,12 @@ def _index(section: Section) -> str:
 
 
 def _key(section: Section) -> str:
-    """What WTAS is known by: WTASSTRT and the eight bytes behind it."""
+    """The key of WTAS: WTASSTRT and the eight bytes after it."""
     return hexed(section.record.data[section.offset + _WTAS_KEY : section.offset + _WTAS_KEY + 16])
 
 
 def _correlator(section: Section) -> str:
-    """The same of the record that this section is in: by its WTAS, else by its first queue."""
+    """The key of the section's record: of its WTAS, else of its first queue."""
     record = section.record
     if len(record.triplets) <= _JOINED or not record.triplets[_JOINED].instances:
         return ""

@@ -19,9 +19,9 @@ CHUNK: Final = 1 << 20
 
 
 class StreamWindow:
-    """``data`` from ``at`` on is what comes next; ``data[0]`` lies at ``base`` in the stream. What is before ``keep`` may go.
+    """A piece of a stream: ``at`` is the next byte of ``data``, ``base`` the offset of its first; bytes before ``keep`` may go.
 
-    ``damage``: why the stream ended where it did, when it could not be read on.
+    ``damage`` is the reason when the stream could not be read to its end.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -35,11 +35,11 @@ class StreamWindow:
 
     @property
     def offset(self) -> int:
-        """Where in the stream ``at`` is."""
+        """The offset of ``at`` in the stream."""
         return self.base + self.at
 
     def fill(self, wanted: int) -> int:
-        """Read until ``wanted`` bytes lie ahead, if there are so many; returns how many do. Raises OSError."""
+        """Read until ``wanted`` bytes follow ``at``, or the stream ends; returns how many do. Raises OSError."""
         ahead = len(self.data) - self.at
         if ahead >= wanted or self._ended:
             return ahead
@@ -67,7 +67,7 @@ EXTENDED: Final = Struct(">I")
 SHORTEST: Final = 18
 """The header and trailer of a dump, descriptor word included; no record is shorter."""
 LOOK: Final = 1 << 18
-"""So many bytes are looked at to tell how records lie."""
+"""The number of bytes that decide on the framing."""
 
 _CHAIN: Final = 8
 _TYPES: Final = frozenset({2, 3, 115, 116})
@@ -78,7 +78,7 @@ _ASCII: Final = re.compile(rb"\A(?:....)?[;\x1e][\x02\x03st]", re.DOTALL)
 
 
 class Framing(Enum):
-    """How records lie in a file."""
+    """How records are framed in a file."""
 
     RDW = "record descriptor words"
     BDW = "blocks of records with descriptor words"
@@ -92,7 +92,7 @@ def framing_of(head: bytes) -> Framing:
     """
     if not head:
         raise SmfError("the file is empty")
-    # Blocks first: a block's word looks like the word of a record, not the other way round.
+    # Blocks first: a block descriptor word may look like a record descriptor word, but not the other way round.
     if _blocks(head):
         return Framing.BDW
     if _chain(head, 0):
@@ -116,12 +116,12 @@ def plausible(data: bytes, at: int) -> bool:
 
 
 def begins(data: bytes, at: int) -> bool:
-    """Whether a record of MQ, or the header or trailer of a dump, seems to begin at ``at`` with its descriptor word."""
+    """Whether a record of MQ, or the header or trailer of a dump, may begin at ``at`` with its descriptor word."""
     return plausible(data, at) and at + 6 <= len(data) and data[at + 4] in FLAGS and data[at + 5] in _TYPES
 
 
 def block_at(data: bytes, at: int) -> int:
-    """The length of the block that seems to begin at ``at``, its descriptor word included; 0 when none does."""
+    """The length of the block that may begin at ``at``, its descriptor word included; 0: none does."""
     if at + 10 > len(data):
         return 0
     length: int
@@ -135,9 +135,9 @@ def block_at(data: bytes, at: int) -> int:
 
 
 def _blocks(data: bytes) -> bool:
-    """Whether blocks lie at the beginning: the first holds a record that surely is SMF's, or records fill one of the first ones.
+    """Whether the data begin with blocks: the first holds a record that is certainly SMF's, or records fill one of the first.
 
-    One alone may be damaged, and what follows would be taken for records of other types.
+    A single block may be damaged, and the next would be taken for records of other types.
     """
     at = 0
     for _ in range(_CHAIN):
@@ -152,7 +152,7 @@ def _blocks(data: bytes) -> bool:
 
 
 def _filled(data: bytes, begin: int) -> bool:
-    """Whether a block lies at ``begin``, and records fill it to its end."""
+    """Whether a block begins at ``begin`` and records fill it to its end."""
     end = begin + block_at(data, begin)
     at = begin + BDW.size
     while at < end:
@@ -165,7 +165,7 @@ def _filled(data: bytes, begin: int) -> bool:
 
 
 def _chain(data: bytes, at: int) -> bool:
-    """Whether records follow one another from ``at`` on: one that surely is SMF's, or so many that it can be no accident."""
+    """Whether records follow one another from ``at`` on: one that is certainly SMF's, or a chain too long for chance."""
     for _ in range(_CHAIN):
         if begins(data, at):
             return True
@@ -176,7 +176,7 @@ def _chain(data: bytes, at: int) -> bool:
 
 
 LONGEST: Final = 1 << 20
-"""No record of MQ is longer; what grows beyond it when segments are joined is damage."""
+"""No record of MQ is longer; joined segments beyond it are damage."""
 
 _BLOCK_HEAD: Final = 10
 _WORD_LENGTH: Final = 6
@@ -190,7 +190,7 @@ _BARE: Final = re.compile(
 
 
 class RawRecord(NamedTuple):
-    """One record: where it began in the stream, its type, and its bytes with a record descriptor word before them."""
+    """One record: its offset in the stream, its type, and its bytes with a record descriptor word before them."""
 
     offset: int
     type: int
@@ -198,11 +198,11 @@ class RawRecord(NamedTuple):
 
 
 Damaged = Callable[[SmfError], None]
-"""Is told of each record that was lost, and of bytes that were passed over."""
+"""Called for each damaged record, and for bytes that were skipped."""
 
 
 def raw_records(stream: BinaryIO, damaged: Damaged) -> Iterator[RawRecord]:
-    """The records of a stream, of any type, in their order. Raises SmfError when it is no SMF data, and OSError."""
+    """The records of a stream, of all types, in their order. Raises OSError, and SmfError when it is no SMF data."""
     return (frame for frame in raw_records_in_steps(stream, damaged) if frame is not None)
 
 
@@ -224,7 +224,7 @@ def raw_records_in_steps(stream: BinaryIO, damaged: Damaged) -> Iterator[RawReco
         case Framing.BDW:
             yield from _joined(window, damaged, blocks=True)
     if window.damage is not None:
-        # What was read until there has been given.
+        # The records before the damage have been returned.
         damaged(window.damage)
 
 
@@ -238,7 +238,7 @@ class _Segments:
         self._size = 0
 
     def take(self, offset: int, segment: int, data: bytes) -> RawRecord | None:
-        """The next segment, descriptor word included; returns the record that is whole with it."""
+        """Add a segment, descriptor word included; returns the record that it completes."""
         if segment in (_WHOLE, _FIRST):
             self.end()
             if segment == _WHOLE:
@@ -258,7 +258,7 @@ class _Segments:
         return None
 
     def end(self) -> None:
-        """No more segments of the record under way come."""
+        """The current record has no more segments."""
         if self._parts:
             self._parts = []
             self._damaged(SmfError("the record's last segment is missing", self._began))
@@ -283,7 +283,7 @@ def _joined(window: StreamWindow, damaged: Damaged, *, blocks: bool) -> Iterator
                 block_end = window.offset + length
                 window.at += BDW.size
                 continue
-            # Where a block must begin, what looks like a record is one whose contents are damaged.
+            # A record where a block must begin is one with damaged contents.
             no_block = window.offset == block_end and ahead >= _BLOCK_HEAD and not begins(window.data, window.at)
         length, segment, zero = RDW.unpack_from(window.data, window.at)
         if no_block or zero or segment > _MIDDLE or length <= RDW.size:
@@ -291,7 +291,7 @@ def _joined(window: StreamWindow, damaged: Damaged, *, blocks: bool) -> Iterator
             if _only_zeros(window):
                 return
             damaged(SmfError("no record descriptor word is here; going on at the next record", window.offset))
-            # The length of the record before may be what is wrong: the search begins within that.
+            # The length of the record before may be wrong: the search begins within that record.
             start = window.keep + RDW.size if window.keep < window.at else window.at + 1
             if not (yield from _resume(window, start)):
                 return
@@ -311,9 +311,9 @@ def _joined(window: StreamWindow, damaged: Damaged, *, blocks: bool) -> Iterator
             block_end = -1
             continue
         at, offset = window.at, window.offset
-        # The record stays within reach until the one behind it has been found in its place.
+        # The record stays in the window until the next one has been found in its place.
         window.keep, window.at = at, at + length
-        # A segment alone gives no record yet.
+        # None after a segment that completes no record.
         yield segments.take(offset, segment, window.data[at : at + length])
     segments.end()
     if window.fill(1):
@@ -321,7 +321,7 @@ def _joined(window: StreamWindow, damaged: Damaged, *, blocks: bool) -> Iterator
 
 
 def _true_end(window: StreamWindow, length: int) -> int:
-    """Where the record ends by its sections, if another one surely begins there and its length says otherwise; else 0."""
+    """The end of the record by its sections, if its length differs and another record begins there; else 0."""
     end = bare_length(window.data, window.at + RDW.size) + RDW.size
     if end in (RDW.size, length) or (end > length and begins(window.data, window.at + length)):
         return 0
@@ -329,12 +329,12 @@ def _true_end(window: StreamWindow, length: int) -> int:
 
 
 def _surely_block(window: StreamWindow) -> bool:
-    """Whether a block begins here and no record: then the length of the block before is wrong."""
+    """Whether a block begins here, not a record: then the length of the block before is wrong."""
     return begins(window.data, window.at + BDW.size) and not begins(window.data, window.at)
 
 
 def _only_zeros(window: StreamWindow) -> bool:
-    """Whether nothing but zeros comes: what fills up the last block is no damage."""
+    """Whether only zeros follow: padding of the last block is no damage."""
     rest = window.data[window.at :]
     return not rest.strip(b"\0") and window.fill(len(rest) + 1) == len(rest)
 
@@ -363,7 +363,7 @@ def _resume(window: StreamWindow, start: int) -> Generator[None, None, bool]:
 
 
 def _leads_on(window: StreamWindow) -> bool:
-    """Whether the record that seems to begin here ends where another begins, or the stream does."""
+    """Whether the record that may begin here ends where another begins, or with the stream."""
     length = int(RDW.unpack_from(window.data, window.at)[0])
     ahead = window.fill(length + _BLOCK_HEAD)
     if ahead <= length:
@@ -373,7 +373,7 @@ def _leads_on(window: StreamWindow) -> bool:
 
 
 def _bare(window: StreamWindow, damaged: Damaged) -> Iterator[RawRecord | None]:
-    """Records end to end: their sections say how long they are, and where that does not lead to another one it may be wrong."""
+    """Records end to end: their sections give their length, which is wrong where no other record follows."""
     while window.fill(LONGEST):
         data, at, offset = window.data, window.at, window.offset
         length = bare_length(data, at)
@@ -403,7 +403,7 @@ def _bare(window: StreamWindow, damaged: Damaged) -> Iterator[RawRecord | None]:
 
 
 def next_bare(data: bytes, start: int) -> int:
-    """Where from ``start`` on a record of MQ seems to begin, with a date in its header and an end that fits; -1: nowhere."""
+    """The next place where a record of MQ may begin, with a date in its header and an end that fits; -1: none."""
     while (match := _BARE.search(data, start)) is not None:
         start = match.start()
         length = bare_length(data, start)

@@ -30,13 +30,13 @@ _US: Final = 4096
 """TOD units in a microsecond."""
 _SECOND: Final = 1_000_000 * _US
 _DURATION: Final = 44
-"""Where QWHSDURN lies in the standard section."""
+"""The offset of QWHSDURN in the standard section."""
 _PAGE: Final = 4096
 _MB: Final = 1 << 20
 
 
 def interval_tod(record: Record) -> int | None:
-    """The length of the record's interval in TOD units (2**-12 microseconds), to the unit; None where it has none."""
+    """The length of the record's interval in TOD units (2**-12 microseconds), exactly; None where it has none."""
     if record.interval_us is None:
         return None
     at = record.triplets[0].offset + _DURATION
@@ -60,7 +60,7 @@ def _ratio(part: int | None, whole: int | None, factor: float = 1.0) -> float | 
 
 
 def _rest(part: int | None, whole: int | None) -> float | None:
-    """What is left of ``whole`` beside ``part``, in percent."""
+    """``whole`` less ``part``, in percent of ``whole``."""
     return None if part is None or not whole else 100.0 * (whole - part) / whole
 
 
@@ -130,7 +130,7 @@ _FORMULAS: Final[Mapping[str, Callable[[_Get, int], Figures]]] = {
 }
 
 WITH_FIGURES: Final = frozenset({*_FORMULAS, "QEST"})
-"""The sections that give figures."""
+"""The sections with derived figures."""
 
 
 _ENCODE: Final = json.JSONEncoder(separators=(",", ":")).encode
@@ -162,27 +162,27 @@ def _head(record: Record) -> str:
 def _line(section: Section, head: str, interval: int | None) -> str:
     name = section.layout.name
     if interval is None:
-        told = _NULL
+        derived = _NULL
     elif name in WITH_FIGURES:
-        told = _ENCODE(figures(name, section.fields(), interval))
+        derived = _ENCODE(figures(name, section.fields(), interval))
     else:
-        told = "{}"
+        derived = "{}"
     values = _stencil(section.shape).text(section.record.data, section.offset)
-    return _LINE % (name, section.number, head, values, told)
+    return _LINE % (name, section.number, head, values, derived)
 
 
 @lru_cache(256)
 def _stencil(shape: SectionShape) -> SectionFormatter:
-    return SectionFormatter(tuple(map(_part, shape.cells)))
+    return SectionFormatter(tuple(map(_part, shape.elements)))
 
 
-def _part(cell: FieldElement) -> FormatPart:
-    match cell.field.form:
+def _part(element: FieldElement) -> FormatPart:
+    match element.field.form:
         case "ebc":
-            return FormatPart(f'"{cell.name}":%s', cell, _text)
+            return FormatPart(f'"{element.name}":%s', element, _text)
         case "hex":
-            return FormatPart(f'"{cell.name}":"%s"', cell, digits)
-    return FormatPart(f'"{cell.name}":%d', cell)
+            return FormatPart(f'"{element.name}":"%s"', element, digits)
+    return FormatPart(f'"{element.name}":%d', element)
 
 
 def _structure_line(section: Section, head: str, interval: int | None) -> str:
@@ -190,19 +190,21 @@ def _structure_line(section: Section, head: str, interval: int | None) -> str:
     data, at = section.record.data, section.offset
     stencils = _slots(section.shape)
     values = []
-    told: dict[str, object] = {}
+    derived: dict[str, object] = {}
     for index in used_slots(section):
         values.append(stencils[index].text(data, at))
         if interval is not None:
-            cells = slots(section.shape)[index]
-            raw = dict(zip((cell.name for cell in cells), struct_of(cells).unpack_from(data, at), strict=True))
-            told |= figures("QEST", raw | {cells[0].name: text(raw[cells[0].name])}, interval)
-    return _LINE % ("QEST", section.number, head, ",".join(values), _NULL if interval is None else _ENCODE(told))
+            elements = slots(section.shape)[index]
+            raw = dict(
+                zip((element.name for element in elements), struct_of(elements).unpack_from(data, at), strict=True)
+            )
+            derived |= figures("QEST", raw | {elements[0].name: text(raw[elements[0].name])}, interval)
+    return _LINE % ("QEST", section.number, head, ",".join(values), _NULL if interval is None else _ENCODE(derived))
 
 
 @lru_cache(8)
 def _slots(shape: SectionShape) -> tuple[SectionFormatter, ...]:
-    return tuple(SectionFormatter(tuple(map(_part, cells))) for cells in slots(shape))
+    return tuple(SectionFormatter(tuple(map(_part, elements))) for elements in slots(shape))
 
 
 @lru_cache(8192)
@@ -212,7 +214,7 @@ def _text(data: bytes) -> str:
 
 @lru_cache(1024)
 def _quoted(value: str) -> str:
-    # JSON leaves this control character as it is, and a terminal would not.
+    # JSON does not escape this control character, and a terminal would act on it.
     return _ENCODE(value).replace("\x7f", "\\u007f")
 
 

@@ -21,16 +21,16 @@ from mqvitals_agent.smf.section import SECTIONS, tables
 from mqvitals_config.source import open_regular
 
 MOST_DAMAGE: Final = 10_000
-"""So many damaged records of a file are told one by one, the others are counted: memory does not grow with the file."""
+"""The number of damaged records of a file that are described; the others are counted, so that memory does not grow."""
 
 
 @dataclass(slots=True)
 class ReadCounts:
-    """Counts everything that is read.
+    """What a file holds.
 
-    ``records`` by type and subtype are MQ's and were read; ``sections`` by name; ``skipped`` by type are others than MQ's; ``unknown``
-    by type and subtype are MQ's without a table of ours. ``lost`` counts what was damaged, ``damage`` tells of the first ``MOST_DAMAGE``, in the
-    order found. ``selected`` is how many records and sections somebody asked for; None: all of them.
+    ``records`` are MQ's by type and subtype, ``sections`` their sections by name, ``skipped`` other records by type,
+    ``unknown`` MQ's records without a layout by type and subtype. ``lost`` counts damaged records, ``damage`` has the first
+    ``MOST_DAMAGE`` of them. ``selected`` is the number of records and sections after a filter; None: there is none.
     """
 
     records: Counter[tuple[int, int]] = field(default_factory=Counter)
@@ -48,15 +48,15 @@ class ReadCounts:
             self.damage.append(error)
 
     def lines(self) -> tuple[str, ...]:
-        """A summary in words, one thing a line."""
+        """The summary, one fact a line."""
         found = [_counted(sum(self.records.values()), sum(self.sections.values()))]
         found += [f"  {kind}/{subtype}: {count:,}" for (kind, subtype), count in sorted(self.records.items())]
         if self.unknown:
-            told = ", ".join(f"{kind}/{subtype} {count:,}" for (kind, subtype), count in sorted(self.unknown.items()))
-            found.append(f"for IBM's use, or newer than this program: {told}")
+            counts = ", ".join(f"{kind}/{subtype} {count:,}" for (kind, subtype), count in sorted(self.unknown.items()))
+            found.append(f"for IBM's use, or newer than this program: {counts}")
         if self.skipped:
-            told = ", ".join(f"type {kind} {count:,}" for kind, count in sorted(self.skipped.items()))
-            found.append(f"not MQ's, passed over: {told}")
+            counts = ", ".join(f"type {kind} {count:,}" for kind, count in sorted(self.skipped.items()))
+            found.append(f"not MQ's, passed over: {counts}")
         found.append(f"damaged: {self.lost:,}")
         found += [f"  {error}" for error in self.damage]
         if self.lost > len(self.damage):
@@ -77,25 +77,25 @@ _PIECE: Final = 1 << 17
 
 
 class _Counted(io.RawIOBase):
-    """A compressed stream, whose bytes are counted when they are read."""
+    """A compressed stream that counts the bytes read."""
 
     def __init__(self, packed: BinaryIO, expansion: Expansion) -> None:
         self._packed = packed
         self._expansion = expansion
 
     def readable(self) -> bool:
-        """It is."""
+        """Always."""
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """As a file's."""
+        """Read at most ``size`` bytes."""
         piece = self._packed.read(size)
         self._expansion.read(len(piece))
         return piece
 
 
 class _Unpacked(io.RawIOBase):
-    """What a gzip stream holds; its damage is SmfError with the offset to which it could be read, told behind all of that."""
+    """The contents of a gzip stream; damage is raised as SmfError with its offset, after all data before it."""
 
     def __init__(self, packed: BinaryIO) -> None:
         self._expansion = Expansion()
@@ -104,11 +104,11 @@ class _Unpacked(io.RawIOBase):
         self._damage: SmfError | None = None
 
     def readable(self) -> bool:
-        """It is."""
+        """Always."""
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """As a file's. Raises SmfError."""
+        """Read at most ``size`` bytes. Raises SmfError."""
         pieces: list[bytes] = []
         missing = size if size >= 0 else sys.maxsize
         while missing and self._damage is None:
@@ -157,11 +157,10 @@ def _unpacked(file: BinaryIO) -> BinaryIO:
 
 
 class RecordFilter:
-    """Records of these queue managers (none: of all) whose interval ended from ``begin`` to ``end``, both included.
+    """Records of these queue managers (none: all) with intervals that ended from ``begin`` to ``end``, both included.
 
-    Times are microseconds since 1970 UTC, None where there is no limit. Records of threads go by the time at which they were made. Records
-    without a time of their own go by their header's, which is local: by the offset from UTC that the system's records before it told,
-    or as UTC before any did.
+    Times are microseconds since 1970 UTC, None: no limit. Records of threads have the time at which they were written. For
+    records without a time of their own the header's local time counts, with the UTC offset of the system's records before.
     """
 
     def __init__(self, queue_managers: Iterable[str] = (), begin: int | None = None, end: int | None = None) -> None:
@@ -171,7 +170,7 @@ class RecordFilter:
         self._ahead: dict[str, int] = {}
 
     def wants(self, record: Record) -> bool:
-        """Whether the record is one of them; asked of every record in the order of the file."""
+        """Whether the record passes; call it for every record in the order of the file."""
         if record.utc_offset_us is not None:
             self._ahead[record.sysid] = record.utc_offset_us
         if self._owners and record.ssid not in self._owners:
@@ -189,11 +188,11 @@ class RecordFilter:
 
 _DAY_US: Final = 86_400_000_000
 _PASSED: Final = 64
-"""So many records are passed over at most before the caller has its turn."""
+"""The number of skipped records after which ``records_in_steps`` yields."""
 
 
 def records(stream: BinaryIO, tally: ReadCounts, now_us: int | None = None) -> Iterator[Record]:
-    """The records of MQ that have sections of ours; all others are counted.
+    """The records of MQ that have known sections; all others are counted.
 
     Damage costs the record and is noted in ``tally``. ``now_us`` (microseconds since 1970 UTC) is now: a record that ended more
     than a day after it counts as damaged, unless the first record of its system in this stream did so too, as the clock of that
@@ -222,7 +221,7 @@ def records_in_steps(stream: BinaryIO, tally: ReadCounts, now_us: int | None = N
 
 
 def _record(data: bytes, kind: int, offset: int, tally: ReadCounts, clocks: _Clocks) -> Record | None:
-    """The record, where it is one of MQ's with sections of ours; else it is counted."""
+    """The record, if it is one of MQ's with known sections; else it is counted."""
     if kind not in (STATISTICS, ACCOUNTING):
         tally.skipped[kind] += 1
         return None
@@ -243,14 +242,14 @@ def _record(data: bytes, kind: int, offset: int, tally: ReadCounts, clocks: _Clo
 
 
 class _Clocks:
-    """Which systems' clocks are ahead of ours by more than a day."""
+    """The systems whose clocks are more than a day ahead."""
 
     def __init__(self, now_us: int | None) -> None:
         self._latest_us = None if now_us is None else now_us + _DAY_US
         self._ahead: dict[str, bool] = {}
 
     def check(self, record: Record) -> None:
-        """Raises SmfError for a record of the future, of a system whose clock is right."""
+        """Raises SmfError for a record of the future from a system whose clock is right."""
         if self._latest_us is None:
             return
         # A record of storage has the header's time alone, which is local.

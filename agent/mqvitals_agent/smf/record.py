@@ -31,13 +31,13 @@ _EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - UTC throughout; the offse
 
 
 def utc_text(us: int) -> str | None:
-    """``2026-03-01T12:00:00.000000Z``; None for what no calendar holds, which damaged lengths of intervals lead to."""
+    """``2026-03-01T12:00:00.000000Z``; None beyond the calendar, where damaged lengths of intervals lead."""
     moment = utc_datetime(us)
     return None if moment is None else moment.isoformat(timespec="microseconds") + "Z"
 
 
 def utc_datetime(us: int) -> datetime | None:
-    """The moment's date and time in UTC, without saying that it is; None for what no calendar holds."""
+    """Date and time in UTC, without an offset; None beyond the calendar."""
     try:
         return _EPOCH + timedelta(microseconds=us)
     except OverflowError:
@@ -58,17 +58,17 @@ EPOCH_US: Final = 2_208_988_800_000_000
 _QUARTER_US: Final = 900_000_000
 _DAY_US: Final = 86_400_000_000
 FIRST_YEAR, LAST_YEAR = 1990, 2099
-"""Records tell of no time before or after these years."""
+"""A record with a time outside these years is damaged."""
 _FIRST_DAY: Final = date(1970, 1, 1).toordinal()
 _EARLIEST_US: Final = (date(FIRST_YEAR, 1, 1).toordinal() - _FIRST_DAY) * _DAY_US
 _LATEST_US: Final = (date(LAST_YEAR + 1, 1, 1).toordinal() - _FIRST_DAY) * _DAY_US
 LONGEST_INTERVAL_US: Final = 25 * 3_600_000_000
-"""STATIME is 1,440 minutes at most; an interval may end a little late."""
+"""STATIME is at most 1,440 minutes, and an interval may end a little late."""
 _HOUR_US: Final = 3_600_000_000
 _ZONES_US: Final = range(-13 * _HOUR_US, 15 * _HOUR_US)
-"""What local time may be ahead of UTC, with an hour to spare: time zones are 12 hours behind to 14 ahead."""
+"""Local time minus UTC, with an hour to spare: time zones are 12 hours behind to 14 ahead."""
 _SHIFT_US: Final = 3 * _HOUR_US
-"""The local time of an interval's beginning and that of the header differ by a change to or from summer time at most."""
+"""The offset at an interval's beginning and in the header differ by at most a change of summer time."""
 _DAY_CS: Final = 8_640_100
 """Hundredths of a second of a day, with a leap second."""
 
@@ -95,7 +95,7 @@ class Record:
     """One whole record. ``data`` begins with the record descriptor word.
 
     ``offset`` is where the record began in the file. ``time_cs`` (1/100 s since midnight) and ``date`` (year, day of the
-    year) are local, by the system that wrote it. ``release`` is a number such as 941 or 100000; 0 where the record tells
+    year) are local, by the system that wrote it. ``release`` is a number such as 941 or 100000; 0 where the record has
     none. ``qsg`` is None where the record does not say it, and empty outside a group. ``end_us`` is microseconds since
     1970 UTC, None in storage records; ``start_us`` (UTC too) and ``interval_us`` are None in accounting of threads as
     well. ``utc_offset_us`` is what the system's local time was ahead of UTC, to the quarter hour, known where an interval
@@ -125,7 +125,7 @@ class Record:
 
     @property
     def header_us(self) -> int:
-        """When SMF took the record, by its header: microseconds since 1970, local time."""
+        """The time at which SMF received the record: microseconds since 1970, local time."""
         return _header_us(self.date, self.time_cs)
 
 
@@ -213,7 +213,7 @@ def parse(data: bytes, offset: int = 0) -> Record:
 
 
 def bare_length(data: bytes, at: int) -> int:
-    """How long the record is that begins at ``at`` without a descriptor word, by where its last section ends; 0: none does."""
+    """The length of a record without a descriptor word, by the end of its last section; 0: none begins at ``at``."""
     if at + 14 > len(data) or data[at] not in (0x1E, 0x5E):
         return 0
     if data[at + 1] in (2, 3):
@@ -290,7 +290,7 @@ def _number(release: bytes) -> int:
 
 
 def _quarters(difference_us: int) -> int:
-    """To the nearest quarter of an hour: clocks and roundings differ by far less."""
+    """The nearest quarter of an hour: clocks and rounding differ by far less."""
     return (difference_us + _QUARTER_US // 2) // _QUARTER_US * _QUARTER_US
 
 
@@ -316,7 +316,7 @@ def _hours(us: int) -> str:
 
 
 def _check_end(end: int, stamp: int, header_us: int, of: str, at: int) -> None:
-    """Raises SmfError for a record's end that cannot be, by the calendar or by the header's time."""
+    """Raises SmfError for an end outside the calendar or too far from the header's time."""
     if not _EARLIEST_US <= end < _LATEST_US:
         raise SmfError(f"{of}: QWHSSTCK is {stamp:016X}, {utc_text(end)}: {_YEARS}", at)
     if header_us - end not in _ZONES_US:

@@ -1,8 +1,8 @@
-"""Restarts of queue managers, seen by their records' sequence numbers, and the intervals that are not judged because of them.
+"""Restarts of queue managers, detected by the sequence numbers of their records.
 
-A queue manager numbers its records from 1 on after each start (QWHS); a number that falls says that it was started again. What it does
-then - reading pages that are in no buffer, catching up with what waited - is no measure of how it is, so rates and increases of the first
-two intervals are absent as ``restarted lately``. The channel initiator numbers nothing: its records go by the queue manager's.
+A queue manager numbers its records from 1 on after each start (QWHS), so a lower number means a restart. Its buffers are
+empty then and work has queued up, so rates and increases of the first two intervals are absent as ``restarted lately``.
+The channel initiator numbers nothing: its records follow the queue manager's.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from mqvitals_rules.snapshot import Reading
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 GUARDED_INTERVALS: Final = 2
-"""So many intervals after a restart are not judged by rates and increases."""
+"""The number of intervals after a restart without rates and increases."""
 _TOGETHER_US: Final = 2_000_000
-"""Records of one interval, and those that tasks write meanwhile, end so close together; their order may differ a little."""
+"""Records of one interval end within this time of each other, in any order."""
 _WRAPS: Final = 0xF000_0000
-"""A number beyond this that falls has gone round its 32 bits."""
+"""A number beyond this has wrapped round when a lower one follows."""
 
 
 class Restart(NamedTuple):
-    """A queue manager was started again: after the end of its last record before and before that of the first one behind it.
+    """A restart between the end of the last record before it and the end of the first record after it.
 
     Both are microseconds since 1970 UTC; ``until_us`` is the beginning of the first interval where that is known.
     """
@@ -43,7 +43,7 @@ class Restart(NamedTuple):
 
 @dataclass(slots=True)
 class _Run:
-    """What is known of a queue manager: the newest end, the highest number about then, and the ends of intervals since a restart."""
+    """A queue manager's newest end, the highest number at that time, and the ends of intervals since a restart."""
 
     ended_us: int
     highest: int
@@ -53,7 +53,7 @@ class _Run:
 
 @dataclass(slots=True)
 class RestartDetector:
-    """Looks at records in the order of their ends. Those that come late, as from an older file, neither show nor hide a restart."""
+    """Sees records in the order of their ends. Late ones, from an older file, neither show nor hide a restart."""
 
     found: list[Restart] = field(default_factory=list)
     _runs: dict[tuple[str, str], _Run] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class RestartDetector:
                 self._runs[system, queue_manager] = _Run(ended_us, number)
             return False
         later = ended_us > run.ended_us + _TOGETHER_US
-        # A run of a single record is followed by one with the same number: then the time between them tells.
+        # After a run of a single record the next one has the same number: then the time between them decides.
         again = number == run.highest and began_us is not None and began_us > run.ended_us + _TOGETHER_US
         if number and later and (number < run.highest or again) and run.highest < _WRAPS:
             began = ended_us if began_us is None else min(max(began_us, run.ended_us), ended_us)

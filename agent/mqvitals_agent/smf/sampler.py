@@ -421,9 +421,9 @@ def _reduced(kind: str, layout: SectionLayout, whole: SectionShape) -> tuple[Sec
     mapping = STORAGE if layout is QSRS else BY_KIND[kind]
     prefix = next(key for _, key, each in mapping.layouts if each is layout)
     # A damaged section may be too short for even one field.
-    length = max((cell.offset + cell.field.length for cell in whole.cells), default=0)
+    length = max((element.offset + element.field.length for element in whole.elements), default=0)
     shape = mapping.reduced(layout).shape(length)
-    names = [cell.name for cell in mapping.reduced(layout).shape(_WHOLE).cells]
+    names = [element.name for element in mapping.reduced(layout).shape(_WHOLE).elements]
     return shape, tuple((prefix + name, name) for name in names)
 
 

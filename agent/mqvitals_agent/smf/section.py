@@ -28,19 +28,19 @@ SECTIONS: Final[Mapping[tuple[int, int], Mapping[int, SectionLayout]]] = {
     (116, 2): {1: WTID, 2: WQST},
     (116, 10): {1: QCST},
 }
-"""By type and subtype: the number of the triplet (the standard section's is 0) and its table. Others are IBM's own."""
+"""By type and subtype: the number of the triplet (0 is the standard section) and its layout. Others are for IBM's use."""
 
 LAYOUTS: Final[Mapping[str, SectionLayout]] = {
     layout.name: layout for triplets in SECTIONS.values() for layout in triplets.values()
 }
-"""All tables by name."""
+"""All layouts by name."""
 
 _DNS_LENGTH: Final = 48
-"""Old records hold garbage of other lengths where no name was resolved."""
+"""Old records hold arbitrary bytes of other lengths where no name was resolved."""
 
 
 class Section(NamedTuple):
-    """One instance of a section: ``number`` counts from 0 within its triplet, ``offset`` is where it lies in the record."""
+    """One instance of a section: ``number`` counts from 0 within its triplet, ``offset`` is its place in the record."""
 
     record: Record
     layout: SectionLayout
@@ -49,12 +49,12 @@ class Section(NamedTuple):
     offset: int
 
     def fields(self) -> dict[str, Value]:
-        """All its values by name."""
+        """The values by name."""
         return self.shape.fields(self.record.data, self.offset)
 
 
 def tables(record: Record) -> Iterator[tuple[SectionLayout, Triplet]]:
-    """The tables of a record that we know, in the order of its triplets, and where their sections lie."""
+    """The known layouts of a record, in the order of its triplets, and the place of their sections."""
     for number, layout in SECTIONS.get((record.type, record.subtype), {}).items():
         if number >= len(record.triplets):
             continue
@@ -64,7 +64,7 @@ def tables(record: Record) -> Iterator[tuple[SectionLayout, Triplet]]:
 
 
 def sections(record: Record) -> Iterator[Section]:
-    """The sections of a record in the order of its triplets, those of tables we know."""
+    """The sections of a record with known layouts, in the order of its triplets."""
     for layout, (offset, length, instances) in tables(record):
         shape = _shape(layout, length)
         for index in range(instances):
@@ -82,22 +82,22 @@ _UNUSED = b"\0\x40"
 
 @lru_cache(8)
 def slots(shape: SectionShape) -> tuple[tuple[FieldElement, ...], ...]:
-    """The cells of each slot; the name is the first of them."""
-    cells, found, first = shape.cells, [], 0
-    for index in range(1, len(cells) + 1):
-        if index == len(cells) or cells[index].element != cells[first].element:
-            found.append(cells[first:index])
+    """The elements of each slot; the name is the first of them."""
+    elements, found, first = shape.elements, [], 0
+    for index in range(1, len(elements) + 1):
+        if index == len(elements) or elements[index].index != elements[first].index:
+            found.append(elements[first:index])
             first = index
     return tuple(found)
 
 
 def used_slots(section: Section) -> Iterator[int]:
-    """The number of each slot that is one of a structure: its name is there."""
+    """The number of each slot that holds a structure, which is one with a name."""
     data, at = section.record.data, section.offset
     found = slots(section.shape)
     if not found:
         return
-    names = [cells[0] for cells in found]
+    names = [elements[0] for elements in found]
     begin, end = at + names[0].offset, at + names[-1].offset + 1
     for index, first in enumerate(data[begin : end : names[0].field.step]):
         if first:

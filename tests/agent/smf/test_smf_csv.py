@@ -262,9 +262,9 @@ def _compare(section: str, row: dict[str, str], fields: Mapping[str, Any]) -> in
     forms = {field.name: field.form for field in LAYOUTS[section].fields}
     compared = 0
     for column in columns(LAYOUTS[section]):
-        value = fields.get(column.cell)
-        field = column.cell.partition(".")[0]
-        form = forms.get(column.cell) or forms[field]
+        value = fields.get(column.element)
+        field = column.element.partition(".")[0]
+        form = forms.get(column.element) or forms[field]
         if (section, field) in LABELS or (section, field) in NOTHING or field == "flags" or field == "flag":
             continue
         compared += 1

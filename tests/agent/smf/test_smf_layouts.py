@@ -73,5 +73,5 @@ def test_a_section_of_any_length(name: str, data: st.DataObject) -> None:
     length = data.draw(st.integers(0, whole))
     longer, shorter = layout.shape(whole).fields(raw, 0), layout.shape(length).fields(raw[:length], 0)
     assert shorter.items() <= longer.items()
-    ends = {cell.name: cell.offset + cell.field.length for cell in layout.shape(whole).cells}
+    ends = {cell.name: cell.offset + cell.field.length for cell in layout.shape(whole).elements}
     assert shorter.keys() == {name for name, end in ends.items() if end <= length}

@@ -83,7 +83,7 @@ def test_sections_of_earlier_releases() -> None:
 @pytest.mark.parametrize("name", sorted(LAYOUTS))
 def test_fields_do_not_overlap(name: str) -> None:
     """In any table, arrays and their steps included; names are unique."""
-    cells = LAYOUTS[name].shape(8192).cells
+    cells = LAYOUTS[name].shape(8192).elements
     ends = [cell.offset + cell.field.length for cell in cells]
     assert all(end <= cell.offset for end, cell in zip(ends, cells[1:], strict=False))
     assert len({cell.name for cell in cells}) == len(cells)

@@ -22,7 +22,7 @@ def application(smf: Any, at_us: int, *, opens: int, puts: int, job: str = "PAYJ
     """A task that opened the queue PAY.IN so often for so many puts, in a half hour that ended then."""
     from mqvitals_agent.smf.layout.accounting import WQST
 
-    cells = {cell.name: cell.offset for cell in WQST.shape(2800).cells}
+    cells = {cell.name: cell.offset for cell in WQST.shape(2800).elements}
     who = bytearray(smf.section(208, {8: (4, 2)}))
     who[12:20] = smf.ebcdic(job, 8)
     used = bytearray(

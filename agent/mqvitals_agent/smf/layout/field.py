@@ -40,28 +40,28 @@ class Field(NamedTuple):
 
     @property
     def length(self) -> int:
-        """Bytes of one of it."""
+        """The number of bytes of one element."""
         return self.size or _SIZES[self.form]
 
 
 class FieldElement(NamedTuple):
-    """One value of a section: a field, or one element of an array (``element``, None: no array)."""
+    """One value of a section: a field, or one element of an array (``index``; None: no array)."""
 
     name: str
     offset: int
     field: Field
-    element: int | None
+    index: int | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SectionShape:
-    """A section in one of the lengths it comes in.
+    """A section in one of its lengths.
 
-    ``cells`` in the order of their offsets. ``unpack`` gives their raw values, ``read`` the same with texts and hexadecimal
+    ``elements`` in the order of their offsets. ``unpack`` gives their raw values, ``read`` the same with texts and hexadecimal
     digits in place of bytes.
     """
 
-    cells: tuple[FieldElement, ...]
+    elements: tuple[FieldElement, ...]
     names: tuple[str, ...]
     unpack: Callable[[bytes | memoryview, int], tuple[Any, ...]]
     read: Callable[[bytes | memoryview, int], tuple[Value, ...]]
@@ -73,38 +73,38 @@ class SectionShape:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SectionLayout:
-    """The table of one section: ``name`` as the documents call it (QPST)."""
+    """The layout of one section: ``name`` as in the documents (QPST)."""
 
     name: str
     fields: tuple[Field, ...]
 
     def shape(self, length: int) -> SectionShape:
-        """How a section of so many bytes is read: all fields that lie within it; what came later is left out."""
+        """The shape of a section of ``length`` bytes: the fields that are within it."""
         return _shape(self, length)
 
 
-def struct_of(cells: Iterable[FieldElement], begin: int = 0) -> Struct:
-    """What unpacks the raw values of cells, which are in the order of their offsets, from bytes that begin at ``begin``."""
+def struct_of(elements: Iterable[FieldElement], begin: int = 0) -> Struct:
+    """The ``struct`` of elements in the order of their offsets, from the byte ``begin`` on."""
     code, at = [">"], begin
-    for cell in cells:
-        if cell.offset > at:
-            code.append(f"{cell.offset - at}x")
-        code.append(_CODES.get(cell.field.form) or f"{cell.field.size}s")
-        at = cell.offset + cell.field.length
+    for element in elements:
+        if element.offset > at:
+            code.append(f"{element.offset - at}x")
+        code.append(_CODES.get(element.field.form) or f"{element.field.size}s")
+        at = element.offset + element.field.length
     return Struct("".join(code))
 
 
 @lru_cache(256)  # a damaged file may hold any length
 def _shape(layout: SectionLayout, length: int) -> SectionShape:
-    cells = tuple(sorted(_cells(layout, length), key=lambda cell: cell.offset))
-    unpack = struct_of(cells).unpack_from
+    elements = tuple(sorted(_elements(layout, length), key=lambda element: element.offset))
+    unpack = struct_of(elements).unpack_from
     texts = {
-        index: text if cell.field.form == "ebc" else digits
-        for index, cell in enumerate(cells)
-        if cell.field.form in ("ebc", "hex")
+        index: text if element.field.form == "ebc" else digits
+        for index, element in enumerate(elements)
+        if element.field.form in ("ebc", "hex")
     }
     if not texts:
-        return SectionShape(cells, tuple(cell.name for cell in cells), unpack, unpack)
+        return SectionShape(elements, tuple(element.name for element in elements), unpack, unpack)
 
     def read(data: bytes | memoryview, offset: int) -> tuple[Value, ...]:
         values = list(unpack(data, offset))
@@ -112,10 +112,10 @@ def _shape(layout: SectionLayout, length: int) -> SectionShape:
             values[index] = decode(values[index])
         return tuple(values)
 
-    return SectionShape(cells, tuple(cell.name for cell in cells), unpack, read)
+    return SectionShape(elements, tuple(element.name for element in elements), unpack, read)
 
 
-def _cells(layout: SectionLayout, length: int) -> Iterator[FieldElement]:
+def _elements(layout: SectionLayout, length: int) -> Iterator[FieldElement]:
     for field in layout.fields:
         for index in range(field.times):
             offset = field.offset + index * field.step
@@ -126,7 +126,7 @@ def _cells(layout: SectionLayout, length: int) -> Iterator[FieldElement]:
 
 @lru_cache(8192)
 def text(data: bytes) -> str:
-    """EBCDIC text (code page 037; names are the same in 1047) without the blanks or zeros behind it."""
+    """EBCDIC text (code page 037; names are the same in 1047) without trailing blanks and zeros."""
     return data.decode("cp037").rstrip(_UNUSED)
 
 
@@ -136,21 +136,21 @@ def digits(data: bytes) -> str:
 
 
 _PIECE: Final = 16
-"""So many values are looked at together."""
+"""The number of values that are compared with zero together."""
 _SMALL: Final = 24
-"""So many values or fewer are not worth a division."""
+"""Sections of at most this many values are not divided."""
 
 
 class FormatPart(NamedTuple):
-    """One value's text: ``form`` takes the raw value, or what ``write`` makes of it. Without a cell ``form`` is the text."""
+    """One value as text: ``form`` takes the raw value, or the result of ``write``. Without an element ``form`` is the text."""
 
     form: str
-    cell: FieldElement | None = None
+    element: FieldElement | None = None
     write: Callable[[Any], str] | None = None
 
 
 class _Piece(NamedTuple):
-    """Values that lie together: ``begin`` and ``end`` of their bytes, and their text when all of these are zero."""
+    """Adjacent values: ``begin`` and ``end`` of their bytes, and their text when all of these are zero."""
 
     begin: int
     end: int
@@ -159,11 +159,11 @@ class _Piece(NamedTuple):
     struct: Struct
     form: str
     written: tuple[tuple[int, Callable[[Any], str], str], ...]
-    """Which values are written by which function, and what that makes of zero."""
+    """Index, function and text of zero of the values that a function writes."""
 
 
 class SectionFormatter:
-    """The text of all ``parts``, whose cells are in the order of their offsets, with commas between them."""
+    """Formats all ``parts``, whose elements are in the order of their offsets, with commas between them."""
 
     def __init__(self, parts: Sequence[FormatPart]) -> None:
         self._pieces = tuple(map(_piece, _together(parts)))
@@ -188,30 +188,34 @@ class SectionFormatter:
 
 
 def _together(parts: Sequence[FormatPart]) -> Iterator[list[FormatPart]]:
-    """Parts whose values lie side by side, at most so many that they often are all zero."""
+    """Groups of adjacent values, small enough to be often all zero."""
     if len(parts) <= _SMALL:
         yield list(parts)
         return
     piece: list[FormatPart] = []
     end = 0
     for part in parts:
-        cell = part.cell
-        if piece and cell is not None and (len(piece) >= _PIECE or (cell.offset != end and len(piece) >= _PIECE // 2)):
+        element = part.element
+        if (
+            piece
+            and element is not None
+            and (len(piece) >= _PIECE or (element.offset != end and len(piece) >= _PIECE // 2))
+        ):
             yield piece
             piece = []
         piece.append(part)
-        end = end if cell is None else cell.offset + cell.field.length
+        end = end if element is None else element.offset + element.field.length
     if piece:
         yield piece
 
 
 def _piece(parts: Sequence[FormatPart]) -> _Piece:
-    cells = [part.cell for part in parts if part.cell is not None]
-    written = [part.write for part in parts if part.cell is not None]
-    form = ",".join(part.form if part.cell is not None else part.form.replace("%", "%%") for part in parts)
-    begin = cells[0].offset if cells else 0
-    end = cells[-1].offset + cells[-1].field.length if cells else 0
-    struct = struct_of(cells, begin)
+    elements = [part.element for part in parts if part.element is not None]
+    written = [part.write for part in parts if part.element is not None]
+    form = ",".join(part.form if part.element is not None else part.form.replace("%", "%%") for part in parts)
+    begin = elements[0].offset if elements else 0
+    end = elements[-1].offset + elements[-1].field.length if elements else 0
+    struct = struct_of(elements, begin)
     zeros = bytes(end - begin)
     values = [
         value if write is None else write(value) for value, write in zip(struct.unpack(zeros), written, strict=True)
