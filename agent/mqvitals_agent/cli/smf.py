@@ -124,10 +124,10 @@ def _dump(arguments: argparse.Namespace) -> int:
     code = ExitCode.DONE
     with _csv(arguments.csv) as files:
         for name in arguments.files:
-            tally, trouble = ReadCounts(), list[str]()
-            found = _read(name, selection, tally, trouble)
+            counts, trouble = ReadCounts(), list[str]()
+            found = _read(name, selection, counts, trouble)
             if narrowed:
-                found = _selected(found, wanted, tally)
+                found = _selected(found, wanted, counts)
             if arguments.summary:
                 for _ in found:
                     pass
@@ -135,10 +135,10 @@ def _dump(arguments: argparse.Namespace) -> int:
                 _write(found, wanted, files, arguments.csv)
             else:
                 _print(found, wanted)
-            _print_tally(name, tally, trouble, several=len(arguments.files) > 1)
+            _print_tally(name, counts, trouble, several=len(arguments.files) > 1)
             if trouble:
                 code = ExitCode.FAILED
-            elif tally.damage:
+            elif counts.damage:
                 code = max(code, ExitCode.FOUND)
     return code
 
@@ -170,28 +170,28 @@ def _moment(option: str, told: str | None, zone: tzinfo) -> int | None:
         return found
 
 
-def _selected(found: Iterator[Record], wanted: frozenset[str], tally: ReadCounts) -> Iterator[Record]:
-    """The same records; ``tally`` counts them, and those of their sections that are wanted."""
+def _selected(found: Iterator[Record], wanted: frozenset[str], counts: ReadCounts) -> Iterator[Record]:
+    """The same records; ``counts`` counts them, and those of their sections that are wanted."""
     from mqvitals_agent.smf.section import tables
 
     number = parts = 0
-    tally.selected = 0, 0
+    counts.selected = 0, 0
     for record in found:
         told = sum(triplet.instances for layout, triplet in tables(record) if not wanted or layout.name in wanted)
         number += bool(told) or not wanted
         parts += told
-        tally.selected = number, parts
+        counts.selected = number, parts
         yield record
 
 
-def _read(name: str, selection: RecordFilter, tally: ReadCounts, trouble: list[str]) -> Iterator[Record]:
+def _read(name: str, selection: RecordFilter, counts: ReadCounts, trouble: list[str]) -> Iterator[Record]:
     """The wanted records of a file. What ends them before its end is put into ``trouble``."""
     from mqvitals_agent.smf.reader import open_smf, records
     from mqvitals_agent.smf.record import SmfError
 
     try:
         with open_smf(name) as stream:
-            for record in records(stream, tally, time.time_ns() // 1000):
+            for record in records(stream, counts, time.time_ns() // 1000):
                 if selection.wants(record):
                     yield record
     except FileNotFoundError:
@@ -244,7 +244,7 @@ def _write(found: Iterator[Record], wanted: frozenset[str], files: CsvFiles, fol
         raise Failure(f"--csv {folder}: {cannot_write(error)}", hint="the files there are not complete") from error
 
 
-def _print_tally(name: str, tally: ReadCounts, trouble: Sequence[str], *, several: bool) -> None:
+def _print_tally(name: str, counts: ReadCounts, trouble: Sequence[str], *, several: bool) -> None:
     """The summary of a file, and why it could not be read."""
     from mqvitals_agent.smf.reader import STDIN
     from mqvitals_agent.text.terminal import safe
@@ -252,9 +252,9 @@ def _print_tally(name: str, tally: ReadCounts, trouble: Sequence[str], *, severa
     shown = safe("standard input" if name == STDIN else name)
     for sentence in trouble:
         complain(f"mqvitals: {shown}: {safe(sentence)}")
-    if trouble and not (tally.records or tally.skipped or tally.damage):
+    if trouble and not (counts.records or counts.skipped or counts.damage):
         return
     if several:
         complain(f"{shown}:")
-    for line in tally.lines():
+    for line in counts.lines():
         complain(safe(line))

@@ -96,21 +96,21 @@ def _import(files: Iterable[str], path: Path, settings: Settings, judging: RuleC
             intake.take((replace(snapshot, ts=min(snapshot.ts, now)),))
 
         records = RecordIngest(store, take, groups_of(settings))
-        tally, failed, interrupted = ReadCounts(), False, False
+        counts, failed, interrupted = ReadCounts(), False, False
         try:
             for name in files:
-                failed |= not _read(name, records, tally, now)
+                failed |= not _read(name, records, counts, now)
             update_advice(store, older, judging, records.result.owners)
         except KeyboardInterrupt:
             interrupted = True
-        for line in (*tally.lines(), *import_lines(records.result)):
+        for line in (*counts.lines(), *import_lines(records.result)):
             _say(line)
         if interrupted:
             _say("interrupted: what was read is kept; import the same files again for the rest")
             return _INTERRUPTED
     if failed:
         return ExitCode.FAILED
-    return ExitCode.FOUND if tally.damage else ExitCode.DONE
+    return ExitCode.FOUND if counts.damage else ExitCode.DONE
 
 
 def _opened(path: Path, settings: Settings, now: int) -> Store:
@@ -126,14 +126,14 @@ def _opened(path: Path, settings: Settings, now: int) -> Store:
     )
 
 
-def _read(name: str, intake: RecordIngest, tally: ReadCounts, now: int) -> bool:
+def _read(name: str, intake: RecordIngest, counts: ReadCounts, now: int) -> bool:
     """Take in a file as of ``now`` (ms UTC); False, and said, when it cannot be read at all."""
     from mqvitals_agent.smf.reader import open_smf, records
     from mqvitals_agent.smf.record import SmfError
 
     try:
         with open_smf(name) as stream:
-            for _ in intake.ingest(_with_progress(name, records(stream, tally, now * 1000))):
+            for _ in intake.ingest(_with_progress(name, records(stream, counts, now * 1000))):
                 pass
     except OSError as error:
         _say(f"{name}: {error.strerror or error}")

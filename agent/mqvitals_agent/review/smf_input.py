@@ -48,14 +48,14 @@ class RecordSource:
 
 @dataclass(slots=True)
 class ReportInput:
-    """``tallies`` by file, in the order they were named; ``repeated`` records were there before and count once.
+    """``counts_by_file`` by file, in the order they were named; ``repeated`` records were there before and count once.
 
     ``unreadable``: files that hold no SMF data or cannot be read to their ends, and why. ``unnamed``: objects without a usable name.
     ``ungrouped``: by queue manager, how many structures, data sets and shared queues its records tell of without the group's name.
     """
 
     groups: GroupNames
-    tallies: list[tuple[str, ReadCounts]] = field(default_factory=list)
+    counts_by_file: list[tuple[str, ReadCounts]] = field(default_factory=list)
     sources: dict[str, RecordSource] = field(default_factory=dict)
     unreadable: list[tuple[str, str]] = field(default_factory=list)
     repeated: int = 0
@@ -65,12 +65,12 @@ class ReportInput:
     @property
     def records(self) -> int:
         """MQ's records of all files."""
-        return sum(sum(tally.records.values()) for _, tally in self.tallies)
+        return sum(sum(counts.records.values()) for _, counts in self.counts_by_file)
 
     @property
     def damaged(self) -> int:
         """Records that were lost."""
-        return sum(tally.lost for _, tally in self.tallies)
+        return sum(counts.lost for _, counts in self.counts_by_file)
 
     @property
     def period(self) -> tuple[int, int] | None:
@@ -80,65 +80,63 @@ class ReportInput:
         return (min(first), max(last)) if first and last else None
 
 
-def read_files(
-    paths: Iterable[str], staging: SampleSpool, groups: GroupNames, now_us: int | None = None
-) -> ReportInput:
-    """Read files into ``staging``; ``groups`` learns the names that records tell. Raises sqlite3.Error.
+def read_files(paths: Iterable[str], spool: SampleSpool, groups: GroupNames, now_us: int | None = None) -> ReportInput:
+    """Read files into ``spool``; ``groups`` learns the names that records tell. Raises sqlite3.Error.
 
     ``now_us``: as for ``reader.records``.
     """
     sampler = Sampler(groups)
-    evidence = ReportInput(groups, unnamed=sampler.unnamed)
+    report_input = ReportInput(groups, unnamed=sampler.unnamed)
     for path in paths:
-        tally = ReadCounts()
-        evidence.tallies.append((path, tally))
+        counts = ReadCounts()
+        report_input.counts_by_file.append((path, counts))
         try:
             with open_smf(path) as stream:
-                for record in records(stream, tally, now_us):
-                    _take(record, evidence, sampler, staging)
+                for record in records(stream, counts, now_us):
+                    _take(record, report_input, sampler, spool)
         except SmfError as error:
-            evidence.unreadable.append((path, str(error)))
+            report_input.unreadable.append((path, str(error)))
         except OSError as error:
-            evidence.unreadable.append((path, error.strerror or str(error)))
-    return evidence
+            report_input.unreadable.append((path, error.strerror or str(error)))
+    return report_input
 
 
-def left_out(evidence: ReportInput) -> Iterator[str]:
+def left_out(report_input: ReportInput) -> Iterator[str]:
     """What was left out of the files, a sentence for each reason."""
     skipped, unknown = Counter[int](), Counter[tuple[int, int]]()
-    for _, tally in evidence.tallies:
-        skipped.update(tally.skipped)
-        unknown.update(tally.unknown)
+    for _, counts in report_input.counts_by_file:
+        skipped.update(counts.skipped)
+        unknown.update(counts.unknown)
     if skipped:
         told = ", ".join(f"type {kind} {count:,}" for kind, count in sorted(skipped.items()))
         yield f"Not MQ's: {told}."
     if unknown:
         told = ", ".join(f"{kind}/{subtype} {count:,}" for (kind, subtype), count in sorted(unknown.items()))
         yield f"For IBM's use, or newer than this program: {told}."
-    if evidence.repeated:
-        yield f"Came more than once, as where dumps overlap, and counted once: {evidence.repeated:,}."
-    if evidence.damaged:
-        yield f"Damaged: {evidence.damaged:,}, listed below."
-    if evidence.ungrouped:
-        told = ", ".join(f"{name} {count:,}" for name, count in sorted(evidence.ungrouped.items()))
+    if report_input.repeated:
+        yield f"Came more than once, as where dumps overlap, and counted once: {report_input.repeated:,}."
+    if report_input.damaged:
+        yield f"Damaged: {report_input.damaged:,}, listed below."
+    if report_input.ungrouped:
+        told = ", ".join(f"{name} {count:,}" for name, count in sorted(report_input.ungrouped.items()))
         yield (
             f"Structures, data sets and shared queues, as nothing tells the name of the queue-sharing group: {told}."
             " Give the 115-231 records with them, or set name in the configuration."
         )
-    if evidence.unnamed.count:
-        more = evidence.unnamed.count - len(evidence.unnamed.first)
-        told = "; ".join(map(str, evidence.unnamed.first)) + (f"; and {more:,} more" if more else "")
-        yield f"Objects whose names cannot be: {evidence.unnamed.count:,}. {told}."
+    if report_input.unnamed.count:
+        more = report_input.unnamed.count - len(report_input.unnamed.first)
+        told = "; ".join(map(str, report_input.unnamed.first)) + (f"; and {more:,} more" if more else "")
+        yield f"Objects whose names cannot be: {report_input.unnamed.count:,}. {told}."
 
 
-def _take(record: Record, evidence: ReportInput, sampler: Sampler, staging: SampleSpool) -> None:
-    if not staging.is_new(record):
-        evidence.repeated += 1
+def _take(record: Record, report_input: ReportInput, sampler: Sampler, spool: SampleSpool) -> None:
+    if not spool.is_new(record):
+        report_input.repeated += 1
         return
-    evidence.sources.setdefault(record.ssid, RecordSource(record.ssid)).take(record)
-    staging.put_span(record)
+    report_input.sources.setdefault(record.ssid, RecordSource(record.ssid)).take(record)
+    spool.put_span(record)
     for total in sampler.partial_samples(record):
-        staging.put(total)
+        spool.put(total)
 
 
 MOST_GAPS: Final = 5

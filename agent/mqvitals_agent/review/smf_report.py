@@ -60,7 +60,7 @@ class HealthCheck:
 
 def health_check(
     paths: Iterable[str],
-    judging: RuleConfig,
+    config: RuleConfig,
     groups: GroupNames | None = None,
     *,
     now_us: int | None = None,
@@ -71,35 +71,35 @@ def health_check(
     ``groups``: under which names the things of groups stand; by default as the records say. ``now_us``: now, microseconds
     since 1970 UTC, by which records of the future are refused. ``ascii_only``: no character beyond ASCII comes from this program.
     """
-    with closing(SampleSpool()) as staging:
-        evidence = read_files(paths, staging, groups or GroupNames(), now_us)
-        span = TimeRange(*(0, 0) if evidence.period is None else (each // 1000 for each in evidence.period))
-        judge, ledger = IntervalEvaluator(judging), PeriodTotals(span)
-        restarts = sorted(staging.restarts(), key=lambda each: each[0].since_us)
-        for snapshot in staging.snapshots(evidence.groups, ungrouped=evidence.ungrouped):
-            judge.take(_without_rates(snapshot, restarts, evidence))
-            ledger.take(snapshot)
-        owners = sorted({*evidence.sources, *ledger.owners()})
+    with closing(SampleSpool()) as spool:
+        report_input = read_files(paths, spool, groups or GroupNames(), now_us)
+        span = TimeRange(*(0, 0) if report_input.period is None else (each // 1000 for each in report_input.period))
+        judge, totals = IntervalEvaluator(config), PeriodTotals(span)
+        restarts = sorted(spool.restarts(), key=lambda each: each[0].since_us)
+        for snapshot in spool.snapshots(report_input.groups, ungrouped=report_input.ungrouped):
+            judge.take(_without_rates(snapshot, restarts, report_input))
+            totals.take(snapshot)
+        owners = sorted({*report_input.sources, *totals.owners()})
         outcomes = {owner: result_of(judge.checks(owner)) for owner in owners}
-        blocks = [*_beginning(evidence, outcomes, [each for each, _ in restarts], ascii_only=ascii_only)]
+        blocks = [*_beginning(report_input, outcomes, [each for each, _ in restarts], ascii_only=ascii_only)]
         for owner in sorted(owners, key=lambda each: (-outcomes[each].health, each)):
-            blocks += _owner(owner, outcomes[owner], is_group=owner not in evidence.sources)
-            blocks += figures(ledger, owner, span, ascii_only=ascii_only)
-            source = evidence.sources.get(owner)
+            blocks += _owner(owner, outcomes[owner], is_group=owner not in report_input.sources)
+            blocks += figures(totals, owner, span, ascii_only=ascii_only)
+            source = report_input.sources.get(owner)
             if source is not None:
-                blocks += _quality(source, judging, staging)
-        if dropped := tuple(left_out(evidence)):
+                blocks += _quality(source, config, spool)
+        if dropped := tuple(left_out(report_input)):
             blocks += [Heading(2, "What was left out"), Items(dropped)]
-        blocks += _damage(evidence)
+        blocks += _damage(report_input)
     found = any(outcome.troubles for outcome in outcomes.values())
-    return HealthCheck(tuple(blocks), evidence.records, evidence.damaged, found, tuple(evidence.unreadable))
+    return HealthCheck(tuple(blocks), report_input.records, report_input.damaged, found, tuple(report_input.unreadable))
 
 
-def _without_rates(snapshot: Snapshot, restarts: Sequence[tuple[Restart, int]], evidence: ReportInput) -> Snapshot:
+def _without_rates(snapshot: Snapshot, restarts: Sequence[tuple[Restart, int]], report_input: ReportInput) -> Snapshot:
     """The snapshot as rules look at it: without rates and increases of intervals shortly after a restart."""
 
     def is_guarded(restart: Restart, until_us: int) -> bool:
-        names = (restart.queue_manager, evidence.groups.of(restart.queue_manager))
+        names = (restart.queue_manager, report_input.groups.of(restart.queue_manager))
         # What several tell together stands at the nearest full minute.
         spare = (
             _JOINT_MS if snapshot.group or any(each.object.kind == "application" for each in snapshot.readings) else 0
@@ -112,7 +112,7 @@ def _without_rates(snapshot: Snapshot, restarts: Sequence[tuple[Restart, int]], 
 
 
 def _beginning(
-    evidence: ReportInput, outcomes: dict[str, ReviewResult], restarts: Sequence[Restart], *, ascii_only: bool
+    report_input: ReportInput, outcomes: dict[str, ReviewResult], restarts: Sequence[Restart], *, ascii_only: bool
 ) -> Iterator[Block]:
     yield Heading(1, "IBM MQ health check from SMF data")
     yield ReportTable(
@@ -120,19 +120,19 @@ def _beginning(
         tuple(
             (
                 STANDARD_INPUT if path == STDIN else path,
-                count(sum(tally.records.values())),
-                count(sum(tally.skipped.values())),
-                count(tally.lost),
+                count(sum(counts.records.values())),
+                count(sum(counts.skipped.values())),
+                count(counts.lost),
             )
-            for path, tally in evidence.tallies
+            for path, counts in report_input.counts_by_file
         ),
         frozenset({1, 2, 3}),
     )
-    if evidence.unreadable:
+    if report_input.unreadable:
         yield Paragraph("Not everything could be read:")
-        yield Items(tuple(f"{path}: {reason}" for path, reason in evidence.unreadable))
-    if evidence.period is not None:
-        began, ended = evidence.period
+        yield Items(tuple(f"{path}: {reason}" for path, reason in report_input.unreadable))
+    if report_input.period is not None:
+        began, ended = report_input.period
         yield Paragraph(f"Period: {when(began)} to {when(ended)} UTC ({duration_us(ended - began)}).")
     if restarts:
         yield Heading(2, "Restarts")
@@ -143,11 +143,11 @@ def _beginning(
             f"{plural(len(restarts), 'restart')}. Rates and increases of the interval in which a queue manager was started and of the one after"
             " it are not judged: they are no measure of how it works."
         )
-    if evidence.sources:
+    if report_input.sources:
         yield Heading(2, "Summary")
         yield ReportTable(
             ("queue manager", "systems", "release", "group", "local time"),
-            tuple(_source_row(source, evidence) for _, source in sorted(evidence.sources.items())),
+            tuple(_source_row(source, report_input) for _, source in sorted(report_input.sources.items())),
         )
         lines = [
             _summary_line(owner, outcome, ascii_only=ascii_only)
@@ -157,12 +157,12 @@ def _beginning(
         yield Paragraph("A check is a rule applied to one object, in all its intervals.")
 
 
-def _source_row(source: RecordSource, evidence: ReportInput) -> tuple[str, ...]:
+def _source_row(source: RecordSource, report_input: ReportInput) -> tuple[str, ...]:
     return (
         source.name,
         ", ".join(sorted(source.systems)),
         ", ".join(release(each) for each in sorted(source.releases)) or "-",
-        evidence.groups.of(source.name) or "-",
+        report_input.groups.of(source.name) or "-",
         ", ".join(zone(each) for each in sorted(source.ahead)) or "-",
     )
 
@@ -270,11 +270,11 @@ def _names(checks: Iterable[Check]) -> str:
     )
 
 
-def _quality(source: RecordSource, judging: RuleConfig, staging: SampleSpool) -> Iterator[Block]:
+def _quality(source: RecordSource, config: RuleConfig, spool: SampleSpool) -> Iterator[Block]:
     yield Heading(3, "Records and gaps")
     rows, gaps = [], []
     for (kind, subtype), number in sorted(source.records.items()):
-        found = intervals_of(staging.spans(source.name, kind, subtype))
+        found = intervals_of(spool.spans(source.name, kind, subtype))
         told = ("-", "-", "-")
         if found is not None:
             shortest, longest = duration_us(found.shortest_us), duration_us(found.longest_us)
@@ -295,31 +295,31 @@ def _quality(source: RecordSource, judging: RuleConfig, staging: SampleSpool) ->
         yield Heading(3, "Missing records, and what to switch on")
         lines = []
         for each in absent:
-            rules = sorted({str(rule.id) for rule in judging.rules.rules if _waits_for(rule, each.kinds, judging)})
+            rules = sorted({str(rule.id) for rule in config.rules.rules if _waits_for(rule, each.kinds, config)})
             judged = f" Not judged for lack of them: {', '.join(rules)}." if rules else ""
             lines.append(f"No records of {each.what}: {each.how}.{judged}")
         yield Items(tuple(lines))
 
 
-def _waits_for(rule: Rule, kinds: Iterable[str], judging: RuleConfig) -> bool:
+def _waits_for(rule: Rule, kinds: Iterable[str], config: RuleConfig) -> bool:
     """Whether records of these kinds tell all that a rule looks at."""
     if rule.scope not in kinds or rule.kind is RuleKind.DATA_QUALITY:
         return False
-    form = judging.rules.form(rule, ObjectName("", rule.scope))
+    form = config.rules.form(rule, ObjectName("", rule.scope))
     if form is None:
         return False
-    metrics = [judging.rules.kinds[kind].metric(name) for kind, name in form.when.names]
+    metrics = [config.rules.kinds[kind].metric(name) for kind, name in form.when.names]
     return all(metric is not None and (metric.smf or metric.declared or metric.computed) for metric in metrics)
 
 
-def _damage(evidence: ReportInput) -> Iterator[Block]:
-    if not evidence.damaged:
+def _damage(report_input: ReportInput) -> Iterator[Block]:
+    if not report_input.damaged:
         return
     yield Heading(2, "Damaged records")
-    for path, tally in evidence.tallies:
-        if not tally.damage:
+    for path, counts in report_input.counts_by_file:
+        if not counts.damage:
             continue
-        yield Paragraph(f"{path}: {plural(tally.lost, 'damaged record')}, lost to this report.")
-        yield Items(tuple(str(error) for error in tally.damage[:MOST_DAMAGED]))
-        if tally.lost > MOST_DAMAGED:
-            yield Paragraph(f"And {tally.lost - MOST_DAMAGED:,} more.")
+        yield Paragraph(f"{path}: {plural(counts.lost, 'damaged record')}, lost to this report.")
+        yield Items(tuple(str(error) for error in counts.damage[:MOST_DAMAGED]))
+        if counts.lost > MOST_DAMAGED:
+            yield Paragraph(f"And {counts.lost - MOST_DAMAGED:,} more.")

@@ -94,9 +94,9 @@ _WORDS: Final = (
 )
 
 
-def channel_initiator(ledger: PeriodTotals, owner: str) -> Iterator[Block]:
+def channel_initiator(totals: PeriodTotals, owner: str) -> Iterator[Block]:
     """The channel initiator and its tasks."""
-    for sums in ledger.of(owner, "channel_initiator").values():
+    for sums in totals.of(owner, "channel_initiator").values():
         yield Heading(3, "Channel initiator")
         most = f"{count(value_of(sums.highest('active')))} of {count(sums.last('active_max'))}"
         current = f"{count(value_of(sums.highest('current')))} of {count(sums.last('current_max'))}"
@@ -106,7 +106,7 @@ def channel_initiator(ledger: PeriodTotals, owner: str) -> Iterator[Block]:
             f"Most active channels {most}, most current channels {current}, most storage below the bar {below}."
         )
     for kind, word in _WORDS:
-        tasks = ledger.of(owner, kind)
+        tasks = totals.of(owner, kind)
         if not tasks:
             continue
         yield Heading(4, word)
@@ -138,9 +138,9 @@ def _task_row(name: ObjectName, sums: ObjectTotals) -> tuple[str, ...]:
     )
 
 
-def channels(ledger: PeriodTotals, owner: str) -> Iterator[Block]:
+def channels(totals: PeriodTotals, owner: str) -> Iterator[Block]:
     """The channels with most messages."""
-    found = ledger.of(owner, "channel")
+    found = totals.of(owner, "channel")
     if not found:
         return
     yield Heading(3, "Busiest channels")
@@ -182,9 +182,9 @@ def _channel_row(name: ObjectName, sums: ObjectTotals) -> tuple[str, ...]:
     )
 
 
-def applications(ledger: PeriodTotals, owner: str) -> Iterator[Block]:
+def applications(totals: PeriodTotals, owner: str) -> Iterator[Block]:
     """The jobs and transactions whose calls used most processor time."""
-    found = ledger.of(owner, "application")
+    found = totals.of(owner, "application")
     if not found:
         return
     yield Heading(3, "Costliest applications")
@@ -232,19 +232,19 @@ def _application_row(name: ObjectName, sums: ObjectTotals) -> tuple[str, ...]:
 _ASCII: Final = str.maketrans(BLOCKS, "12345678")
 
 
-def figures(ledger: PeriodTotals, owner: str, span: TimeRange, *, ascii_only: bool) -> Iterator[Block]:
+def figures(totals: PeriodTotals, owner: str, span: TimeRange, *, ascii_only: bool) -> Iterator[Block]:
     """All that is known of a queue manager or group, in figures."""
-    yield from _pools(ledger, owner, span, ascii_only=ascii_only)
-    yield from _page_sets(ledger, owner)
-    yield from _log(ledger, owner)
-    yield from channel_initiator(ledger, owner)
-    yield from channels(ledger, owner)
-    yield from applications(ledger, owner)
-    yield from _structures(ledger, owner)
+    yield from _pools(totals, owner, span, ascii_only=ascii_only)
+    yield from _page_sets(totals, owner)
+    yield from _log(totals, owner)
+    yield from channel_initiator(totals, owner)
+    yield from channels(totals, owner)
+    yield from applications(totals, owner)
+    yield from _structures(totals, owner)
 
 
-def _pools(ledger: PeriodTotals, owner: str, span: TimeRange, *, ascii_only: bool) -> Iterator[Block]:
-    pools = ledger.of(owner, "buffer_pool")
+def _pools(totals: PeriodTotals, owner: str, span: TimeRange, *, ascii_only: bool) -> Iterator[Block]:
+    pools = totals.of(owner, "buffer_pool")
     if not pools:
         return
     yield Heading(3, "Buffer pools")
@@ -256,7 +256,7 @@ def _pools(ledger: PeriodTotals, owner: str, span: TimeRange, *, ascii_only: boo
     )
     rows = []
     for name, sums in pools.items():
-        line = sparkline(ledger.course(name), span, CELLS).replace(" ", "." if ascii_only else "·")
+        line = sparkline(totals.course(name), span, CELLS).replace(" ", "." if ascii_only else "·")
         low = sums.lowest("low_pct")
         rows.append(
             (
@@ -270,7 +270,7 @@ def _pools(ledger: PeriodTotals, owner: str, span: TimeRange, *, ascii_only: boo
         )
     titles = ("pool", "buffers", "lowest free", "at (UTC)", "over time", "DWT", "DMC", "SOS", "IMW", "RIO")
     yield ReportTable(titles, tuple(rows), frozenset({0, 1, 2, 5, 6, 7, 8, 9}))
-    worst = ledger.worst(owner)
+    worst = totals.worst(owner)
     if worst:
         yield Paragraph(
             "Intervals in which a pool was at most 20 % free or reached one of these thresholds, the worst first:"
@@ -294,8 +294,8 @@ def _pools(ledger: PeriodTotals, owner: str, span: TimeRange, *, ascii_only: boo
         )
 
 
-def _page_sets(ledger: PeriodTotals, owner: str) -> Iterator[Block]:
-    page_sets = ledger.of(owner, "page_set")
+def _page_sets(totals: PeriodTotals, owner: str) -> Iterator[Block]:
+    page_sets = totals.of(owner, "page_set")
     if not page_sets:
         return
     yield Heading(3, "Page sets")
@@ -319,8 +319,8 @@ def _page_sets(ledger: PeriodTotals, owner: str) -> Iterator[Block]:
     yield ReportTable(titles, tuple(rows), frozenset({0, 1, 2, 3, 4, 6, 7, 8}))
 
 
-def _log(ledger: PeriodTotals, owner: str) -> Iterator[Block]:
-    for sums in ledger.of(owner, "log").values():
+def _log(totals: PeriodTotals, owner: str) -> Iterator[Block]:
+    for sums in totals.of(owner, "log").values():
         yield Heading(3, "Log")
         both, one = sums.highest("mb_s"), sums.highest("write_mb_s")
         written = sums.per_second("ci_writes")
@@ -370,8 +370,8 @@ def _log(ledger: PeriodTotals, owner: str) -> Iterator[Block]:
         )
 
 
-def _structures(ledger: PeriodTotals, owner: str) -> Iterator[Block]:
-    structures = ledger.of(owner, "cf_structure")
+def _structures(totals: PeriodTotals, owner: str) -> Iterator[Block]:
+    structures = totals.of(owner, "cf_structure")
     if not structures:
         return
     yield Heading(3, "Coupling facility structures")

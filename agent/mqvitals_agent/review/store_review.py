@@ -63,14 +63,14 @@ class OwnerReview:
         return result_of(check for part in self.parts for check in part.checks).health
 
 
-def review_store(reader: StoreReader, judging: RuleConfig, wanted: Collection[str] = ()) -> tuple[OwnerReview, ...]:
+def review_store(reader: StoreReader, config: RuleConfig, wanted: Collection[str] = ()) -> tuple[OwnerReview, ...]:
     """Judge all objects of the owners ``wanted`` (none: of all), whatever their rules' holds. Raises StoreError.
 
     What the agent found when it could still judge, and nobody can judge now, stands as it was found.
     """
     owners = [owner for owner in reader.owners() if not owner.unwatched]
     group = next((owner.name for owner in owners if owner.is_group), "")
-    world = LatestValues(KINDS, judging.facts)
+    world = LatestValues(KINDS, config.facts)
     lasting = lasting_owners(reader)
     for owner in owners:
         for kind in KINDS:
@@ -80,7 +80,7 @@ def review_store(reader: StoreReader, judging: RuleConfig, wanted: Collection[st
     for owner in owners:
         if not wanted or owner.name in wanted:
             past = StoredPast(reader, owner.last_ts)
-            reviewer = _OwnerReviewer(judging, world, past, owner.last_ts, standing)
+            reviewer = _OwnerReviewer(config, world, past, owner.last_ts, standing)
             found.append(OwnerReview(owner.name, owner.is_group, owner.last_ts, reviewer.parts(owner.name)))
     return tuple(found)
 
@@ -152,20 +152,20 @@ class _OwnerReviewer:
 _AT_ONCE: Final = HoldPolicy(hold_polls=1, clear_polls=1)
 
 
-def update_advice(store: Store, reader: StoreReader, judging: RuleConfig, owners: Collection[str]) -> None:
+def update_advice(store: Store, reader: StoreReader, config: RuleConfig, owners: Collection[str]) -> None:
     """Bring the advice about objects of ``owners`` up to date. Raises StoreError."""
     if not owners:
         return
     known = {(alert.scope, alert.key.rule): alert for alert in store.open_alerts()}
     changes: list[Transition] = []
-    for each in review_store(reader, judging, owners):
+    for each in review_store(reader, config, owners):
         for part in each.parts:
             for check in part.checks:
-                changes += _changes(check, known.get((check.object, str(check.rule.id))), judging, each.now)
+                changes += _changes(check, known.get((check.object, str(check.rule.id))), config, each.now)
     store.write_transitions(changes)
 
 
-def _changes(check: Check, alert: Alert | None, judging: RuleConfig, now: int) -> Iterator[Transition]:
+def _changes(check: Check, alert: Alert | None, config: RuleConfig, now: int) -> Iterator[Transition]:
     if not check.judged:
         return
     if check.worst is None:
@@ -174,7 +174,7 @@ def _changes(check: Check, alert: Alert | None, judging: RuleConfig, now: int) -
         return
     worst = check.worst
     if alert is None:
-        form = judging.rules.form(check.rule, ObjectName(*check.object))
+        form = config.rules.form(check.rule, ObjectName(*check.object))
         if form is not None:
             yield begin(form.identity(check.object), _AT_ONCE, worst.severity, worst.summary, worst.ts)
         return

@@ -205,7 +205,7 @@ def _column(section: str, element: FieldElement) -> CsvColumn | None:
 
 def _name(section: str, element: FieldElement) -> str | None:
     """The column's name with its braces replaced; None where the value has no column."""
-    field, index = element.field, element.index or 0
+    field, index = element.field, element.number or 0
     if field.name in ("iosqu", "hliosqu"):
         return f"{'ZHL_' if field.name == 'hliosqu' else ''}IO_Time_Sum_Squares_{index + 1}"
     name = _SWAPPED.get((section, field.name), field.column)

@@ -191,25 +191,25 @@ _PASSED: Final = 64
 """The number of skipped records after which ``records_in_steps`` yields."""
 
 
-def records(stream: BinaryIO, tally: ReadCounts, now_us: int | None = None) -> Iterator[Record]:
+def records(stream: BinaryIO, counts: ReadCounts, now_us: int | None = None) -> Iterator[Record]:
     """The records of MQ that have known sections; all others are counted.
 
-    Damage costs the record and is noted in ``tally``. ``now_us`` (microseconds since 1970 UTC) is now: a record that ended more
+    Damage costs the record and is noted in ``counts``. ``now_us`` (microseconds since 1970 UTC) is now: a record that ended more
     than a day after it counts as damaged, unless the first record of its system in this stream did so too, as the clock of that
     system is then ahead. None: there is no such limit.
 
     Raises OSError, and SmfError when these are no SMF data at all.
     """
-    return (record for record in records_in_steps(stream, tally, now_us) if record is not None)
+    return (record for record in records_in_steps(stream, counts, now_us) if record is not None)
 
 
-def records_in_steps(stream: BinaryIO, tally: ReadCounts, now_us: int | None = None) -> Iterator[Record | None]:
+def records_in_steps(stream: BinaryIO, counts: ReadCounts, now_us: int | None = None) -> Iterator[Record | None]:
     """The same as ``records``, with None after each small piece of work that gave no record."""
     clocks = _Clocks(now_us)
     passed = 0
     try:
-        for frame in raw_records_in_steps(stream, tally.damaged):
-            record = None if frame is None else _record(frame.data, frame.type, frame.offset, tally, clocks)
+        for frame in raw_records_in_steps(stream, counts.damaged):
+            record = None if frame is None else _record(frame.data, frame.type, frame.offset, counts, clocks)
             passed = passed + 1 if record is None else 0
             if record is not None or frame is None or passed >= _PASSED:
                 passed = 0
@@ -217,27 +217,27 @@ def records_in_steps(stream: BinaryIO, tally: ReadCounts, now_us: int | None = N
     except SmfError as error:
         if error.offset is None:
             raise
-        tally.damaged(error)
+        counts.damaged(error)
 
 
-def _record(data: bytes, kind: int, offset: int, tally: ReadCounts, clocks: _Clocks) -> Record | None:
+def _record(data: bytes, kind: int, offset: int, counts: ReadCounts, clocks: _Clocks) -> Record | None:
     """The record, if it is one of MQ's with known sections; else it is counted."""
     if kind not in (STATISTICS, ACCOUNTING):
-        tally.skipped[kind] += 1
+        counts.skipped[kind] += 1
         return None
     try:
         record = parse(data, offset)
         clocks.check(record)
     except SmfError as error:
-        tally.damaged(error)
+        counts.damaged(error)
         return None
     key = record.type, record.subtype
-    tally.records[key] += 1
+    counts.records[key] += 1
     if key not in SECTIONS:
-        tally.unknown[key] += 1
+        counts.unknown[key] += 1
         return None
     for layout, triplet in tables(record):
-        tally.sections[layout.name] += triplet.instances
+        counts.sections[layout.name] += triplet.instances
     return record
 
 

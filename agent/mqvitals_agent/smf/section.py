@@ -85,7 +85,7 @@ def slots(shape: SectionShape) -> tuple[tuple[FieldElement, ...], ...]:
     """The elements of each slot; the name is the first of them."""
     elements, found, first = shape.elements, [], 0
     for index in range(1, len(elements) + 1):
-        if index == len(elements) or elements[index].index != elements[first].index:
+        if index == len(elements) or elements[index].number != elements[first].number:
             found.append(elements[first:index])
             first = index
     return tuple(found)

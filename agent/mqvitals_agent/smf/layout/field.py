@@ -45,12 +45,12 @@ class Field(NamedTuple):
 
 
 class FieldElement(NamedTuple):
-    """One value of a section: a field, or one element of an array (``index``; None: no array)."""
+    """One value of a section: a field, or one element of an array (``number``; None: no array)."""
 
     name: str
     offset: int
     field: Field
-    index: int | None
+    number: int | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
