@@ -269,15 +269,15 @@ def sparkline(
     A stretch without a value is blank when nothing was polled or told in it, unless it is shorter than the polls are
     apart: then it looks like the one before.
     """
-    told = [(ts, value) for ts, value in points if span.since <= ts <= span.until]
+    known = [(ts, value) for ts, value in points if span.since <= ts <= span.until]
     length = max(span.until - span.since, 1)
     cells: list[float | None] = [None] * width
     polled = [False] * width
-    for ts, value in told:
+    for ts, value in known:
         x = min((ts - span.since) * width // length, width - 1)
         polled[x] = True
         cells[x] = value if value is not None and math.isfinite(value) else None
-    apart = _apart([ts for ts, _ in told])
+    apart = _apart([ts for ts, _ in known])
     held, since = None, 0
     out = []
     for x in range(width):

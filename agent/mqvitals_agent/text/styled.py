@@ -68,11 +68,18 @@ def wrapped(
 
 
 def labelled(
-    label: Span, text: str, width: int, tone: Tone = Tone.PLAIN, *, gap: str = "  ", key: str = ""
+    label: Span,
+    text: str,
+    width: int,
+    tone: Tone = Tone.PLAIN,
+    *,
+    gap: str = "  ",
+    indent: int | None = None,
+    key: str = "",
 ) -> list[Line]:
-    """``text`` wrapped behind a label that has its own tone; further lines begin below the text."""
+    """``text`` wrapped behind a label that has its own tone and a gap; further lines begin below the text, or ``indent`` cells in."""
     head = f"{label.text}{gap}"
-    first, *rest = wrap(text, width, first=head, rest=" " * cells(head))
+    first, *rest = wrap(text, width, first=head, rest=" " * (cells(head) if indent is None else indent))
     return [Line((label, Span(first[len(label.text) :], tone)), key), *(line(each, tone, key) for each in rest)]
 
 

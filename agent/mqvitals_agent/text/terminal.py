@@ -137,6 +137,11 @@ def wrap(text: str, width: int, *, first: str = "", rest: str = "") -> list[str]
     return [line.rstrip() for line in lines]
 
 
+def at_most(lines: list[str], most: int, width: int) -> list[str]:
+    """The first ``most`` lines, the last of them ending in ``…`` when there are more."""
+    return lines if len(lines) <= most else [*lines[: most - 1], cut(f"{lines[most - 1]} {ELLIPSIS}", width)]
+
+
 def _pieces(word: str, first: int, rest: int) -> list[str]:
     """``word`` broken so that its first piece takes at most ``first`` cells and the others at most ``rest``."""
     pieces: list[str] = []

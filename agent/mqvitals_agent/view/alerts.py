@@ -159,7 +159,7 @@ def read_remedy(reader: StoreReader, alert: Alert, rules: RuleSet) -> Remedy:
         name = alert.scope if kind == alert.scope.kind else ObjectName(alert.scope.owner, kind)
         if name not in known:
             known[name] = reader.current(name) if reader.has(name) else {}
-        told = known[name].get(metric)
-        return Absence.NOT_ASKED if told is None else told.value
+        latest = known[name].get(metric)
+        return Absence.NOT_ASKED if latest is None else latest.value
 
     return Remedy(form.rule.advice, form.command(alert.scope, InstantContext(lookup, alert.updated, alert.scope.name)))

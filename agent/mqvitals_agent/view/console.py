@@ -74,11 +74,11 @@ def read_console(reader: StoreReader, name: ObjectName, alerts: Iterable[Alert],
     found: dict[tuple[Any, ...], StoredMessage] = {}
     begin = now - _DAY_MS
     if name.kind in _NAMED:
-        told = reader.messages(owners=owners, since=begin, about=(name.kind, name.name), limit=_MOST)
-        found.update((each, each) for each in told)
+        newest = reader.messages(owners=owners, since=begin, about=(name.kind, name.name), limit=_MOST)
+        found.update((each, each) for each in newest)
     elif name.kind in _COMPONENTS:
-        told = reader.messages(owners=owners, since=begin, limit=_MOST_LOOKED)
-        chosen = [each for each in told if each.code.startswith(_COMPONENTS[name.kind]) and each.code not in FREQUENT]
+        newest = reader.messages(owners=owners, since=begin, limit=_MOST_LOOKED)
+        chosen = [each for each in newest if each.code.startswith(_COMPONENTS[name.kind]) and each.code not in FREQUENT]
         found.update((each, each) for each in chosen[-_MOST:])
     for alert in alerts:
         if alert.started is not None and alert.ended is None:

@@ -47,29 +47,29 @@ def load_kind(
 
 
 def load_values(
-    world: LatestValues, name: ObjectName, group: str, told: Mapping[str, CurrentValue], lasting: Collection[str] = ()
+    world: LatestValues, name: ObjectName, group: str, values: Mapping[str, CurrentValue], lasting: Collection[str] = ()
 ) -> None:
     """Tell the world of one object. ``lasting`` is as ``lasting_owners`` gives it."""
     # Nothing but accounting tells of applications, and it may be switched on for an hour of a year.
     stays = name.owner in lasting or name.kind == "application"
     poll = KINDS[name.kind].poll
-    values = {}
+    polled = {}
     recorded: dict[tuple[str, Source, int | None, int], dict[str, Reported]] = {}
-    for metric, current in told.items():
+    for metric, current in values.items():
         if current.source is not Source.POLL and current.ts is not None:
             about = current.probe, current.source, current.interval_ms, current.ts
             recorded.setdefault(about, {})[metric] = current.value
             continue
         # What a poll asked for in vain is absent to a rule, however well the last value is remembered.
         silent = current.unanswered is not None and current.probe == poll
-        values[metric] = current.unanswered if silent and current.unanswered is not None else current.value
+        polled[metric] = current.unanswered if silent and current.unanswered is not None else current.value
     records = [
         Reading(
             name, probe, ts, values_of, None if stays and source is Source.SMF else interval, poll=False, source=source
         )
         for (probe, source, interval, ts), values_of in recorded.items()
     ]
-    world.learn(Snapshot(name.owner, name.owner == group, 0, 0, (Reading(name, poll, 0, values), *records)))
+    world.learn(Snapshot(name.owner, name.owner == group, 0, 0, (Reading(name, poll, 0, polled), *records)))
 
 
 _HOUR_MS = 3_600_000

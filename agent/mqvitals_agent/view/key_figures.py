@@ -24,7 +24,7 @@ from mqvitals_agent.view.status import (
     health_of_object,
 )
 from mqvitals_agent.view.trend import Points
-from mqvitals_agent.view.values import PER_SECOND, RATE, with_rates
+from mqvitals_agent.view.values import PER_SECOND, RATE, number_in, with_rates
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.snapshot import ObjectName, Outcome
 from mqvitals_rules.vocabulary.metric import CHANNEL_TYPE, Absence
@@ -56,7 +56,7 @@ class ExtremeFigure(NamedTuple):
     """The object whose figure is the least or greatest."""
 
     name: ObjectName
-    told: CurrentValue
+    latest: CurrentValue
 
 
 def objects_of_kind(current: Current, owner: str, kind: str) -> dict[ObjectName, Values]:
@@ -79,17 +79,17 @@ def channel_counts(current: Current, member: OwnerData, now: int, alerts: Iterab
 
     Those that are inactive are nobody's concern here.
     """
-    told = [
+    states = [
         values["status"] for values in objects_of_kind(current, member.name, "channel").values() if "status" in values
     ]
-    if not told:
+    if not states:
         return nothing_known(current, member.name, "channel")
-    numbers = Counter(each.value for each in told)
+    numbers = Counter(each.value for each in states)
     absent = sum(count for value, count in numbers.items() if isinstance(value, Absence))
-    if absent == len(told):
-        return _reason(told)
+    if absent == len(states):
+        return _reason(states)
     run, retry, stop = numbers[_RUNNING], numbers[_RETRYING], numbers[_STOPPED]
-    other = len(told) - absent - run - retry - stop - numbers[_INACTIVE]
+    other = len(states) - absent - run - retry - stop - numbers[_INACTIVE]
     parts = [f"{number(run)} run"]
     parts += [
         f"{number(count)} {word}" for count, word in ((retry, "retry"), (stop, "stop"), (other, "other")) if count
@@ -102,7 +102,7 @@ def channel_counts(current: Current, member: OwnerData, now: int, alerts: Iterab
     ill = [health for health in about.values() if health >= Health.WARNING]
     parts += [f"{max(ill).glyph}{number(len(ill))}"] if ill else []
     # The newest tells when the question was last answered; a channel of its own may have been asked for by name.
-    return " ".join(parts) + own_age(max(told, key=lambda each: each.ts or 0), member, now)
+    return " ".join(parts) + own_age(max(states, key=lambda each: each.ts or 0), member, now)
 
 
 def task_counts(current: Current, member: OwnerData, now: int) -> str:
@@ -139,17 +139,17 @@ def full_logs(current: Current, member: OwnerData, now: int) -> str:
 def extreme_figure(current: Current, owner: str, kind: str, name: str, sign: int) -> ExtremeFigure | None:
     """The object of a kind whose metric is the greatest (``sign`` 1) or the least (-1); None when none is known."""
     present = [
-        (sign * told.value, ExtremeFigure(object_name, told))
+        (sign * latest.value, ExtremeFigure(object_name, latest))
         for object_name, values in objects_of_kind(current, owner, kind).items()
-        if (told := values.get(name)) is not None and not isinstance(told.value, Absence | str)
+        if (latest := values.get(name)) is not None and not isinstance(latest.value, Absence | str)
     ]
     return max(present, key=lambda pair: pair[0])[1] if present else None
 
 
 def reason_of(current: Current, owner: str, kind: str, name: str) -> str:
     """Why no object of a kind has a figure: the commonest reason, or what became of the command that reports them."""
-    told = [values[name] for values in objects_of_kind(current, owner, kind).values() if name in values]
-    return _reason(told) if told else nothing_known(current, owner, kind)
+    found = [values[name] for values in objects_of_kind(current, owner, kind).values() if name in values]
+    return _reason(found) if found else nothing_known(current, owner, kind)
 
 
 def nothing_known(current: Current, owner: str, kind: str) -> str:
@@ -169,42 +169,40 @@ def _extreme_text(
     extreme = extreme_figure(current, member.name, kind, name, sign)
     if extreme is None:
         return reason_of(current, member.name, kind, name)
-    share = extreme.told.value
+    share = extreme.latest.value
     assert not isinstance(share, Absence | str)
-    old = own_age(extreme.told, member, now) if aged else ""
+    old = own_age(extreme.latest, member, now) if aged else ""
     return f"{prefix}{safe(extreme.name.name)} {whole_percent(abs(share))}{old}"
 
 
 def _plain(values: Values, name: str) -> str:
-    told = values.get(name)
-    if told is None or isinstance(told.value, Absence | str):
-        return "?"
-    return number(told.value)
+    value = number_in(values.get(name))
+    return "?" if value is None else number(value)
 
 
-def _reason(told: Iterable[CurrentValue]) -> str:
+def _reason(found: Iterable[CurrentValue]) -> str:
     """Why there is no figure at all: the commonest reason."""
-    reasons = Counter(each.value.value for each in told if isinstance(each.value, Absence))
+    reasons = Counter(each.value.value for each in found if isinstance(each.value, Absence))
     return reasons.most_common(1)[0][0] if reasons else NOT_ASKED
 
 
 def newest_ts(current: Current, owner: str) -> int | None:
     """When the newest of an owner's figures was told, ms UTC; what the agent reports of its own commands is none of them."""
     times = [
-        told.ts
+        latest.ts
         for name, values in current.items()
         if name.owner == owner and name.kind not in _OWN_KINDS
-        for told in values.values()
-        if told.ts is not None
+        for latest in values.values()
+        if latest.ts is not None
     ]
     return max(times, default=None)
 
 
-def own_age(told: CurrentValue | None, member: OwnerData, now: int) -> str:
+def own_age(latest: CurrentValue | None, member: OwnerData, now: int) -> str:
     """The age of a figure that the newest snapshot did not bring."""
-    if told is None or told.ts is None or member.last_ts - told.ts < member.interval_ms / 2:
+    if latest is None or latest.ts is None or member.last_ts - latest.ts < member.interval_ms / 2:
         return ""
-    return f" {short_age(now - told.ts)}"
+    return f" {short_age(now - latest.ts)}"
 
 
 SPAN_MS = 3_600_000
@@ -234,7 +232,7 @@ def read_overview_history(reader: StoreReader, data: StatusData) -> OverviewHist
         since = min(data.now, member.last_ts) - SPAN_MS
         if member.is_group:
             found = objects_of_kind(data.current, member.name, "cf_structure")
-            fullest = sorted(found, key=lambda name: -_number(found[name].get("entries_pct")))[:MOST_STRUCTURE_TRENDS]
+            fullest = sorted(found, key=lambda name: -_share(found[name]))[:MOST_STRUCTURE_TRENDS]
             points |= {name: reader.trend(name, "entries_pct", since).points for name in fullest}
             continue
         for kind, name, sign in _WATCHED:
@@ -255,20 +253,16 @@ def _message_rate(reader: StoreReader, owner: str) -> CurrentValue | None:
     current = reader.current_by_kind(owner, "channel", (RATE["channel"], "type"))
     between = {name: values for name, values in current.items() if not _serves(values.get("type"))}
     rates = [values[PER_SECOND] for values in with_rates(reader, "channel", between).values() if PER_SECOND in values]
-    told = [rate for rate in rates if not isinstance(rate.value, Absence | str)]
-    if not told:
+    known = [rate for rate in rates if not isinstance(rate.value, Absence | str)]
+    if not known:
         return max(rates, key=lambda each: each.asked, default=None)
-    newest = max(told, key=lambda each: each.ts or 0)
+    newest = max(known, key=lambda each: each.ts or 0)
     # A channel that the newest answer does not hold moves nothing now.
-    return newest._replace(value=sum(_number(each) for each in told if each.ts == newest.ts))
+    return newest._replace(value=sum(number_in(each) or 0.0 for each in known if each.ts == newest.ts))
 
 
-def _serves(told: CurrentValue | None) -> bool:
-    return told is not None and told.value == _SERVER_CONNECTION
-
-
-def _number(told: CurrentValue | None) -> float:
-    return -1.0 if told is None or isinstance(told.value, Absence | str) else told.value
+def _serves(channel_type: CurrentValue | None) -> bool:
+    return channel_type is not None and channel_type.value == _SERVER_CONNECTION
 
 
 def as_seen(view: GroupStatus, member: OwnerData) -> OwnerData:
@@ -316,12 +310,17 @@ def _structure_health(view: GroupStatus, group: OwnerData, name: ObjectName, val
     """As its alerts say; without any it is OK only when its figures are there and of now."""
     if any(each.stale for each in view.groups if each.name == group.name):
         return Health.UNKNOWN
-    told = values.get("entries_pct")
-    fresh = told is not None and told.ts is not None and group.last_ts - told.ts <= STALE_INTERVALS * group.interval_ms
-    known = fresh and told is not None and not isinstance(told.value, Absence)
+    latest = values.get("entries_pct")
+    fresh = (
+        latest is not None
+        and latest.ts is not None
+        and group.last_ts - latest.ts <= STALE_INTERVALS * group.interval_ms
+    )
+    known = fresh and latest is not None and not isinstance(latest.value, Absence)
     return max(health_of_object(name, view.firing), Health.OK if known else Health.UNKNOWN)
 
 
 def _share(values: Values) -> float:
-    told = values.get("entries_pct")
-    return -1.0 if told is None or isinstance(told.value, Absence | str) else told.value
+    """How full a structure is; -1 where that is not known."""
+    share = number_in(values.get("entries_pct"))
+    return -1.0 if share is None else share

@@ -166,8 +166,8 @@ def health_of_item(
     health = by_object.get(name, Health.OK)
     if stale:
         return Health.UNKNOWN
-    told = values.get(MAIN_METRIC[name.kind])
-    if told is None or told.unanswered is not None or told.value in _UNTOLD:
+    latest = values.get(MAIN_METRIC[name.kind])
+    if latest is None or latest.unanswered is not None or latest.value in _UNTOLD:
         return max(health, Health.UNKNOWN)
     return health
 
@@ -214,11 +214,11 @@ def _test(word: str, items: Sequence[Item]) -> Callable[[Item], bool]:
 
 
 def _figure(item: Item, name: str) -> str:
-    told = item.values.get(name)
+    latest = item.values.get(name)
     metric = KINDS[item.name.kind].metric(name)
-    if told is None or metric is None:
+    if latest is None or metric is None:
         return ""
-    return figure(told.value, metric).casefold()
+    return figure(latest.value, metric).casefold()
 
 
 __all__ = ["GAP", "columns", "fitted", "short_absence"]

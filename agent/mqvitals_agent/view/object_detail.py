@@ -18,7 +18,7 @@ from mqvitals_agent.view.status import GroupStatus, OwnerStatus, silent_since
 from mqvitals_agent.view.table import Item
 from mqvitals_agent.view.tasks import TASKS, read_tasks, with_tasks
 from mqvitals_agent.view.trend import Trend, trend_of
-from mqvitals_agent.view.values import MAIN_METRIC
+from mqvitals_agent.view.values import MAIN_METRIC, number_in
 from mqvitals_agent.view.what_if import what_if_metrics
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.explanation import RuleExplanation
@@ -120,10 +120,10 @@ def _of_channel(reads: _Reads, values: Values) -> list[RelatedObjects | None]:
 
 def _word(values: Values, metric: str) -> str:
     """A name or number as the last part of an object's name; empty when it is not known."""
-    told = values.get(metric)
-    if told is None or isinstance(told.value, Absence):
+    latest = values.get(metric)
+    if latest is None or isinstance(latest.value, Absence):
         return ""
-    return told.value if isinstance(told.value, str) else str(int(told.value))
+    return latest.value if isinstance(latest.value, str) else str(int(latest.value))
 
 
 class _Reads:
@@ -165,7 +165,7 @@ class _Reads:
         """The objects of a kind whose names begin with this one's."""
         found = self._reader.current_by_kind(self._name.owner, kind, (MAIN_METRIC[kind],))
         begin = f"{self._name.name}/"
-        return self._several(words, {name: told for name, told in found.items() if name.name.startswith(begin)})
+        return self._several(words, {name: values for name, values in found.items() if name.name.startswith(begin)})
 
     def all(self, words: str, kind: str) -> RelatedObjects | None:
         """All objects of a kind of the same owner."""
@@ -179,18 +179,18 @@ class _Reads:
         return self._several(words, found)
 
     def _several(self, words: str, found: Mapping[ObjectName, Values]) -> RelatedObjects | None:
-        told = sorted((self._told(name, values) for name, values in found.items()), key=_worst_and_greatest)
-        return RelatedObjects(words, tuple(told[:MOST]), max(len(told) - MOST, 0)) if told else None
+        objects = sorted((self._told(name, values) for name, values in found.items()), key=_worst_and_greatest)
+        return RelatedObjects(words, tuple(objects[:MOST]), max(len(objects) - MOST, 0)) if objects else None
 
     def _told(self, name: ObjectName, values: Values) -> tuple[ObjectName, Health, CurrentValue | None]:
         health = health_of_item(name, values, self._health, stale=name.owner in self._stale)
         return name, health, values.get(MAIN_METRIC[name.kind])
 
 
-def _worst_and_greatest(told: tuple[ObjectName, Health, CurrentValue | None]) -> tuple[int, float, ObjectName]:
-    name, health, main = told
-    value = -1.0 if main is None or isinstance(main.value, Absence | str) else float(main.value)
-    return (-health, -value, name)
+def _worst_and_greatest(related: tuple[ObjectName, Health, CurrentValue | None]) -> tuple[int, float, ObjectName]:
+    name, health, main = related
+    value = number_in(main)
+    return (-health, 1.0 if value is None else -value, name)
 
 
 _TOLD_BESIDE = 5
@@ -393,8 +393,8 @@ _NEVER_TOLD = frozenset(
 def _trend(
     reader: StoreReader, name: ObjectName, metric: str, values: Mapping[str, CurrentValue], span: TimeRange
 ) -> Trend:
-    told = values[metric]
-    why = told.value.value if isinstance(told.value, Absence) else ""
+    latest = values[metric]
+    why = latest.value.value if isinstance(latest.value, Absence) else ""
     series = reader.trend(name, metric, span.since, span.until)
     return trend_of(name, metric_of(name.kind, metric), series, span, why)
 

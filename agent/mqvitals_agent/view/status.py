@@ -129,11 +129,11 @@ def unstored_words(data: StatusData) -> str:
     return f"The agent runs and sends alerts, but cannot store what it sees, so this is old: {safe(data.unstored)}"
 
 
-def unreachable_words(data: StatusData, told: int | None) -> str:
+def unreachable_words(data: StatusData, last_ts: int | None) -> str:
     """What is said of a queue manager that no answer shows to be there, and of which something was told at ``told`` (ms UTC)."""
     if data.origin == RECORDS_ALONE:
         return "known by its SMF records alone"
-    return "never reached" if told is None else f"unreachable: these figures are {age(data.now - told)} old"
+    return "never reached" if last_ts is None else f"unreachable: these figures are {age(data.now - last_ts)} old"
 
 
 def snapshot_interval_ms(times: list[int]) -> int:
@@ -305,10 +305,10 @@ def _owner_status(
 
 
 def _reachable(name: str, data: StatusData) -> bool | None:
-    told = data.current.get(ObjectName(name, "queue_manager"), {}).get("reachable")
-    if told is None or isinstance(told.value, Absence | str):
+    latest = data.current.get(ObjectName(name, "queue_manager"), {}).get("reachable")
+    if latest is None or isinstance(latest.value, Absence | str):
         return None
-    return told.value == 1
+    return latest.value == 1
 
 
 UnknownCounts = Sequence[tuple[Absence, int]]
@@ -337,9 +337,9 @@ def troubling(unknown: UnknownCounts) -> tuple[tuple[Absence, int], ...]:
 
 def without_answer(unknown: UnknownCounts) -> str:
     """In words how many verdicts nothing polled can tell, by reason; empty when there are none."""
-    told = [(_NEEDS[reason], count) for reason, count in unknown if reason in _NEEDS and count]
-    parts = [f"{number(count)} {words[count != 1]}" for words, count in told]
+    named = [(_NEEDS[reason], count) for reason, count in unknown if reason in _NEEDS and count]
+    parts = [f"{number(count)} {words[count != 1]}" for words, count in named]
     if not parts:
         return ""
     first, _, rest = parts[0].partition(" ")
-    return ", ".join([f"{first} verdict{'' if told[0][1] == 1 else 's'} {rest}", *parts[1:]])
+    return ", ".join([f"{first} verdict{'' if named[0][1] == 1 else 's'} {rest}", *parts[1:]])

@@ -89,18 +89,18 @@ def short_absence(absence: Absence) -> str:
     return _SHORT[absence]
 
 
-def value_cell(told: CurrentValue | None, text: Callable[[CurrentValue], str], item: Item, *, main: bool) -> Cell:
+def value_cell(latest: CurrentValue | None, text: Callable[[CurrentValue], str], item: Item, *, main: bool) -> Cell:
     """A figure, or why there is none; ``main`` figures take the tone of an item that is ill."""
-    if told is None:
+    if latest is None:
         return Cell(_SHORT[Absence.NOT_ASKED], Tone.ABSENT)
-    if isinstance(told.value, Absence):
-        lost = told.value in (Absence.UNREACHABLE, Absence.NO_ANSWER, Absence.STALE)
-        return Cell(_SHORT[told.value], Tone.UNKNOWN if lost else Tone.ABSENT)
-    if item.stale or told.unanswered is not None:
-        return Cell(text(told), Tone.STALE)
+    if isinstance(latest.value, Absence):
+        lost = latest.value in (Absence.UNREACHABLE, Absence.NO_ANSWER, Absence.STALE)
+        return Cell(_SHORT[latest.value], Tone.UNKNOWN if lost else Tone.ABSENT)
+    if item.stale or latest.unanswered is not None:
+        return Cell(text(latest), Tone.STALE)
     if main and item.health >= Health.WARNING:
-        return Cell(text(told), tone_of(item.health))
-    return Cell(text(told))
+        return Cell(text(latest), tone_of(item.health))
+    return Cell(text(latest))
 
 
 _COUNTED = frozenset({"messages", "count", "number", "buffers", "pages", "blocks", "per_s"})
@@ -162,7 +162,7 @@ def _newest(item: Item) -> int | None:
     main = item.values.get(MAIN_METRIC[item.name.kind])
     if main is not None and main.ts is not None:
         return main.ts
-    return max((told.ts for told in item.values.values() if told.ts is not None), default=None)
+    return max((latest.ts for latest in item.values.values() if latest.ts is not None), default=None)
 
 
 def _age_cell(item: Item, now: int) -> Cell:
@@ -185,8 +185,8 @@ _RECEIVING = frozenset(CHANNEL_TYPE[word] for word in ("RCVR", "RQSTR", "CLUSRCV
 
 
 def _only_receives(item: Item, name: str) -> bool:
-    told, kind = item.values.get(name), item.values.get("type")
-    lacks = told is None or told.value in (Absence.NOT_RETURNED, Absence.NOT_ASKED)
+    latest, kind = item.values.get(name), item.values.get("type")
+    lacks = latest is None or latest.value in (Absence.NOT_RETURNED, Absence.NOT_ASKED)
     return lacks and kind is not None and kind.value in _RECEIVING
 
 
@@ -204,13 +204,13 @@ def metric_column(
             return Cell("")
         if kind == "channel" and name in _SENDING and _only_receives(item, name):
             return Cell("n/a", Tone.FAINT)
-        return value_cell(item.values.get(name), lambda told: short_figure(told.value, metric), item, main=main)
+        return value_cell(item.values.get(name), lambda latest: short_figure(latest.value, metric), item, main=main)
 
     def order(item: Item) -> float | str | None:
-        told = item.values.get(name) if item.name.kind == kind else None
-        if told is None or isinstance(told.value, Absence):
+        latest = item.values.get(name) if item.name.kind == kind else None
+        if latest is None or isinstance(latest.value, Absence):
             return None
-        return figure(told.value, metric) if words else told.value
+        return figure(latest.value, metric) if words else latest.value
 
     return Column(name, title, width, cell, order, right=not words if right is None else right)
 
@@ -222,16 +222,16 @@ def record_column(kind: str, name: str, title: str, width: int, *, main: bool = 
     assert metric is not None  # metric_column has looked
 
     def cell(item: Item, now: int) -> Cell:
-        told = item.values.get(name)
-        if item.name.kind == kind and told is None:
+        latest = item.values.get(name)
+        if item.name.kind == kind and latest is None:
             return Cell(_SHORT[Absence.NEEDS_SMF], Tone.ABSENT)
         shown = column.cell(item, now)
-        if told is None or told.ts is None or isinstance(told.value, Absence | str):
+        if latest is None or latest.ts is None or isinstance(latest.value, Absence | str):
             return shown
-        value, old = short_figure(told.value, metric), rough_age(now - told.ts)
+        value, old = short_figure(latest.value, metric), rough_age(now - latest.ts)
         if metric.unit == "pct" and cells(f"{value} {old}") > width:
             # Rounded down: the lowest never looks more than what there is now.
-            value = f"{int(told.value)} %"
+            value = f"{int(latest.value)} %"
         return shown._replace(text=f"{value} {old}")
 
     return replace(column, cell=cell)
@@ -247,21 +247,21 @@ def pair_column(kind: str, name: str, of: str, title: str, width: int, *, main: 
         limit = number(most.value) if most is not None and not isinstance(most.value, Absence | str) else "?"
         return value_cell(
             item.values.get(name),
-            lambda told: _of(number(told.value) if isinstance(told.value, int | float) else "?", limit),
+            lambda latest: _of(number(latest.value) if isinstance(latest.value, int | float) else "?", limit),
             item,
             main=main,
         )
 
     def order(item: Item) -> float | None:
-        told, most = item.values.get(name), item.values.get(of)
+        latest, most = item.values.get(name), item.values.get(of)
         if (
-            told is None
+            latest is None
             or most is None
-            or isinstance(told.value, Absence | str)
+            or isinstance(latest.value, Absence | str)
             or isinstance(most.value, Absence | str)
         ):
             return None
-        return most.value - told.value
+        return most.value - latest.value
 
     return Column(name, title, width, cell, order, right=True)
 
@@ -277,14 +277,14 @@ def rate_column(title: str, width: int, unit: str) -> Column:
     def cell(item: Item, _: int) -> Cell:
         return value_cell(
             item.values.get(PER_SECOND),
-            lambda told: _per_second(told.value, unit) if isinstance(told.value, int | float) else "",
+            lambda latest: _per_second(latest.value, unit) if isinstance(latest.value, int | float) else "",
             item,
             main=False,
         )
 
     def order(item: Item) -> float | None:
-        told = item.values.get(PER_SECOND)
-        return None if told is None or isinstance(told.value, Absence | str) else told.value
+        latest = item.values.get(PER_SECOND)
+        return None if latest is None or isinstance(latest.value, Absence | str) else latest.value
 
     return Column(PER_SECOND, title, width, cell, order, right=True)
 
@@ -308,19 +308,19 @@ def storage_name_column() -> Column:
 def size_column() -> Column:
     """The size of a pool or page set in bytes: its buffers or pages take 4 KB each."""
 
-    def told_of(item: Item) -> CurrentValue | None:
+    def size_of(item: Item) -> CurrentValue | None:
         return item.values.get("total" if item.name.kind == "buffer_pool" else "total_pages")
 
     def cell(item: Item, _: int) -> Cell:
         return value_cell(
-            told_of(item),
-            lambda told: quantity(4096 * told.value, "bytes") if isinstance(told.value, int | float) else "",
+            size_of(item),
+            lambda latest: quantity(4096 * latest.value, "bytes") if isinstance(latest.value, int | float) else "",
             item,
             main=False,
         )
 
     def order(item: Item) -> float | None:
-        told = told_of(item)
-        return None if told is None or isinstance(told.value, Absence | str) else told.value
+        latest = size_of(item)
+        return None if latest is None or isinstance(latest.value, Absence | str) else latest.value
 
     return Column("size", "Size", 8, cell, order, right=True)

@@ -14,7 +14,7 @@ from mqvitals_agent.text.terminal import fit, safe, wrap
 from mqvitals_agent.view.lists import health_by_object, health_of_item
 from mqvitals_agent.view.status import GroupStatus
 from mqvitals_agent.view.table import Cell, Item, short_absence, short_figure, value_cell
-from mqvitals_agent.view.values import Values, natural_order, newest_record, record_words, trace_words
+from mqvitals_agent.view.values import Values, natural_order, newest_record, number_in, record_words, trace_words
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import KINDS
 
@@ -61,7 +61,7 @@ def read_tasks(reader: StoreReader, status: GroupStatus, owners: Sequence[str]) 
     for owner in owners:
         for kind in TASKS:
             found = reader.current_by_kind(owner, kind, [name for name in _TITLES if KINDS[kind].metric(name)])
-            ends = [told.ts for values in found.values() if (told := values.get("requests")) and told.ts]
+            ends = [latest.ts for values in found.values() if (latest := values.get("requests")) and latest.ts]
             # A task of which the newest record says nothing is there no more.
             kept = {
                 name: values for name, values in found.items() if (_end(values) or 0) + _SET_MS >= max(ends, default=0)
@@ -79,8 +79,8 @@ def with_tasks(initiators: Sequence[Item], tasks: Sequence[Item]) -> tuple[Item,
     for item in tasks:
         if item.health >= Health.WARNING:
             worst[item.name.owner] = max(worst.get(item.name.owner, Health.OK), item.health)
-    told = [replace(item, health=max(item.health, worst.get(item.name.owner, item.health))) for item in initiators]
-    return tuple(sorted(told, key=lambda item: -item.health))
+    shown = [replace(item, health=max(item.health, worst.get(item.name.owner, item.health))) for item in initiators]
+    return tuple(sorted(shown, key=lambda item: -item.health))
 
 
 def task_lines(initiator: Item, tasks: Sequence[Item], now: int, width: int) -> tuple[Line, ...]:
@@ -112,10 +112,10 @@ def _title(kind: str, items: Sequence[Item], initiator: Item, now: int) -> str:
         parts[0] = number(len(items))
     if items and kind != "dns_task":
         parts.append(f"unused {number(sum(_value(item, 'requests') == 0 for item in items))}")
-    told = ", ".join(filter(None, parts))
+    counts = ", ".join(filter(None, parts))
     record = newest_record(items[0].values, ("requests",)) if items else None
     when = "" if record is None else f" ({record_words(record, now)})"
-    return f"{safe(initiator.name.owner)} {_PLURAL[kind]}{f': {told}' if told else ''}{when}"
+    return f"{safe(initiator.name.owner)} {_PLURAL[kind]}{f': {counts}' if counts else ''}{when}"
 
 
 def _shown(width: int) -> tuple[str, ...]:
@@ -158,25 +158,24 @@ def bar(share: float | None, width: int) -> str:
 
 def _cell(item: Item, name: str) -> Cell:
     metric = KINDS[item.name.kind].metric(name)
-    told = item.values.get(name)
+    latest = item.values.get(name)
     if metric is None:
         return Cell("")
-    if told is not None and (
-        told.value is Absence.NOTHING_TO_TELL or (name == "longest_us" and _value(item, "requests") == 0)
+    if latest is not None and (
+        latest.value is Absence.NOTHING_TO_TELL or (name == "longest_us" and _value(item, "requests") == 0)
     ):
         # Of an unused task there is no request that could have taken any time.
         return Cell(short_absence(Absence.NOTHING_TO_TELL), Tone.FAINT)
-    return value_cell(told, lambda each: short_figure(each.value, metric), item, main=name == "busy_pct")
+    return value_cell(latest, lambda each: short_figure(each.value, metric), item, main=name == "busy_pct")
 
 
 def _value(item: Item, name: str) -> float | None:
-    told = item.values.get(name)
-    return None if told is None or isinstance(told.value, Absence | str) else told.value
+    return number_in(item.values.get(name))
 
 
 def _end(values: Values) -> int | None:
-    told = values.get("requests")
-    return None if told is None else told.ts
+    requests = values.get("requests")
+    return None if requests is None else requests.ts
 
 
 def _started(kind: str, values: Values) -> str:
@@ -188,5 +187,6 @@ def _started(kind: str, values: Values) -> str:
     return "" if started is None else f"{started} of {most or '?'} started"
 
 
-def _plain(told: CurrentValue | None) -> str | None:
-    return None if told is None or isinstance(told.value, Absence | str) else number(told.value)
+def _plain(latest: CurrentValue | None) -> str | None:
+    value = number_in(latest)
+    return None if value is None else number(value)

@@ -9,11 +9,12 @@ from statistics import correlation
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.store.result import CurrentValue
-from mqvitals_agent.text.figure import clock, day, rough_age, short_age
+from mqvitals_agent.text.figure import clock, day, figure, rough_age, short_age
 from mqvitals_rules.expression.functions import eta
 from mqvitals_rules.history import Point
 from mqvitals_rules.snapshot import ObjectName, Source
 from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.tables import metric
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.reader import StoreReader
@@ -28,6 +29,17 @@ PER_SECOND = "per_second"
 Values = Mapping[str, CurrentValue]
 
 
+def number_in(latest: CurrentValue | None) -> float | None:
+    """The number that is stored; None for an absence, a text, or nothing stored."""
+    return None if latest is None or isinstance(latest.value, Absence | str) else latest.value
+
+
+def figure_of(values: Values, kind: str, name: str) -> str:
+    """A metric's figure with its unit, or why there is none."""
+    latest = values.get(name)
+    return Absence.NOT_ASKED.value if latest is None else figure(latest.value, metric(kind, name))
+
+
 def with_rates(reader: StoreReader, kind: str, found: Mapping[ObjectName, Values]) -> dict[ObjectName, Values]:
     """The objects of one owner with their rates added. Raises StoreError."""
     counter = RATE[kind]
@@ -38,30 +50,30 @@ def with_rates(reader: StoreReader, kind: str, found: Mapping[ObjectName, Values
     }
 
 
-def _rate_of(told: CurrentValue, interval_ms: int | None) -> CurrentValue:
-    if told.source is not Source.POLL:
-        interval_ms = told.interval_ms
-    if isinstance(told.value, Absence | str):
-        return told
+def _rate_of(latest: CurrentValue, interval_ms: int | None) -> CurrentValue:
+    if latest.source is not Source.POLL:
+        interval_ms = latest.interval_ms
+    if isinstance(latest.value, Absence | str):
+        return latest
     if not interval_ms:
-        return told._replace(value=Absence.FIRST_READING)
-    return told._replace(value=1000 * told.value / interval_ms)
+        return latest._replace(value=Absence.FIRST_READING)
+    return latest._replace(value=1000 * latest.value / interval_ms)
 
 
 def _interval_ms(reader: StoreReader, counter: str, found: Mapping[ObjectName, Values]) -> int | None:
     """What the newest increase covers; one answer brings those of all objects of an owner, so one of them tells it."""
-    told = {
+    times = {
         name: values[counter].ts or 0
         for name, values in found.items()
         if counter in values
         and values[counter].source is Source.POLL
         and not isinstance(values[counter].value, Absence)
     }
-    if not told:
+    if not times:
         return None
-    newest = max(told, key=lambda name: told[name])
+    newest = max(times, key=lambda name: times[name])
     # Polls after it brought no answer, and so no increase.
-    samples = reader.samples(newest, counter, first=told[newest], last=told[newest])
+    samples = reader.samples(newest, counter, first=times[newest], last=times[newest])
     return samples[-1].interval_ms if samples else None
 
 
@@ -92,20 +104,20 @@ FARTHEST_MS = 86_400_000
 
 def full_in(points: Iterable[tuple[int, float | None]], now: int, limit: float = 100.0) -> int | None:
     """Ms from ``now`` (ms UTC) until a share reaches ``limit`` per cent; None when it does not grow steadily."""
-    told = [Point(ts, value, None) for ts, value in points if value is not None and math.isfinite(value)][
+    known = [Point(ts, value, None) for ts, value in points if value is not None and math.isfinite(value)][
         -GROWTH_POLLS:
     ]
-    if len(told) < LEAST_POLLS or told[-1].ts - told[0].ts < LEAST_MS:
+    if len(known) < LEAST_POLLS or known[-1].ts - known[0].ts < LEAST_MS:
         return None
-    latest = [point.value or 0.0 for point in told[-RISING_POLLS - 1 :]]
-    if any(after <= before for before, after in pairwise(latest)):
+    newest = [point.value or 0.0 for point in known[-RISING_POLLS - 1 :]]
+    if any(after <= before for before, after in pairwise(newest)):
         return None
-    first, last = told[0].value, told[-1].value
+    first, last = known[0].value, known[-1].value
     if first is None or last is None or last - first < LEAST_RISE or last >= limit:
         return None
-    if correlation([point.ts for point in told], [point.value or 0.0 for point in told]) < LEAST_CORRELATION:
+    if correlation([point.ts for point in known], [point.value or 0.0 for point in known]) < LEAST_CORRELATION:
         return None
-    seconds = eta(told, limit, now)
+    seconds = eta(known, limit, now)
     return None if seconds is None or 1000 * seconds > FARTHEST_MS else round(1000 * seconds)
 
 
@@ -125,21 +137,21 @@ _TRACES = {
 }
 
 
-def record_words(told: CurrentValue, now: int, *, long: bool = False) -> str:
+def record_words(latest: CurrentValue, now: int, *, long: bool = False) -> str:
     """Which interval a figure is of, and how long ago that ended: ``SMF 12:00, 14m05s ago``; ``long``: and its length.
 
     One that ended a day ago or more has its date; one that is stale says so. Of a poll it is only the age.
     """
-    if told.ts is None:
+    if latest.ts is None:
         return "never told"
-    old = f"{short_age(now - told.ts)} ago"
-    if told.source not in _SOURCES:
+    old = f"{short_age(now - latest.ts)} ago"
+    if latest.source not in _SOURCES:
         return old
-    at = clock(told.ts)[:5]
-    parts = [f"{_SOURCES[told.source]} {at if now - told.ts < _DAY_MS else f'{day(told.ts)} {at}'}"]
-    if long and told.interval_ms:
-        parts.append(f"{rough_age(told.interval_ms)} long")
-    if told.unanswered is not None:
+    at = clock(latest.ts)[:5]
+    parts = [f"{_SOURCES[latest.source]} {at if now - latest.ts < _DAY_MS else f'{day(latest.ts)} {at}'}"]
+    if long and latest.interval_ms:
+        parts.append(f"{rough_age(latest.interval_ms)} long")
+    if latest.unanswered is not None:
         parts.append("stale")
     return ", ".join([*parts, old])
 
@@ -152,18 +164,18 @@ def trace_words(kind: str) -> str:
 
 def on_zos(values: Values) -> bool:
     """Whether an object may be one of z/OS: none of its metrics is told to be of z/OS alone and missing here."""
-    return all(told.value is not Absence.NOT_ON_DISTRIBUTED for told in values.values())
+    return all(latest.value is not Absence.NOT_ON_DISTRIBUTED for latest in values.values())
 
 
 def newest_record(values: Values, names: Iterable[str]) -> CurrentValue | None:
     """The figure of the newest record among ``names``; None: no record told any of them."""
     found = (values[name] for name in names if name in values)
-    told = [
+    recorded = [
         each
         for each in found
         if each.source in _SOURCES and each.ts is not None and not isinstance(each.value, Absence)
     ]
-    return max(told, key=lambda each: each.ts or 0, default=None)
+    return max(recorded, key=lambda each: each.ts or 0, default=None)
 
 
 MAIN_METRIC: dict[str, str] = {

@@ -35,18 +35,18 @@ def what_if_metrics(kind: str) -> frozenset[str]:
     return frozenset({*asked, *_BESIDE.get(kind, ())} - _LEFT_OUT)
 
 
-def what_if_lines(kind: str, told: Mapping[str, KnownMetric], width: int) -> Iterator[Line]:
+def what_if_lines(kind: str, inputs: Mapping[str, KnownMetric], width: int) -> Iterator[Line]:
     """A few lines, or none where the values are not there or were not answered since."""
-    known = {name: each for name, each in told.items() if isinstance(each, KnownValue) and not each.silent}
+    found = {name: each for name, each in inputs.items() if isinstance(each, KnownValue) and not each.silent}
     match kind:
         case "channel":
-            said = _channel(known)
+            said = _channel(found)
         case "cf_structure":
-            said = _structure(known)
+            said = _structure(found)
         case "page_set":
-            said = _page_set(known)
+            said = _page_set(found)
         case "channel_initiator":
-            said = _initiator(known)
+            said = _initiator(found)
         case _:
             return
     if not said:
@@ -60,9 +60,9 @@ def what_if_lines(kind: str, told: Mapping[str, KnownMetric], width: int) -> Ite
         yield line(each, Tone.FAINT)
 
 
-def _channel(told: Mapping[str, KnownMetric]) -> tuple[str, ...]:
+def _channel(known: Mapping[str, KnownMetric]) -> tuple[str, ...]:
     """How long a thousand messages take with other batch sizes and the round trip that was seen."""
-    inputs = _inputs(batch_transfer_time, "channel", told, {"batch_msgs", "wait_us"})
+    inputs = _inputs(batch_transfer_time, "channel", known, {"batch_msgs", "wait_us"})
     if inputs is None:
         return ()
     now = int(inputs.pop("batch_msgs"))
@@ -78,13 +78,13 @@ def _channel(told: Mapping[str, KnownMetric]) -> tuple[str, ...]:
     )
 
 
-def _structure(told: Mapping[str, KnownMetric]) -> tuple[str, ...]:
+def _structure(known: Mapping[str, KnownMetric]) -> tuple[str, ...]:
     """How many more messages of the average length there is room for, and what twice as many would take."""
-    of_group = told.get("type")
+    of_group = known.get("type")
     if isinstance(of_group, KnownValue) and of_group.value != 0:
         return ()
-    grown = _inputs(cf_structure_size, "cf_structure", told, {"msg_bytes", "max_msgs"})
-    held = _inputs(cf_structure_messages, "cf_structure", told, {"size_kb", "user_bytes"})
+    grown = _inputs(cf_structure_size, "cf_structure", known, {"msg_bytes", "max_msgs"})
+    held = _inputs(cf_structure_messages, "cf_structure", known, {"size_kb", "user_bytes"})
     if grown is None or held is None:
         return ()
     now = int(grown["max_msgs"])
@@ -102,9 +102,9 @@ def _structure(told: Mapping[str, KnownMetric]) -> tuple[str, ...]:
     )
 
 
-def _page_set(told: Mapping[str, KnownMetric]) -> tuple[str, ...]:
+def _page_set(known: Mapping[str, KnownMetric]) -> tuple[str, ...]:
     """How many messages of the average length it holds as large as it is."""
-    inputs = _inputs(page_set_capacity, "page_set", told, {"pages", "msg_bytes"})
+    inputs = _inputs(page_set_capacity, "page_set", known, {"pages", "msg_bytes"})
     most = None if inputs is None else _value(page_set_capacity, inputs)
     if inputs is None or most is None:
         return ()
@@ -117,10 +117,10 @@ def _page_set(told: Mapping[str, KnownMetric]) -> tuple[str, ...]:
     )
 
 
-def _initiator(told: Mapping[str, KnownMetric]) -> tuple[str, ...]:
+def _initiator(known: Mapping[str, KnownMetric]) -> tuple[str, ...]:
     """How many adapters are recommended against those that there are."""
-    inputs = _inputs(chiadaps, "channel_initiator", told, {"processors"})
-    now = told.get("adapters_started")
+    inputs = _inputs(chiadaps, "channel_initiator", known, {"processors"})
+    now = known.get("adapters_started")
     most = None if inputs is None else _value(chiadaps, inputs)
     if inputs is None or most is None or not isinstance(now, KnownValue):
         return ()
@@ -133,9 +133,9 @@ def _initiator(told: Mapping[str, KnownMetric]) -> tuple[str, ...]:
     )
 
 
-def _inputs(formula: Formula, kind: str, told: Mapping[str, KnownMetric], needed: set[str]) -> dict[str, Given] | None:
+def _inputs(formula: Formula, kind: str, known: Mapping[str, KnownMetric], needed: set[str]) -> dict[str, Given] | None:
     """What is seen of a formula's inputs; None without one of those that are ``needed``."""
-    found = {each.input.name: each.value for each in find_inputs(formula, kind, told) if each.value is not None}
+    found = {each.input.name: each.value for each in find_inputs(formula, kind, known) if each.value is not None}
     return found if needed <= set(found) else None
 
 

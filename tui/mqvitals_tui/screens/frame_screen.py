@@ -15,7 +15,7 @@ from textual.widget import Widget
 
 from mqvitals_agent.commandline.arguments import now_ms
 from mqvitals_agent.text.styled import Line, Span, Tone, line
-from mqvitals_agent.text.terminal import cells, cut, safe, wrap
+from mqvitals_agent.text.terminal import at_most, cells, safe, wrap
 from mqvitals_agent.view.frame import Frame, FrameRequest
 from mqvitals_agent.view.screens.header import header_lines
 from mqvitals_rules.ruleset.config import RuleConfig
@@ -191,10 +191,8 @@ class FrameScreen(Screen[None], inherit_bindings=False):
         ended = safe(self.context.ended())
         lines = (line("mqvitals", Tone.STRONG),) if frame is None else header_lines(frame, width, asking=not ended)
         if ended:
-            told = wrap(ended, width, rest="  ")
-            if len(told) > _MOST_WORDS:
-                told = [*told[: _MOST_WORDS - 1], cut(f"{told[_MOST_WORDS - 1]} …", width)]
-            lines = (*lines, *(line(each, Tone.CRITICAL) for each in told))
+            words = wrap(ended, width, rest="  ")
+            lines = (*lines, *(line(each, Tone.CRITICAL) for each in at_most(words, _MOST_WORDS, width)))
         if self._failed:
             tone = Tone.UNKNOWN if self._waiting else Tone.CRITICAL
             lines = (*lines, *(line(each, tone) for each in wrap(safe(self._failed), width, rest="  ")))

@@ -117,12 +117,12 @@ class HoldersScreen(FrameScreen):
         """In the worker's thread: to it alone belongs what writes the question."""
         number = self._number
         try:
-            told = ask_agent(self._store, (self.queue,), self.context.machine, self._gone.wait)
+            answers = ask_agent(self._store, (self.queue,), self.context.machine, self._gone.wait)
         except (StoreError, NoAgentAnswer) as error:
             self.post_message(self.Answered(number, None, str(error)))
         else:
-            if told is not None:
-                self.post_message(self.Answered(number, told[0]))
+            if answers is not None:
+                self.post_message(self.Answered(number, answers[0]))
 
     def on_holders_screen_answered(self, message: Answered) -> None:
         """Show it. What was told before gives way to a problem: who had the queue open then may have gone since."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from mqvitals_agent.text.figure import age, figure, number, size
+from mqvitals_agent.text.figure import age, number, size
 from mqvitals_agent.text.severity import WIDEST, Health, worst
-from mqvitals_agent.text.styled import Line, Span, Tone, line, tone_of
-from mqvitals_agent.text.terminal import cells, fit, safe, wrap
+from mqvitals_agent.text.styled import Line, Span, Tone, labelled, line, tone_of, wrapped
+from mqvitals_agent.text.terminal import cells, fit, safe
 from mqvitals_agent.view.console import failing_words
 from mqvitals_agent.view.status import refused_words, unstored_words, without_answer
 from mqvitals_agent.view.table import Item
+from mqvitals_agent.view.values import figure_of, number_in
 from mqvitals_rules.snapshot import Outcome
-from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import metric
 
 if TYPE_CHECKING:
@@ -44,20 +44,18 @@ def agent_lines(frame: Frame, width: int) -> tuple[Line, ...]:
         health = worst(
             [item.health for item in items] + [Health.OK if member.reachable and not member.stale else Health.UNKNOWN]
         )
-        head = f"{fit(str(health), WIDEST)}  {fit(safe(member.name), name_width)}"
         words = (
             f"{'stale' if member.stale else reach}, seen {age(member.age_ms)} ago, a snapshot every "
             f"{age(intervals[member.name])}; {_counted(items)}"
         )
-        first, *rest = wrap(words, width, first=f"{head}  ", rest=" " * (WIDEST + 2))
-        tone = Tone.STALE if member.stale else Tone.PLAIN
-        lines.append(Line((Span(first[:WIDEST], tone_of(health)), Span(first[WIDEST:], tone)), key))
-        lines += [line(each, tone, key) for each in rest]
+        name = fit(safe(member.name), name_width)
+        lines += _signed(health, words, width, Tone.STALE if member.stale else Tone.PLAIN, key, name=name)
     stale = all(member.stale for member in frame.status.queue_managers)
     wrong = [each for each in frame.receivers if _health(each) in {Health.WARNING, Health.INFO}]
     fine = [each for each in frame.receivers if each not in wrong]
     store = store_lines(frame.store, frame.now, width)
     alarmed = frame.store is not None and frame.store.health > Health.UNKNOWN
+    lacking = without_answer(frame.status.unknown)
     return (
         *_settings(frame, width),
         *(shown for path, why in frame.consoles for shown in _warned(failing_words(path, why), width)),
@@ -66,7 +64,7 @@ def agent_lines(frame: Frame, width: int) -> tuple[Line, ...]:
         *lines,
         *(() if alarmed else store),
         *(shown for each in fine for shown in receiver_lines(each, frame.now, width, stale=stale)),
-        *(line(each, Tone.FAINT) for each in wrap(without_answer(frame.status.unknown), width) if each),
+        *(wrapped(lacking, width, Tone.FAINT) if lacking else ()),
     )
 
 
@@ -74,22 +72,16 @@ def store_lines(store: Item | None, now: int, width: int) -> tuple[Line, ...]:
     """How large the store is, how long it keeps, and when its limit or the disk is reached, as measured before ``now`` (ms UTC)."""
     if store is None:
         return ()
-    head = f"{fit(str(store.health), WIDEST)}  "
     measured = store.values.get("used_bytes")
     when = "never measured" if measured is None or measured.ts is None else f"measured {age(now - measured.ts)} ago"
     words = "; ".join((_held(store), _growth(store), _disk(store), when))
-    first, *rest = wrap(f"store: {'stale, ' if store.stale else ''}{words}", width, first=head, rest=" " * len(head))
-    tone = Tone.STALE if store.stale else Tone.PLAIN
-    key = str(store.name)
-    return (
-        Line((Span(first[:WIDEST], tone_of(store.health)), Span(first[WIDEST:], tone)), key),
-        *(line(each, tone, key) for each in rest),
-    )
+    text = f"store: {'stale, ' if store.stale else ''}{words}"
+    return tuple(_signed(store.health, text, width, Tone.STALE if store.stale else Tone.PLAIN, str(store.name)))
 
 
 def _held(store: Item) -> str:
-    used, limit, part = (_told(store, name) for name in ("used_bytes", "limit_bytes", "limit_used_pct"))
-    held, keep = _told(store, "held_s"), _told(store, "keep_s")
+    used, limit, part = (_figure(store, name) for name in ("used_bytes", "limit_bytes", "limit_used_pct"))
+    held, keep = _figure(store, "held_s"), _figure(store, "keep_s")
     kept = "everything is kept" if _value(store, "keep_s") is None else f"{keep} are to be kept"
     most = "no limit" if _value(store, "limit_bytes") is None else f"{part} of its limit of {limit}"
     waits = store.values.get("deletion_waits")
@@ -100,26 +92,24 @@ def _held(store: Item) -> str:
 def _growth(store: Item) -> str:
     grows = _value(store, "growth_bytes_per_h")
     if grows is None:
-        return f"growth: {_told(store, 'growth_bytes_per_h')}"
+        return f"growth: {_figure(store, 'growth_bytes_per_h')}"
     if grows <= 0:
         return "does not grow"
     ahead = _value(store, "limit_ahead")
-    reached = f", limit reached in {_told(store, 'limit_reached_s')}" if ahead == _AHEAD else ""
-    return f"grows {_told(store, 'growth_bytes_per_h')}{reached}"
+    reached = f", limit reached in {_figure(store, 'limit_reached_s')}" if ahead == _AHEAD else ""
+    return f"grows {_figure(store, 'growth_bytes_per_h')}{reached}"
 
 
 def _disk(store: Item) -> str:
-    free, part = _told(store, "disk_free_bytes"), _told(store, "disk_free_pct")
+    free, part = _figure(store, "disk_free_bytes"), _figure(store, "disk_free_pct")
     if _value(store, "disk_free_bytes") is None:
         return f"disk: {free}"
-    full = "" if _value(store, "disk_full_s") is None else f", full in {_told(store, 'disk_full_s')}"
+    full = "" if _value(store, "disk_full_s") is None else f", full in {_figure(store, 'disk_full_s')}"
     return f"disk: {free} free ({part}){full}"
 
 
-def _told(store: Item, name: str) -> str:
-    """A figure with its unit, or why there is none."""
-    told = store.values.get(name)
-    return Absence.NOT_ASKED.value if told is None else figure(told.value, metric("store", name))
+def _figure(store: Item, name: str) -> str:
+    return figure_of(store.values, "store", name)
 
 
 def _settings(frame: Frame, width: int) -> Iterator[Line]:
@@ -128,11 +118,17 @@ def _settings(frame: Frame, width: int) -> Iterator[Line]:
             yield from _warned(words, width)
 
 
-def _warned(words: str, width: int) -> Iterator[Line]:
-    head = f"{fit(str(Health.WARNING), WIDEST)}  "
-    first, *rest = wrap(words, width, first=head, rest=" " * (WIDEST + 2))
-    yield Line((Span(first[:WIDEST], tone_of(Health.WARNING)), Span(first[WIDEST:], Tone.PLAIN)))
-    yield from (line(each, Tone.PLAIN) for each in rest)
+def _warned(words: str, width: int) -> list[Line]:
+    return _signed(Health.WARNING, words, width)
+
+
+def _signed(
+    health: Health, words: str, width: int, tone: Tone = Tone.PLAIN, key: str = "", *, name: str = ""
+) -> list[Line]:
+    """Words behind the glyph and word of a health, and behind a name that is padded already."""
+    label = Span(fit(str(health), WIDEST), tone_of(health))
+    gap = f"  {name}  " if name else "  "
+    return labelled(label, words, width, tone, gap=gap, indent=WIDEST + 2, key=key)
 
 
 def receiver_lines(receiver: ReceiverRow, now: int, width: int, *, stale: bool = False) -> tuple[Line, ...]:
@@ -141,14 +137,8 @@ def receiver_lines(receiver: ReceiverRow, now: int, width: int, *, stale: bool =
     words = [_telling(receiver, now), _waiting(receiver, now)]
     if receiver.refused or receiver.given_up:
         words.append(_refused(receiver))
-    head = f"{fit(str(health), WIDEST)}  "
     name = f"receiver {safe(receiver.name)}: {'stale, ' if stale else ''}"
-    first, *rest = wrap(f"{name}{'; '.join(words)}", width, first=head, rest=" " * (WIDEST + 2))
-    tone = Tone.STALE if stale else Tone.PLAIN
-    return (
-        Line((Span(first[:WIDEST], tone_of(health)), Span(first[WIDEST:], tone))),
-        *(line(each, tone) for each in rest),
-    )
+    return tuple(_signed(health, f"{name}{'; '.join(words)}", width, Tone.STALE if stale else Tone.PLAIN))
 
 
 def _health(receiver: ReceiverRow) -> Health:
@@ -204,5 +194,4 @@ def _counted(items: Iterable[Item]) -> str:
 
 
 def _value(item: Item, name: str) -> float | None:
-    told = item.values.get(name)
-    return None if told is None or isinstance(told.value, Absence | str) else told.value
+    return number_in(item.values.get(name))

@@ -59,7 +59,7 @@ def entry_texts(
     for key, stands in covered.items():
         if key not in stages and not one_line:
             brought.setdefault(stands, []).append(key.rule)
-    told = [
+    rows = [
         _AlertRow(
             health_of(shown_severity(alert)),
             duration_words(alert, silent.get(alert.key.object.owner, now)),
@@ -74,11 +74,11 @@ def entry_texts(
         for alert in alerts
     ]
     # What is over has longer times: its columns are its own.
-    groups = {is_open: [each for each in told if each.is_open is is_open] for is_open in (True, False)}
+    groups = {is_open: [each for each in rows if each.is_open is is_open] for is_open in (True, False)}
     columns = {is_open: _AlertColumns.of(group, width) for is_open, group in groups.items()}
     if any(group and not columns[is_open].summary for is_open, group in groups.items()):
         columns = {is_open: each._replace(summary=0) for is_open, each in columns.items()}
-    return [_texts(each, columns[each.is_open], width, one_line=one_line) for each in told]
+    return [_texts(each, columns[each.is_open], width, one_line=one_line) for each in rows]
 
 
 class _AlertRow(NamedTuple):
@@ -99,36 +99,36 @@ class _AlertColumns(NamedTuple):
     summary: int
 
     @classmethod
-    def of(cls, told: Sequence[_AlertRow], width: int) -> _AlertColumns:
-        lasted = max((cells(each.lasted) for each in told), default=0)
-        rule = max((cells(each.rule) for each in told), default=0)
+    def of(cls, rows: Sequence[_AlertRow], width: int) -> _AlertColumns:
+        lasted = max((cells(each.lasted) for each in rows), default=0)
+        rule = max((cells(each.rule) for each in rows), default=0)
         plain = cls(lasted, rule, 0)
-        heads = [cells(_head(each, plain)) + 2 for each in told]
+        heads = [cells(_head(each, plain)) + 2 for each in rows]
         if width < WIDE:
-            widest = max((head + cells(each.words) for head, each in zip(heads, told, strict=True)), default=0)
+            widest = max((head + cells(each.words) for head, each in zip(heads, rows, strict=True)), default=0)
             return plain if widest <= width else cls(lasted, 0, 0)
         # A few long names keep their summaries below; were they many, the list would be neither one thing nor the other.
-        ends = [head + cells(each.words) + 2 for head, each in zip(heads, told, strict=True)]
+        ends = [head + cells(each.words) + 2 for head, each in zip(heads, rows, strict=True)]
         fitting = [end for end in ends if width - end >= LEAST_SUMMARY]
         return cls(lasted, rule, max(fitting) if 2 * len(fitting) > len(ends) else 0)
 
 
-def _head(told: _AlertRow, columns: _AlertColumns) -> str:
+def _head(row: _AlertRow, columns: _AlertColumns) -> str:
     return (
-        f"{fit(str(told.health), WIDEST)}  {fit(told.lasted, columns.lasted)}  {told.when}  "
-        f"{told.rule}{' ' * (columns.rule - cells(told.rule))}"
+        f"{fit(str(row.health), WIDEST)}  {fit(row.lasted, columns.lasted)}  {row.when}  "
+        f"{row.rule}{' ' * (columns.rule - cells(row.rule))}"
     )
 
 
-def _texts(told: _AlertRow, columns: _AlertColumns, width: int, *, one_line: bool) -> list[str]:
-    head, rest = _head(told, columns), " " * SUMMARY_INDENT
-    first = f"{head}  {told.words}"
+def _texts(row: _AlertRow, columns: _AlertColumns, width: int, *, one_line: bool) -> list[str]:
+    head, rest = _head(row, columns), " " * SUMMARY_INDENT
+    first = f"{head}  {row.words}"
     beside = bool(columns.summary) and cells(first) + 2 <= columns.summary
     if beside:
         first = fit(first, columns.summary)
         column = " " * columns.summary
-        lines = [(first + cut(told.summary, width - columns.summary)).rstrip()] if one_line else []
-        lines = lines or wrap(told.summary, width, first=first, rest=column)
+        lines = [(first + cut(row.summary, width - columns.summary)).rstrip()] if one_line else []
+        lines = lines or wrap(row.summary, width, first=first, rest=column)
     else:
         if cells(first) <= width:
             lines = [first]
@@ -136,9 +136,9 @@ def _texts(told: _AlertRow, columns: _AlertColumns, width: int, *, one_line: boo
             # The sign stays whole however narrow it is: it is what colour and eye look for.
             head = head.rstrip()
             heads = [head] if cells(head) <= width else wrap(head[WIDEST:], width, first=head[:WIDEST] + " ", rest=rest)
-            lines = [*heads, *wrap(told.words, width, first=rest, rest=rest)]
-        below = rest + told.summary
-        lines += [cut(below, width)] if one_line else wrap(told.summary, width, first=rest, rest=rest)
+            lines = [*heads, *wrap(row.words, width, first=rest, rest=rest)]
+        below = rest + row.summary
+        lines += [cut(below, width)] if one_line else wrap(row.summary, width, first=rest, rest=rest)
     return lines
 
 
@@ -276,8 +276,8 @@ def _rows(frame: Frame, alerts: list[Alert], width: int) -> Iterator[Line]:
     """Each alert, with its summary beside it or below."""
     silent = silent_since(frame.status)
     covered: Mapping[AlertKey, AlertKey] = frame.covered
-    told = entry_texts(alerts, frame.now, width, covered=covered, silent=silent)
-    for alert, texts in zip(alerts, told, strict=True):
+    entries = entry_texts(alerts, frame.now, width, covered=covered, silent=silent)
+    for alert, texts in zip(alerts, entries, strict=True):
         health = health_of(shown_severity(alert))
         key = str(alert.key.object if alert.scope.kind == "agent" else alert.scope)
         first, *rest = texts

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from mqvitals_agent.text.figure import age, duration_us, number
 from mqvitals_agent.text.severity import Health, worst
-from mqvitals_agent.text.styled import Line, Span, Tone, line, tone_of
+from mqvitals_agent.text.styled import Line, Span, Tone, line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cells, cut, safe, wrap
 from mqvitals_agent.view.table import Cell
 from mqvitals_agent.who.holder import HandleInstance, Holder, Holders, MemberHolders
@@ -206,16 +206,16 @@ def holders_lines(holders: Holders, now: int, width: int) -> tuple[Line, ...]:
     lines = [*_together(holders, width)] if several else []
     long = several
     for member in holders.members:
-        told = [*_member(member, now, width)]
-        if lines and (long or len(told) > 2):
+        part = [*_member(member, now, width)]
+        if lines and (long or len(part) > 2):
             lines.append(line())
         # Those of which there is little to say stand together.
-        long = len(told) > 2
-        lines += told
+        long = len(part) > 2
+        lines += part
     if not holders.members:
-        lines += _wrapped(f"{UNKNOWN}: no queue manager was asked", width, Tone.UNKNOWN)
+        lines += _text(f"{UNKNOWN}: no queue manager was asked", width, Tone.UNKNOWN)
     if any(_has_times(member.holders) for member in holders.members):
-        lines += [line(), *_wrapped("Times are those of the queue manager's own clock.", width, Tone.FAINT)]
+        lines += [line(), *_text("Times are those of the queue manager's own clock.", width, Tone.FAINT)]
     return tuple(lines)
 
 
@@ -228,20 +228,20 @@ def _has_times(holders: Iterable[Holder]) -> bool:
 
 
 def _together(holders: Holders, width: int) -> Iterator[Line]:
-    told = [member for member in holders.members if not member.problem]
+    answered = [member for member in holders.members if not member.problem]
     silent = [safe(member.queue_manager) for member in holders.members if member.problem]
-    where = [member for member in told if member.holders]
-    count = sum(len(member.holders) for member in told)
-    asked = f"the {counted(len(told), 'queue manager')}{' that told' if silent else ''}"
-    if not told:
+    where = [member for member in answered if member.holders]
+    count = sum(len(member.holders) for member in answered)
+    asked = f"the {counted(len(answered), 'queue manager')}{' that told' if silent else ''}"
+    if not answered:
         words = "no queue manager told who has it open"
     elif count:
         words = f"{counted(count, 'handle')} on {number(len(where))} of {asked}"
     else:
         words = f"no handle is open on {asked}"
-    yield from _wrapped(f"{safe(holders.queue.name)}: {words}", width, Tone.STRONG)
+    yield from _text(f"{safe(holders.queue.name)}: {words}", width, Tone.STRONG)
     if silent:
-        yield from _wrapped(f"{Health.UNKNOWN}  {UNKNOWN} of {', '.join(silent)}", width, Tone.UNKNOWN)
+        yield from _text(f"{Health.UNKNOWN}  {UNKNOWN} of {', '.join(silent)}", width, Tone.UNKNOWN)
 
 
 def _member(member: MemberHolders, now: int, width: int) -> Iterator[Line]:
@@ -250,7 +250,7 @@ def _member(member: MemberHolders, now: int, width: int) -> Iterator[Line]:
     tone = Tone.STALE if now - member.at >= _OLD_MS else Tone.FAINT
     if member.problem:
         words = f"{Health.UNKNOWN}  {name}: {UNKNOWN} who has it open: {safe(member.problem).rstrip('.')}{asked}"
-        yield from _wrapped(words, width, Tone.UNKNOWN)
+        yield from _text(words, width, Tone.UNKNOWN)
     else:
         count = len(member.holders)
         words = (
@@ -259,7 +259,7 @@ def _member(member: MemberHolders, now: int, width: int) -> Iterator[Line]:
         yield from _headline(words, f"{asked}, answered in {duration_us(member.took_ms * 1000)}", tone, width)
     yield from _in_doubt(member.holders, width)
     for note in member.notes:
-        yield from _wrapped(f"{Health.UNKNOWN.glyph} {safe(note)}", width, Tone.UNKNOWN)
+        yield from _text(f"{Health.UNKNOWN.glyph} {safe(note)}", width, Tone.UNKNOWN)
     yield from _rows(holder_rows(member.holders), member.queue_manager, width)
 
 
@@ -271,17 +271,17 @@ def _in_doubt(holders: Sequence[Holder], width: int) -> Iterator[Line]:
     health = worst(bad)
     state = "UNRESOLVED" if health is Health.CRITICAL else "PREPARED"
     words = f"{health}  {counted(len(bad), 'handle')} with a unit of work in doubt: nobody else gets what it holds until it is resolved"
-    yield from _wrapped(words, width, tone_of(health))
+    yield from _text(words, width, tone_of(health))
     command = f"MQSC: DISPLAY CONN(*) WHERE(UOWSTATE EQ {state}) ALL"
-    yield from _wrapped(command, width, Tone.STRONG, first=_INDENT, rest=_INDENT * 2)
+    yield from _text(command, width, Tone.STRONG, first=_INDENT, rest=_INDENT * 2)
 
 
 def _headline(words: str, asked: str, tone: Tone, width: int) -> Iterator[Line]:
     if cells(words) + cells(asked) <= width:
         yield Line((Span(words, Tone.STRONG), Span(asked, tone)))
         return
-    yield from _wrapped(words, width, Tone.STRONG)
-    yield from _wrapped(asked.removeprefix("; "), width, tone, first=_INDENT)
+    yield from _text(words, width, Tone.STRONG)
+    yield from _text(asked.removeprefix("; "), width, tone, first=_INDENT)
 
 
 def _uses(holders: Sequence[Holder]) -> str:
@@ -311,12 +311,12 @@ class _HolderColumn:
     """A column: its title, what it says of each row, and whether it stands at the right side."""
 
     title: str
-    told: tuple[Cell, ...]
+    texts: tuple[Cell, ...]
     right: bool = False
 
     @property
     def width(self) -> int:
-        return max(cells(self.title), *(cells(cell.text) for cell in self.told))
+        return max(cells(self.title), *(cells(cell.text) for cell in self.texts))
 
 
 def _rows(rows: Sequence[HolderRow], owner: str, width: int) -> Iterator[Line]:
@@ -332,7 +332,7 @@ def _rows(rows: Sequence[HolderRow], owner: str, width: int) -> Iterator[Line]:
         _HolderColumn("Via", tuple(Cell(row.via) for row in rows)),
         _HolderColumn("Unit of work", tuple(row.unit_of_work for row in rows)),
     ]
-    columns = [each for each in columns if any(cell.text for cell in each.told)]
+    columns = [each for each in columns if any(cell.text for cell in each.texts)]
     untold = all(row.unit_of_work.tone is Tone.ABSENT for row in rows)
     if untold:
         # Once below, and not once a row.
@@ -349,11 +349,11 @@ def _rows(rows: Sequence[HolderRow], owner: str, width: int) -> Iterator[Line]:
     yield _line(columns, titles, widths)
     lead = " " * (cells(_INDENT) + widths[0] + cells(_GAP))
     for index, row in enumerate(rows):
-        yield _line(columns, [each.told[index] for each in columns], widths, _channel(owner, row))
+        yield _line(columns, [each.texts[index] for each in columns], widths, _channel(owner, row))
         for column in below:
-            yield from _further(column.title, column.told[index], lead, width)
+            yield from _further(column.title, column.texts[index], lead, width)
     if untold:
-        yield from _wrapped(f"units of work: {UNKNOWN}", width, Tone.ABSENT, first=_INDENT, rest=_INDENT * 2)
+        yield from _text(f"units of work: {UNKNOWN}", width, Tone.ABSENT, first=_INDENT, rest=_INDENT * 2)
 
 
 def _channel(owner: str, row: HolderRow) -> str:
@@ -370,8 +370,7 @@ def _further(title: str, cell: Cell, lead: str, width: int) -> Iterator[Line]:
     label = f"{lead}{title.lower()} "
     first, *rest = wrap(cell.text, width, first=label, rest=f"{lead}{_INDENT}")
     yield Line((Span(label, Tone.FAINT), Span(first[len(label) :], cell.tone)))
-    for each in rest:
-        yield line(each, cell.tone)
+    yield from (line(each, cell.tone) for each in rest)
 
 
 def _size(columns: Sequence[_HolderColumn]) -> int:
@@ -389,10 +388,10 @@ def _widths(columns: Sequence[_HolderColumn], width: int) -> list[int]:
     return widths
 
 
-def _line(columns: Sequence[_HolderColumn], told: Sequence[Cell], widths: Sequence[int], key: str = "") -> Line:
+def _line(columns: Sequence[_HolderColumn], texts: Sequence[Cell], widths: Sequence[int], key: str = "") -> Line:
     spans = []
     gap = _INDENT
-    for column, cell, size in zip(columns, told, widths, strict=True):
+    for column, cell, size in zip(columns, texts, widths, strict=True):
         text = cut(cell.text, size)
         room = " " * (size - cells(text))
         spans += [Span(gap + room), Span(text, cell.tone)] if column.right else [Span(gap), Span(text, cell.tone)]
@@ -402,6 +401,5 @@ def _line(columns: Sequence[_HolderColumn], told: Sequence[Cell], widths: Sequen
     return Line(tuple(spans), key)
 
 
-def _wrapped(text: str, width: int, tone: Tone, *, first: str = "", rest: str = _INDENT) -> Iterator[Line]:
-    for each in wrap(text, width, first=first, rest=rest):
-        yield line(each, tone)
+def _text(text: str, width: int, tone: Tone, *, first: str = "", rest: str = _INDENT) -> list[Line]:
+    return wrapped(text, width, tone, first=first, rest=rest)

@@ -18,7 +18,7 @@ from mqvitals_agent.text.figure import (
     zone_name,
 )
 from mqvitals_agent.text.severity import WIDEST, Health, health_of
-from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, tone_of
+from mqvitals_agent.text.styled import Line, Span, Tone, heading, labelled, line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cells, cut, fit, safe, wrap
 from mqvitals_agent.view.alerts import duration_words, open_summary, short_summary, since_words
 from mqvitals_agent.view.console import console_lines
@@ -51,12 +51,12 @@ def incident_lines(alert: Alert, status: GroupStatus, indent: int, width: int) -
     lead = " " * indent
     own = alert.key.object
     cause = status.explained.get(alert.key)
-    told = [] if cause is None or cause.object == own else [("brought about by", cause)]
+    related = [] if cause is None or cause.object == own else [("brought about by", cause)]
     effects = [
         each.key for each in status.firing if status.explained.get(each.key) == alert.key and each.key.object != own
     ]
-    told += [("brought about", key) for key in effects[:MOST_EFFECTS]]
-    for words, key in told:
+    related += [("brought about", key) for key in effects[:MOST_EFFECTS]]
+    for words, key in related:
         text = cut(f"{lead}{words} {safe(key.rule)} {object_words(key.object)}", width)
         yield Line((Span(text, Tone.FAINT),), str(key.object))
     if len(effects) > MOST_EFFECTS:
@@ -95,7 +95,9 @@ def detail_lines(frame: Frame, width: int) -> tuple[Line, ...]:
 
 
 def _unknown(detail: ObjectDetail, width: int) -> Iterator[Line]:
-    yield from _wrapped(f"{Health.UNKNOWN}  The store holds no {safe(str(detail.name))}", width, Tone.UNKNOWN)
+    yield from wrapped(
+        f"{Health.UNKNOWN}  The store holds no {safe(str(detail.name))}", width, Tone.UNKNOWN, rest=_INDENT
+    )
     for near in detail.near:
         yield Line((Span(f"{_INDENT}did you mean "), Span(safe(near), Tone.STRONG)), near)
 
@@ -112,17 +114,22 @@ def _state(detail: ObjectDetail, status: GroupStatus, now: int, width: int) -> I
         yield first
     else:
         yield line(sign + lasted, tone_of(detail.health))
-        yield from _wrapped(words, width, Tone.STRONG)
+        yield from wrapped(words, width, Tone.STRONG, rest=_INDENT)
     if detail.gone is not None:
-        yield from _wrapped(
-            f"gone: not in the answers since {moment(detail.gone)} {zone_name(detail.gone)}", width, Tone.STALE
+        yield from wrapped(
+            f"gone: not in the answers since {moment(detail.gone)} {zone_name(detail.gone)}",
+            width,
+            Tone.STALE,
+            rest=_INDENT,
         )
     if detail.stale:
-        yield from _wrapped("stale: nothing new has come; all this is as it was last known", width, Tone.STALE)
+        yield from wrapped(
+            "stale: nothing new has come; all this is as it was last known", width, Tone.STALE, rest=_INDENT
+        )
     for alert in detail.alerts:
         health = health_of(alert.severity)
         head = f"{health.glyph} {safe(alert.key.rule)}  "
-        yield from _wrapped(safe(open_summary(alert)), width, tone_of(health), first=head, rest=" " * cells(head))
+        yield from wrapped(safe(open_summary(alert)), width, tone_of(health), first=head, rest=" " * cells(head))
         yield from incident_lines(alert, status, cells(head), width)
 
 
@@ -133,17 +140,13 @@ def _below(detail: ObjectDetail, now: int, width: int) -> Iterator[Line]:
     yield heading(f"Alerts of what belongs to it: {number(len(detail.below))}", width)
     for alert in detail.below:
         health = health_of(alert.severity)
-        head = f"{fit(str(health), WIDEST)}  "
         words = (
             f"{duration_words(alert, detail.until or now)}  {safe(alert.key.rule)}  {object_words(alert.key.object)}: "
             f"{safe(short_summary(alert))}"
         )
         key = str(alert.key.object if alert.scope.kind == "agent" else alert.scope)
-        first, *rest = wrap(words, width, first=head, rest=" " * (WIDEST + 2))
-        tone = Tone.STALE if detail.stale else tone_of(health)
-        yield Line((Span(first[:WIDEST], tone), Span(first[WIDEST:])), key)
-        for each in rest:
-            yield line(each, Tone.PLAIN, key)
+        label = Span(fit(str(health), WIDEST), Tone.STALE if detail.stale else tone_of(health))
+        yield from labelled(label, words, width, key=key)
 
 
 def _next(detail: ObjectDetail, width: int) -> Iterator[Line]:
@@ -152,9 +155,9 @@ def _next(detail: ObjectDetail, width: int) -> Iterator[Line]:
         lead, remedy = detail.lead
         yield heading(f"What to do about {object_words(lead.scope)}, {safe(lead.key.rule)}", width)
         if remedy.advice:
-            yield from _wrapped(safe(one_line(remedy.advice)), width, first=_INDENT, rest=_INDENT)
+            yield from wrapped(safe(one_line(remedy.advice)), width, first=_INDENT, rest=_INDENT)
         if remedy.mqsc:
-            yield from _wrapped(
+            yield from wrapped(
                 safe(one_line(remedy.mqsc)), width, Tone.STRONG, first=f"{_INDENT}MQSC: ", rest=_INDENT * 2
             )
         return
@@ -163,9 +166,9 @@ def _next(detail: ObjectDetail, width: int) -> Iterator[Line]:
         return
     yield heading("What to do" if worst else "To look closer", width)
     if worst is not None:
-        yield from _wrapped(safe(one_line(worst.form.rule.advice)), width, first=_INDENT, rest=_INDENT)
+        yield from wrapped(safe(one_line(worst.form.rule.advice)), width, first=_INDENT, rest=_INDENT)
     if detail.mqsc:
-        yield from _wrapped(safe(one_line(detail.mqsc)), width, Tone.STRONG, first=f"{_INDENT}MQSC: ", rest=_INDENT * 2)
+        yield from wrapped(safe(one_line(detail.mqsc)), width, Tone.STRONG, first=f"{_INDENT}MQSC: ", rest=_INDENT * 2)
 
 
 def _tasks(detail: ObjectDetail, now: int, width: int) -> tuple[Line, ...]:
@@ -184,29 +187,29 @@ def _related(detail: ObjectDetail, now: int, width: int) -> Iterator[Line]:
 
 def _relation(each: RelatedObjects, now: int, width: int) -> Iterator[Line]:
     if not each.objects:
-        yield from _wrapped(f"{each.words}: {safe(each.text)}", width, first=_INDENT, rest=_INDENT * 2)
+        yield from wrapped(f"{each.words}: {safe(each.text)}", width, first=_INDENT, rest=_INDENT * 2)
         return
-    rows = [(name, health, told, _main(name, told, now)) for name, health, told in each.objects]
+    rows = [(name, health, latest, _main(name, latest, now)) for name, health, latest in each.objects]
     lead = f"{_INDENT}{each.words}: "
     longest = max(cells(object_words(name)) + cells(main) for name, _, _, main in rows)
     if len(rows) > 1 or cells(lead) + WIDEST + 1 + longest > width:
         yield line(f"{_INDENT}{each.words}:", Tone.FAINT)
         lead = _INDENT * 2
-    for name, health, told, main in rows:
+    for name, health, latest, main in rows:
         words = object_words(name)
         room = width - cells(lead) - WIDEST - 1
         spans = [Span(lead, Tone.FAINT), Span(fit(str(health), WIDEST + 1), tone_of(health))]
         if cells(words) + cells(main) > room:
             words, main = cut(words, max(room - cells(main), room // 2)), cut(main, room // 2)
-        tone = Tone.STALE if told is not None and told.unanswered is not None else Tone.PLAIN
+        tone = Tone.STALE if latest is not None and latest.unanswered is not None else Tone.PLAIN
         yield Line((*spans, Span(words, Tone.STRONG), Span(main, tone)), str(name))
     if each.more:
         yield line(f"{_INDENT * 2}and {number(each.more)} more", Tone.FAINT)
 
 
-def _main(name: ObjectName, told: CurrentValue | None, now: int) -> str:
+def _main(name: ObjectName, latest: CurrentValue | None, now: int) -> str:
     metric = MAIN_METRIC[name.kind]
-    return "" if told is None else f"  {metric_words(metric)} {_told(told, name.kind, metric)}{_age(told, now)}"
+    return "" if latest is None else f"  {metric_words(metric)} {_told(latest, name.kind, metric)}{_age(latest, now)}"
 
 
 def _figures(detail: ObjectDetail, now: int, width: int) -> Iterator[Line]:
@@ -222,15 +225,15 @@ def _figures(detail: ObjectDetail, now: int, width: int) -> Iterator[Line]:
         yield line(f"{_INDENT}none is known", Tone.ABSENT)
         return
     name_width = max(cells(metric.name) for metric, _ in present)
-    texts = {metric.name: _told(told, kind.name, metric.name) for metric, told in present}
+    texts = {metric.name: figure(latest.value, metric) for metric, latest in present}
     value_width = min(max(map(cells, texts.values())), 26)
     probe = None
-    for metric, told in present:
-        if told.probe != probe:
-            probe = told.probe
+    for metric, latest in present:
+        if latest.probe != probe:
+            probe = latest.probe
             yield heading(f"Figures from {safe(probe)}", width)
-        text, old = texts[metric.name], "" if told.ts is None else short_age(now - told.ts)
-        stale = detail.stale or told.unanswered is not None
+        text, old = texts[metric.name], "" if latest.ts is None else short_age(now - latest.ts)
+        stale = detail.stale or latest.unanswered is not None
         spans = [Span(_INDENT), Span(fit(metric.name, name_width), Tone.FAINT), Span("  ")]
         tone = Tone.STALE if stale else Tone.PLAIN
         if cells(text) > value_width:
@@ -238,11 +241,11 @@ def _figures(detail: ObjectDetail, now: int, width: int) -> Iterator[Line]:
             continue
         spans += [Span(fit(text, value_width), tone), Span(f"  {old:>6}", Tone.STALE if stale else Tone.FAINT)]
         note = metric.meaning
-        if told.unanswered is not None:
-            polled = told.source is Source.POLL
-            note = f"not answered since: {told.unanswered.value}" if polled else "stale: no record since"
+        if latest.unanswered is not None:
+            polled = latest.source is Source.POLL
+            note = f"not answered since: {latest.unanswered.value}" if polled else "stale: no record since"
         room = width - sum(cells(span.text) for span in spans) - 2
-        if room > 0 and (width >= _WIDE or told.unanswered is not None):
+        if room > 0 and (width >= _WIDE or latest.unanswered is not None):
             spans += [Span("  "), Span(cut(note, room), Tone.FAINT)]
         yield Line(tuple(spans))
 
@@ -281,40 +284,35 @@ def _absent(detail: ObjectDetail, width: int) -> Iterator[Line]:
     kind, values = KINDS[detail.name.kind], detail.values or {}
     reasons: dict[str, list[str]] = {}
     for metric in kind.metrics:
-        told = values.get(metric.name)
-        if told is not None and isinstance(told.value, Absence):
-            reasons.setdefault(told.value.value, []).append(metric.name)
-        elif told is None and metric.needs_smf:
+        latest = values.get(metric.name)
+        if latest is not None and isinstance(latest.value, Absence):
+            reasons.setdefault(latest.value.value, []).append(metric.name)
+        elif latest is None and metric.needs_smf:
             reasons.setdefault(Absence.NEEDS_SMF.value, []).append(metric.name)
-        elif told is None and metric.needs_statistics:
+        elif latest is None and metric.needs_statistics:
             reasons.setdefault(Absence.NEEDS_STATISTICS.value, []).append(metric.name)
-        elif told is None and not metric.declared:
+        elif latest is None and not metric.declared:
             reasons.setdefault(Absence.NOT_ASKED.value, []).append(metric.name)
     if not reasons:
         return
     yield heading("Absent", width)
     for reason, names in reasons.items():
-        yield from _wrapped(f"{reason}: {', '.join(names)}", width, Tone.ABSENT, first=_INDENT, rest=_INDENT * 2)
+        yield from wrapped(f"{reason}: {', '.join(names)}", width, Tone.ABSENT, first=_INDENT, rest=_INDENT * 2)
         if reason == Absence.NEEDS_SMF.value and on_zos(values):
-            yield from _wrapped(trace_words(kind.name), width, Tone.FAINT, first=_INDENT * 2, rest=_INDENT * 2)
+            yield from wrapped(trace_words(kind.name), width, Tone.FAINT, first=_INDENT * 2, rest=_INDENT * 2)
 
 
 def _charts(detail: ObjectDetail, width: int) -> Iterator[Line]:
     others = [name for name in detail.chartable if name != detail.metric]
     if others:
         yield heading("Other charts", width)
-        yield from _wrapped(", ".join(others), width, Tone.FAINT, first=_INDENT, rest=_INDENT)
+        yield from wrapped(", ".join(others), width, Tone.FAINT, first=_INDENT, rest=_INDENT)
 
 
-def _told(told: CurrentValue, kind: str, name: str) -> str:
+def _told(latest: CurrentValue, kind: str, name: str) -> str:
     metric = KINDS[kind].metric(name)
-    return "" if metric is None else figure(told.value, metric)
+    return "" if metric is None else figure(latest.value, metric)
 
 
-def _age(told: CurrentValue, now: int) -> str:
-    return "" if told.ts is None else f" ({short_age(now - told.ts)} ago)"
-
-
-def _wrapped(text: str, width: int, tone: Tone = Tone.PLAIN, *, first: str = "", rest: str = "  ") -> Iterator[Line]:
-    for each in wrap(text, width, first=first, rest=rest):
-        yield line(each, tone)
+def _age(latest: CurrentValue, now: int) -> str:
+    return "" if latest.ts is None else f" ({short_age(now - latest.ts)} ago)"

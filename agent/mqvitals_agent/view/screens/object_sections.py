@@ -8,8 +8,8 @@ from typing import NamedTuple
 from mqvitals_agent.store.result import CurrentValue
 from mqvitals_agent.text.figure import age, figure
 from mqvitals_agent.text.severity import Health, health_of
-from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, tone_of
-from mqvitals_agent.text.terminal import cells, safe, wrap
+from mqvitals_agent.text.styled import Line, Span, Tone, heading, labelled, tone_of, wrapped
+from mqvitals_agent.text.terminal import safe
 from mqvitals_agent.view.alerts import since_words
 from mqvitals_agent.view.object_detail import ObjectRule
 from mqvitals_agent.view.values import newest_record, on_zos, record_words
@@ -59,10 +59,7 @@ def _rule(looked: ObjectRule, now: int, width: int) -> Iterator[Line]:
     health, words = verdict(looked, now)
     head = f"{health.glyph} {safe(rule.id)}"
     text = f"{safe(one_line(rule.title))}: {words}"
-    first, *rest = wrap(text, width, first=f"{head:<{_LEAD}}", rest=" " * _LEAD)
-    yield Line((Span(first[:_LEAD], tone_of(health)), Span(first[_LEAD:], Tone.STRONG)))
-    for each in rest:
-        yield line(each, Tone.STRONG)
+    yield from labelled(Span(f"{head:<{_LEAD}}", tone_of(health)), text, width, Tone.STRONG, gap="")
     if looked.needs_smf:
         # Where nobody reads records this is so of many rules for good: what they would say belongs to the manual.
         return
@@ -84,11 +81,7 @@ def _labelled(label: str, text: str, width: int, tone: Tone = Tone.PLAIN) -> Ite
     text = safe(one_line(text))
     if not text:
         return
-    lead = f"{'  ' + label:<{_LEAD}}"
-    first, *rest = wrap(text, width, first=lead, rest=" " * _LEAD)
-    yield Line((Span(lead, Tone.FAINT), Span(first[cells(lead) :], tone)))
-    for each in rest:
-        yield line(each, tone)
+    yield from labelled(Span(f"{'  ' + label:<{_LEAD}}", Tone.FAINT), text, width, tone, gap="")
 
 
 Values = Mapping[str, CurrentValue]
@@ -156,7 +149,7 @@ def _free(values: Values, now: int, width: int) -> Iterator[Line]:
     else:
         words += f", lowest {figure(low.value, _LOW)} ({record_words(low, now)})"
     stale = low is not None and low.unanswered is not None
-    yield from _wrapped(words, width, Tone.STALE if stale else Tone.PLAIN)
+    yield from wrapped(words, width, Tone.STALE if stale else Tone.PLAIN, first="  ", rest="    ")
 
 
 def _told(kind: str, values: Values, now: int, width: int) -> Iterator[Line]:
@@ -165,17 +158,18 @@ def _told(kind: str, values: Values, now: int, width: int) -> Iterator[Line]:
     if newest is None:
         return
     words = [
-        " ".join(word for word in (part.before, figure(told.value, metric_of(kind, part.metric)), part.after) if word)
+        " ".join(word for word in (part.before, figure(latest.value, metric_of(kind, part.metric)), part.after) if word)
         for part in parts
-        if (told := values.get(part.metric)) is not None
-        and told.ts == newest.ts
-        and told.source is newest.source
-        and not isinstance(told.value, Absence)
+        if (latest := values.get(part.metric)) is not None
+        and latest.ts == newest.ts
+        and latest.source is newest.source
+        and not isinstance(latest.value, Absence)
     ]
     head = record_words(newest, now, long=True)
-    yield from _wrapped(f"{head}: {', '.join(words)}", width, Tone.PLAIN if newest.unanswered is None else Tone.STALE)
-
-
-def _wrapped(text: str, width: int, tone: Tone) -> Iterator[Line]:
-    for each in wrap(text, width, first="  ", rest="    "):
-        yield line(each, tone)
+    yield from wrapped(
+        f"{head}: {', '.join(words)}",
+        width,
+        Tone.PLAIN if newest.unanswered is None else Tone.STALE,
+        first="  ",
+        rest="    ",
+    )

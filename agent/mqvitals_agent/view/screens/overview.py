@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from mqvitals_agent.text.chart import TimeRange as Time
 from mqvitals_agent.text.chart import sparkline
-from mqvitals_agent.text.figure import age, figure, number, object_words, short_age
+from mqvitals_agent.text.figure import age, number, object_words, short_age
 from mqvitals_agent.text.severity import WIDEST, Health, health_of, worst
 from mqvitals_agent.text.styled import Line, Span, Tone, heading, line, tone_of
-from mqvitals_agent.text.terminal import cells, cut, fit, safe, wrap
+from mqvitals_agent.text.terminal import at_most, cells, cut, fit, safe, wrap
 from mqvitals_agent.view import key_figures
 from mqvitals_agent.view.alerts import Remedy, duration_words, short_summary
 from mqvitals_agent.view.key_figures import SPAN_MS, as_seen, groups_of, seen_ts, structure_name, worst_and_fullest
@@ -18,12 +18,11 @@ from mqvitals_agent.view.screens.header import header_lines
 from mqvitals_agent.view.screens.status import MOST_STRUCTURES
 from mqvitals_agent.view.status import GroupStatus, OwnerData, OwnerStatus, silent_since, unreachable_words
 from mqvitals_agent.view.table import Cell, short_absence
-from mqvitals_agent.view.values import SOON_MS, full_in
+from mqvitals_agent.view.values import SOON_MS, figure_of, full_in
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey
 from mqvitals_rules.ruleset.markdown import one_line
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence
-from mqvitals_rules.vocabulary.tables import metric
 
 if TYPE_CHECKING:
     from mqvitals_agent.view.frame import Frame
@@ -119,8 +118,8 @@ def _row(frame: Frame, each: OwnerStatus, member: OwnerData, past: int) -> dict[
     pool = key_figures.extreme_figure(current, each.name, "buffer_pool", "free_pct", -1)
     page_set = key_figures.extreme_figure(current, each.name, "page_set", "used_pct", 1)
     # One answer tells of both: its age is said once.
-    both = pool is not None and page_set is not None and pool.told.ts == page_set.told.ts
-    pool_age = "" if pool is None else key_figures.own_age(pool.told, seen_as, now)
+    both = pool is not None and page_set is not None and pool.latest.ts == page_set.latest.ts
+    pool_age = "" if pool is None else key_figures.own_age(pool.latest, seen_as, now)
     texts = {
         _POOL: key_figures.least_free(current, seen_as, now) + " " * max(AGE - cells(pool_age), 0),
         _PAGE_SET: key_figures.fullest(current, seen_as, now, aged=not both),
@@ -170,7 +169,7 @@ def _note(view: GroupStatus, each: OwnerStatus, width: int) -> list[str]:
     return wrap(words, width, first=" " * (WIDEST + 2), rest=" " * (WIDEST + 2))
 
 
-_ENTRIES, _PAST, _STRUCTURE_ROWS_FULL_IN, _SIZE, _STATUS, _COUNTS = range(6)
+_ENTRIES, _PAST, _STRUCTURE_FULL_IN, _SIZE, _STATUS, _COUNTS = range(6)
 """In the order in which they stand."""
 
 _WELL = "ACTIVE"
@@ -185,13 +184,13 @@ def structure_rows(frame: Frame, width: int) -> list[Line]:
     shown, rest = ranked[:MOST_STRUCTURES], ranked[MOST_STRUCTURES:]
     stale = frame.status.group is not None and frame.status.group.stale
     rows = [
-        (health, name, _structure_rows_row(frame, groups[name.owner], name, past_cells(width), stale=stale))
+        (health, name, _structure_row(frame, groups[name.owner], name, past_cells(width), stale=stale))
         for health, name in shown
     ]
     name_width = min(max(cells(structure_name(name, groups)) for _, name, _ in rows), LONGEST_NAME)
     widths = {column: max(cells(row[column]) for _, _, row in rows) for column in range(6)}
     ill = any(row[_STATUS] != _WELL for _, _, row in rows)
-    need = (_ENTRIES, *((_STATUS,) if ill else ()), _PAST, _STRUCTURE_ROWS_FULL_IN, _SIZE, _STATUS, _COUNTS)
+    need = (_ENTRIES, *((_STATUS,) if ill else ()), _PAST, _STRUCTURE_FULL_IN, _SIZE, _STATUS, _COUNTS)
     taken: set[int] = set()
     room = width - WIDEST - 2 - name_width
     for column in dict.fromkeys(need):
@@ -204,8 +203,8 @@ def structure_rows(frame: Frame, width: int) -> list[Line]:
         spans.append(Span(fit(structure_name(name, groups), name_width), Tone.STRONG))
         main = Tone.STALE if stale else tone_of(health) if health >= Health.WARNING else Tone.PLAIN
         for column in sorted(taken):
-            tone = main if column in (_ENTRIES, _PAST, _STRUCTURE_ROWS_FULL_IN) else Tone.STALE if stale else Tone.PLAIN
-            if column == _STRUCTURE_ROWS_FULL_IN and tone is Tone.PLAIN and row[column] and _soon(frame, name):
+            tone = main if column in (_ENTRIES, _PAST, _STRUCTURE_FULL_IN) else Tone.STALE if stale else Tone.PLAIN
+            if column == _STRUCTURE_FULL_IN and tone is Tone.PLAIN and row[column] and _soon(frame, name):
                 tone = Tone.WARNING
             spans += [Span("  "), Span(fit(row[column], widths[column]), tone)]
         lines.append(Line(tuple(spans), str(name)))
@@ -222,7 +221,7 @@ def _soon(frame: Frame, name: ObjectName) -> bool:
     return ahead is not None and ahead < SOON_MS
 
 
-def _structure_rows_row(frame: Frame, group: OwnerData, name: ObjectName, past: int, *, stale: bool) -> tuple[str, ...]:
+def _structure_row(frame: Frame, group: OwnerData, name: ObjectName, past: int, *, stale: bool) -> tuple[str, ...]:
     values = frame.data.current[name]
     points = frame.history.points.get(name, ())
     until = group.last_ts if stale else frame.now
@@ -230,17 +229,16 @@ def _structure_rows_row(frame: Frame, group: OwnerData, name: ObjectName, past: 
     old = key_figures.own_age(values.get("entries_pct"), group, frame.now)
     ahead = None if stale else full_in(points, frame.now)
 
-    def told(metric_name: str) -> str:
-        found = values.get(metric_name)
-        return key_figures.NOT_ASKED if found is None else figure(found.value, metric("cf_structure", metric_name))
+    def text_of(name: str) -> str:
+        return figure_of(values, "cf_structure", name)
 
     return (
-        f"entries {told('entries_pct')}{fit(old, max(AGE, cells(old)))}",
+        f"entries {text_of('entries_pct')}{fit(old, max(AGE, cells(old)))}",
         sparkline(points, span, past),
         "" if ahead is None else f"full in {age(ahead)}",
-        f"size {told('size_used_pct')}",
-        told("status"),
-        f"{told('entries_used')} of {told('entries_max')} entries",
+        f"size {text_of('size_used_pct')}",
+        text_of("status"),
+        f"{text_of('entries_used')} of {text_of('entries_max')} entries",
     )
 
 
@@ -312,10 +310,8 @@ def _advised(alert: Alert, row: Line, remedy: Remedy, width: int) -> list[Line]:
         lines += [line(each) for each in wrap(summary, width, first=lead, rest=lead)]
     if advice:
         most = _MOST_ADVICE_NARROW if width < _NARROW else _MOST_ADVICE
-        told = wrap(advice, width, first=f"{lead}to do: ", rest=f"{lead}       ")
-        if len(told) > most:
-            told = [*told[: most - 1], cut(f"{told[most - 1]} …", width)]
-        lines += [line(each, Tone.STRONG) for each in told]
+        shown = wrap(advice, width, first=f"{lead}to do: ", rest=f"{lead}       ")
+        lines += [line(each, Tone.STRONG) for each in at_most(shown, most, width)]
     if remedy.mqsc:
         lines.append(line(cut(f"{lead}MQSC: {safe(one_line(remedy.mqsc))}", width), Tone.FAINT))
     return lines
@@ -335,14 +331,14 @@ def alert_rows(alerts: Sequence[Alert], now: int, width: int, silent: Mapping[st
     """
     silent = silent or {}
     ends = [silent.get(alert.key.object.owner, now) for alert in alerts]
-    told = [
+    rows = [
         (duration_words(alert, end), safe(alert.key.rule), object_words(alert.key.object))
         for alert, end in zip(alerts, ends, strict=True)
     ]
-    sizes = [max(cells(row[i]) for row in told) for i in range(3)]
+    sizes = [max(cells(row[i]) for row in rows) for i in range(3)]
     sizes[2] = min(sizes[2], max(width // 4, 12))
     lines = []
-    for alert, row in zip(alerts, told, strict=True):
+    for alert, row in zip(alerts, rows, strict=True):
         health = health_of(alert.severity)
         tone = Tone.STALE if alert.key.object.owner in silent else tone_of(health)
         spans = [Span(fit(str(health), WIDEST), tone)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
-from mqvitals_agent.text.figure import figure, number, short_age
+from mqvitals_agent.text.figure import number, short_age
 from mqvitals_agent.text.severity import Health, worst
 from mqvitals_agent.text.styled import Line, Span, Tone, line, signed_line, tone_of, wrapped
 from mqvitals_agent.text.terminal import cells, safe, table
@@ -17,10 +17,9 @@ from mqvitals_agent.view.key_figures import as_seen, groups_of, seen_ts, structu
 from mqvitals_agent.view.screens.alerts import entry_lines
 from mqvitals_agent.view.screens.header import status_header
 from mqvitals_agent.view.status import GroupStatus, OwnerData, last_known, unreachable_words
-from mqvitals_agent.view.values import MAIN_METRIC
+from mqvitals_agent.view.values import MAIN_METRIC, Values, figure_of
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.vocabulary.metric import Absence
-from mqvitals_rules.vocabulary.tables import metric
 
 MOST_ALERTS = 10
 """Alerts shown where there is room for any number of lines."""
@@ -176,8 +175,8 @@ def structure_table(view: GroupStatus, width: int, *, show_ok: bool = True) -> l
                 str(health),
                 structure_name(name, groups),
                 _entries(values),
-                f"size {_told(values, 'size_used_pct')}",
-                _told(values, "status")
+                f"size {_figure(values, 'size_used_pct')}",
+                _figure(values, "status")
                 + key_figures.own_age(values.get("entries_pct"), groups[name.owner], view.data.now),
             )
         )
@@ -196,17 +195,16 @@ def _counted(count: int, more: str = "") -> str:
     return f"{number(count)} {more}structure{'' if count == 1 else 's'}"
 
 
-def _entries(values: key_figures.Values) -> str:
-    text = f"entries {_told(values, 'entries_pct')}"
+def _entries(values: Values) -> str:
+    text = f"entries {_figure(values, 'entries_pct')}"
     pair = [values.get(name) for name in ("entries_used", "entries_max")]
-    if any(told is None or isinstance(told.value, Absence) for told in pair):
+    if any(latest is None or isinstance(latest.value, Absence) for latest in pair):
         return text
-    return f"{text} ({_told(values, 'entries_used')} of {_told(values, 'entries_max')})"
+    return f"{text} ({_figure(values, 'entries_used')} of {_figure(values, 'entries_max')})"
 
 
-def _told(values: key_figures.Values, name: str) -> str:
-    told = values.get(name)
-    return key_figures.NOT_ASKED if told is None else figure(told.value, metric("cf_structure", name))
+def _figure(values: Values, name: str) -> str:
+    return figure_of(values, "cf_structure", name)
 
 
 def what_next(alert: Alert, width: int, remedy: Remedy, options: str) -> list[Line]:
@@ -278,8 +276,8 @@ def _draw(view: GroupStatus, layout: StatusLayout, width: int, remedy: Remedy, o
         _alerts(view, layout, width, options),
     ]
     if view.alerts and layout.advice:
-        told = remedy if layout.advice is AdviceLevel.ALL else Remedy(mqsc=remedy.mqsc)
-        parts.append(what_next(view.alerts[0], width, told, options))
+        shown = remedy if layout.advice is AdviceLevel.ALL else Remedy(mqsc=remedy.mqsc)
+        parts.append(what_next(view.alerts[0], width, shown, options))
     lines: list[Line] = []
     for part in parts:
         lines += [line(), *part] if lines and part and layout.spaced else part
