@@ -20,9 +20,9 @@ from mqvitals_rules.vocabulary.metric import Kind, Metric
 
 
 class Figure(NamedTuple):
-    """The metric that best says how bad an alert is: the first of its summary that its condition compares.
+    """The metric that measures an alert: the first of its summary that its condition compares.
 
-    ``low_is_bad`` says on which side the worse values are; None: on neither, or the conditions do not say.
+    ``low_is_bad``: whether low values are the worse ones; None: neither, or the conditions leave it open.
     """
 
     kind: str
@@ -49,12 +49,12 @@ class CompiledRule:
     plain: bool
     """True when every part of the condition must hold, so that whatever is absent makes it unknown."""
     own: frozenset[str] = frozenset()
-    """The metrics of the object itself that its condition, or the one that clears it, looks at, but for declared ones."""
+    """The metrics of the object itself that its condition or clear condition reads, without declared ones."""
     figure: Figure | None = None
 
     @property
     def leisurely(self) -> bool:
-        """True for what need not be judged at every poll: everything but what somebody should act on."""
+        """True for rules that are not evaluated at every poll: all but operational ones."""
         return self.rule.kind is not RuleKind.OPERATIONAL
 
     @property
@@ -64,13 +64,13 @@ class CompiledRule:
         return own + tuple(expression for expression, _ in (*self.severity_if, *self.mqsc_if))
 
     def command(self, name: ObjectName, context: Context) -> str:
-        """The MQSC command to look at an object with: of the first case that holds, else the rule's usual one; empty when it has none."""
+        """The MQSC command that shows an object: of the first case that holds, else the usual one; empty without any."""
         fitting = (template for condition, template in self.mqsc_if if condition.truth(context))
         template = next(fitting, self.mqsc)
         return "" if template is None else template.fill(name, context.value)
 
     def identity(self, scope: ObjectName) -> AlertIdentity:
-        """The lasting part of an alert of this rule that the object ``scope`` gives rise to."""
+        """The identity of an alert of this rule for the object ``scope``."""
         rule = self.rule
         about, instance = scope, ""
         if rule.about != rule.scope:
@@ -143,7 +143,7 @@ def compile_rule(rule: Rule, kinds: Mapping[str, Kind], values: Mapping[str, flo
 
 
 def _lost_members(compiled: Expression, scope: Kind, kinds: Mapping[str, Kind]) -> Iterator[Problem]:
-    """What is asked of members that the object cannot have, or that have no such thing themselves."""
+    """Problems of expressions about members that the object cannot have, or that lack the related object."""
     for use in compiled.members:
         member, place = kinds[use.kind], compiled.source.at(use.start)
         if not has_members(scope, member):
@@ -159,7 +159,7 @@ def _own(scope: Kind, *conditions: Expression | None) -> frozenset[str]:
 
 def _figure(summary: Template, when: Expression, clear: Expression | None) -> Figure | None:
     sides = when.sides()
-    # What ends the alert tells best which side is the good one: the condition itself may be a range.
+    # The clear condition shows best which side is the good one: the condition itself may be a range.
     good = {} if clear is None else clear.sides()
     for kind, metric in summary.metrics:
         key = (kind, metric.name)

@@ -1,6 +1,6 @@
-"""Judging: every polled object of a snapshot by every rule in force for it, and what follows for the alerts.
+"""The engine: evaluates every rule in force for every polled object of a snapshot, and steps the alerts.
 
-Called once for each snapshot, after the windows have taken it in. No input or output: the alerts' transitions go back to the caller, who keeps them.
+It is called once for each snapshot, after the history has it. No input or output: it returns the transitions of alerts.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 
 class UnknownCount(NamedTuple):
-    """How many objects of the snapshot's owner a rule cannot judge, for one reason."""
+    """The number of objects of the snapshot's owner for which a rule is unknown, by reason."""
 
     rule: str
     reason: Absence
-    count: int  # type: ignore[assignment]  # a tuple has a method of this name, which nobody calls here
+    count: int  # type: ignore[assignment]  # a tuple has a method of this name, which is not used here
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What a snapshot changed about the alerts, and what is unknown about its owner now: to operational rules, and to those that only advise."""
+    """The transitions that a snapshot caused, and what is unknown about its owner: to operational rules, and to advice."""
 
     transitions: tuple[Transition, ...]
     unknown: tuple[UnknownCount, ...]
@@ -46,13 +46,14 @@ class Evaluation:
 
 
 class Engine:
-    """Judges snapshots one after another and remembers the open alerts.
+    """Evaluates snapshots one after another and keeps the open alerts.
 
-    ``alerts`` restores what was open when another engine stopped. An alert whose rule is no longer in force ends with the first snapshot of
-    its owner.
+    ``alerts`` restores what was open when another engine stopped. An alert whose rule is no longer in force ends with
+    the first snapshot of its owner.
 
-    ``review_ms``: so often an object is judged by rules that nobody must act on at once (0: at every poll); sooner after its first poll, when
-    much about it is not known yet. Where very many objects are new in a snapshot, most are first judged by them within that time.
+    ``review_ms``: the interval at which advice is evaluated for an object (0: at every poll); sooner after its first
+    poll, when much about it is not known yet. Where very many objects are new in a snapshot, most are first evaluated
+    within that time.
     """
 
     def __init__(
@@ -70,13 +71,13 @@ class Engine:
         self._groups: dict[tuple[int, ...], RuleGroup] = {}
         """By the identities of their rules."""
         self._group = RuleGroup((), {})
-        """The rules of the object met last: mostly those of the next one too."""
+        """The rules of the last object: mostly those of the next one too."""
         self.world = LatestValues(rules.kinds, facts)
         self._scene = EvalContext(rules.kinds, self.world, windows)
         self._open: dict[ObjectName, dict[str, Alert]] = {}
         self._removed: list[Alert] = []
         self._shifted: dict[str, list[Transition]] = {}
-        """By owner: alerts that were dated anew, for its next evaluation."""
+        """By owner: alerts whose dates were shifted, for its next evaluation."""
         self._unknown: dict[str, Counter[tuple[str, Absence]]] = {}
         self._causes = rules.causes
         self._partner_causes = rules.partner_causes
@@ -104,14 +105,14 @@ class Engine:
         return tuple(alert for alerts in self._open.values() for alert in alerts.values())
 
     def observe(self, snapshot: Snapshot) -> None:
-        """Learn a snapshot's values without judging them."""
+        """Take over a snapshot's values without evaluating rules."""
         self.world.learn(snapshot)
 
     def shift(self, by_ms: int, since: int) -> None:
-        """The clock was corrected: what is remembered with its date is dated ``by_ms`` later (negative: earlier).
+        """Shift every stored date by ``by_ms`` (negative: earlier), as the clock was corrected.
 
-        So holds and ages go by the time that has elapsed. An alert that fires keeps its beginning where that is before ``since``
-        (ms UTC), as it was dated by another clock.
+        So holds and ages follow the elapsed time. A firing alert keeps its beginning where that is before ``since``
+        (ms UTC), as another clock dated it.
         """
         self.world.shift(by_ms)
         for state in self.world:
@@ -130,11 +131,11 @@ class Engine:
                 self._shifted.setdefault(before.scope.owner, []).append(Transition(after, before, after.why))
 
     def evaluate(self, snapshot: Snapshot, gone: Why = Why.GONE) -> Evaluation:
-        """Judge every object that the snapshot polled. The windows must hold the snapshot already.
+        """Evaluate the rules of every object that the snapshot polled. The history must hold the snapshot already.
 
-        A rule that looks at what records tell of an object, and at nothing that polls tell of it, counts the records as its polls: it
-        is judged at the end of each, unless that is late (older than what was told before) or no longer believed.
-        ``gone`` is why the alerts of objects end that are gone.
+        A rule that reads metrics of records and none of polls counts the records as its polls: it is evaluated at the
+        end of each, unless that record is late (older than one before) or no longer fresh. ``gone`` is why the alerts
+        of objects end that are gone.
         """
         now = snapshot.ts
         changes = self._shifted.pop(snapshot.owner, [])
@@ -197,7 +198,7 @@ class Engine:
             after = firing[key] = replace(before, cause=cause, updated=max(before.updated, now))
             self._open[after.scope][key.rule] = after
             if key in changed:
-                # Its last change of this snapshot says so at once.
+                # Its last change of this snapshot gets the cause.
                 changes[changed[key]] = replace(changes[changed[key]], after=after)
             else:
                 changes.append(Transition(after, before, after.why))
@@ -205,7 +206,7 @@ class Engine:
     def _take_records(
         self, records: list[Reading], now: int, counts: Counter[tuple[str, Absence]], changes: list[Transition]
     ) -> None:
-        """Learn records in the order of their ends, and judge by each what waits for records."""
+        """Take over records in the order of their ends, and evaluate with each the rules that wait for records."""
         records.sort(key=_end_of)
         for (ts, name), group in groupby(records, key=_end_of):
             told: set[str] = set()
@@ -249,14 +250,14 @@ class Engine:
         changes: list[Transition],
         forms: Sequence[CompiledRule] | None = None,
     ) -> None:
-        """Judge an object by ``forms``; by default, as of a poll, by all that polls judge."""
+        """Evaluate ``forms`` for an object; by default, as of a poll, all rules that polls evaluate."""
         watch = state.extra
         if not isinstance(watch, RuleState):
             watch = self._watch(state)
         by_records = forms is not None
         if forms is None:
             if watch.judged == now:
-                return  # an object counts one poll a cycle, whoever asked for it twice
+                return  # an object counts one poll a cycle, also when it was polled twice
             watch.judged = now
             if watch.reviewed.new:
                 self._newcomers += 1
@@ -287,7 +288,7 @@ class Engine:
         counts: Counter[tuple[str, Absence]],
         values: Mapping[str, Reported],
     ) -> None:
-        """Keep count of what is unknown, and of the reason; that is sought anew only when the first absence met is another."""
+        """Count what is unknown by reason; the reason is derived again only when the first absence met is another."""
         before = unknown.get(form.id)
         if before is not None:
             counts[form.id, before[1]] -= 1
@@ -296,11 +297,14 @@ class Engine:
         counts[form.id, reason] += 1
 
     def _reason(self, form: CompiledRule, met: Absence | None, values: Mapping[str, Reported]) -> Absence:
-        """Why a verdict is unknown. Where the condition is plain the first absence met is the reason; else it takes a careful look."""
+        """Why a verdict is unknown.
+
+        Of a plain condition the first absence met is the reason; else it is evaluated in detail.
+        """
         if not form.plain:
             return form.when.why_unknown(self._scene, values) or Absence.WINDOW
         if met is None:
-            # Every value looked up is there: it is the past that is missing, or has just begun.
+            # Every value is present: the past is missing, or has just begun.
             for window in form.when.windows:
                 value = self._scene.value(window.kind, window.metric)
                 if isinstance(value, Absence):

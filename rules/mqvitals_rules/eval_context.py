@@ -33,7 +33,7 @@ class NoMembers:
 
 
 class InstantContext:
-    """The expression language's context where there is no past and nothing else: an object's values as ``lookup`` tells them."""
+    """The context without a past and without other objects: an object's values, from ``lookup``."""
 
     __slots__ = ("_lookup", "name", "now")
 
@@ -53,7 +53,7 @@ class InstantContext:
         return InstantContext(lambda *_: Absence.NOT_DECLARED, self.now)
 
     def value(self, kind: str, metric: str) -> Reported:
-        """What ``lookup`` tells."""
+        """The value that ``lookup`` returns."""
         return self._lookup(kind, metric)
 
     def points(self, kind: str, metric: str, since_ms: int) -> Sequence[Point]:  # noqa: ARG002
@@ -88,7 +88,7 @@ _About = Mapping[tuple[str, ...], Sequence[ObjectMessage]]
 
 
 class MessageIndex:
-    """Finds the messages about an object. Thousands of queues ask for the same ones in turn."""
+    """Finds the messages about an object. Thousands of queues need the same ones in turn."""
 
     def __init__(self, kinds: Mapping[str, Kind], world: LatestValues, windows: MetricHistory) -> None:
         self._kinds = kinds
@@ -98,7 +98,8 @@ class MessageIndex:
         self._told: dict[tuple[str, frozenset[str], int], _About] = {}
 
     def about(self, name: ObjectName, ids: frozenset[str], since: int, now: int) -> Sequence[ObjectMessage] | None:
-        """The messages after ``since`` and up to ``now`` that name the object, oldest first; of a single kind all of its owner.
+        """The messages after ``since`` and up to ``now`` that name the object, oldest first; of a single kind all of
+        its owner.
 
         Of the group they are those of all members. None: no console is followed.
         """
@@ -127,7 +128,7 @@ class MessageIndex:
         )
         if told.count(None) == len(told):
             return None
-        # The group may tell what its members tell.
+        # The group and its members may have the same message.
         found = dict.fromkeys(each for messages in told for each in messages or () if each.ts <= self._now)
         ordered = sorted(found, key=_when)
         about: dict[tuple[str, ...], list[ObjectMessage]] = {_EVERY: ordered}
@@ -138,7 +139,7 @@ class MessageIndex:
 
 
 def reason_untold(metric: Metric) -> Absence:
-    """Why a metric has no value that nothing has told yet."""
+    """Why a metric is absent before anything reported it."""
     if metric.needs_smf:
         return Absence.NEEDS_SMF
     if metric.needs_statistics:
@@ -147,15 +148,15 @@ def reason_untold(metric: Metric) -> Absence:
 
 
 _BEHIND = 16
-"""So many records at most come at once and are judged one after another."""
+"""Most records that come at once and are evaluated one after another."""
 
 
 class EvalContext:
     """The expression language's context. One serves many objects: ``enter`` moves it to the next.
 
-    ``absence`` is the reason of the first value that was looked up in vain since it was last set to None: after an unknown verdict, why.
-    ``of`` is the scene of the judged object, for one that goes through its members. ``silent`` may be set to an owner without a console that is
-    followed, to spare thousands of objects the question.
+    ``absence`` is the reason of the first absent value since it was last set to None: after an unknown verdict, why.
+    ``of`` is the context of the evaluated object, for one that goes through its members. ``silent`` may be set to an
+    owner without a followed console, to skip the look-up for thousands of objects.
     """
 
     __slots__ = (
@@ -216,7 +217,7 @@ class EvalContext:
             self._related = {}
 
     def untold(self, kind: str) -> Mapping[str, Absence]:
-        """By metric of a kind, why it has no value that nothing has told yet."""
+        """By metric of a kind, why it is absent before anything reported it."""
         return self._untold[kind]
 
     @property
@@ -265,12 +266,15 @@ class EvalContext:
         return None if state is None else self._windows.baseline(state.name, metric, self.now, counter)
 
     def hush(self, owner: str, now: int) -> None:
-        """Note until the next call whether the owner's objects can be told of by a console."""
+        """Note until the next call whether a console of the owner is followed."""
         self.silent = "" if self._messages.followed(owner, now) else owner
 
     def messages(self, ids: frozenset[str], since_ms: int) -> Sequence[ObjectMessage] | None:
-        """The console messages up to now that name the object; of a single kind, all of its owner. Of the group, all members' messages."""
-        assert self._state is not None, "a scene looks at nothing before enter()"
+        """The console messages up to now that name the object; of a single kind, all of its owner.
+
+        Of the group, all members' messages.
+        """
+        assert self._state is not None, "a context reads nothing before enter()"
         name = self._state.name
         if name[0] != self.silent:
             found = self._messages.about(name, ids, since_ms, self.now)
@@ -296,8 +300,9 @@ class EvalContext:
     def points(self, kind: str, metric: str, since_ms: int) -> Sequence[Point]:
         """The polls of a metric with a time greater than ``since_ms``, oldest first.
 
-        Of a metric whose value is a record's: its records, as if the newest that is known ended now, while it is fresh. So a window
-        holds what is believed, however long the interval of records is, and a late record sees nothing of what came after it.
+        Of a metric whose value is a record's: its records, shifted as if the newest ended now, while it is fresh. So
+        a window holds fresh values, however long the interval of records is, and a late record sees nothing of what
+        came after it.
         """
         state = self._state if kind == self._kind else self._other(kind)
         if state is None:
@@ -331,7 +336,7 @@ class EvalContext:
         return self._related[kind]
 
     def through(self, group: MemberGroup) -> Iterator[tuple[EvalContext, Mapping[str, Reported]]]:
-        """Go through members: one scene, which enters one after another."""
+        """Go through members: one context, which enters one after another."""
         if self._member is None:
             self._member = self._another()
         return self._through(group, self._member)
@@ -350,7 +355,7 @@ class EvalContext:
 
     def _summed(self, group: MemberGroup, kind: str, metric: str, window_ms: int) -> float | None:
         found = []
-        # A scene of its own: this may be asked for while others go through members.
+        # A context of its own: this may run while others go through members.
         for scene, _ in self._through(group, self._another()):
             if window_ms:
                 value: Reported | None = delta(scene.points(kind, metric, self.now - window_ms))
@@ -364,7 +369,7 @@ class EvalContext:
         return EvalContext(self._kinds, self._world, self._windows, of=self)
 
     def _entered(self) -> LatestState:
-        assert self._state is not None, "a scene looks at nothing before enter()"
+        assert self._state is not None, "a context reads nothing before enter()"
         return self._state
 
     def _note(self, absence: Absence | None) -> None:
@@ -373,7 +378,7 @@ class EvalContext:
 
 
 class ContextMembers:
-    """The members of an object, gone through by its scene."""
+    """The members of an object, iterated by its context."""
 
     __slots__ = ("_group", "_scene")
 
@@ -383,12 +388,12 @@ class ContextMembers:
 
     @property
     def notes(self) -> MutableMapping[object, Any]:
-        """What was worked out about them, kept as long as nothing about them can have changed."""
+        """A cache of results about them, kept until something about them may have changed."""
         return self._group.notes
 
     @property
     def doubt(self) -> Absence | None:
-        """Why it is not known who they are."""
+        """Why the members are not known."""
         return self._group.doubt
 
     def __iter__(self) -> Iterator[tuple[EvalContext, Mapping[str, Reported]]]:

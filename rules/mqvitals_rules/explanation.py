@@ -18,11 +18,12 @@ from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric
 
 @dataclass(frozen=True, slots=True)
 class RuleExplanation:
-    """What a rule says of an object at one moment.
+    """The verdict of a rule for an object at one moment.
 
-    ``when`` and ``clear`` explain the conditions (``clear`` None: the alert clears when ``when`` does not hold). ``severity`` is what an
-    alert would have, None when that is unknown. ``remedies`` are sentences: what would turn an unknown verdict into one.
-    ``declarations`` are the facts that would: of an unknown verdict those that it misses, else those whose comparisons are left out.
+    ``when`` and ``clear`` explain the conditions (``clear`` None: the alert clears when ``when`` does not hold).
+    ``severity`` is that of an alert, None when unknown. ``remedies`` are sentences: what would make an unknown
+    verdict known. ``declarations``: of an unknown verdict the facts that it misses, else those whose comparisons are
+    left out.
     """
 
     name: ObjectName
@@ -44,7 +45,7 @@ def explain_rule(
     now: int,
     scene: EvalContext | None = None,
 ) -> RuleExplanation:
-    """Evaluate one rule for an object and say why. ``scene``: one of the same world that has entered the object already."""
+    """Evaluate one rule for an object and explain it. ``scene``: a context that has entered the object already."""
     if scene is None:
         scene = EvalContext(kinds, world, windows)
         scene.enter(state, now)
@@ -74,7 +75,7 @@ def undeclared_facts(
 
 
 def severity_of(form: CompiledRule, scene: EvalContext) -> Severity | None:
-    """How severe an alert is now: the first case whose condition holds; None when a condition before that is unknown."""
+    """The severity now: the first case whose condition holds; None when a condition before that is unknown."""
     for condition, severity in form.severity_if:
         holds = condition.truth(scene)
         if holds is None:

@@ -30,7 +30,9 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ObjectMessage:
-    """A console message of a queue manager: when (ms UTC), its id (``CSQP020E``), and the object that it names, if it names one."""
+    """A console message of a queue manager: when (ms UTC), its id (``CSQP020E``), and the object that it names, if it
+    names one.
+    """
 
     ts: int
     id: str
@@ -40,7 +42,8 @@ class ObjectMessage:
 class MetricHistory(Protocol):
     """History of single metrics, as far back as the rules need.
 
-    All points of an answer come from one source (``preference``): where a metric has both, polls and records are not mixed.
+    All points of a result come from one source (``covering``): where a metric has both, polls and records are not
+    mixed.
     """
 
     def points(self, object_name: ObjectName, metric: str, since: int) -> Sequence[Point]:
@@ -59,7 +62,9 @@ class MetricHistory(Protocol):
         ...
 
     def messages(self, owner: str, ids: frozenset[str], since: int) -> Sequence[ObjectMessage] | None:
-        """The console messages of an owner with one of ``ids`` and ts > ``since``, oldest first; None: no console of it is followed."""
+        """The console messages of an owner with one of ``ids`` and ts > ``since``, oldest first; None: no console of
+        it is followed.
+        """
         ...
 
 
@@ -67,10 +72,10 @@ HOUR_MS = 3_600_000
 WEEK_MS = 7 * 24 * HOUR_MS
 
 WEEKS = 8
-"""So far back it looks."""
+"""Weeks that a baseline looks back."""
 
 LEAST_HOURS = 3
-"""Fewer hours tell nothing of what is usual."""
+"""Fewer hours make no baseline."""
 
 
 def hours(now: int) -> tuple[int, ...]:
@@ -111,10 +116,10 @@ UNKNOWN_MS = 1 << 61
 
 
 class Polls(Sequence[Point]):
-    """A sequence of points that makes one only for who asks for it.
+    """A sequence of points as columns, which makes a point only on access.
 
-    ``values`` has NaN for what is absent. ``intervals`` are as reported, negative where unknown; None: each is the time since the poll before, the
-    first one's since ``before``.
+    ``values`` has NaN for what is absent. ``intervals`` are as reported, negative where unknown; None: each is the
+    time since the poll before, the first one's since ``before``.
     """
 
     __slots__ = ("before", "intervals", "ts", "values")
@@ -144,7 +149,9 @@ class Polls(Sequence[Point]):
         return [ts - before for ts, before in zip(self.ts, chain((self.before,), self.ts), strict=False)]
 
     def covered_ms(self, since: int) -> int:
-        """The time after ``since`` for which polls stand that are whole, each for the time since the poll before it, where that is known."""
+        """The time after ``since`` that ``whole`` polls cover, each the time since the poll before it, where that is
+        known.
+        """
         ends = self.ts[-1]
         return ends - (max(self.before, since) if self.ts[0] - self.before < UNKNOWN_MS else self.ts[0])
 
@@ -240,7 +247,7 @@ _Points = dict[str, list[Point]]
 
 
 class MemoryHistory:
-    """Implements ``Windows`` over every snapshot it is given. It forgets nothing."""
+    """Implements ``MetricHistory`` over every snapshot it is given. It keeps everything."""
 
     def __init__(self) -> None:
         self._points: dict[ObjectName, dict[Source, _Points]] = {}
@@ -249,7 +256,7 @@ class MemoryHistory:
     def add(self, snapshot: Snapshot) -> None:
         """Take in a snapshot: one point for each metric of each object.
 
-        Those of polls are at the snapshot's time, those of records at the end of the record, in whatever order they come.
+        Those of polls are at the snapshot's time, those of records at the end of the record, in any order.
         """
         for reading in snapshot.readings:
             if reading.gone:
@@ -280,7 +287,9 @@ class MemoryHistory:
         return newest(self._told(object_name, metric))[1][-count:] if count > 0 else []
 
     def baseline(self, object_name: ObjectName, metric: str, now: int, counter: bool) -> float | None:  # noqa: FBT001
-        """What the metric usually is at this weekday and hour: of polls, or of records, whichever tell more of these hours."""
+        """What the metric usually is at this weekday and hour: of polls, or of records, whichever cover more of these
+        hours.
+        """
         return usual(lambda begin, end: self._hour(object_name, metric, begin, end), now, counter=counter)
 
     def _hour(self, name: ObjectName, metric: str, begin: int, end: int) -> Sequence[Point]:
@@ -291,7 +300,7 @@ class MemoryHistory:
         return covering(told, begin)[1]
 
     def add_message(self, owner: str, message: ObjectMessage) -> None:
-        """Take in a console message, in whatever order they come. From the first one on the owner's console is followed."""
+        """Take in a console message, in any order. From the first one on the owner's console is followed."""
         insort(self._messages.setdefault(owner, []), message, key=lambda each: each.ts)
 
     def follow(self, owner: str) -> None:
@@ -299,7 +308,9 @@ class MemoryHistory:
         self._messages.setdefault(owner, [])
 
     def messages(self, owner: str, ids: frozenset[str], since: int) -> Sequence[ObjectMessage] | None:
-        """The messages of an owner with one of ``ids`` and ts > ``since``, oldest first; None: its console is not followed."""
+        """The messages of an owner with one of ``ids`` and ts > ``since``, oldest first; None: its console is not
+        followed.
+        """
         told = self._messages.get(owner)
         return None if told is None else [each for each in told if each.id in ids and each.ts > since]
 

@@ -1,7 +1,6 @@
-"""What is known now: the latest value of every metric of every object, and how objects belong together.
+"""The latest value of every metric of every object, and the relations between objects.
 
-The engine's memory between snapshots. It keeps absent values with their reasons, marks values that are overdue as stale, and merges in what the
-configuration declares.
+Absent values keep their reasons, overdue values become stale, declared facts are merged in.
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ _NEVER = 1 << 62
 _POLL = Source.POLL
 
 _LOST = frozenset({Absence.NO_ANSWER, Absence.UNREACHABLE, Absence.STALE})
-"""What polls tell but do not tell now is absent to a rule, whatever an older record said."""
+"""A metric of polls that is absent for these reasons is absent to a rule, whatever an older record has."""
 
 _LOWEST = ("worst_free_pct", ("free_pct", "low_pct"))
-"""A metric that is the lowest of what polls tell now and records told of their interval, and the metrics that it is the lowest of."""
+"""A metric that is the lowest of others: of polls now, and of the interval of records."""
 
 _COMMAND = "COMMAND"
-"""The probe of what became of commands."""
+"""The probe of outcomes of commands."""
 
 _ANSWERED = (Outcome.OK.value, Outcome.NOT_FOUND.value)
 
 _GONE_MS = 86_400_000
-"""So long it is remembered that an object is gone, for records that come later and are about the time before."""
+"""How long an object's end is kept, for records that come later and are about the time before."""
 
 RELATIONS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("channel", "queue"): ("channel", "xmitq"),
@@ -44,7 +43,7 @@ RELATIONS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("application", "page_set"): ("application", "page_set"),
     ("application", "buffer_pool"): ("application", "buffer_pool"),
 }
-"""(an object's kind, the kind it is related to) -> the (kind, metric) that names the related object: the object's own, or its related one's."""
+"""(kind, related kind) -> the (kind, metric) that names the related object: of the object, or of one related to it."""
 
 
 _SHARED = frozenset({"adapter", "dispatcher", "ssl_task", "dns_task"})
@@ -60,9 +59,9 @@ class Declared(Protocol):
 
 
 class Stamp:
-    """When some metrics of an object were last told together, and how far apart that usually is (None: told once).
+    """When some metrics of an object were last reported together, and their usual interval (None: reported once).
 
-    Compared by identity, which is what makes it quick to find the few stamps of many metrics.
+    Compared by identity, which makes it quick to find the few stamps of many metrics.
     """
 
     __slots__ = ("ts", "usual_ms")
@@ -73,7 +72,7 @@ class Stamp:
 
 
 class Recorded(NamedTuple):
-    """What the newest record that tells a metric says of it: the end of the record, and until when it is believed."""
+    """The value of a metric in its newest record: with the end of the record, and until when it is fresh."""
 
     value: Reported
     ts: int
@@ -81,9 +80,10 @@ class Recorded(NamedTuple):
 
 
 class LatestState:
-    """One object's latest values. ``values`` is what rules read; a metric nobody has told is not in it.
+    """One object's latest values. ``values`` is what rules read; a metric that was never reported is not in it.
 
-    ``stamps`` are of metrics that polls told, ``recorded`` is what records say, and ``from_records`` the metrics whose value is a record's.
+    ``stamps`` are those of polled metrics, ``recorded`` has the values of records, and ``from_records`` the metrics
+    whose value is a record's.
     """
 
     __slots__ = (
@@ -106,19 +106,19 @@ class LatestState:
         self.values: dict[str, Reported] = dict(declared)
         self.stamps: dict[str, Stamp] = {}
         self._together: tuple[str, ...] = ()
-        """The metrics that were told last: those of one answer, which have one stamp."""
+        """The metrics of the last reading, which have one stamp."""
         self._records: dict[str, Reading] = {}
         self.recorded: dict[str, Recorded] = {}
         self.from_records: frozenset[str] = frozenset()
         self.turn = 0
         """Counts what changes ``recorded`` or ``from_records``."""
         self.deadline = _NEVER
-        """Until then nothing can have become stale, so that most looks cost one comparison."""
+        """Until then nothing can become stale, so that most checks cost one comparison."""
         self.extra: object = None
-        """For the engine: what it has worked out about this object."""
+        """For the engine: its own state of this object."""
 
     def learn(self, reading: Reading) -> None:
-        """Take over what a reading says."""
+        """Take over the values of a reading."""
         told = reading.values
         if not told:
             return
@@ -152,7 +152,7 @@ class LatestState:
             self._take_lowest()
 
     def _learn_again(self, told: Mapping[str, Reported], ts: int) -> bool:
-        """Take over what the same metrics say as last time: nearly always so, and quicker. False where it takes more than that."""
+        """Take over the same metrics as last time, which is the usual case and quicker. False where that is not enough."""
         stamp = self.stamps[self._together[0]]
         interval = ts - stamp.ts
         if interval <= 0 or self.recorded:
@@ -167,7 +167,7 @@ class LatestState:
         return True
 
     def learn_record(self, record: Reading) -> bool:
-        """Take over what a record says where nothing newer is known. False when it is not newer than its probe's record before."""
+        """Take over a record where nothing newer is known. False when it is not newer than its probe's last record."""
         known = self._records.get(record.probe)
         if known is not None and (record.ts < known.ts or (record.ts == known.ts and record.values == known.values)):
             return False
@@ -176,14 +176,14 @@ class LatestState:
         self.recorded = _merged(self._records.values())
         for metric in before.keys() - self.recorded.keys():
             if metric in self.from_records:
-                # The probe no longer tells it. What a poll told before has been replaced.
+                # The probe no longer reports it. The value of an earlier poll has been replaced.
                 self.values[metric] = Absence.NOT_RETURNED
         self._merge(self.recorded.keys(), polled=False)
         self._take_lowest()
         return True
 
     def shift(self, by_ms: int) -> None:
-        """The clock was corrected by so much: what polls told is as old as the time that has elapsed since."""
+        """Shift the dates of polled values by ``by_ms``, as the clock was corrected: ages follow the elapsed time."""
         for stamp in set(self.stamps.values()):
             stamp.ts += by_ms
         for metric in self.from_records:
@@ -198,7 +198,10 @@ class LatestState:
         )
 
     def _merge(self, metrics: Iterable[str], *, polled: bool) -> None:
-        """Give each of these metrics, which records tell, the record's value or leave it the poll's. ``polled``: a poll just told them."""
+        """Give each of these metrics of records the record's value, or keep the poll's.
+
+        ``polled``: a poll just reported them.
+        """
         from_records = set(self.from_records & self.recorded.keys())
         for metric in metrics:
             if metric in self.declared:
@@ -220,7 +223,7 @@ class LatestState:
         if now <= self.deadline:
             return
         deadline = _NEVER
-        # Nearly always nothing is overdue: what was told together is looked at once.
+        # Nearly always nothing is overdue: metrics that were reported together are checked once.
         stamps = set(self.stamps.values())
         fresh = [stamp.ts + STALE_AFTER * stamp.usual_ms for stamp in stamps if stamp.usual_ms is not None]
         overdue = bool(fresh) and min(fresh) < now
@@ -249,7 +252,7 @@ class LatestState:
             self._take_lowest()
 
     def _take_lowest(self) -> None:
-        """The worst that is known is the lower of a poll's figure and of a record's that is still believed."""
+        """The worst known value is the lower of a poll's and of a record's that is still fresh."""
         metric, parts = _LOWEST
         if isinstance(self.values.get(metric), int | float):
             known = [value for value in map(self.values.get, parts) if isinstance(value, int | float)]
@@ -258,14 +261,14 @@ class LatestState:
 
 
 def _poll_counts(polled: Reported, ts: int, told: Recorded) -> bool:
-    """Whether what a poll told at ``ts`` is the value now, rather than what a record tells: the newer, but a value before an absence."""
+    """Whether a poll's value of ``ts`` counts, rather than a record's: the newer one, but a value before an absence."""
     if ts >= told.ts:
         return not isinstance(polled, Absence) or polled in _LOST
     return isinstance(told.value, Absence) and not isinstance(polled, Absence)
 
 
 def _merged(records: Iterable[Reading]) -> dict[str, Recorded]:
-    """What the newest records of all probes say together: of a metric the newest value, else the newest absence."""
+    """The newest records of all probes together: of each metric the newest value, else the newest absence."""
     found: dict[str, Recorded] = {}
     for record in sorted(records, key=lambda each: (each.ts, each.probe)):
         believed = fresh_until(record.ts, record.interval_ms)
@@ -299,7 +302,7 @@ class LatestValues:
             self._probes.setdefault(kind.poll, []).append(kind.name)
 
     def shift(self, by_ms: int) -> None:
-        """The clock was corrected by so much: polls count as told when they were, by it."""
+        """Shift every date by ``by_ms``, as the clock was corrected."""
         self.turn += 1
         for state in self._objects.values():
             state.shift(by_ms)
@@ -308,14 +311,14 @@ class LatestValues:
     def learn(self, snapshot: Snapshot) -> None:
         """Take over a snapshot.
 
-        An answer that did not come makes the metrics of a poll absent; of what is only asked beside it (definitions) the last values stay until they are
-        stale. Objects that are gone are forgotten.
+        A reply that did not come makes the metrics of a poll absent; of other probes (definitions) the last values
+        stay until they are stale. Objects that are gone are dropped.
         """
         for record in self.learn_polls(snapshot):
             self.learn_record(record)
 
     def learn_polls(self, snapshot: Snapshot) -> list[Reading]:
-        """Take over what the polls of a snapshot say, and give back its records, which are for ``learn_record``."""
+        """Take over the polls of a snapshot, and return its records, which are for ``learn_record``."""
         self.turn += 1
         if snapshot.group:
             self.group = snapshot.owner
@@ -340,19 +343,19 @@ class LatestValues:
         return records
 
     def _note_answer(self, reading: Reading) -> None:
-        """A whole answer to the probe of a kind is a report of it, also when it found nothing."""
+        """A complete reply to the probe of a kind is a report of it, also when it found nothing."""
         if reading.values.get("outcome") in _ANSWERED:
             owner, _, form = reading.object
             self._reported.update((owner, kind) for kind in self._probes.get(form.partition(" ")[0], ()))
 
     def reported(self, owners: Iterable[str], kind: str) -> bool:
-        """Whether anything was ever reported of a kind of objects by one of these owners; an answer that found none is a report."""
+        """Whether one of these owners ever reported a kind of objects; a reply without any is a report."""
         return any((owner, kind) in self._reported for owner in owners)
 
     def learn_record(self, record: Reading) -> bool:
-        """Take over what a record says of an object. False when nothing of it is new.
+        """Take over a record of an object. False when nothing in it is new.
 
-        So it is when its probe has told a newer one, and when it is about a time before the object was found to be gone.
+        That is so after a newer record of its probe, and for a time before the object was found to be gone.
         """
         name = record.object
         state = self._objects.get(name)
@@ -381,13 +384,14 @@ class LatestValues:
             del gone[oldest]
 
     def state(self, name: ObjectName) -> LatestState | None:
-        """What is known of an object; None when it was never seen or is gone."""
+        """The latest state of an object; None when it was never seen or is gone."""
         return self._objects.get(name)
 
     def related(self, state: LatestState, kind: str) -> LatestState | None:
         """The one object of ``kind`` that belongs to another object.
 
-        Itself; a single kind's object of the same owner or else of the group; what ``RELATIONS`` names. None when there is none, or it is not known.
+        Itself; a single kind's object of the same owner or else of the group; what ``RELATIONS`` names. None when
+        there is none, or it is not known.
         """
         name = state.name
         if name.kind == kind:
@@ -402,7 +406,10 @@ class LatestValues:
         )
 
     def pair(self, state: LatestState) -> LatestState | None:
-        """The other queue of a declared pair: of the same owner, or else of the group. None when there is none, or it is not known."""
+        """The other queue of a declared pair: of the same owner, or else of the group.
+
+        None when there is none, or it is not known.
+        """
         name = state.name
         other = state.values.get("pair")
         if not isinstance(other, str):
@@ -412,11 +419,13 @@ class LatestValues:
         )
 
     def owners(self) -> tuple[str, ...]:
-        """Everyone of whom an object is or was known."""
+        """Every owner of an object that is or was known."""
         return tuple(self.population)
 
     def named(self, state: LatestState, kind: str) -> str:
-        """The last part of the name of the object of ``kind`` that ``RELATIONS`` relates to another; empty when there is none."""
+        """The last part of the name of the object of ``kind`` that ``RELATIONS`` relates to another; empty when there
+        is none.
+        """
         relation = RELATIONS.get((state.name.kind, kind))
         holder = None if relation is None else self.related(state, relation[0])
         value = None if relation is None or holder is None else holder.values.get(relation[1])
@@ -425,9 +434,9 @@ class LatestValues:
         return str(int(value)) if isinstance(value, float) else str(value)
 
     def touches(self, one: ObjectName, other: ObjectName) -> bool | None:
-        """Whether trouble of one object can be trouble of another; None while it is not known.
+        """Whether a fault of one object can affect another; None while it is not known.
 
-        They are the same, one belongs to the other, or one is something that all of their owner share, such as its log.
+        They are the same, one belongs to the other, or one is shared by all objects of the owner, such as its log.
         """
         if one == other:
             return True
@@ -439,10 +448,10 @@ class LatestValues:
         return True if True in ways else None if None in ways else False
 
     def leads_to(self, channel: ObjectName, other: ObjectName) -> bool | None:
-        """Whether a channel leads to another queue manager; None while that cannot be told, as during an outage.
+        """Whether a channel leads to another queue manager; None while that is not known, as during an outage.
 
-        The channel tells its partner. While it does not know it, as before it has ever started: a channel that sends leads to the
-        queue manager that its transmission queue is named after, and a cluster-sender channel called TO.QM02 to QM02.
+        The channel's status names its partner. Before the channel has ever started, a sender leads to the queue
+        manager that its transmission queue is named after, and a cluster-sender called TO.QM02 to QM02.
         """
         if channel.kind != "channel" or other.kind != "queue_manager" or channel.owner == other.owner:
             return False

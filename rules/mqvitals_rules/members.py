@@ -1,4 +1,4 @@
-"""Which objects belong to an object: the queues of a page set, the page sets of a buffer pool, all of a queue manager's channels."""
+"""Members of an object: the queues of a page set, the page sets of a buffer pool, all channels of a queue manager."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _Relation = tuple[str, str]
 _NOBODY: list[LatestState] = []
 
 _UNDECIDED = frozenset({Absence.NOT_ASKED, Absence.NO_ANSWER, Absence.UNREACHABLE, Absence.STALE})
-"""While this is said of what names the object to which another belongs, it may belong to one all the same."""
+"""While the metric that names an object's holder is absent for these reasons, the object may still belong to one."""
 
 
 class MemberGroup:
     """The members of an object, or of several that have the same.
 
-    ``notes`` are what was worked out about them, and ``absence`` the first reason of an absent value among them; both are forgotten when
-    anything may have changed. ``doubt`` is why it is not known who they are.
+    ``notes`` caches results about them, and ``absence`` is the first reason of an absent value among them; both are
+    dropped when anything may have changed. ``doubt`` is why the members are not known.
     """
 
     __slots__ = ("absence", "doubt", "notes", "states", "turn")
@@ -36,9 +36,9 @@ class MemberGroup:
 
 
 class _Sorting:
-    """To whom all objects of one owner and kind belong: as long as ``signature`` is the same, this is.
+    """The holders of all objects of one owner and kind, valid as long as ``signature`` is the same.
 
-    ``holders``: by member, a reason where it is not known. ``doubt``: the reason where it is known of no object at all.
+    ``holders``: by member, a reason where it is not known. ``doubt``: the reason where it is known of no object.
     """
 
     __slots__ = ("doubt", "holders", "members", "signature", "turn")
@@ -52,10 +52,7 @@ class _Sorting:
 
 
 class MemberIndex:
-    """Finds members, and remembers them as long as no object came or went and none belongs to another than before.
-
-    Nothing is looked at before somebody asks.
-    """
+    """Finds members, and caches them as long as no object comes, goes or changes its holder. Evaluated on demand."""
 
     def __init__(self, kinds: Mapping[str, Kind], world: LatestValues) -> None:
         self._kinds = kinds
@@ -70,7 +67,7 @@ class MemberIndex:
     def of(self, state: LatestState, kind: str, now: int) -> MemberGroup:
         """The members of an object of a kind, as of ``now``. Empty for kinds that are not related.
 
-        Without any it is not known who they are, unless something was reported of the kind: that there is none, or those of others.
+        Without any they are not known, unless the kind was reported: that there is none, or members of others.
         """
         self._begin(now)
         name = state.name
@@ -95,7 +92,7 @@ class MemberIndex:
         return group
 
     def _never(self, kind: str, owners: Iterable[str]) -> Absence | None:
-        """The reason when nothing was ever reported of a kind by any of these owners."""
+        """The reason when none of these owners ever reported a kind."""
         return None if self._world.reported(owners, kind) else self._unreported[kind]
 
     def alike(self, name: ObjectName, now: int) -> MemberGroup:
@@ -104,7 +101,7 @@ class MemberIndex:
         return self._all(name.kind, name.owner)
 
     def _begin(self, now: int) -> None:
-        """Notice what changed since the last time."""
+        """Find what changed since the last time."""
         world = self._world
         if self._turn == (world.turn, now):
             return
@@ -138,7 +135,7 @@ class MemberIndex:
         return self._by_owner.get(owner, {}).get(kind, _NOBODY)
 
     def _sorting(self, owner: str, relation: _Relation, now: int) -> _Sorting:
-        """Whom the objects of an owner belong to. Once a turn it is checked whether that is still the same."""
+        """The holders of the objects of an owner, checked once a turn for changes."""
         known = self._sortings.get((owner, relation))
         if known is not None and known.turn is self._turn:
             return known
@@ -157,7 +154,7 @@ class MemberIndex:
         signature: list[object],
         before: Mapping[ObjectName, ObjectName | Absence],
     ) -> _Sorting:
-        """Give every object to its holder; while nothing tells who that is, to the one before."""
+        """Assign every object to its holder; while that is not known, to the one before."""
         kind, of = relation
         between, metric = RELATIONS[relation]
         first = None if between == kind else self._sorting(owner, (kind, between), now).holders
@@ -188,7 +185,7 @@ class MemberIndex:
         return found
 
     def _of_holder(self, holder: object, metric: str) -> Reported | None:
-        """What the object says between a member and its holder: what is said of it where it is not known."""
+        """The metric of the object between a member and its holder, or the reason where that object is not known."""
         if not isinstance(holder, ObjectName):
             return holder if isinstance(holder, Absence) else Absence.NOTHING_TO_TELL
         state = self._world.state(holder)
@@ -208,7 +205,7 @@ class MemberIndex:
         return None
 
     def _signature(self, owner: str, relation: _Relation, now: int) -> list[object]:
-        """What decides who belongs to whom."""
+        """The values that decide the holders."""
         between, metric = RELATIONS[relation]
         group = self._world.group
         signature: list[object] = [group, self._population.get(owner), self._population.get(group)]
@@ -225,7 +222,7 @@ class MemberIndex:
 
 
 def _unreported(kind: Kind) -> Absence:
-    """Why nothing is known of objects of a kind: only records tell of them, or no answer has yet."""
+    """Why nothing is known of objects of a kind: only records have them, or no reply came yet."""
     told = [metric for metric in kind.metrics if not metric.declared]
     return Absence.NEEDS_SMF if told and all(metric.needs_smf for metric in told) else Absence.NOT_ASKED
 

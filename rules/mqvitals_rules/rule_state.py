@@ -15,21 +15,22 @@ from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 REVIEW_MS = 300_000
-"""So often an object is judged by rules that nobody must act on at once."""
+"""The interval at which rules that are not operational are evaluated for an object."""
 
 _SOON_MS = 60_000
-"""And once within this time after its first poll, when much about it is not known yet."""
+"""They are also evaluated once within this time after its first poll, when much about it is not known yet."""
 
 AT_ONCE = 500
-"""So many objects that are new together are judged by them at their first poll; the others within the usual time."""
+"""Of objects that are new together this many are evaluated at their first poll; the others within the usual time."""
 
 
 class Reviews:
-    """When an object was judged by rules that are no matter of minutes.
+    """When advice is due for an object.
 
-    At its first poll, again within a minute, again within the usual time after that, and then every so often. Objects that are new together
-    are spread evenly over each of these times, so that no cycle has to judge them all. Of very many only some are judged at their first poll
-    (``at_once``): the others once within the usual time, and then every so often.
+    At its first poll, again within a minute, again within the usual time after that, and then regularly. Objects that
+    are new together are spread evenly over each of these times, so that no cycle has to evaluate them all. Of very
+    many only some are evaluated at their first poll (``at_once``): the others once within the usual time, and then
+    regularly.
     """
 
     __slots__ = ("_next", "_part", "_seen")
@@ -41,16 +42,16 @@ class Reviews:
 
     @property
     def new(self) -> bool:
-        """Whether nobody has asked yet."""
+        """Whether the object was never due."""
         return self._next < 0
 
     def shift(self, by_ms: int) -> None:
-        """The clock was corrected by so much."""
+        """Shift the next time by ``by_ms``, as the clock was corrected."""
         if self._next >= 0:
             self._next = max(self._next + by_ms, 0)
 
     def due(self, now: int, every_ms: int, *, at_once: bool = True) -> bool:
-        """Whether it is to be judged by them at ``now`` (ms), and if so, that it has been."""
+        """Whether advice is due at ``now`` (ms); if so, it counts as evaluated."""
         if now < self._next:
             return False
         if not at_once and every_ms and self.new:
@@ -66,14 +67,14 @@ class Reviews:
 
 
 _OFTEN = 64
-"""After judging so many times by the same rules it pays to compile them together, which takes about a millisecond a rule."""
+"""After this many evaluations it pays to compile rules together, which takes about a millisecond a rule."""
 
 _NEWS = object()
-"""Stands for a rule with an open alert, to which every verdict matters."""
+"""Stands for a rule with an open alert, for which every verdict counts."""
 
 
 class _Together:
-    """Rules that are compiled into one function once they have been judged often."""
+    """Rules that are compiled into one function once they have been evaluated often."""
 
     __slots__ = ("_compiled", "_forms", "_judged", "_places", "_untold")
 
@@ -87,7 +88,7 @@ class _Together:
         self._compiled: JudgeTogether | None = None
 
     def often(self) -> JudgeTogether | None:
-        """The function; None while they have not been judged often."""
+        """The function; None until they have been evaluated often."""
         if self._compiled is None:
             self._judged += 1
             if self._judged > _OFTEN:
@@ -98,12 +99,12 @@ class _Together:
 
 
 class RuleGroup:
-    """The rules in force for some objects (``forms``); ``urgent`` are those that are judged at every poll."""
+    """The rules in force for some objects (``forms``); ``urgent`` are those that are evaluated at every poll."""
 
     __slots__ = ("_every", "_some", "forms", "places", "urgent")
 
     def __init__(self, forms: tuple[CompiledRule, ...], untold: Mapping[str, Absence]) -> None:
-        """``untold``: why a metric of the objects has no value that nothing has told yet."""
+        """``untold``: why a metric of the objects is absent before anything reported it."""
         self.forms = forms
         self.places = {form.id: place for place, form in enumerate(forms)}
         self.urgent = tuple(form for form in forms if not form.leisurely)
@@ -117,14 +118,14 @@ class RuleGroup:
         forms: Sequence[CompiledRule],
         settled: Sequence[object],
     ) -> list[Verdict]:
-        """The verdicts about the object that the scene looks at which are not ``settled``, in the order of the rules."""
+        """The verdicts about the object of the context that are not ``settled``, in the order of the rules."""
         if forms is self.urgent or forms is self.forms:
             together = (self._some if forms is self.urgent else self._every).often()
             if together is not None:
                 try:
                     return together(scene, values.get, settled)
                 except ArithmeticError:
-                    pass  # one of them must be judged with more care
+                    pass  # one of them must be evaluated by itself
         return self._one_by_one(scene, values, forms, settled)
 
     def _one_by_one(
@@ -146,7 +147,10 @@ class RuleGroup:
 
 
 class RuleState:
-    """What the engine keeps of an object between its polls. ``settled`` has the verdict of each rule of its ``group`` that changes nothing."""
+    """What the engine keeps of an object between its polls.
+
+    ``settled`` has, for each rule of its ``group``, the verdict that changes nothing.
+    """
 
     __slots__ = (
         "_for_turn",
@@ -173,26 +177,27 @@ class RuleState:
         self.settled: list[object] = [_NEWS if form.id in alerts else False for form in group.forms]
         self.judged = -1
         self.told: dict[str, int] = {}
-        """Rule id -> the end of the last record by which it was judged."""
+        """Rule id -> the end of the last record with which it was evaluated."""
         self._for_turn = (-1, -1)
         self.by_polls = group.forms
         self.by_records: tuple[CompiledRule, ...] = ()
         self.fresh_until = 0
 
     def shift(self, by_ms: int) -> None:
-        """The clock was corrected by so much: what waits waits for the time that has elapsed."""
+        """Shift what waits by ``by_ms``, as the clock was corrected: it waits for the elapsed time."""
         self.reviewed.shift(by_ms)
         self.judged = -1
 
     def settle(self, place: int, rule: str) -> None:
-        """A verdict of a rule has been dealt with."""
+        """Note that a verdict of a rule was handled."""
         met, _ = self.unknown.get(rule, (False, None))
         self.settled[place] = _NEWS if rule in self.alerts else met
 
     def sort(self, state: LatestState) -> None:
-        """Which rules wait for polls, and which for records: those with a record's value and none that polls tell.
+        """Sort the rules into those that wait for polls and those that wait for records.
 
-        Of an object that was never polled all do: else nothing would say of which metrics even its records tell nothing.
+        The latter read a record's value and none of polls. Of an object that was never polled all wait for records:
+        else nothing would report the metrics that even its records do not have.
         """
         turn = (state.turn, len(state.stamps))
         if turn == self._for_turn:
@@ -209,7 +214,7 @@ class RuleState:
         self.fresh_until = min((state.told_until(form.own) for form in self.by_records), default=0)
 
     def due(self, state: LatestState, now: int, review_ms: int, *, at_once: bool = True) -> tuple[CompiledRule, ...]:
-        """The rules that a poll judges: also those that wait for records whose time has run out. ``at_once`` as for ``Reviews``."""
+        """The rules that a poll evaluates, also those whose records are no longer fresh. ``at_once`` as for ``Reviews``."""
         all_due = not self.leisurely or self.reviewed.due(now, review_ms, at_once=at_once)
         if not state.recorded:
             return self.group.forms if all_due else self.group.urgent

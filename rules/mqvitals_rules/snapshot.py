@@ -34,7 +34,7 @@ def is_object_name(value: object) -> bool:
 
 @lru_cache(maxsize=1 << 15)
 def _is_name(text: str) -> bool:
-    # The same thousands of names are asked about in every cycle.
+    # The same thousands of names are checked in every cycle.
     return 0 < len(text) <= LONGEST_NAME and text.isprintable() and not text.isspace()
 
 
@@ -72,24 +72,25 @@ class Source(IntEnum):
 
 
 FRESH_INTERVALS = 2.5
-"""What a record tells is believed for so many of its own intervals after its end; then it is stale."""
+"""Values of a record are fresh for this many of its own intervals after its end; then they are stale."""
 
 
 def fresh_until(ts: int, interval_ms: int | None) -> int:
-    """Until when (ms UTC) what a record of the ``interval_ms`` before ``ts`` tells is believed. Of unknown length: for good."""
+    """Until when (ms UTC) a record of the ``interval_ms`` before ``ts`` is fresh. Of unknown length: for good."""
     return ts + round(FRESH_INTERVALS * interval_ms) if interval_ms else _FOR_GOOD
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What one probe's answers say of one object in one cycle.
+    """The replies of one probe about one object in one cycle.
 
     ``values`` holds metric name -> value or the reason of its absence; counters as increases since the object's
-    previous reading. A metric that this probe does not fill is not in it. ``poll`` is true when this reading counts as a poll of the
-    object (the answer of its kind's own probe, which selected it), also when no answer came: then ``answered`` is false and every
-    value is absent. ``gone`` is true when a complete answer that selected the object no longer holds it.
-    ``interval_ms`` is the time since the previous answered reading of the same probe, None at the first. Of another ``source``
-    than a poll, ``ts`` and ``interval_ms`` are the end and the length of the record's own interval, and ``poll`` is false.
+    previous reading. A metric that this probe does not fill is not in it. ``poll`` is true when this reading counts
+    as a poll of the object (the answer of its kind's own probe, which selected it), also when no answer came: then
+    ``answered`` is false and every value is absent. ``gone`` is true when a complete answer that selected the object
+    no longer holds it. ``interval_ms`` is the time since the previous answered reading of the same probe, None at the
+    first. Of another ``source`` than a poll, ``ts`` and ``interval_ms`` are the end and the length of the record's
+    own interval, and ``poll`` is false.
     """
 
     object: ObjectName
@@ -104,7 +105,7 @@ class Reading:
 
 
 class Outcome(Enum):
-    """What became of a command; the number is what history keeps."""
+    """The outcome of a command; history keeps the number."""
 
     OK = 0
     NOT_FOUND = 1  # a normal answer: nothing matches
@@ -127,10 +128,11 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """All that one queue manager (or the group, ``group`` true) said in one cycle.
+    """All that one queue manager (or the group, ``group`` true) reported in one cycle.
 
-    ``ts`` is when the cycle's first request for this owner was put, ms since 1970 UTC; ``cycle`` counts from 1 without gaps of its own: it is
-    the number of the interval. ``clock_ms`` is the queue manager's own clock at the last reply, UTC, None when unknown.
+    ``ts`` is when the cycle's first request for this owner was put, ms since 1970 UTC; ``cycle`` counts from 1
+    without gaps of its own: it is the number of the interval. ``clock_ms`` is the queue manager's own clock at the
+    last reply, UTC, None when unknown.
     """
 
     owner: str
@@ -143,7 +145,7 @@ class Snapshot:
 
 
 def with_derived(kind: str, values: Mapping[str, Reported]) -> dict[str, Reported]:
-    """``values`` and what can be worked out from them; what is there already stays as it is."""
+    """``values`` and the metrics that are derived from them; values that are present stay."""
     found = dict(values)
     for metric, derive in _DERIVED.get(kind, {}).items():
         if metric not in found:
@@ -175,9 +177,9 @@ def _share(used: str, total: str) -> Callable[[Mapping[str, Reported]], Reported
 
 def _used_pages(values: Mapping[str, Reported]) -> Reported | None:
     for metric in ("total_pages", "unused_pages"):
-        told = values.get(metric)
-        if told in (Absence.OFFLINE, Absence.NOT_IN_USE):
-            return told
+        value = values.get(metric)
+        if value in (Absence.OFFLINE, Absence.NOT_IN_USE):
+            return value
     unused, total = _number(values, "unused_pages"), _number(values, "total_pages")
     return 100 * (total - unused) / total if unused is not None and total else None
 

@@ -1,14 +1,15 @@
 """From a checked tree to one Python function.
 
-The function is written from the tree alone: values and names of metrics stand in a table of constants, and what it may call
-is the language's own functions. No text of a rule gets into it.
+The function is written from the tree alone: values and names of metrics stand in a table of constants, and what it
+may call is the language's own functions. No text of a rule gets into it.
 
-Its parameters are ``c``, the context, and ``v``, which takes the name of a metric of the object itself and may know its
-value at once; what ``v`` does not hand out as a present value is asked of the context. The function returns True, False or
-None. It raises ArithmeticError when a calculation overflows: then a careful evaluation finds out what is unknown.
+Its parameters are ``c``, the context, and ``v``, which takes the name of a metric of the object itself and may know
+its value at once; what ``v`` does not hand out as a present value is asked of the context. The function returns True,
+False or None. It raises ArithmeticError when a calculation overflows: then a careful evaluation finds out what is
+unknown.
 
-Conditions about the same objects can also become one function (``compile_together``), which looks up once what several of
-them read.
+Conditions about the same objects can also become one function (``compile_together``), which looks up once what
+several of them read.
 """
 
 from __future__ import annotations
@@ -56,10 +57,12 @@ from mqvitals_rules.vocabulary.metric import Absence, Reported
 Judge = Callable[[Context, Callable[[str], Reported | None]], bool | None]
 
 Verdict = tuple[int, bool | None, Absence | None]
-"""The place of a condition among those that are judged together, what it comes to, and, where that is None, the first absence met."""
+"""The place of a condition among those that are judged together, what it comes to, and, where that is None, the first
+absence met.
+"""
 
 Settled = Sequence[object]
-"""By place, the verdict that is not news: False, or, of an unknown one, the first absence met. Anything else: every verdict is news."""
+"""By place, the verdict that is settled: False, or, of an unknown one, the first absence met. Anything else: none is."""
 
 
 class NotingContext(Context, Protocol):
@@ -113,7 +116,8 @@ def compile_operand(root: Operand) -> Callable[..., Whatever]:
 
 
 def compile_together(roots: Sequence[tuple[int, Condition]], untold: Mapping[str, Absence]) -> JudgeTogether:
-    """One function for conditions on objects of one kind, each with its place: it returns the verdicts that are not ``Settled``.
+    """One function for conditions on objects of one kind, each with its place: it returns the verdicts that are not
+    ``Settled``.
 
     ``untold``: by metric of that kind, what the context says of one that it has no value of. The function must get the
     context's own values, and raises ArithmeticError when any calculation overflows.
@@ -146,8 +150,8 @@ def _defined(text: str, writer: _Writer) -> Callable[..., Whatever]:
 class _Writer:
     """Writes Python expressions. A condition's comes to True, False, None, or L for what is left out.
 
-    With ``untold`` the object's own metrics are not asked of the context: ``v`` hands out all of them, and the local ``a``
-    notes the first absence met, unless the context met one before.
+    With ``untold`` the object's own metrics are not asked of the context: ``v`` hands out all of them, and the local
+    ``a`` notes the first absence met, unless the context met one before.
     """
 
     def __init__(self, untold: Mapping[str, Absence] | None = None) -> None:

@@ -52,7 +52,9 @@ class Context(Protocol):
         ...
 
     def total(self, kind: str, metric: str, window_ms: int) -> float | None:
-        """The sum of a metric, or of its increases over a window, over all objects of the kind and owner; None: too few are known."""
+        """The sum of a metric, or of its increases over a window, over all objects of the kind and owner; None: too
+        few are known.
+        """
         ...
 
     def members(self, kind: str) -> MemberSet:

@@ -97,7 +97,10 @@ def contradictions(root: Condition) -> Iterator[Mistake]:
 
 
 def _contradiction(node: All | Any) -> int | None:
-    """Where the part stands that leaves nothing; None when something is left. Of an ``or`` it is what makes all its parts false."""
+    """Where the part stands that leaves nothing; None when something is left.
+
+    Of an ``or`` it is what makes all its parts false.
+    """
     rooms: dict[Hashable, _Room] = {}
     for term, opposite in _parts(node, opposite=isinstance(node, Any)):
         for operand, operator, value in _readings(term):
@@ -272,7 +275,10 @@ def doubts(root: Condition) -> Iterator[Mistake]:
 
 
 def _unreachable(node: Comparison) -> Iterator[Mistake]:
-    """A comparison whose sides cannot be what it asks for, or always are. A parameter may be meant to let everything through."""
+    """A comparison whose sides cannot be what it asks for, or always are.
+
+    A parameter may be meant to let everything through.
+    """
     left, right = span(node.left), span(node.right)
     parameter = any(isinstance(each, Constant) and each.parameter for each in (node.left, node.right))
     if all(isinstance(each, Constant) for each in (node.left, node.right)):

@@ -1,7 +1,7 @@
 """Explains verdicts: each term with its values, and why a condition is unknown.
 
-``CarefulJudge`` gives every absence and takes a hundred times as long as ``reason_of``, which is compiled and looks only
-at the one term that decides: an agent that begins with 10,000 queues needs the reason of every unknown verdict.
+``CarefulJudge`` gives every absence and takes a hundred times as long as ``reason_of``, which is compiled and looks
+only at the one term that decides: an agent that begins with 10,000 queues needs the reason of every unknown verdict.
 """
 
 from __future__ import annotations
@@ -73,8 +73,9 @@ class TermVerdict(NamedTuple):
 class Explanation:
     """What an expression comes to, and why.
 
-    ``values`` holds every metric it names (``metric``, ``kind.metric``, ``pair.metric``) as it is now, but for those of members. ``missing`` holds what makes the whole
-    unknown: empty for a verdict that is known in spite of absent values.
+    ``values`` holds every metric it names (``metric``, ``kind.metric``, ``pair.metric``) as it is now, but for those
+    of members. ``missing`` holds what makes the whole unknown: empty for a verdict that is known in spite of absent
+    values.
     """
 
     truth: bool | None
@@ -216,7 +217,10 @@ def _number(value: float) -> str:
 
 
 Reason = Callable[[Context, Callable[[str], Whatever]], Absence | None]
-"""(context, look-up of the object's own values) -> the reason; called only where the condition is unknown. Raises ArithmeticError."""
+"""(context, look-up of the object's own values) -> the reason; called only where the condition is unknown.
+
+Raises ArithmeticError.
+"""
 
 _PLAIN = (Comparison, Membership, Affix, Constant, MetricValue, NameText, Negation, Absolute, Arithmetic, Extreme)
 """What needs nothing but the values of metrics."""
@@ -280,7 +284,9 @@ def _of_term(text: str, term: Term) -> Reason:
 
 
 def _read(node: MetricValue | Window) -> tuple[tuple[str, str, str], frozenset[type], Look | None, int]:
-    """What is asked: of whom, kind and metric; the classes of a present value; for a window how it is worked out, and its length."""
+    """What is asked: of whom, kind and metric; the classes of a present value; for a window how it is worked out, and
+    its length.
+    """
     metric = node.metric if isinstance(node, Window) else node
     address = metric.of, metric.kind, metric.metric.name
     if isinstance(node, Window):

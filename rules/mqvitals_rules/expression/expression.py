@@ -63,10 +63,12 @@ class MemberUse:
 class Expression:
     """A condition that was checked and compiled. Make it with ``compile_expression``.
 
-    ``source`` is its text. ``names`` are the (kind, metric) it mentions of the object and what belongs to it, ``windows`` its looks into
-    the past, ``members`` what it asks of members, ``messages`` the ids of console messages, ``pairs`` the metrics of the object's pair, ``shares``
-    the kinds of which it takes the sum over all objects. ``judge`` is the compiled condition, for who judges thousands of objects: as ``truth`` with
-    the ``get`` of its values, but that it raises ArithmeticError where a calculation overflows; ``truth`` then tells what that means.
+    ``source`` is its text. ``names`` are the (kind, metric) it mentions of the object and what belongs to it,
+    ``windows`` its looks into the past, ``members`` what it asks of members, ``messages`` the ids of console
+    messages, ``pairs`` the metrics of the object's pair, ``shares`` the kinds of which it takes the sum over all
+    objects. ``judge`` is the compiled condition, for who judges thousands of objects: as ``truth`` with the ``get``
+    of its values, but that it raises ArithmeticError where a calculation overflows; ``truth`` then tells what that
+    means.
     """
 
     __slots__ = ("_reason", "judge", "members", "messages", "names", "pairs", "root", "shares", "source", "windows")
@@ -103,8 +105,8 @@ class Expression:
     def truth(self, context: Context, values: Mapping[str, Reported] = _NOTHING) -> bool | None:
         """True, False, or None for unknown.
 
-        ``values`` may hold what the context would say of the object itself, metric -> value: looking there first is quicker.
-        A metric that is absent there, or not there at all, is asked of the context.
+        ``values`` may hold what the context would say of the object itself, metric -> value: looking there first is
+        quicker. A metric that is absent there, or not there at all, is asked of the context.
         """
         try:
             return self.judge(context, values.get)
@@ -112,7 +114,9 @@ class Expression:
             return CarefulJudge(self.source, context).condition(self.root).truth
 
     def _judged_first(self, context: Context, value_of: Callable[[str], Reported | None]) -> bool | None:
-        """Compile, and judge: to compile takes longer than all the rest of loading, and most programs judge few rules or none."""
+        """Compile, and judge: to compile takes longer than all the rest of loading, and most programs judge few rules
+        or none.
+        """
         self.judge = compile_condition(self.root)
         return self.judge(context, value_of)
 
@@ -121,7 +125,10 @@ class Expression:
         return explain(self.source, self.root, context)
 
     def reason(self, context: Context, values: Mapping[str, Reported] = _NOTHING) -> Absence | None:
-        """Why the verdict is unknown: the first absence that makes it so. None when it is known. ``values`` as for ``truth``."""
+        """Why the verdict is unknown: the first absence that makes it so.
+
+        None when it is known. ``values`` as for ``truth``.
+        """
         return None if self.truth(context, values) is not None else self.why_unknown(context, values)
 
     def why_unknown(self, context: Context, values: Mapping[str, Reported] = _NOTHING) -> Absence | None:
@@ -139,7 +146,10 @@ class Expression:
         return filled(self.source, self.root, context)
 
     def sides(self) -> dict[tuple[str, str], bool | None]:
-        """(kind, metric) of each metric that is compared by itself -> whether low values fulfil the condition; None: neither side alone does."""
+        """(kind, metric) of each metric that is compared by itself -> whether low values fulfil the condition.
+
+        None: neither side alone does.
+        """
         found: dict[tuple[str, str], bool | None] = {}
         for metric, low in sides_of(self.root):
             key = (metric.kind, metric.metric.name)
@@ -234,7 +244,9 @@ def names_of(root: Node) -> frozenset[tuple[str, str]]:
 
 
 def sides_of(root: Node, *, opposite: bool = False) -> Iterator[tuple[MetricValue, bool | None]]:
-    """Each metric of the object, or of what belongs to it, that is compared: with whether low values fulfil the comparison."""
+    """Each metric of the object, or of what belongs to it, that is compared: with whether low values fulfil the
+    comparison.
+    """
     match root:
         case Comparison(operator=operator, left=left, right=right):
             low = {"<": True, "<=": True, ">": False, ">=": False}.get(operator)

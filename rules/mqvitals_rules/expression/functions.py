@@ -1,4 +1,7 @@
-"""The functions of the language: windows over the past of a metric, console messages, and what each function accepts."""
+"""The functions of the language: windows over the past of a metric, console messages, and what each accepts.
+
+Points come oldest first: counters as the increase of each interval, gauges as at each poll. None is unknown.
+"""
 
 from __future__ import annotations
 
@@ -205,9 +208,9 @@ MOST_RISES = 100
 
 
 class WindowUse(NamedTuple):
-    """A look into the past, so that the history it needs is kept: ``window_ms`` back from now, or the newest ``polls`` polls.
+    """A look into the past: the newest ``window_ms``, or the newest ``polls`` polls; the other of the two is 0.
 
-    The other of the two is 0.
+    The history that it needs is kept.
     """
 
     function: str
@@ -221,14 +224,15 @@ Part = tuple[Context, str, str]
 """A metric of a limit: whose, its kind and its name."""
 
 Look = Callable[..., float | None]
-"""(context, kind, metric, window_ms) -> a number; None: unknown. ``eta``: (..., limit, what of the limit has a past)."""
+"""(context, kind, metric, window_ms) -> a number; None: unknown. ``eta``: (..., limit, metrics of the limit)."""
 
 
 @dataclass(frozen=True, slots=True)
 class WindowFunction:
     """A function over a window: of what, and how it is worked out.
 
-    ``on_switches``: it can be asked of a state with the two values 0 and 1 too. ``timeless``: types of which it takes no window.
+    ``on_switches``: it can be asked of a state with the two values 0 and 1 too. ``timeless``: types of which it takes
+    no window.
     """
 
     name: str

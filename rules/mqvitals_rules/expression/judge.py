@@ -1,4 +1,7 @@
-"""Evaluates a condition with every detail: its truth, and all that makes it unknown."""
+"""Evaluates a condition with every detail: its truth, and all that makes it unknown.
+
+It also stands in for the compiled function when a calculation overflows.
+"""
 
 from __future__ import annotations
 

@@ -112,7 +112,10 @@ class Extreme:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Window:
-    """A number about a metric's recent past. ``limit`` is what ``eta`` looks for. ``values``: of a state's least or greatest."""
+    """A number about a metric's recent past.
+
+    ``limit`` is what ``eta`` looks for. ``values``: of a state's least or greatest.
+    """
 
     start: int
     end: int
@@ -125,7 +128,10 @@ class Window:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MemberTally:
-    """``count``, ``sum``, ``most`` or ``least`` over members. ``alike``: it is the same for all objects with the same members."""
+    """``count``, ``sum``, ``most`` or ``least`` over members.
+
+    ``alike``: it is the same for all objects with the same members.
+    """
 
     start: int
     end: int
@@ -302,7 +308,9 @@ def walk_outside(node: Node) -> Iterator[Node]:
 
 
 def read_now(term: Node) -> Iterator[MetricValue]:
-    """The metrics whose latest value a term or operand reads: not those it only asks about, looks back on, or asks members for."""
+    """The metrics whose latest value a term or operand reads: not those it only asks about, looks back on, or asks
+    members for.
+    """
     match term:
         case MetricValue():
             yield term

@@ -11,7 +11,7 @@ from mqvitals_rules.snapshot import ObjectName
 
 
 class Severity(IntEnum):
-    """How bad, so that the worst is the greatest."""
+    """The severity of an alert; the worst is the greatest."""
 
     INFO = 1
     WARNING = 2
@@ -41,7 +41,7 @@ class Why(Enum):
 
 
 class AlertKey(NamedTuple):
-    """What makes two alerts the same one.
+    """The identity of an alert.
 
     ``object`` is the object the alert is about; ``instance`` tells several apart that are about one object (for a
     refused command, the command's form: ``INQUIRE_ARCHIVE``), else empty.
@@ -56,16 +56,17 @@ class AlertKey(NamedTuple):
 class Alert:
     """One alert from its first true poll to its end. Times are ms since 1970 UTC.
 
-    ``scope`` is the object the rule looks at (differs from ``key.object`` only where a rule's alert is about another object).
-    ``severity`` is now, ``worst`` the worst while it was firing (pending: as if). ``true_polls`` counts the polls on
-    which the condition held until it fired, ``good_polls`` those in a row on the clear side since, ``unknown_polls`` those in a row that could
-    not be judged. ``recent_polls`` has a bit for each of the last known polls while it waited, the newest lowest: 1 where the condition held.
-    ``good_since`` is the time of the first of ``good_polls``. ``cause`` is the firing alert that explains this one, while it is firing.
-    ``started`` is when it began firing, ``since`` when the condition first held.
-    ``value_now`` is its rule's figure (``Form.figure``) in words as of the last poll on which the condition did not hold; empty while it holds, since
-    ``summary`` then shows the figure. ``worst_value`` is the figure at its worst while it was firing, ``worst_number`` the same as a number in
-    the metric's own unit; empty and None where the rule has no figure. ``identity`` is when it began firing by the clock of then,
-    where that clock has been corrected since; None: ``started`` is that.
+    ``scope`` is the object the rule looks at (differs from ``key.object`` only where a rule's alert is about another
+    object). ``severity`` is now, ``worst`` the worst while it was firing (pending: as if). ``true_polls`` counts the
+    polls on which the condition held until it fired, ``good_polls`` those in a row on the clear side since,
+    ``unknown_polls`` those in a row that could not be judged. ``recent_polls`` has a bit for each of the last known
+    polls while it waited, the newest lowest: 1 where the condition held. ``good_since`` is the time of the first of
+    ``good_polls``. ``cause`` is the firing alert that explains this one, while it is firing. ``started`` is when it
+    began firing, ``since`` when the condition first held. ``value_now`` is its rule's figure (``Form.figure``) in
+    words as of the last poll on which the condition did not hold; empty while it holds, since ``summary`` then shows
+    the figure. ``worst_value`` is the figure at its worst while it was firing, ``worst_number`` the same as a number
+    in the metric's own unit; empty and None where the rule has no figure. ``identity`` is when it began firing by the
+    clock of then, where that clock has been corrected since; None: ``started`` is that.
     """
 
     key: AlertKey
@@ -94,13 +95,13 @@ class Alert:
 
     @property
     def began_as(self) -> int | None:
-        """The beginning by which receivers know it, ms UTC: it tells an incident from all others, and never changes."""
+        """The beginning by which receivers identify the incident, ms UTC: it never changes."""
         return self.started if self.identity is None else self.identity
 
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """An alert after something about it changed. ``visible`` is false for mere bookkeeping: a counter of polls, new words."""
+    """An alert after a change. ``visible`` is false for internal changes: a counter of polls, another summary."""
 
     after: Alert
     before: Alert | None
@@ -108,7 +109,7 @@ class Transition:
 
     @property
     def visible(self) -> bool:
-        """True when a person would care: it started firing, changed severity, or ended after firing."""
+        """True when it started firing, changed severity, or ended after firing."""
         if self.after.started is None:
             return False
         return (
@@ -119,10 +120,10 @@ class Transition:
 
 
 def overshadowed(alerts: Iterable[Alert], ranks: Mapping[str, int]) -> dict[AlertKey, AlertKey]:
-    """Which firing alerts another one makes superfluous: alert -> the one that stands for it.
+    """Which firing alerts another one inhibits: alert -> the one that stands for it.
 
-    That is what ``stages`` says, or else the alert that explains it if that is no less severe. Where that one is superfluous too, what
-    stands for it stands for both.
+    That is the one of ``stages``, or else the alert that explains it if that is no less severe. Where that one is
+    inhibited too, what stands for it stands for both.
     """
     listed = list(alerts)
     shadows = stages(listed, ranks)
@@ -135,11 +136,11 @@ def overshadowed(alerts: Iterable[Alert], ranks: Mapping[str, int]) -> dict[Aler
 
 
 def stages(alerts: Iterable[Alert], ranks: Mapping[str, int]) -> dict[AlertKey, AlertKey]:
-    """Which firing alerts are milder stages of another one's trouble: alert -> the worst member of its family on the same object.
+    """Which firing alerts are milder stages of another's fault: alert -> the worst of its family on the same object.
 
-    The worst is the most severe, then the one of the highest rank (``ranks``: rule id -> rank), then the rule id that sorts last.
-    Alerts without a family, and those that are not firing, neither shadow nor are shadowed; nor does advice on the
-    configuration hide an operational alert.
+    The worst is the most severe, then the one of the highest rank (``ranks``: rule id -> rank), then the rule id that
+    sorts last. Alerts without a family, and those that are not firing, neither shadow nor are shadowed; nor does
+    advice on the configuration hide an operational alert.
     """
     families: dict[tuple[str, str, ObjectName], list[Alert]] = {}
     for alert in alerts:

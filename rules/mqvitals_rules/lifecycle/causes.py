@@ -1,4 +1,4 @@
-"""Incidents: which firing alert explains another one, by what rules say of their causes and by how objects belong together."""
+"""Causes: which firing alert explains another one, by the causes that rules name and the relations between objects."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState
 from mqvitals_rules.snapshot import ObjectName
 
 Touches = Callable[[ObjectName, ObjectName], bool | None]
-"""Whether trouble of one object can be trouble of another: they are the same, belong together, or one is the whole of the other. None: not known."""
+"""Whether a fault of one object can affect another: they are the same or belong together. None: not known."""
 
 
 class Partners(NamedTuple):
     """Firing alerts of other queue managers that can be causes.
 
-    ``caused_by``: rule -> the rules of ``alerts`` that explain it where ``leads_to`` says that its channel leads to what they are about.
+    ``caused_by``: rule -> the rules of ``alerts`` that explain it where its channel leads to their object
+    (``leads_to``).
     """
 
     alerts: tuple[Alert, ...]
@@ -29,18 +30,20 @@ def explained(
     touches: Touches,
     partners: Partners | None = None,
 ) -> dict[AlertKey, AlertKey]:
-    """The cause of each firing alert that has one: of the alerts of a rule in ``caused_by`` about an object it touches, or of ``partners``.
+    """The cause of each firing alert that has one: of the alerts of a rule in ``caused_by`` about an object it
+    touches, or of ``partners``.
 
-    While it is not known how two objects belong together, as after a restart, the cause that an alert had before remains.
-    Of several the most severe counts, then the one that began first. No alert explains itself in the end: where alerts would explain each
-    other in a circle, the most severe of them, then the first, is the one without a cause.
+    While it is not known how two objects belong together, as after a restart, the cause that an alert had before
+    remains. Of several the most severe counts, then the one that began first. No alert explains itself in the end:
+    where alerts would explain each other in a circle, the most severe of them, then the first, is the one without a
+    cause.
     """
     firing = [alert for alert in alerts if alert.state is AlertState.FIRING]
     by_rule: dict[str, list[Alert]] = {}
     for alert in firing:
         by_rule.setdefault(alert.key.rule, []).append(alert)
     causes: dict[AlertKey, AlertKey] = {}
-    # The weightiest choose last, so that in a circle they find that the others lead to them.
+    # The most severe come last, so that in a circle the others already lead to them.
     for alert in sorted(firing, key=_weight, reverse=True):
         found = [
             other

@@ -9,15 +9,16 @@ from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
 from mqvitals_rules.snapshot import ObjectName
 
 UNKNOWN_POLLS = 3
-"""After so many polls in a row that tell nothing, an alert ends as unknown."""
+"""After this many polls in a row without a verdict an alert ends as unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class HoldPolicy:
     """How long a condition must hold before the alert fires, and how many good polls end it.
 
-    ``hold_ms`` set: the condition must have held since at least so many ms; else on ``hold_polls`` polls in a row, or of the last ``hold_of``.
-    ``clear_ms`` set: the good polls must go back at least so many ms, however many they are. An unknown poll counts for neither side.
+    ``hold_ms`` set: the condition must have held since at least so many ms; else on ``hold_polls`` polls in a row, or
+    of the last ``hold_of``. ``clear_ms`` set: the good polls must go back at least so many ms, however many they are.
+    An unknown poll counts for neither side.
     """
 
     hold_polls: int = 1
@@ -30,7 +31,7 @@ class HoldPolicy:
 class Measured(NamedTuple):
     """A rule's figure as of one poll: in words with its unit, and as a number where it is one.
 
-    ``low_is_bad`` says on which side the worse values are; None: on neither (a state, a text).
+    ``low_is_bad``: whether low values are the worse ones; None: neither (a state, a text).
     """
 
     words: str
@@ -39,9 +40,11 @@ class Measured(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What one poll says: whether the condition holds and whether the clear condition does (None: unknown), how severe (None: unknown), in words.
+    """The result of one poll: whether the condition and the clear condition hold, the severity (None: unknown), the
+    summary.
 
-    ``clear`` and ``severity`` matter only for an alert that exists or begins. ``measured`` is None when the rule has no figure, or it is absent.
+    ``clear`` and ``severity`` count only for an alert that exists or begins. ``measured`` is None when the rule has no
+    figure, or it is absent.
     """
 
     holds: bool | None
@@ -68,7 +71,7 @@ def begin(
     now: int,
     measured: Measured | None = None,
 ) -> Transition:
-    """The condition holds and there is no alert yet: pending, or firing at once when nothing must be waited for."""
+    """A new alert as its condition holds: pending, or firing at once without a hold."""
     alert = Alert(
         key=identity.key,
         scope=identity.scope,
@@ -92,8 +95,9 @@ def begin(
 def step(alert: Alert, policy: HoldPolicy, verdict: Verdict, now: int) -> Transition | None:
     """Carry an open alert (pending or firing) over one poll; None when nothing about it changed.
 
-    Unknown neither holds nor breaks a hold, and does not count as good; after three such polls in a row the alert ends as unknown.
-    A firing alert whose condition no longer holds goes on firing until its clear condition has held long enough.
+    Unknown neither holds nor breaks a hold, and does not count as good; after three such polls in a row the alert
+    ends as unknown. A firing alert whose condition no longer holds goes on firing until its clear condition has held
+    long enough.
     """
     if verdict.holds is None:
         after = _unknown(alert, now)
@@ -112,8 +116,8 @@ def end(alert: Alert, why: Why, now: int) -> Transition:
 def shifted(alert: Alert, by_ms: int, since: int) -> Alert:
     """An open alert as of a clock that was corrected by ``by_ms``: its holds go by the time that has elapsed.
 
-    One that fires began at another time too, unless that was before ``since`` (ms UTC), by another clock. It stays the same
-    incident: ``identity`` keeps the beginning by which it is known.
+    One that fires began at another time too, unless that was before ``since`` (ms UTC), by another clock. It stays
+    the same incident: ``identity`` keeps the beginning by which it is known.
     """
     good = None if alert.good_since is None else max(alert.good_since + by_ms, 1)
     if alert.started is None:
@@ -151,7 +155,10 @@ def _ended(alert: Alert, why: Why, now: int) -> Alert:
 
 
 def _changed(alert: Alert, now: int, **changes: Any) -> Alert:
-    """The alert with these fields as of ``now``; itself where none of them is another. To copy it takes longer than to compare."""
+    """The alert with these fields as of ``now``; itself where none of them is another.
+
+    To copy it takes longer than to compare.
+    """
     if all(getattr(alert, name) == value for name, value in changes.items()):
         return alert
     return replace(alert, **changes, updated=now)
