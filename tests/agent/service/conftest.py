@@ -211,7 +211,7 @@ class House:
 @pytest.fixture
 def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
     """Somewhere for a service to live, on a disk that is half empty whatever the machine's is."""
-    monkeypatch.setattr("mqvitals_agent.service.cycle_writer.disk_of", lambda _: DiskSpace(1 << 40, 1 << 39))
+    monkeypatch.setattr("mqvitals_agent.service.cycle_writer.disk_space", lambda _: DiskSpace(1 << 40, 1 << 39))
     made = House(tmp_path)
     with logging_to(made.handler):
         yield made
