@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.text.chart import TimeRange
-from mqvitals_agent.view.trend import Trend
+from mqvitals_agent.view.trend import Trend, chart_data
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.tables import metric
 from mqvitals_tui.screens.detail_screen import (
     SPANS_MS,
     DetailScreen,
-    chart_data,
     fitting_span_ms,
     last_part,
     next_span_ms,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from operator import itemgetter
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqvitals_agent.text.chart import Scale, TimeRange, chart, pauses, scale_of_states, scale_of_values
 from mqvitals_agent.text.figure import age, clock, day, figure, moment, quantity, stamp, state, zone_name
@@ -31,7 +31,8 @@ _JOINT_MS = 2_000
 _MINUTE_MS = 60_000
 _SHARED_RECORD_KINDS = ("application", "cf_structure", "queue")
 """Kinds of objects of which several records may tell together."""
-_LATELY = 2 * 86_400_000  # a chart longer than this shows days below, a shorter one times of day
+_CLOCK_SPAN_MS = 2 * 86_400_000
+"""A longer chart shows days below, a shorter one times of day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,25 +118,63 @@ def trend_text(view: Trend, width: int, height: int) -> list[str]:
     if not present:
         reason = f": {view.why}" if view.why else ""
         return [*lines, *wrap(f"Absent at all {_polls(len(view.points), view)}{reason}", width), *_footer(view, width)]
-    scale, points = _scaled(view, [value for _, value in present])
-    label = day if view.span.until - view.span.since > _LATELY else clock
-    steps = metric.type is MetricType.STATE
-    lines += chart(points, scale, view.span, width=width, height=height, time_label=label, steps=steps)
-    words = _states(present, view) if steps else _extremes(view, present)
+    drawn = chart_data(replace(view, points=_with_gaps(view)))
+    lines += chart(
+        drawn.points,
+        drawn.scale,
+        view.span,
+        width=width,
+        height=height,
+        time_label=drawn.time_label,
+        steps=drawn.steps,
+    )
+    words = _states(present, view) if drawn.steps else _extremes(view, present)
     return [*lines, "", *wrap(words, width, rest="  "), *_footer(view, width)]
 
 
-def _scaled(view: Trend, values: list[int | float]) -> tuple[Scale, Sequence[tuple[int, float | None]]]:
-    metric = view.metric
-    points = _broken(view)
+class ChartData(NamedTuple):
+    """What a chart of a trend is drawn from; ``earlier`` are series of other days, by name, their times moved into the trend's."""
+
+    points: Points
+    scale: Scale
+    words: Callable[[float], str]
+    time_label: Callable[[int], str]
+    earlier: tuple[tuple[str, Points], ...]
+    steps: bool
+
+
+def chart_data(trend: Trend, earlier: Sequence[tuple[str, Points]] = ()) -> ChartData:
+    """Numbers with a scale of their own, states each on a level of its own. The scale covers the series of other days too."""
+    metric = trend.metric
+    since = trend.span.since
+    within = tuple((name, tuple(point for point in points if point[0] >= since)) for name, points in earlier)
+    series = [tuple(trend.points), *(points for _, points in within)]
+    values = [value for points in series for _, value in points if value is not None and math.isfinite(value)]
+    label = day if trend.span.until - trend.span.since > _CLOCK_SPAN_MS else clock
     if metric.type is not MetricType.STATE:
-        top = 100.0 if metric.unit == "pct" else None
-        return scale_of_values(values, lambda value: quantity(value, metric.unit), top=top), points
+
+        def words(value: float) -> str:
+            return quantity(value, metric.unit)
+
+        scale = scale_of_values(values, words, top=100.0 if metric.unit == "pct" else None)
+        return ChartData(tuple(trend.points), scale, words, label, within, steps=False)
     scale, levels = scale_of_states(map(int, values), lambda code: state(code, metric))
-    return scale, [(ts, None if value is None else levels.get(int(value))) for ts, value in points]
+    names = {level: state(code, metric) for code, level in levels.items()}
+
+    def levelled(points: Points) -> Points:
+        return tuple((ts, None if value is None else levels.get(int(value))) for ts, value in points)
+
+    return ChartData(
+        levelled(tuple(trend.points)),
+        scale,
+        lambda level: names.get(level, "?"),
+        label,
+        tuple((name, levelled(points)) for name, points in within),
+        steps=True,
+    )
 
 
-def _broken(view: Trend) -> Points:
+def _with_gaps(view: Trend) -> Points:
     """The points, with an absent one in each time that no record covers: no line is drawn across it."""
     if not view.by_records:
         return view.points

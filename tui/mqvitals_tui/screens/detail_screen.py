@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from mqvitals_agent.text.chart import Scale, TimeRange, scale_of_states, scale_of_values
-from mqvitals_agent.text.figure import clock, day, object_words, quantity, state
+from mqvitals_agent.text.chart import TimeRange
+from mqvitals_agent.text.figure import object_words
 from mqvitals_agent.text.styled import Line, Span, Tone, line
 from mqvitals_agent.text.terminal import cells, cut, safe
 from mqvitals_agent.view.frame import DETAIL, HOUR_MS, FrameRequest
 from mqvitals_agent.view.screens.object import detail_lines
-from mqvitals_agent.view.trend import Trend, not_kept
+from mqvitals_agent.view.trend import Trend, chart_data, not_kept
 from mqvitals_rules.ruleset.markdown import one_line
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS
-from mqvitals_tui.feed import LoadedFrame, Points
+from mqvitals_tui.feed import LoadedFrame
 from mqvitals_tui.keys import DETAIL as DETAIL_KEYS
 from mqvitals_tui.keys import MOVES, WHO, Hint, hint_line
 from mqvitals_tui.screens.frame_screen import FrameScreen, ScreenContext, trail_line
@@ -74,61 +73,15 @@ def span_words(ms: int) -> str:
     return f"the last {unit}" if count == 1 else f"the last {count} {unit}s"
 
 
-_LATELY = 2 * 86_400_000
-"""A chart longer than this (ms) shows days below, a shorter one times of day."""
-
-
-class ChartData(NamedTuple):
-    """What ``BrailleChart.show`` is given."""
-
-    points: Points
-    scale: Scale
-    words: Callable[[float], str]
-    time_label: Callable[[int], str]
-    earlier: tuple[tuple[str, Points], ...]
-    steps: bool
-
-
-_TREND_CHART_UNITS = {"pct": "%", "us": "µs", "count": "", "number": ""}
+_SHORT_UNITS = {"pct": "%", "us": "µs", "count": "", "number": ""}
 
 
 def unit_words(metric: Metric) -> str:
     """The unit as a person writes it; a counter's values are increases from one poll to the next."""
-    unit = _TREND_CHART_UNITS.get(metric.unit, metric.unit)
+    unit = _SHORT_UNITS.get(metric.unit, metric.unit)
     if metric.type is MetricType.COUNTER:
         return f"{unit} per interval".strip()
     return unit
-
-
-def chart_data(trend: Trend, earlier: tuple[tuple[str, Points], ...] = ()) -> ChartData:
-    """Scale and words for a trend; the series of other days have a part in the scale."""
-    metric = trend.metric
-    since = trend.span.since
-    earlier = tuple((name, tuple(point for point in points if point[0] >= since)) for name, points in earlier)
-    series = [tuple(trend.points), *(points for _, points in earlier)]
-    values = [value for points in series for _, value in points if value is not None and math.isfinite(value)]
-    label = day if trend.span.until - trend.span.since > _LATELY else clock
-    if metric.type is not MetricType.STATE:
-
-        def words(value: float) -> str:
-            return quantity(value, metric.unit)
-
-        scale = scale_of_values(values, words, top=100.0 if metric.unit == "pct" else None)
-        return ChartData(tuple(trend.points), scale, words, label, earlier, steps=False)
-    scale, levels = scale_of_states(map(int, values), lambda code: state(code, metric))
-    names = {level: state(code, metric) for code, level in levels.items()}
-
-    def levelled(points: Points) -> Points:
-        return tuple((ts, None if value is None else levels.get(int(value))) for ts, value in points)
-
-    return ChartData(
-        levelled(tuple(trend.points)),
-        scale,
-        lambda level: names.get(level, "?"),
-        label,
-        tuple((name, levelled(points)) for name, points in earlier),
-        steps=True,
-    )
 
 
 DAY_MS = 24 * HOUR_MS
