@@ -409,7 +409,7 @@ def test_explain_an_alert_that_another_brought_about(capsys: pytest.CaptureFixtu
         writer.write(snapshot, engine.evaluate(snapshot))
     out = flat(said(capsys, "explain", "MY-02", str(pool), "--config", str(config)))
     assert (
-        "firing since 2027-01-15T08:00:00.000Z, brought about by MY-01 QM01/buffer_pool/3;"
+        "firing since 2027-01-15T08:00:00.000Z, caused by MY-01 QM01/buffer_pool/3;"
         " ends when the condition has not held for 2m"
     ) in out
 

@@ -168,7 +168,7 @@ def test_of_a_replay(tmp_path: Path, store: Path, capsys: pytest.CaptureFixture[
     """Nobody stands behind a recording."""
     code, _, err = who(capsys, written(tmp_path / "past.db", replay=True), "APP.Q")
     assert code == 2
-    assert "holds a replay: no queue manager stands behind it" in err
+    assert "holds a replay: there is no queue manager to ask" in err
 
 
 @pytest.mark.parametrize(

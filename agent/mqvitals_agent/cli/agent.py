@@ -19,11 +19,10 @@ if TYPE_CHECKING:
     from mqvitals_config.settings import Settings
 
 _DESCRIPTION = """\
-Asks the queue managers of a group how they are, on the interval's grid, judges the answers by the rules, keeps samples and alerts in the store and
-tells receivers of alerts. It runs until SIGTERM (exit code 0) or Ctrl-C (130), or for the time that --for gives; SIGHUP reads settings and rules again,
-as does a change of the configuration file or of a rule file that it names.
-The log goes to standard error, one line for each event. Which queue managers there are, and how they are reached, the configuration says;
-with --scenario they are simulated.
+Polls the queue managers of a group at fixed intervals, evaluates the rules, stores samples and alerts, and notifies receivers.
+It runs until SIGTERM (exit code 0) or Ctrl-C (130), or for the time that --for gives. SIGHUP reads settings and rules again, as does
+a change of the configuration file or of a rule file that it names. The log goes to standard error, one line for each event.
+The configuration lists the queue managers and how to connect to them; with --scenario they are simulated.
 """
 
 
@@ -35,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_simulation_arguments(parser, limited=False)
     add_smf_arguments(parser)
     parser.add_argument(
-        "--webhook", metavar="URL", action="append", default=[], type=_address, help="tell this receiver of alerts too"
+        "--webhook", metavar="URL", action="append", default=[], type=_address, help="notify this receiver too"
     )
     parser.add_argument(
         "--webhook-file",
@@ -43,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         dest="webhook",
         type=address_file,
-        help="the same, with the address in a file: the process list shows it to nobody",
+        help="the same, with the address in a file, so that the process list does not show it",
     )
     parser.add_argument("--log-format", choices=("text", "json"), help="how the log is written (log.format)")
 
@@ -124,12 +123,12 @@ def address_file(text: str) -> Secret:
     try:
         return secret_file(LocatedText(text, Place("--webhook-file")))
     except ValueError as error:
-        # An address in the place of a path is not told.
+        # The message must not repeat an address given in place of a path.
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _address(text: str) -> str:
-    """A receiver's address. Raises ArgumentTypeError, which does not tell the address."""
+    """A receiver's address. Raises ArgumentTypeError, whose text does not hold the address."""
     from mqvitals_config.secret import checked_address
 
     try:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 INIT_DESCRIPTION = """\
 Writes a configuration file with the few settings that a first run needs: the queue managers and how they are reached, the
-store, and a receiver of alerts. What no flag says is asked for, where input and output are a terminal; Enter takes what stands in
+store, and a receiver of alerts. On a terminal it asks for what no flag gives; Enter takes the value in
 brackets. Passwords, tokens and addresses of webhooks stay in files of their own, which the settings only name. Nothing is connected to.
 """
 
@@ -185,7 +185,7 @@ def settings_text(answers: Answers) -> str:
     lines += ["", "# Where samples and alerts are kept.", "store:"]
     setting("path", answers.store, "  ")
     if answers.url_file:
-        lines += ["", "# Who is told of alerts.", "receivers:", "  - name: operations"]
+        lines += ["", "# Who is notified of alerts.", "receivers:", "  - name: operations"]
         setting("url_file", answers.url_file, "    ")
     return "\n".join(lines) + "\n"
 
@@ -327,11 +327,11 @@ def _print_forecast(loaded: LoadedSettings, path: str, of_files: tuple[Problem, 
     from mqvitals_agent.text.terminal import safe
     from mqvitals_config.source import explained
 
-    told = forecast(loaded.settings, loaded.origins, os.environ)
-    warnings = (*told.warnings, *of_files)
+    found = forecast(loaded.settings, loaded.origins, os.environ)
+    warnings = (*found.warnings, *of_files)
     if warnings:
         print(explained(warnings))
-    for note in told.notes:
+    for note in found.notes:
         print(f"note: {safe(note)}")
     count = len(warnings)
     print(f"{path}: no problems found" + (f", {count} warning{'s' if count > 1 else ''}" if count else ""))

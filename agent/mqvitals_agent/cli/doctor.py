@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from mqvitals_config.settings import Settings
 
 _DESCRIPTION = """\
-Connects to each queue manager, opens the queues, puts each DISPLAY command once as the agent would, and tells what works and what is
-refused, with the permissions to ask for; which monitoring switches are off; what speaks against the reply queue; how the clocks are
-apart. Changes nothing at the queue managers. Exit code 0 when all works, 1 when something is refused, fails or is advised, 2 when nothing could
+Connects to each queue manager, opens the queues, sends each DISPLAY command once as the agent would, and reports what works and what
+is refused, with the permissions to ask for; which monitoring switches are off; what is wrong with the reply queue; how far the clocks
+are apart. Changes nothing at the queue managers. Exit code 0 when all works, 1 when something is refused, fails or is advised, 2 when nothing could
 be examined: no package that connects, mistakes in the settings, no queue manager reached.
 """
 
@@ -69,11 +69,11 @@ def run(arguments: argparse.Namespace) -> int:
         )
     clock = SystemClock()
     if arguments.scenario is not None:
-        patients = _simulated_targets(arguments.scenario, settings, clock, arguments.queue_manager)
+        targets = _simulated_targets(arguments.scenario, settings, clock, arguments.queue_manager)
         others: tuple[str, ...] = ()
     else:
-        patients, others = _live_targets(settings, clock, arguments.queue_manager)
-    findings, reached = run_in_loop(examine_all(patients, others, settings, clock))
+        targets, others = _live_targets(settings, clock, arguments.queue_manager)
+    findings, reached = run_in_loop(examine_all(targets, others, settings, clock))
     if arguments.queue_manager:
         # Another one may have been connected to for their sake.
         findings = [each for each in findings if each.queue_manager in arguments.queue_manager]
@@ -91,7 +91,7 @@ def exit_code(findings: Sequence[DoctorFinding], *, reached: bool) -> int:
 
 
 async def examine_all(
-    patients: Sequence[DoctorTarget], others: Sequence[str], settings: Settings, clock: Clock
+    targets: Sequence[DoctorTarget], others: Sequence[str], settings: Settings, clock: Clock
 ) -> tuple[list[DoctorFinding], bool]:
     """Examine the queue managers at the same time, then ask one of them for the ``others``, which have no connection of their own.
 
@@ -102,18 +102,16 @@ async def examine_all(
 
     asking, elsewhere = queries(settings.polling), queries_of_distributed(settings.polling)
     wait_ms = settings.polling.wait
-    seen = await asyncio.gather(*(examine(each.connector, asking, clock, wait_ms, elsewhere) for each in patients))
+    seen = await asyncio.gather(*(examine(each.connector, asking, clock, wait_ms, elsewhere) for each in targets))
     # All are of one group: what one of them calls it serves those that could not be asked.
-    told = [diagnosis.group_of(each) for each in seen]
-    common = next((name for name in told if name), None)
+    groups = [diagnosis.group_of(each) for each in seen]
+    common = next((name for name in groups if name), None)
     findings: list[DoctorFinding] = []
-    for each, patient, group in zip(seen, patients, told, strict=True):
-        known = patient.known.with_group(common if group is None else group)
+    for each, target, group in zip(seen, targets, groups, strict=True):
+        known = target.known.with_group(common if group is None else group)
         findings += diagnosis.diagnose(each, known)
     members = (
-        patient.connector
-        for each, patient in zip(seen, patients, strict=True)
-        if each.reached and diagnosis.on_zos(each)
+        target.connector for each, target in zip(seen, targets, strict=True) if each.reached and diagnosis.on_zos(each)
     )
     via = next(members, None)
     for name in others:
@@ -124,7 +122,7 @@ async def examine_all(
 
 
 def _simulated_targets(
-    scenario: str, settings: Settings, clock: Clock, wanted: Sequence[str]
+    scenario: str, settings: Settings, clock: Clock, names: Sequence[str]
 ) -> tuple[DoctorTarget, ...]:
     from mqvitals_agent.doctor.access import ConnectionContext
     from mqvitals_agent.simulator.connector import connectors
@@ -135,17 +133,17 @@ def _simulated_targets(
         world = SimulatedGroup(load_scenario(scenario), clock.now())
     except ScenarioError as error:
         raise Failure(str(error)) from error
-    there = connectors(world, clock)
-    names = _selected([each.queue_manager for each in there], wanted)
+    available = connectors(world, clock)
+    selected = _selected([each.queue_manager for each in available], names)
     return tuple(
         DoctorTarget(each, ConnectionContext(declared_zone=settings.time_zone_of(each.queue_manager)))
-        for each in there
-        if each.queue_manager in names
+        for each in available
+        if each.queue_manager in selected
     )
 
 
 def _live_targets(
-    settings: Settings, clock: Clock, wanted: Sequence[str]
+    settings: Settings, clock: Clock, names: Sequence[str]
 ) -> tuple[tuple[DoctorTarget, ...], tuple[str, ...]]:
     """The queue managers that have a connection of their own, and the names of those that have none."""
     import os
@@ -158,41 +156,41 @@ def _live_targets(
     from mqvitals_agent.connection.routes import routes, without_route
     from mqvitals_agent.doctor.access import ConnectionContext
 
-    ways = routes(settings, os.environ)
-    if not ways:
+    found = routes(settings, os.environ)
+    if not found:
         raise Failure(
             "the settings lead to no queue manager",
             hint="give connection.channel and queue_managers[].connection.connection_names, or try --scenario quiet",
         )
     lone = without_route(settings)
-    names = _selected([*(way.queue_manager for way in ways), *lone], wanted)
+    selected = _selected([*(route.queue_manager for route in found), *lone], names)
     preferences = {str(each.name): settings.connection_of(each).binding or "auto" for each in settings.queue_managers}
     clocks = Time(clock.now, lambda: time.monotonic_ns() // 1_000_000)
-    patients = []
-    # The agent may be at work on the same reply queue, and its answers are not to be thrown away.
-    # Who is asked for the others may be one that nobody chose.
-    chosen = [way for way in ways if way.queue_manager in names]
+    targets = []
+    # The agent may be at work on the same reply queue, and must not lose its answers.
+    # The one that is asked for the others need not be among the selected.
+    chosen = [route for route in found if route.queue_manager in selected]
     try:
-        for way in chosen or ways[:1]:
-            binding = load(preferences[way.queue_manager])
+        for route in chosen or found[:1]:
+            binding = load(preferences[route.queue_manager])
             known = ConnectionContext(
-                way,
-                settings.time_zone_of(way.queue_manager),
+                route,
+                settings.time_zone_of(route.queue_manager),
                 binding=f"{binding.name} {binding.version}",
-                shortcomings=binding.shortcomings(way),
+                shortcomings=binding.shortcomings(route),
             )
-            patients.append(DoctorTarget(MqiConnector(binding, way, clock, clocks, drain=False), known))
+            targets.append(DoctorTarget(MqiConnector(binding, route, clock, clocks, drain=False), known))
     except BindingError as error:
         raise Failure(str(error)) from error
-    return tuple(patients), tuple(name for name in lone if name in names)
+    return tuple(targets), tuple(name for name in lone if name in selected)
 
 
-def _selected(there: Sequence[str], wanted: Sequence[str]) -> frozenset[str]:
-    """Those of the queue managers that are wanted; all without a wish. Raises Failure for one that is not there."""
-    for name in wanted:
-        if name not in there:
-            raise Failure(f"there is no queue manager {name!r} to examine", hint=f"there are {', '.join(there)}")
-    return frozenset(wanted or there)
+def _selected(available: Sequence[str], names: Sequence[str]) -> frozenset[str]:
+    """The available queue managers with these names; all without names. Raises Failure for one that is not available."""
+    for name in names:
+        if name not in available:
+            raise Failure(f"there is no queue manager {name!r} to examine", hint=f"there are {', '.join(available)}")
+    return frozenset(names or available)
 
 
 def _show(findings: Sequence[DoctorFinding], *, as_json: bool) -> None:

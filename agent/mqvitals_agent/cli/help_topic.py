@@ -15,7 +15,7 @@ from mqvitals_agent.text.terminal import cells, fit, wrap
 
 _DESCRIPTION = """\
 Shows a page of the documentation as text, through the pager (PAGER) on a terminal; without TOPIC it lists them.
-What a command's options mean is told by 'mqvitals COMMAND --help'.
+'mqvitals COMMAND --help' explains a command's options.
 """
 
 _CODE = re.compile(r"(`+)(.+?)\1")
@@ -66,7 +66,7 @@ def title(path: Path) -> str:
 
 
 def as_text(markdown: str, width: int) -> Iterator[str]:
-    """The lines of a page, at most ``width`` cells wide but for what is to be copied as it stands."""
+    """The lines of a page, at most ``width`` cells wide, except for text to be copied."""
     lines = iter(re.sub(r"<!--.*?-->\n?", "", markdown, flags=re.DOTALL).splitlines())
     for block in _blocks(lines):
         first = block[0]
@@ -143,7 +143,7 @@ def _inline(text: str) -> str:
         codes.append(match[2])
         return f"\0{len(codes) - 1}\0"
 
-    # What stands in code is no mark; a link may hold code.
+    # Characters in code are not markup; a link may hold code.
     plain = _LINK.sub(_linked, _CODE.sub(taken, text.replace("\0", "")).replace("**", ""))
     return re.sub("\0([0-9]+)\0", lambda match: codes[int(match[1])], plain).replace("\\|", "|")
 
@@ -163,7 +163,7 @@ def _unknown(topic: str, pages: Iterable[str]) -> Failure:
     from mqvitals_config.problem import did_you_mean
 
     if any(command.name == topic for command in COMMANDS):
-        return Failure(f"there is no page {topic!r}", hint=f"'mqvitals {topic} --help' tells about the command")
+        return Failure(f"there is no page {topic!r}", hint=f"'mqvitals {topic} --help' explains the command")
     meant = did_you_mean(topic, list(pages)).removeprefix("; ")
     return Failure(f"there is no page {topic!r}", hint=meant or "'mqvitals help' lists them")
 

@@ -17,7 +17,7 @@ from mqvitals_agent.errors import ExitCode, Failure
 
 _DESCRIPTION = """\
 Lists the console messages that the agent found in the files it follows (console.follow), oldest first. What came several times
-within one second is one entry that says how often. 'mqvitals help console' tells how lines come to the agent, and which messages it recognises.
+within one second is one entry with its count. 'mqvitals help console' describes how lines come to the agent, and which messages it recognises.
 """
 _MOST = 1_000
 
@@ -70,8 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
                 since=now - back,
                 limit=arguments.limit,
             )
-            told = {each.owner for each in found}
-            check_owners(reader, [name for name in arguments.queue_manager if name not in told])
+            owners = {each.owner for each in found}
+            check_owners(reader, [name for name in arguments.queue_manager if name not in owners])
             followed, failing = reader.consoles_followed(), reader.consoles_failing()
         except StoreError as error:
             raise Failure(error.message, hint=error.hint) from error

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _RAW_CCSID = 1208
 MOST_RAW = 64 << 20
 MOST_PASSED_OVER = 10_000
-_LOOK = 4096  # how much of the input tells what it is
+_LOOK = 4096  # bytes that decide the kind of input
 
 _DECODE = """\
 Prints one JSON object a message:
@@ -30,10 +30,10 @@ A value is a number, a text without trailing blanks, a list of either, or lower-
 hex of a byte string; of a filter it is what it compares with. A group (type 20) has a
 list of parameters as its value.
 
-FILE, or - for standard input, is told by its content:
+FILE, or - for standard input, is recognised by its content:
   a recording (.jsonl, .jsonl.gz)   the replies in order; each object begins with
                                     "line" in the file and "reply" in that line, from 0
-  lines of ENCODING CCSID HEX       one message a line. The byte order is told from the
+  lines of ENCODING CCSID HEX       one message a line. The byte order comes from the
                                     message itself, ENCODING only has to be a number
   raw messages (.dat)               one after another
 
@@ -118,18 +118,18 @@ def _from_recording(source: BufferedReader, name: str) -> Iterator[_Found]:
     try:
         # What has been looked at is still in the buffer.
         recording = Recording(Path(name), source)
-        told = 0
+        reported = 0
         for exchange in recording:
-            for warning in recording.warnings[told:]:
+            for warning in recording.warnings[reported:]:
                 yield {}, warning
-            told = len(recording.warnings)
+            reported = len(recording.warnings)
             for number, reply in enumerate(exchange.replies):
                 place = {"line": exchange.line, "reply": number}
                 try:
                     yield place, decoder.decode(reply.data, reply.ccsid)
                 except PcfError as error:
                     yield place, str(error)
-        for warning in recording.warnings[told:]:
+        for warning in recording.warnings[reported:]:
             yield {}, warning
     except RecordingError as error:
         raise Failure(str(error)) from None

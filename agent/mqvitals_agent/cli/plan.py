@@ -26,7 +26,7 @@ class _Parser(argparse.ArgumentParser):
     """A formula's own options; what is wrong with them is a sentence."""
 
     def error(self, message: str) -> NoReturn:
-        raise Failure(message.removeprefix("argument --"), hint=f"'{self.prog} --help' tells all that may be given")
+        raise Failure(message.removeprefix("argument --"), hint=f"'{self.prog} --help' lists the options")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,9 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _EPILOG
     parser.usage = f"{parser.prog} [-h] {{list,FORMULA}} [--help] [--OPTION VALUE ...] [--from STORE OBJECT] [--json]"
-    parser.add_argument("formula", nargs="?", default="list", metavar="FORMULA", help="its name; 'list' tells them all")
+    parser.add_argument("formula", nargs="?", default="list", metavar="FORMULA", help="its name; 'list' shows all")
     parser.add_argument(
-        "options", nargs=argparse.REMAINDER, metavar="--OPTION VALUE", help="'FORMULA --help' tells which it has"
+        "options", nargs=argparse.REMAINDER, metavar="--OPTION VALUE", help="'FORMULA --help' lists them"
     )
     parser.set_defaults(program=parser.prog)
 
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         from mqvitals_config.problem import did_you_mean
 
         meant = did_you_mean(wanted, FORMULAS).removeprefix("; ")
-        raise Failure(f"there is no formula {wanted!r}", hint=meant or f"'{program} list' tells them all")
+        raise Failure(f"there is no formula {wanted!r}", hint=meant or f"'{program} list' shows all")
     return _calculate(formula, f"{program} {formula.name}", arguments.options)
 
 
@@ -62,7 +62,7 @@ def _list(program: str, options: Sequence[str]) -> int:
     from mqvitals_agent.commandline.output import line_width, show
     from mqvitals_rules.plan.catalogue import FORMULAS
 
-    parser = _Parser(prog=f"{program} list", description="Every formula and what it tells.", allow_abbrev=False)
+    parser = _Parser(prog=f"{program} list", description="Every formula and what it calculates.", allow_abbrev=False)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="a JSON list, for programs")
     form.add_argument("--markdown", action="store_true", help="the reference page, mqvitals help plan")
@@ -86,23 +86,23 @@ def _calculate(formula: Formula, program: str, options: Sequence[str]) -> int:
     if strange:
         word = strange[0]
         has = ", ".join(f"--{each.option}" for each in formula.inputs)
-        raise Failure(f"{formula.name} has no option {word}; it has {has}", hint=f"'{program} --help' tells more")
+        raise Failure(f"{formula.name} has no option {word}; it has {has}", hint=f"'{program} --help' explains them")
     try:
         inputs = {
             each.name: parse_input(each, text)
             for each in formula.inputs
             if (text := getattr(asked, _field(each))) is not None
         }
-        told: list[str] = []
+        origins: list[str] = []
         if asked.seen:
             from mqvitals_agent.cli.plan_report import store_inputs
 
-            seen, told = store_inputs(formula, asked, inputs)
+            seen, origins = store_inputs(formula, asked, inputs)
             inputs |= seen
         answer = formula(**inputs)
     except PlanError as error:
-        raise Failure(str(error), hint=f"'{program} --help' tells all that may be given") from error
-    _tell(formula, answer, told, as_json=asked.json)
+        raise Failure(str(error), hint=f"'{program} --help' lists the options") from error
+    _print_answer(formula, answer, origins, as_json=asked.json)
     return ExitCode.DONE
 
 
@@ -145,7 +145,7 @@ def _help(each: Input) -> str:
     return f"{each.meaning}: {each.allowed}{default}".replace("%", "%%")
 
 
-def _tell(formula: Formula, answer: FormulaAnswer, told: Sequence[str], *, as_json: bool) -> None:
+def _print_answer(formula: Formula, answer: FormulaAnswer, origins: Sequence[str], *, as_json: bool) -> None:
     from mqvitals_agent.cli.plan_report import answer_json, answer_lines
     from mqvitals_agent.commandline.output import line_width, show
 
@@ -154,8 +154,8 @@ def _tell(formula: Formula, answer: FormulaAnswer, told: Sequence[str], *, as_js
         from mqvitals_agent.text.terminal import safe
 
         # The JSON is that of the formula alone; where its inputs are from is for people.
-        for line in told:
+        for line in origins:
             complain(safe(line))
         print(answer_json(answer))
     else:
-        show(answer_lines(formula, answer, told, line_width()))
+        show(answer_lines(formula, answer, origins, line_width()))

@@ -24,7 +24,7 @@ _INDENT = "  "
 
 def answer_json(answer: FormulaAnswer) -> str:
     """One line; ``rows`` only where the answer is a table."""
-    told: dict[str, Any] = {
+    found: dict[str, Any] = {
         "formula": answer.formula,
         "inputs": dict(answer.inputs),
         "value": answer.value,
@@ -36,12 +36,12 @@ def answer_json(answer: FormulaAnswer) -> str:
         "steps": list(answer.steps),
     }
     if answer.rows:
-        told["rows"] = [dict(row) for row in answer.rows]
-    return json.dumps(told, ensure_ascii=False)
+        found["rows"] = [dict(row) for row in answer.rows]
+    return json.dumps(found, ensure_ascii=False)
 
 
-def answer_lines(formula: Formula, answer: FormulaAnswer, told: Sequence[str], width: int) -> list[str]:
-    """The answer first, then how it came about and what it rests on; ``told`` says where inputs are from."""
+def answer_lines(formula: Formula, answer: FormulaAnswer, origins: Sequence[str], width: int) -> list[str]:
+    """The answer, its inputs, steps and sources. ``origins`` are sentences about inputs taken from a store."""
     lines = wrap(f"{formula.title}: {answer.formula}", width, rest=_INDENT)
     if answer.value is not None:
         exact = "" if answer.exact in (None, answer.value) else f"  (exact: {format_number(answer.exact)})"
@@ -52,9 +52,9 @@ def answer_lines(formula: Formula, answer: FormulaAnswer, told: Sequence[str], w
         for each in formula.inputs:
             unit = f" {each.unit}" if each.unit and not each.words else ""
             lines.append(f"{_INDENT}{each.option:<{names}}  {safe(format_number(answer.inputs[each.name]))}{unit}")
-    if told:
+    if origins:
         lines += ["", "Seen"]
-        for sentence in told:
+        for sentence in origins:
             lines += wrap(safe(sentence), width, first=_INDENT, rest=_INDENT * 2)
     if answer.steps:
         lines += ["", "Steps"]
@@ -68,7 +68,7 @@ def answer_lines(formula: Formula, answer: FormulaAnswer, told: Sequence[str], w
 
 
 class _TextColumn(NamedTuple):
-    """A column as it is printed: the lines of its name, its cells, how wide they are, whether they stand to the right."""
+    """A printed column: the lines of its name, its cells, their width, and whether they are right-aligned."""
 
     head: list[str]
     values: list[str]
@@ -77,9 +77,9 @@ class _TextColumn(NamedTuple):
 
 
 def rows_table(rows: Sequence[TableRow], width: int) -> list[str]:
-    """Rows below the names of their columns, which are broken at their words; numbers stand to the right.
+    """Rows below the names of their columns, which wrap at words; numbers are right-aligned.
 
-    What is wider than ``width`` goes on below, with the columns again that tell the rows apart.
+    Columns that do not fit into ``width`` follow below, with the key columns repeated.
     """
     columns = [_column(rows, name) for name in dict.fromkeys(name for row in rows for name in row)]
     keys = next(
@@ -162,7 +162,7 @@ def _list_lines(formulas: Sequence[Formula], width: int) -> Iterator[str]:
     for each in formulas:
         yield from wrap(each.title, width, first=f"{each.name:<{names}}  ", rest=" " * (names + 2))
     yield ""
-    yield from wrap("'mqvitals plan FORMULA --help' tells what it asks for, an example, and its source.", width)
+    yield from wrap("'mqvitals plan FORMULA --help' shows its inputs, an example and its source.", width)
 
 
 def list_json(formulas: Iterable[Formula]) -> str:
@@ -199,7 +199,7 @@ def list_json(formulas: Iterable[Formula]) -> str:
 def store_inputs(
     formula: Formula, asked: argparse.Namespace, given: Mapping[str, Given]
 ) -> tuple[dict[str, Given], list[str]]:
-    """The inputs that the store tells of those not ``given``, and a sentence about each. Raises Failure."""
+    """The inputs that are not ``given`` and that the store has, and a sentence about each. Raises Failure."""
     from mqvitals_agent.commandline.arguments import now_ms
     from mqvitals_agent.plan_inputs import find_inputs, known_metrics, metrics_of
     from mqvitals_agent.store.error import StoreError
@@ -216,16 +216,16 @@ def store_inputs(
                 raise Failure(f"the store has seen no {name}", hint=hint)
             last = reader.last_ts()
             now = last if reader.meta().past and last is not None else now_ms()
-            told = known_metrics(reader, name, metrics_of(formula.name, name.kind), facts, now)
+            known = known_metrics(reader, name, metrics_of(formula.name, name.kind), facts, now)
     except StoreError as error:
         raise Failure(error.message, hint=error.hint) from error
-    seen = find_inputs(formula, name.kind, told, given)
+    seen = find_inputs(formula, name.kind, known, given)
     missing = [each for each in seen if each.value is None and each.input.default is None]
     if missing:
         # All of them at once: who must give them should not find them one by one.
         why = "; ".join(f"{each.input.option} ({each.words}; it is {each.input.allowed})" for each in missing)
         options = " ".join(f"--{each.input.option} {(each.input.unit or 'number').upper()}" for each in missing)
-        raise Failure(f"{name} does not tell {why}", hint=f"add {options}")
+        raise Failure(f"{name} does not have {why}", hint=f"add {options}")
     values = {each.input.name: each.value for each in seen if each.value is not None}
     return values, [*_origin_lines(seen, name, now)]
 

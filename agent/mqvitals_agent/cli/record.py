@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Record; returns the exit code."""
     from mqvitals_agent.cli.agent import agent_config, run_options
-    from mqvitals_agent.cli.redact import redactor_of, tell
+    from mqvitals_agent.cli.redact import print_summary, redactor_of
     from mqvitals_agent.connection.header import RecordingError
     from mqvitals_agent.service.run import run_agent
 
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         except RecordingError as error:
             raise Failure(str(error)) from error
         if redactor is not None and path.exists():
-            tell(redactor)
+            print_summary(redactor)
         return code
 
 

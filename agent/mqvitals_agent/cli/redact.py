@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise Failure(str(error)) from error
     for warning in recording.warnings:
         _say(f"{recording.path.name}: {warning}")
-    tell(redactor)
+    print_summary(redactor)
     return ExitCode.FOUND if recording.damaged else ExitCode.DONE
 
 
@@ -75,9 +75,9 @@ def redactor_of(settings: Settings) -> Redactor:
     return Redactor(secrets.token_bytes(SALT_LENGTH), generic_lengths(patterns))
 
 
-def tell(redactor: Redactor) -> None:
-    """Say on standard error what was redacted, and what a person should know."""
-    for sentence in redactor.told():
+def print_summary(redactor: Redactor) -> None:
+    """Print to standard error what was redacted, and what still is in the recording."""
+    for sentence in redactor.summary():
         _say(sentence)
 
 

@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="how many times as fast as in life (default: 1); max: without waiting",
     )
     parser.add_argument("--replace", action="store_true", help="delete what an earlier replay left in the store")
-    parser.add_argument("-v", "--verbose", action="store_true", help="a line for each cycle, also when nobody watches")
+    parser.add_argument("-v", "--verbose", action="store_true", help="a line for each cycle, also without a terminal")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -119,7 +119,7 @@ def _play(
     collector = Collector(settings.name or header.name, header.queue_managers, zone_of)
     interval_ms = USUAL_INTERVAL_MS
     if header.interval_s is None:
-        _say(f"the recording does not tell its interval: {interval_ms // 1000} s are taken for it")
+        _say(f"the recording does not state its interval: {interval_ms // 1000} s are assumed")
     else:
         interval_ms = round(header.interval_s * 1000)
     summary = Summary()

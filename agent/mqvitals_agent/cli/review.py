@@ -1,4 +1,4 @@
-"""``mqvitals review``: what is to be said of the configuration, the applications and the data, as a report."""
+"""``mqvitals review``: a report on the configuration, the applications and the data."""
 
 from __future__ import annotations
 

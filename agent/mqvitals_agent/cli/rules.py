@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 CHECK_DESCRIPTION = """\
 Checks rule files together with the shipped rules: shape, names, types, expressions, ids that occur twice, comparisons that can never hold or always do. Every
-problem is printed as FILE:LINE:COLUMN: KEY: what is wrong, with the line and a caret under the spot. Warnings tell of rules without tests (those of
-ours.yaml stand in ours.test.yaml), and of parameters and thresholds that change nothing.
+problem is printed as FILE:LINE:COLUMN: KEY: what is wrong, with the line and a caret under the spot. Warnings are about rules without tests (the tests
+of ours.yaml are in ours.test.yaml), and about parameters and thresholds without effect.
 Without FILE the shipped rules, the configuration's rule files and its thresholds are checked.
 Exit code 0 when there is no problem, with or without warnings; 1 when there is one, 2 when a FILE cannot be read.
 """
@@ -73,8 +73,8 @@ def run_check(arguments: argparse.Namespace) -> int:
         warnings += _untested_packs(ruleset)
     if warnings:
         print(explained(warnings))
-    told = f", {len(warnings)} warning{'s' * (len(warnings) > 1)}" if warnings else ""
-    print(f"{where}: no problems found ({len(rules)} rules in all){told}")
+    count = f", {len(warnings)} warning{'s' * (len(warnings) > 1)}" if warnings else ""
+    print(f"{where}: no problems found ({len(rules)} rules in all){count}")
     return ExitCode.DONE
 
 
@@ -93,7 +93,7 @@ def _readable(paths: Iterable[str]) -> None:
         except UnreadableError as error:
             raise Failure(str(error)) from error
         except ConfigError:
-            continue  # a mistake in the file, which is told with its place like the others
+            continue  # a mistake in the file is reported with its place like the others
 
 
 def _untested(path: str, tests: Path, rules: RuleSet) -> Iterator[Problem]:
@@ -126,7 +126,7 @@ def _idle_parameters(path: str, rules: Iterable[Rule]) -> Iterator[Problem]:
 
 
 def _untested_packs(rules: RuleSet) -> Iterator[Problem]:
-    """The shipped rules that no shipped test names, whichever pack it stands beside."""
+    """The shipped rules that no shipped test names, in any pack."""
     from mqvitals_rules.ruleset.pack import shipped_packs
     from mqvitals_rules.testing.cases import shipped_tests
 
@@ -275,10 +275,10 @@ def run_test(arguments: argparse.Namespace) -> int:
     if not played:
         raise Failure("there are no tests", hint="'mqvitals help rule-tests' shows how they are written")
     if arguments.json:
-        told = _results_json(played)
+        found = _results_json(played)
         if arguments.coverage:
-            told["coverage"] = coverage_json(coverages)
-        print(json.dumps(told, indent=2))
+            found["coverage"] = coverage_json(coverages)
+        print(json.dumps(found, indent=2))
     else:
         for line in (
             *_failure_lines(played),
@@ -344,7 +344,7 @@ def _site_suite(path: str, arguments: argparse.Namespace) -> RuleTestSuite:
         raise _unusable_tests(path, error) from error
     if not path.endswith(_SUFFIX):
         where = Path(path).with_suffix(_SUFFIX)
-        raise Failure(f"{path}: the name of a file of tests ends in {_SUFFIX}", hint=f"tests of it stand in {where}")
+        raise Failure(f"{path}: the name of a file of tests ends in {_SUFFIX}", hint=f"its tests belong into {where}")
     settings, beside = _with_rules_beside(settings_of(arguments), path)
     rules = judging_of(settings).rules
     tests = _decode_tests(path, text, rules)

@@ -67,8 +67,8 @@ def run_list(arguments: argparse.Namespace) -> int:
     if not found:
         raise _no_such_rules(rules, wanted)
     if arguments.json:
-        told = rule_counts(found) if arguments.counts else [rule_json(rule, settings) for rule in found]
-        print(json.dumps(told, indent=2))
+        shown = rule_counts(found) if arguments.counts else [rule_json(rule, settings) for rule in found]
+        print(json.dumps(shown, indent=2))
         return ExitCode.DONE
     if not arguments.counts:
         print("\n".join(_table(found, frozenset(map(str, settings.rules.disabled)))))
@@ -176,10 +176,10 @@ def _count_lines(rules: Iterable[Rule]) -> Iterator[str]:
     from mqvitals_agent.commandline.output import line_width
     from mqvitals_agent.text.terminal import safe, wrap
 
-    told = rule_counts(rules)
-    number = told.pop("rules")
+    counts = rule_counts(rules)
+    number = counts.pop("rules")
     yield f"{number} rule{'s' * (number != 1)}"
-    for name, found in told.items():
+    for name, found in counts.items():
         words = ", ".join(f"{safe(word)} {count}" for word, count in found.items())
         yield from wrap(words, line_width(), first=f"{name.capitalize():<10}", rest=" " * 10)
 
@@ -189,7 +189,7 @@ _LABEL = 10
 _EXAMPLES = 3
 
 _MOST_ALERTS = 10
-"""So many alerts that are over are told."""
+"""The number of past alerts that are shown."""
 
 _OTHER_FACTS = (
     "Judged with the built-in facts and thresholds; whatever filled this store may have used others: add --config"
@@ -394,7 +394,7 @@ def _alert_words(rule: Rule, alert: Alert | None) -> str:
         return f"none; the last one was firing from {stamp(fired)} to {stamp(alert.ended)}"
     if alert.started is None:
         return f"pending since {stamp(alert.since)}; fires when the condition has held for {hold_text(rule)}"
-    under = f", brought about by {alert.cause.rule} {safe(str(alert.cause.object))}" if alert.cause else ""
+    under = f", caused by {alert.cause.rule} {safe(str(alert.cause.object))}" if alert.cause else ""
     good = f" ({alert.good_polls} so far)" if alert.good_polls and rule.clear.duration_ms is None else ""
     ends = "the condition has not held" if rule.clear.when is None else "the clear condition has held"
     polls = f"on {count_text(rule.clear.polls, rule.clear.records)}"

@@ -53,7 +53,7 @@ class _SmfAction(NamedTuple):
 
 _ACTIONS: Final[tuple[_SmfAction, ...]] = (
     _SmfAction("import", "read records into a store", "mqvitals_agent.cli.smf_import"),
-    _SmfAction("report", "write a health check of what the records tell", "mqvitals_agent.cli.smf_report"),
+    _SmfAction("report", "write a health check from the records", "mqvitals_agent.cli.smf_report"),
 )
 
 
@@ -158,13 +158,13 @@ def _sections(names: Sequence[str]) -> frozenset[str]:
     return wanted
 
 
-def _moment(option: str, told: str | None, zone: tzinfo) -> int | None:
+def _moment(option: str, text: str | None, zone: tzinfo) -> int | None:
     """The moment in microseconds, as precise as lines print "start" and "end"."""
-    if told is None:
+    if text is None:
         return None
-    found = moment_argument(option, told, lambda: zone, time.time_ns() // 1_000_000) * 1000
+    found = moment_argument(option, text, lambda: zone, time.time_ns() // 1_000_000) * 1000
     try:
-        return found + datetime.fromisoformat(told).microsecond % 1000
+        return found + datetime.fromisoformat(text).microsecond % 1000
     except ValueError:
         # A form without fractions of a second: yesterday, or 8:00.
         return found
@@ -177,9 +177,9 @@ def _selected(found: Iterator[Record], wanted: frozenset[str], counts: ReadCount
     number = parts = 0
     counts.selected = 0, 0
     for record in found:
-        told = sum(triplet.instances for layout, triplet in tables(record) if not wanted or layout.name in wanted)
-        number += bool(told) or not wanted
-        parts += told
+        instances = sum(triplet.instances for layout, triplet in tables(record) if not wanted or layout.name in wanted)
+        number += bool(instances) or not wanted
+        parts += instances
         counts.selected = number, parts
         yield record
 

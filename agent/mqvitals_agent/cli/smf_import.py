@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def groups_of(settings: Settings) -> GroupNames:
-    """Under which names the things of groups stand: the configured name for its members, else what records tell."""
+    """The names of queue-sharing groups: the configured name for its members, else the names in records."""
     from mqvitals_agent.smf.partial_sample import GroupNames
 
     name = settings.name

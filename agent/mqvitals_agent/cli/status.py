@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show the status; returns 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN or when it cannot tell."""
+    """Show the status; returns 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN or when the store cannot be read."""
     from mqvitals_agent.store.error import StoreError
     from mqvitals_agent.view.screens.status import status_screen
     from mqvitals_agent.view.status import read_status_data, status_json, status_of
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _remedy(reader: StoreReader, alert: Alert, arguments: argparse.Namespace) -> Remedy:
-    """What the alert's rule advises. Nothing where the rules cannot be read: the status stands without."""
+    """What the alert's rule advises; empty where the rules cannot be read."""
     from mqvitals_agent.view.alerts import Remedy
     from mqvitals_config.problem import ConfigError
     from mqvitals_rules.compiled_rule import compile_rule
@@ -77,7 +77,7 @@ def _remedy(reader: StoreReader, alert: Alert, arguments: argparse.Namespace) ->
 
     def lookup(kind: str, metric: str) -> Reported:
         name = alert.scope if kind == alert.scope.kind else ObjectName(alert.scope.owner, kind)
-        told = reader.current_by_kind(name.owner, kind, (metric,)).get(name, {}).get(metric)
-        return Absence.NOT_ASKED if told is None else told.value
+        found = reader.current_by_kind(name.owner, kind, (metric,)).get(name, {}).get(metric)
+        return Absence.NOT_ASKED if found is None else found.value
 
     return Remedy(rule.advice, form.command(alert.scope, InstantContext(lookup, alert.updated, alert.scope.name)))

@@ -139,10 +139,10 @@ def _read(reader: StoreReader, name: ObjectName, metric: Metric, arguments: argp
         words = f"ends ({moment(until)}) before it begins ({moment(since)} {zone_name(since)})"
         raise Failure(f"the time to look at {words}")
     series = reader.trend(name, metric.name, since, until)
-    told = reader.current(name).get(metric.name)
-    why = told.value.value if told is not None and isinstance(told.value, Absence) else ""
-    if told is not None and told.unanswered is not None:
-        why = told.unanswered.value
+    current = reader.current(name).get(metric.name)
+    why = current.value.value if current is not None and isinstance(current.value, Absence) else ""
+    if current is not None and current.unanswered is not None:
+        why = current.unanswered.value
     if metric.needs_smf and not why:
         why = Absence.NEEDS_SMF.value
     if metric.needs_statistics and not why:

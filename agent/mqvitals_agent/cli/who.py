@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 _QUEUE = "queue"
 _LONGEST_MS = 60_000
-"""Nobody's question is asked any more after so long."""
+"""The agent drops a request after this time."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``who``."""
     parser.description = (
         "Which applications have a queue open. The agent that writes the store asks the queue managers, once and now."
-        " Exit code 0: all told; 1: some queue manager could not be asked; 2: none could."
+        " Exit code 0: all queue managers answered; 1: some could not be asked; 2: none could."
     )
     parser.add_argument("queue", metavar="QUEUE", help="its name, or QM01/queue/NAME for that of one queue manager")
     parser.add_argument(
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
             meta = reader.meta()
             if meta.past:
                 raise Failure(
-                    f"the store {reader.path} holds {meta.holds}: no queue manager stands behind it that could be asked",
+                    f"the store {reader.path} holds {meta.holds}: there is no queue manager to ask",
                     hint="name the store of a running agent",
                 )
         except StoreError as error:

@@ -214,7 +214,7 @@ def add_simulation_arguments(parser: argparse.ArgumentParser, *, limited: bool) 
     """Declare the options of a simulated group, of a run's length (needed when it is ``limited``) and of its interval."""
     add_scenario_arguments(parser)
     parser.add_argument(
-        "--for", dest="for_ms", metavar="10m", type=duration, required=limited, help="end after so much of its time"
+        "--for", dest="for_ms", metavar="10m", type=duration, required=limited, help="end after this time"
     )
 
 
@@ -224,8 +224,12 @@ def add_scenario_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", metavar="N", type=_seed, default=1, help="another course of the scenario (default: 1)"
     )
-    parser.add_argument("--queues", metavar="N", type=_up_to(MOST_QUEUES), default=0, help="so many queues more")
-    parser.add_argument("--channels", metavar="N", type=_up_to(MOST_CHANNELS), default=0, help="so many channels more")
+    parser.add_argument(
+        "--queues", metavar="N", type=_up_to(MOST_QUEUES), default=0, help="number of additional queues"
+    )
+    parser.add_argument(
+        "--channels", metavar="N", type=_up_to(MOST_CHANNELS), default=0, help="number of additional channels"
+    )
     parser.add_argument(
         "--speed",
         metavar="N",

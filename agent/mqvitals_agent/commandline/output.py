@@ -59,7 +59,7 @@ def give_up_output() -> None:
 
 
 def complain(text: str) -> None:
-    """Print a line for people on stderr, if anybody can be told at all."""
+    """Print a line for people on stderr; nothing happens when stderr cannot be written."""
     with suppress(OSError, ValueError):
         print(text, file=sys.stderr, flush=True)
 
@@ -107,7 +107,7 @@ def screen_height() -> int | None:
     if not sys.stdout.isatty():
         return None
     lines = shutil.get_terminal_size((USUAL, 0)).lines
-    # A terminal that does not know its height tells 0.
+    # A terminal of unknown height reports 0.
     return lines - 1 if lines > 1 else None
 
 

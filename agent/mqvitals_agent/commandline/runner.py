@@ -24,7 +24,7 @@ from mqvitals_agent.errors import ExitCode, Failure
 _SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 GRACE_S = 5.0
-"""A terminal that is closed sends SIGHUP twice, a service manager both: for so long the first one is enough."""
+"""A closing terminal sends SIGHUP twice, a service manager both signals: within this time one signal is enough."""
 
 
 class Stopped(KeyboardInterrupt):
@@ -40,7 +40,7 @@ class Stop:
 
     @property
     def code(self) -> int | None:
-        """The exit code that tells which signal ended the program, as a shell writes it; None when none came."""
+        """The exit code of a program that a signal ended, as shells have it; None when no signal came."""
         return 128 + self.number if self.number else None
 
     def on_signal(self, number: int, _: FrameType | None) -> None:
@@ -100,12 +100,12 @@ COMMANDS = (
     Command("who", "which applications have a queue open, asked of its queue managers now", "mqvitals_agent.cli.who"),
     Command("alerts", "alerts: list, test", "mqvitals_agent.cli.alerts"),
     Command("messages", "the console messages that were found", "mqvitals_agent.cli.messages"),
-    Command("agent", "poll, judge, store and tell, until it is stopped", "mqvitals_agent.cli.agent"),
+    Command("agent", "poll, evaluate rules, store and notify, until it is stopped", "mqvitals_agent.cli.agent"),
     Command("record", "run the agent and keep every exchange", "mqvitals_agent.cli.record"),
     Command("redact", "a recording once more, without the names of its site", "mqvitals_agent.cli.redact"),
     Command("replay", "play a recording into a store", "mqvitals_agent.cli.replay"),
     Command("rules", "rules: check, test, list, explain", "mqvitals_agent.cli.rules"),
-    Command("review", "what is to be said of the configuration, as a report", "mqvitals_agent.cli.review"),
+    Command("review", "a report on the configuration", "mqvitals_agent.cli.review"),
     Command("plan", "what if: the documents' formulas as calculators", "mqvitals_agent.cli.plan"),
     Command("metrics", "every metric, its unit, meaning and source", "mqvitals_agent.cli.metrics"),
     Command("store", "the store's file: check", "mqvitals_agent.cli.store"),
@@ -136,7 +136,7 @@ def run(program: str, commands: Sequence[Command], arguments: Sequence[str]) -> 
             code = _guarded(program, commands, chosen, arguments, failed)
         except KeyboardInterrupt:
             code = _INTERRUPTED
-        # A command that a signal stopped may have ended in order: the exit code tells of the signal all the same.
+        # A command that a signal stopped may have ended in order: its exit code is that of the signal all the same.
         return code if stop.code is None else stop.code
 
 
@@ -203,7 +203,7 @@ def _parser(program: str, commands: Sequence[Command], filled: Collection[str]) 
     parser = argparse.ArgumentParser(
         prog=program,
         description="The vital signs of IBM MQ on z/OS.",
-        epilog=f"'{program} COMMAND --help' tells more about a command.",
+        epilog=f"'{program} COMMAND --help' explains a command.",
     )
     parser.add_argument("--version", action="version", version=f"mqvitals {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)

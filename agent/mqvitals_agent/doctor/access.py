@@ -24,9 +24,9 @@ from mqvitals_agent.poll.outcome import NO_REPLY
 
 @dataclass(frozen=True, slots=True)
 class ConnectionContext:
-    """What is known besides: the ``route`` (None: simulated), the declared time zone, what the binding cannot do.
+    """What is known of a connection beforehand: its ``route`` (None: simulated), the declared zone, the binding's shortcomings.
 
-    ``group`` is the queue-sharing group's name, empty when there is none, None when nobody has told.
+    ``group`` is the queue-sharing group's name, empty when there is none, None: not known.
     """
 
     route: Route | None = None
@@ -36,7 +36,7 @@ class ConnectionContext:
     shortcomings: tuple[str, ...] = ()
 
     def with_group(self, group: str | None) -> ConnectionContext:
-        """The same, with the queue-sharing group's name."""
+        """A copy with the queue-sharing group's name."""
         return replace(self, group=group)
 
 
@@ -60,7 +60,7 @@ _CHANNEL_RULES: Final = (
 
 
 def binding_finding(name: str, known: ConnectionContext) -> Iterator[DoctorFinding]:
-    """The package that connects, and what of the route it cannot do. Nothing for a simulated queue manager."""
+    """The package that connects, and what it lacks for the route. Nothing for a simulated queue manager."""
     if known.binding:
         result = CheckResult.ADVISED if known.shortcomings else CheckResult.WORKS
         text = tuple(f"{each}." for each in known.shortcomings)
@@ -70,7 +70,7 @@ def binding_finding(name: str, known: ConnectionContext) -> Iterator[DoctorFindi
 
 
 def connect_findings(examined: Examination, known: ConnectionContext) -> Iterator[DoctorFinding]:
-    """Findings up to the call that failed while connecting; what comes after it was not examined."""
+    """Findings up to the call that failed while connecting. Later steps are not examined."""
     error, name = examined.error, examined.queue_manager
     assert error is not None
     reason = error.failure.reason
@@ -93,7 +93,7 @@ def connect_findings(examined: Examination, known: ConnectionContext) -> Iterato
     text = examination.hint(reason)
     commands: tuple[str, ...] = ()
     if error.text and not error.call:
-        # No call of MQ failed, something here did: a password that cannot be read is no refusal.
+        # Nothing in MQ failed, something here did: an unreadable password is no refusal.
         reason = 0 if result is CheckResult.REFUSED else reason
         yield DoctorFinding(
             name, CONNECT, CheckResult.FAILED, reason, text=(_sentence(error.text), *examination.hint(reason))
@@ -128,7 +128,7 @@ def _channel_commands(route: Route) -> tuple[str, ...]:
 
 
 def queue_findings(examined: Examination) -> Iterator[DoctorFinding]:
-    """What a connection that came about has shown to work. Nothing for a simulated queue manager, whose queues are not opened."""
+    """The steps of a connection that succeeded. Nothing for a simulated queue manager, whose queues are not opened."""
     identity, name = examined.identity, examined.queue_manager
     if identity is None:
         return
@@ -169,24 +169,24 @@ def put_finding(examined: Examination, known: ConnectionContext) -> Iterator[Doc
 
 
 _COMMAND_SERVER: Final = (
-    "No answer came. When the command server is stopped, requests stay on the command queue and nothing is said."
+    "No answer came. When the command server is stopped, requests stay on the command queue without a message."
 )
 
 
 def is_reported(asked: DoctorAnswer) -> bool:
-    """Whether there is something to tell: questions about the reply queue, and those never put, have findings of their own."""
+    """Whether the answer has a finding. Queries about the reply queue and queries never put are reported separately."""
     return not asked.query.own and (asked.broken or not asked.not_put)
 
 
 def display_finding(name: str, asked: DoctorAnswer, group: str | None) -> DoctorFinding:
-    """What came of one DISPLAY. ``group`` as in ``Surroundings``."""
+    """The finding for one DISPLAY command. ``group`` as in ``ConnectionContext``."""
     check, took = asked.query.check, asked.exchange.elapsed_ms
     text: tuple[str, ...] = ()
     facts: dict[str, object] = {"replies": len(asked.exchange.replies)}
     error = asked.exchange.error
     if asked.damaged:
         text = (
-            f"{asked.damaged} of the replies cannot be decoded. A recording of it helps whoever is to look into that.",
+            f"{asked.damaged} of the replies cannot be decoded. Send a recording of it to the maintainers of mqvitals.",
         )
         return DoctorFinding(name, check, CheckResult.FAILED, asked.reason, (), text, (), took, facts)
     if asked.reason:
@@ -228,7 +228,7 @@ def display_finding(name: str, asked: DoctorAnswer, group: str | None) -> Doctor
 
 
 def member_finding(name: str, asked: DoctorAnswer | None, group: str | None, via: str = "") -> DoctorFinding:
-    """A queue manager without a connection of its own, asked through another one (``via``); None: none was there to ask."""
+    """A queue manager without a connection, queried through another one (``via``). ``asked`` is None when there was none."""
     if asked is None:
         text = ("It has no connection of its own, and no other member could be reached to ask it (CMDSCOPE).",)
         return DoctorFinding(name, CONNECT, CheckResult.NOT_EXAMINED, text=text)

@@ -10,7 +10,7 @@ from mqvitals_agent.doctor import access, remark
 from mqvitals_agent.doctor.access import ConnectionContext
 from mqvitals_agent.doctor.examination import DoctorAnswer, Examination
 from mqvitals_agent.doctor.finding import CheckResult, DoctorFinding
-from mqvitals_agent.doctor.remark import ClockRemark, NewestTime, PutTime, Remark
+from mqvitals_agent.doctor.remark import NewestTime, PutTime, Remark
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_config.scalars import time_zone
 
@@ -21,7 +21,7 @@ _AUTHORITY_RECORDS: Final = (
 
 
 def group_of(examined: Examination) -> str | None:
-    """The queue-sharing group's name as its member told it; empty: it is in none; None: it did not tell."""
+    """The queue-sharing group's name as its member reports it; empty: it is in none; None: not reported."""
     if examined.rows.group:
         return examined.rows.group
     for asked in examined.asked:
@@ -34,10 +34,10 @@ def group_of(examined: Examination) -> str | None:
 
 
 def diagnose(examined: Examination, known: ConnectionContext) -> list[DoctorFinding]:
-    """Everything that the examination of one queue manager found, in the order in which it was done."""
+    """The findings about one queue manager, in the order of the examination."""
     found = list(access.binding_finding(examined.queue_manager, known))
     if examined.timed_out:
-        text = ("Connecting did not end. An address that swallows packets does that: a firewall, as a rule.",)
+        text = ("Connecting did not end. The usual reason is a firewall that drops packets.",)
         found.append(
             DoctorFinding(
                 examined.queue_manager, access.CONNECT, CheckResult.NO_ANSWER, text=text, elapsed_ms=examined.connect_ms
@@ -69,14 +69,14 @@ def diagnose(examined: Examination, known: ConnectionContext) -> list[DoctorFind
 
 
 def on_zos(examined: Examination) -> bool:
-    """Whether the queue manager runs there, as far as is known."""
+    """Whether the queue manager runs on z/OS, as far as is known."""
     if examined.identity is not None:
         return examined.identity.platform == mq.MQPL_ZOS
     return not any(examined.rows.distributed.values())
 
 
 def _without_racf(finding: DoctorFinding) -> DoctorFinding:
-    """A refusal by a queue manager that does not run on z/OS: there are no profiles to ask for."""
+    """The finding for a queue manager that does not run on z/OS: a refusal has no profiles to ask for."""
     if finding.result is not CheckResult.REFUSED:
         return finding
     return replace(
@@ -85,7 +85,7 @@ def _without_racf(finding: DoctorFinding) -> DoctorFinding:
 
 
 def _queue_manager(examined: Examination) -> Iterator[DoctorFinding]:
-    """Level, platform and group; and whether it is the one that was meant."""
+    """Level, platform and group; and whether the expected queue manager answered."""
     asked = _first(examined, mq.MQCMD_INQUIRE_Q_MGR)
     item = next(iter(asked.items), None) if asked is not None else None
     name = examined.queue_manager
@@ -117,7 +117,7 @@ def _queue_manager(examined: Examination) -> Iterator[DoctorFinding]:
 
 
 def _character_set(examined: Examination) -> Iterator[DoctorFinding]:
-    """Whether the answers are in a character set that is known; nothing where no answer came."""
+    """Whether the character set of the answers is known; nothing when no answer came."""
     if not any(asked.exchange.replies for asked in examined.asked):
         return
     unknown = next((asked.unknown_ccsid for asked in examined.asked if asked.unknown_ccsid), 0)
@@ -141,7 +141,7 @@ def _described(facts: dict[str, object]) -> tuple[str, ...]:
         platform = facts["platform"]
         parts.append("z/OS" if platform == "z/OS" else f"platform {platform}, not z/OS")
     group = facts.get("queue_sharing_group")
-    parts.append(f"queue-sharing group {group}" if group else "in no queue-sharing group, as far as it told")
+    parts.append(f"queue-sharing group {group}" if group else "in no queue-sharing group, as far as it reports")
     text = ", ".join(parts)
     return (f"{text[:1].upper()}{text[1:]}." if not text.startswith("z/") else f"{text}.",)
 
@@ -155,7 +155,7 @@ def _monitoring(examined: Examination) -> Iterator[DoctorFinding]:
     item = next(iter(asked.items), None) if asked is not None else None
     if item is None:
         if asked is not None and examined.asked and not asked.not_put:
-            text = ("DISPLAY QMGR told nothing, and so not which monitoring switches are on.",)
+            text = ("DISPLAY QMGR returned nothing, so the monitoring switches are not known.",)
             yield DoctorFinding(examined.queue_manager, "monitoring", CheckResult.NOT_EXAMINED, text=text)
         return
     queues_off, queues_on = _levels(examined, mq.MQCMD_INQUIRE_Q, mq.MQCA_Q_NAME, mq.MQIA_MONITORING_Q)
@@ -171,7 +171,7 @@ def _monitoring(examined: Examination) -> Iterator[DoctorFinding]:
         queues_on=queues_on,
         channels_on=channels_on,
     )
-    yield _advised(examined.queue_manager, "monitoring", remark.monitoring_remarks(switches))
+    yield _remarked(examined.queue_manager, "monitoring", remark.monitoring_remarks(switches))
 
 
 def _levels(examined: Examination, command: int, key: int, level: int) -> tuple[tuple[str, ...], int]:
@@ -195,30 +195,30 @@ def _reply_queue(examined: Examination) -> Iterator[DoctorFinding]:
     if identity is None:
         return
     own = {asked.query.command: asked for asked in examined.asked if asked.query.own}
-    told: dict[int, int | None] = {}
+    reported: dict[int, int | None] = {}
     for command, selectors in (
         (mq.MQCMD_INQUIRE_Q, (mq.MQIA_INDEX_TYPE, mq.MQIA_MAX_Q_DEPTH, mq.MQIA_SHAREABILITY)),
         (mq.MQCMD_INQUIRE_Q_STATUS, (mq.MQIA_OPEN_INPUT_COUNT, mq.MQIA_CURRENT_Q_DEPTH)),
     ):
         item = next(iter(own[command].items), None) if command in own else None
         for selector in selectors:
-            told[selector] = None if item is None else _integer(item.get(selector))
+            reported[selector] = None if item is None else _integer(item.get(selector))
     queue = remark.ReplyQueue(
         identity.reply_queue,
         identity.dynamic,
-        told[mq.MQIA_INDEX_TYPE],
-        told[mq.MQIA_MAX_Q_DEPTH],
-        told[mq.MQIA_SHAREABILITY],
-        told[mq.MQIA_OPEN_INPUT_COUNT],
-        told[mq.MQIA_CURRENT_Q_DEPTH],
+        reported[mq.MQIA_INDEX_TYPE],
+        reported[mq.MQIA_MAX_Q_DEPTH],
+        reported[mq.MQIA_SHAREABILITY],
+        reported[mq.MQIA_OPEN_INPUT_COUNT],
+        reported[mq.MQIA_CURRENT_Q_DEPTH],
         max((len(asked.exchange.replies) for asked in examined.asked), default=0),
     )
     advice = remark.reply_queue_remarks(queue, zos=identity.platform == mq.MQPL_ZOS)
-    if not identity.dynamic and not advice and None in told.values():
-        text = (f"How {identity.reply_queue} is defined and used was not told.",)
+    if not identity.dynamic and not advice and None in reported.values():
+        text = (f"How {identity.reply_queue} is defined and used was not reported.",)
         yield DoctorFinding(examined.queue_manager, "reply queue", CheckResult.NOT_EXAMINED, text=text)
         return
-    yield _advised(examined.queue_manager, "reply queue", advice)
+    yield _remarked(examined.queue_manager, "reply queue", advice)
 
 
 def _clocks(examined: Examination, known: ConnectionContext) -> Iterator[DoctorFinding]:
@@ -231,30 +231,26 @@ def _clocks(examined: Examination, known: ConnectionContext) -> Iterator[DoctorF
     ]
     difference = remark.difference_ms(sightings)
     if difference is not None:
-        yield _told(name, "clock", remark.clock_remark(difference))
+        yield _remarked(name, "clock", (remark.clock_remark(difference),))
     if not any(asked.items for asked in examined.asked):
         return
     declared = known.declared_zone
     newest = next((NewestTime(*seen) for seen in examined.rows.newest.values()), None)
     where = None if declared is None else time_zone(declared)
-    yield _told(name, "time zone", remark.zone_remark(declared, where, newest))
+    yield _remarked(name, "time zone", (remark.zone_remark(declared, where, newest),))
 
 
-def _told(name: str, check: str, told: ClockRemark) -> DoctorFinding:
-    result = CheckResult.ADVISED if told.advised else CheckResult.WORKS
-    return DoctorFinding(name, check, result, text=(told.text,), facts=told.facts)
-
-
-def _advised(name: str, check: str, advice: Sequence[Remark]) -> DoctorFinding:
+def _remarked(name: str, check: str, remarks: Sequence[Remark]) -> DoctorFinding:
+    """A check that works, advised when a remark advises something."""
     facts: dict[str, object] = {}
-    for each in advice:
+    for each in remarks:
         facts.update(each.facts)
     return DoctorFinding(
         name,
         check,
-        CheckResult.ADVISED if advice else CheckResult.WORKS,
-        text=tuple(each.text for each in advice),
-        commands=tuple(command for each in advice for command in each.commands),
+        CheckResult.ADVISED if any(each.advised for each in remarks) else CheckResult.WORKS,
+        text=tuple(each.text for each in remarks),
+        commands=tuple(command for each in remarks for command in each.commands),
         facts=facts,
     )
 

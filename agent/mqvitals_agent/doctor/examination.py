@@ -32,16 +32,16 @@ _REFUSED: Final = frozenset({2035, 2217, 3081})
 _NOT_HERE: Final = frozenset({3007, 3014, 3015, 3047, 3212, 3222, 3227})
 """Command or parameter unknown on this platform or level, no queue-sharing group, function restricted."""
 _NOTHING_ACTIVE: Final = frozenset({3065, 4064, 4091})
-"""The object may well exist: it has no status just now."""
+"""The object may exist and have no status now."""
 _OF_GET: Final = frozenset({2016, 2033, 2079, 2080, 2110, 2111, 2115, 2119, 2120})
 
 _HINTS: Final[Mapping[int, str]] = {
     2009: "The connection broke. Look in the job log of the channel initiator (CHIN) for the end of the channel.",
-    2016: "Getting from the reply queue is inhibited: GET(ENABLED) is to be set for it.",
-    2042: "Another program has the reply queue open for itself alone. Each agent needs a reply queue of its own.",
+    2016: "Getting from the reply queue is inhibited: set GET(ENABLED) for it.",
+    2042: "Another program has the reply queue open exclusively. Each agent needs its own reply queue.",
     2045: "The reply queue must be a local queue, no alias.",
-    2051: "Putting to the command queue is inhibited: PUT(ENABLED) is to be set for it.",
-    2053: "The command queue is full: the command server does not read it. DISPLAY CMDSERV tells, START CMDSERV starts it.",
+    2051: "Putting to the command queue is inhibited: set PUT(ENABLED) for it.",
+    2053: "The command queue is full: the command server does not read it. DISPLAY CMDSERV shows its state, START CMDSERV starts it.",
     2056: "The page set behind the command queue is full.",
     2058: "The queue manager that listens there has another name: see queue_managers[].name of the settings.",
     2059: "The queue manager is not running, or its listener or channel refuses: see the job logs of MSTR and CHIN.",
@@ -62,8 +62,8 @@ _HINTS: Final[Mapping[int, str]] = {
     2400: "The client knows no CipherSpec of that name: see tls.cipher of the settings.",
     2401: "A certificate has been revoked.",
     2537: "The channel cannot be used: stopped, or MAXINST, MAXINSTC or the channel initiator's MAXCHL are reached.",
-    2538: "Nobody listens at that address: see connection_names of the settings, DISPLAY CHINIT and the firewalls between.",
-    2539: "The two ends of the channel do not fit together: a server-connection channel with the same SSLCIPH is needed.",
+    2538: "Nothing listens at that address: see connection_names of the settings, DISPLAY CHINIT and the firewalls between.",
+    2539: "The two ends of the channel do not match: a server-connection channel with the same SSLCIPH is needed.",
     2540: "There is no server-connection channel of that name: see channel of the settings.",
     3168: "The channel system is not active: START CHINIT starts the channel initiator.",
     3217: "The channel initiator is not active: START CHINIT starts it.",
@@ -74,7 +74,7 @@ _HINTS: Final[Mapping[int, str]] = {
 
 
 def result_of_call(reason: int) -> CheckResult:
-    """What a failed MQI call means."""
+    """The result of a check whose MQI call failed."""
     if reason in _REFUSED:
         return CheckResult.REFUSED
     if reason == NO_REPLY:
@@ -83,7 +83,7 @@ def result_of_call(reason: int) -> CheckResult:
 
 
 def result_of_display(reason: int, *, exact: bool = False) -> CheckResult:
-    """What an answer with this reason (0: none) means. ``exact``: one object was asked for by its whole name."""
+    """The result of an answer with this reason (0: none). ``exact``: the query names one object in full."""
     if reason in _REFUSED:
         return CheckResult.REFUSED
     if reason in _NOT_HERE:
@@ -94,20 +94,20 @@ def result_of_display(reason: int, *, exact: bool = False) -> CheckResult:
 
 
 def failed_to_put(reason: int, replies: int) -> bool:
-    """Whether a command that ended with this MQI reason was never put: getting fails otherwise, or later."""
+    """Whether a command that ended with this MQI reason was never put. The reasons of MQGET differ, or come after replies."""
     return replies == 0 and reason not in _OF_GET
 
 
 def hint(reason: int) -> tuple[str, ...]:
-    """A sentence that says what to look at; none where the name of the reason says it all."""
+    """A sentence about what to check; none where the reason's name is enough."""
     text = _HINTS.get(reason)
     return () if text is None else (text,)
 
 
 CONNECTING_MS: Final = 60_000
-"""So long a connection may take to come about, TLS and several addresses included."""
+"""The longest time for connecting, TLS and several addresses included."""
 LONGEST_WAIT_MS: Final = 10_000
-"""Whoever watches waits no longer for an answer, whatever ``polling.wait`` allows the agent."""
+"""The longest wait for an answer, whatever ``polling.wait`` allows the agent."""
 _ALSO: Final = frozenset(
     {
         mq.MQCA_Q_MGR_NAME,
@@ -127,12 +127,12 @@ _ALSO: Final = frozenset(
         mq.MQIA_CURRENT_Q_DEPTH,
     }
 )
-"""Parameters that are looked at here, whether or not a probe wants them."""
+"""Parameters that are read here, whether or not a probe reads them."""
 
 
 @dataclass(frozen=True, slots=True)
 class DoctorQuery:
-    """A request and what it is called. ``own`` marks those about the reply queue, which only the examination puts."""
+    """A request and its name. ``own`` marks queries about the reply queue, which only the examination sends."""
 
     check: str
     request: bytes
@@ -146,13 +146,13 @@ class DoctorQuery:
 
     @property
     def exact(self) -> bool:
-        """Whether one object is asked for by its whole name."""
+        """Whether the query names one object in full."""
         return bool(self.selection.name) and not self.selection.name.endswith("*")
 
 
 @dataclass(frozen=True, slots=True)
 class DoctorAnswer:
-    """A query and what came of it. ``reason`` is the answer's first specific one, 0 when there was none to tell.
+    """A query and its answer. ``reason`` is the first specific reason of the answer, 0 without one.
 
     ``complete`` is false while something of the answer is missing, ``damaged`` counts replies that cannot be decoded,
     ``unknown_ccsid`` is a character set of its replies that is not known, 0 when all are.
@@ -169,12 +169,12 @@ class DoctorAnswer:
 
     @property
     def broken(self) -> bool:
-        """Whether the connection is of no more use."""
+        """Whether the connection is unusable."""
         return self.exchange.error is not None and self.exchange.error.reason in CONNECTION_FAILURES
 
     @property
     def silent(self) -> bool:
-        """Whether nothing at all came."""
+        """Whether no reply came."""
         error = self.exchange.error
         return error is not None and error.reason == NO_REPLY and not self.exchange.replies
 
@@ -187,7 +187,7 @@ class DoctorAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """What came of connecting to ``queue_manager`` and asking it.
+    """The result of connecting to ``queue_manager`` and querying it.
 
     ``error`` says why there is no connection, or ``timed_out`` that connecting did not end. ``identity`` is None for a
     simulated queue manager, whose queues need not be opened. ``left_out`` are the queries that were not put in the end.
@@ -209,23 +209,23 @@ class Examination:
 
 
 def queries(polling: PollingSettings) -> tuple[DoctorQuery, ...]:
-    """Every question that the agent asks by these settings, once. Raises ValueError as ``errands`` does."""
+    """Every query that the agent sends with these settings, once. Raises ValueError for invalid settings."""
     return tuple(_query(errand.request) for errand in errands(polling))
 
 
 def queries_of_distributed(polling: PollingSettings) -> tuple[DoctorQuery, ...]:
-    """The same for a queue manager that does not run on z/OS. Its statistics queue is left alone: reading it is destructive."""
+    """The same for a queue manager that does not run on z/OS. Its statistics queue is not read: reading is destructive."""
     return tuple(_query(errand.request) for errand in errands_of_distributed(polling))
 
 
 def member_query(name: str) -> DoctorQuery:
-    """The cheapest question to a member of the group that has no connection of its own."""
+    """The cheapest query to a member of the group without a connection."""
     request = queue_manager.ask_attributes(Question(scope=name))
     return DoctorQuery(f"DISPLAY QMGR CMDSCOPE({name})", request, _selection(request))
 
 
 def reply_queue_queries(name: str, *, zos: bool = True) -> tuple[DoctorQuery, ...]:
-    """How the reply queue is defined, and who has it open."""
+    """Queries for the reply queue's definition and status."""
     question = Question(name, disposition=mq.MQQSGD_ALL if zos else None)
     requests = (queue.ask_definition(question), queue.ask_status(question))
     return tuple(
@@ -256,10 +256,10 @@ async def examine(
     wait_ms: int,
     elsewhere: Sequence[DoctorQuery] = (),
 ) -> Examination:
-    """Connect, ask, and let go. Never raises for what MQ does.
+    """Connect, query and disconnect. Raises nothing that MQ can cause.
 
-    A queue manager that does not run on z/OS is asked what stands in ``elsewhere``.
-    When nothing can be put, when no answer comes to the first question, or when the connection breaks, the rest is left out.
+    A queue manager that does not run on z/OS gets the queries ``elsewhere``. The rest is left out when nothing can be put, when
+    the first query gets no answer, or when the connection breaks.
     """
     name, began = connector.queue_manager, clock.now()
     connecting = asyncio.ensure_future(connector.connect())
@@ -321,20 +321,20 @@ def _read(query: DoctorQuery, exchange: Exchange, decoder: Decoder, rows: Rows) 
         unknown_ccsid = decoder.take_unknown() or unknown_ccsid
     answers = tracker.answers()
     scope = query.selection.scope
-    told = next((each for each in answers if each.queue_manager == scope), None) or next(iter(answers), None)
+    answer = next((each for each in answers if each.queue_manager == scope), None) or next(iter(answers), None)
     reason = next((each.reason for each in answers if each.reason), 0)
-    if told is None:
+    if answer is None:
         return DoctorAnswer(
             query, exchange, reason, (), complete=False, damaged=damaged, responder="", unknown_ccsid=unknown_ccsid
         )
-    if told.items and not query.own and not scope:
-        distributed = rows.distributed.get(told.queue_manager, False)
+    if answer.items and not query.own and not scope:
+        distributed = rows.distributed.get(answer.queue_manager, False)
         put = next((reply.put for reply in reversed(exchange.replies) if reply.put is not None), exchange.at)
         probe.read(
             Answer(
-                told.queue_manager,
+                answer.queue_manager,
                 query.selection,
-                told.items,
+                answer.items,
                 exchange.at,
                 max(put, exchange.at),
                 exchange.elapsed_ms,
@@ -344,5 +344,5 @@ def _read(query: DoctorQuery, exchange: Exchange, decoder: Decoder, rows: Rows) 
             rows,
         )
     return DoctorAnswer(
-        query, exchange, reason, told.items, tracker.complete, damaged, told.queue_manager, unknown_ccsid
+        query, exchange, reason, answer.items, tracker.complete, damaged, answer.queue_manager, unknown_ccsid
     )

@@ -16,7 +16,7 @@ from mqvitals_agent.pcf.names import reason_name
 from mqvitals_agent.text.terminal import safe, table, wrap
 
 GROUP: Final = "<group>"
-"""Stands for the queue-sharing group's name where nobody has told it."""
+"""Stands for the queue-sharing group's name where it is not known."""
 USER: Final = "<user>"
 CHANNEL_INITIATOR_USER: Final = "<chinit user>"
 
@@ -25,7 +25,7 @@ _QUEUES: Final = "MQQUEUE"
 _QUEUES_MIXED: Final = "MXQUEUE"
 _COMMANDS: Final = "MQCMDS"
 _CACHED: Final = frozenset({_QUEUES, _QUEUES_MIXED})
-"""Classes of which a queue manager remembers what it looked up, until it is told to forget it."""
+"""Classes that a queue manager caches until REFRESH SECURITY."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Permission:
     access: str
 
     def as_json(self) -> dict[str, str]:
-        """As programs read it."""
+        """The permission as JSON."""
         return {"class": self.class_name, "profile": self.profile, "access": self.access}
 
 
@@ -51,19 +51,19 @@ class Grant:
 
 
 def prefixes(queue_manager: str, group: str | None) -> tuple[str, ...]:
-    """What profiles begin with: the queue manager's name, and its group's. Group None: not known; empty: it is in none."""
+    """The first qualifiers of profiles: the queue manager's name, and its group's. Group None: not known; empty: in none."""
     if group == "":
         return (queue_manager,)
     return (queue_manager, group or GROUP)
 
 
 def to_connect(queue_manager: str, group: str | None) -> tuple[Permission, ...]:
-    """To connect through the channel initiator."""
+    """The permissions to connect through the channel initiator."""
     return tuple(Permission(_CONNECTING, f"{prefix}.CHIN", "READ") for prefix in prefixes(queue_manager, group))
 
 
 def to_use_queues(queue_manager: str, group: str | None, *queues: str) -> tuple[Permission, ...]:
-    """To put to queues or get from them; a generic profile's name will do for one of them."""
+    """The permissions to put to queues or get from them; a queue may be a generic profile."""
     return tuple(
         Permission(class_name, f"{prefix}.{queue}", "UPDATE")
         for class_name in (_QUEUES, _QUEUES_MIXED)
@@ -73,14 +73,14 @@ def to_use_queues(queue_manager: str, group: str | None, *queues: str) -> tuple[
 
 
 def to_display(queue_manager: str, group: str | None, keyword: str) -> tuple[Permission, ...]:
-    """To run ``DISPLAY keyword``, as MQSC or as PCF."""
+    """The permissions for ``DISPLAY keyword``, as MQSC or PCF."""
     return tuple(
         Permission(_COMMANDS, f"{prefix}.DISPLAY.{keyword}", "READ") for prefix in prefixes(queue_manager, group)
     )
 
 
 def dynamic_profile(dynamic_name: str) -> str:
-    """The generic profile, without its prefix, for dynamic queues whose names begin so: ``MQVITALS.*`` is ``MQVITALS.**``."""
+    """The generic profile, without its prefix, for dynamic queues with this prefix: ``MQVITALS.*`` is ``MQVITALS.**``."""
     return f"{dynamic_name}*" if dynamic_name.endswith(".*") else dynamic_name
 
 
@@ -116,18 +116,18 @@ class CheckResult(StrEnum):
     FAILED = "failed"
     NO_ANSWER = "no answer"
     MISSING = "missing"
-    """What is named does not exist there."""
+    """The named object does not exist."""
     NOT_EXAMINED = "not examined"
     ADVISED = "advised"
-    """It works, and something should be set otherwise."""
+    """It works, and something should be changed."""
     NOT_HERE = "not here"
-    """This queue manager has no such thing: another platform or level, or no queue-sharing group. Nothing is wrong."""
+    """Not applicable to this queue manager: platform, level, or no queue-sharing group. Nothing is wrong."""
     WORKS = "works"
 
 
 RANK: Final[Mapping[CheckResult, int]] = {result: rank for rank, result in enumerate(CheckResult)}
 FINE: Final = frozenset({CheckResult.WORKS, CheckResult.NOT_HERE})
-"""Results that ask for nothing."""
+"""Results that need no action."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class DoctorFinding:
     facts: Mapping[str, object] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, object]:
-        """As programs read it. All but the five keys that always stand there is in ``detail``."""
+        """The finding as JSON: five keys that are always present, everything else in ``detail``."""
         detail: dict[str, object] = dict(self.facts)
         if self.reason:
             detail["reason_name"] = reason_name(self.reason)
@@ -159,37 +159,37 @@ class DoctorFinding:
             detail["text"] = list(self.text)
         if self.commands:
             detail["commands"] = list(self.commands)
-        told: dict[str, object] = {
+        found: dict[str, object] = {
             "queue_manager": self.queue_manager,
             "check": self.check,
             "result": str(self.result),
             "reason": self.reason,
             "ask_for": [permission.as_json() for permission in self.ask_for],
         }
-        return {**told, "detail": detail} if detail else told
+        return {**found, "detail": detail} if detail else found
 
 
 def worst_first(findings: Sequence[DoctorFinding]) -> list[DoctorFinding]:
-    """The findings by their results, those of one result in the order in which they were made."""
+    """The findings sorted by result, in their order within a result."""
     return sorted(findings, key=lambda finding: RANK[finding.result])
 
 
 _INDENT: Final = "    "
 _WHO_REFUSED: Final = (
     "These are candidates. Which profile refused is in the job logs of the queue manager (MSTR) and of the channel initiator"
-    " (CHIN): look for ICH408I, which names user, class and profile. Where a profile is there already, only PERMIT is needed; a new"
-    " one takes the place of the generic one that covered it before, with all that was permitted there."
+    " (CHIN): look for ICH408I, which names user, class and profile. Where a profile exists, only PERMIT is needed; a new"
+    " one replaces the generic one that covered it before, with everything that was permitted there."
 )
 _PLACEHOLDERS: Final = (
     f"{USER} is the user id that ICH408I names, {CHANNEL_INITIATOR_USER} that of the channel initiator's started task."
 )
-_MIXED: Final = "instead of MQQUEUE where DISPLAY QMGR SCYCASE says MIXED"
+_MIXED: Final = "instead of MQQUEUE where DISPLAY QMGR SCYCASE shows MIXED"
 _MANY: Final = 3
-"""From so many refused DISPLAY commands on, one generic profile is the simpler way."""
+"""From this number of refused DISPLAY commands on, one generic profile is simpler."""
 
 
 def finding_lines(findings: Sequence[DoctorFinding], width: int) -> list[str]:
-    """All findings, a paragraph for each queue manager, in at most ``width`` cells but for commands, which stay whole."""
+    """All findings, a paragraph for each queue manager, at most ``width`` cells wide; commands are not wrapped."""
     by_name: dict[str, list[DoctorFinding]] = {}
     for finding in findings:
         by_name.setdefault(finding.queue_manager, []).append(finding)
@@ -202,7 +202,7 @@ def finding_lines(findings: Sequence[DoctorFinding], width: int) -> list[str]:
 
 
 def summary(findings: Sequence[DoctorFinding]) -> str:
-    """How many checks ended in which way, the worst first."""
+    """The number of checks by result, the worst first."""
     counts = Counter(finding.result for finding in findings)
     return ", ".join(f"{counts[result]} {_counted(result, counts[result])}" for result in CheckResult if counts[result])
 
@@ -215,14 +215,14 @@ def _queue_manager(name: str, findings: Sequence[DoctorFinding], width: int) -> 
     ordered = worst_first(findings)
     yield from wrap(safe(f"{name}: {summary(findings)}"), width, rest=_INDENT)
     rows = table([_row(finding) for finding in ordered], width - 2, right=(3,), indent=4)
-    told: set[str] = set()
+    shown: set[str] = set()
     for finding, row in zip(ordered, rows, strict=True):
         yield from (f"  {line}" for line in row if line)
         for text in finding.text:
-            # What holds for each of twenty refusals is said once.
-            if text not in told:
+            # A text that holds for many refusals is shown once.
+            if text not in shown:
                 yield from wrap(safe(text), width, first=_INDENT, rest=_INDENT)
-            told.add(text)
+            shown.add(text)
         for permission in finding.ask_for:
             yield safe(f"{_INDENT}{permission.class_name} {permission.profile} {permission.access}")
         for command in finding.commands:
@@ -240,7 +240,7 @@ def _row(finding: DoctorFinding) -> tuple[str, str, str, str]:
 
 
 def _permitting(name: str, findings: Sequence[DoctorFinding], width: int) -> Iterator[str]:
-    """The commands that grant all that was refused: by profiles of the queue manager, or else of its group."""
+    """The commands that grant everything refused: by profiles of the queue manager, or of its group."""
     wanted = [permission for finding in findings for permission in finding.ask_for]
     if not wanted:
         return

@@ -16,7 +16,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Switches:
-    """The levels (``MQMON_...``) of a queue manager, None where it did not tell; and the queues and channels that are OFF themselves.
+    """The levels (``MQMON_...``) of a queue manager, None: not reported; and the queues and channels that are OFF themselves.
 
     ``queues_on`` and ``channels_on`` count those that are on themselves, whatever the queue manager's level.
     """
@@ -32,15 +32,16 @@ class Switches:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """Something to set otherwise: a sentence, and the MQSC command."""
+    """A sentence about a check that works, with facts for programs. ``advised``: something should be changed, by ``commands``."""
 
     text: str
     commands: tuple[str, ...] = ()
     facts: Mapping[str, object] = field(default_factory=dict)
+    advised: bool = True
 
 
 def monitoring_remarks(switches: Switches) -> tuple[Remark, ...]:
-    """What to switch on; nothing when all is on. LOW, MEDIUM and HIGH are the same on z/OS."""
+    """What to switch on; empty when everything is on. LOW, MEDIUM and HIGH are the same on z/OS."""
     found = []
     for keyword, level, on, what, blank in (
         ("MONQ", switches.queues, switches.queues_on, "queues", _QUEUE_FIELDS),
@@ -54,7 +55,7 @@ def monitoring_remarks(switches: Switches) -> tuple[Remark, ...]:
             f" {_CHANNEL_FIELDS} stay blank."
         )
         found.append(Remark(text, ("ALTER QMGR MONACLS(QMGR)",)))
-    # Under NONE the objects' own values do not count, so there is no use in telling of them as well.
+    # Under NONE the objects' own values do not count, so they are not mentioned.
     if switches.queues_off and switches.queues != mq.MQMON_NONE:
         found.append(_objects_off("MONQ", "QLOCAL", "queue", switches.queues_off, _QUEUE_FIELDS))
     if switches.channels_off and switches.channels != mq.MQMON_NONE:
@@ -83,7 +84,7 @@ def _objects_off(keyword: str, kind: str, what: str, names: Sequence[str], blank
     else:
         rest = f", of which the first {_SHOWN} are shown here" if count > _SHOWN else ""
         text = f"{count} {what}s have {keyword}(OFF) for themselves{rest}: of them, {blank} stay blank."
-    # CHLTYPE must be named to alter a channel; which one it is DISPLAY CHANNEL tells.
+    # ALTER CHANNEL needs CHLTYPE, which DISPLAY CHANNEL shows.
     suffix = " CHLTYPE(<type>)" if kind == "CHANNEL" else ""
     commands = tuple(f"ALTER {kind}('{name}'){suffix} {keyword}(QMGR)" for name in names[:_SHOWN])
     return Remark(text, commands, {f"{what}s_off": count})
@@ -91,15 +92,15 @@ def _objects_off(keyword: str, kind: str, what: str, names: Sequence[str], blank
 
 _NOT_SHAREABLE: Final = 0  # MQQA_NOT_SHAREABLE
 _ROOM: Final = 2
-"""A reply queue should hold so many times the longest answer: an answer given up may still lie there."""
+"""A reply queue should hold this many times the longest answer: an abandoned answer may still be on it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyQueue:
-    """The reply queue as it is defined and used. None: the queue manager did not tell.
+    """The reply queue as it is defined and used. None: not reported.
 
-    ``dynamic`` ones need nothing else. ``largest_answer`` is in messages; ``waiting`` is its
-    depth; ``openers`` is IPPROCS, our own open included.
+    A ``dynamic`` one needs nothing else. ``largest_answer`` is in messages; ``waiting`` is its depth; ``openers`` is
+    IPPROCS, including our own.
     """
 
     name: str
@@ -113,7 +114,7 @@ class ReplyQueue:
 
 
 def reply_queue_remarks(queue: ReplyQueue, *, zos: bool = True) -> tuple[Remark, ...]:
-    """What speaks against the queue as it is; nothing when all is well."""
+    """What is wrong with the queue; empty when nothing is."""
     if queue.dynamic:
         return (
             Remark(
@@ -162,8 +163,8 @@ def reply_queue_remarks(queue: ReplyQueue, *, zos: bool = True) -> tuple[Remark,
     if queue.waiting:
         found.append(
             Remark(
-                f"{queue.waiting} messages lie on {name}: answers to an agent that is at work just now, or what one that was"
-                " killed has left there. An agent throws away what it finds when it begins; if they come again without one,"
+                f"{queue.waiting} messages are on {name}: answers to an agent that is at work now, or of one that was"
+                " killed. An agent discards what it finds when it begins; if they come again without one,"
                 " another program uses the queue.",
             )
         )
@@ -171,7 +172,7 @@ def reply_queue_remarks(queue: ReplyQueue, *, zos: bool = True) -> tuple[Remark,
 
 
 TOLERATED_MS = 5_000
-"""Beyond it ages are visibly wrong, and a time zone cannot be derived."""
+"""Beyond this, ages are visibly wrong and a time zone cannot be derived."""
 _HUNDREDTH = 10  # ms: what the queue manager's put time is cut to
 
 
@@ -181,14 +182,6 @@ class PutTime(NamedTuple):
     put: int
     asked: int
     answered: int
-
-
-class ClockRemark(NamedTuple):
-    """What the clocks or the zone look like: in words, for programs, and whether something is to be done."""
-
-    text: str
-    facts: dict[str, object]
-    advised: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,10 +194,10 @@ class NewestTime:
 
 
 def difference_ms(sightings: Iterable[PutTime]) -> int | None:
-    """How far the queue manager's clock is ahead of ours (negative: behind), at least; None without put times.
+    """How far the queue manager's clock is ahead of ours (negative: behind), at least, ms; None without put times.
 
-    A reply is put between its request and its arrival, so each says how small and how great the difference can be; all
-    together narrow it down. 0 when there need be none.
+    A reply is put between its request and its arrival, so each bounds the difference from below and above. 0 when the clocks
+    may agree.
     """
     seen = list(sightings)
     if not seen:
@@ -212,32 +205,32 @@ def difference_ms(sightings: Iterable[PutTime]) -> int | None:
     least = max(put - answered for put, _, answered in seen)
     most = min(put + _HUNDREDTH - asked for put, asked, _ in seen)
     if least > most:
-        # The clocks did not go alike meanwhile: the middle is as good as anything.
+        # The clocks drifted meanwhile: take the middle.
         return (least + most) // 2
     if least > 0:
         return least
     return min(most, 0)
 
 
-def clock_remark(difference: int) -> ClockRemark:
-    """What a difference between the clocks (ms) means."""
+def clock_remark(difference: int) -> Remark:
+    """A remark on the difference between the clocks, ms."""
     facts: dict[str, object] = {"difference_ms": difference}
     if abs(difference) <= TOLERATED_MS:
         apart = f"The clocks are {_length(difference)} apart." if difference else "The clocks agree."
-        return ClockRemark(apart, facts)
+        return Remark(apart, facts=facts, advised=False)
     where = "ahead of" if difference > 0 else "behind"
     text = (
         f"The queue manager's clock is {_length(difference)} {where} ours. Ages such as the time since the last get are wrong"
         " by as much, and no time zone can be derived from its local times. Set the clock here by NTP; a z/OS system takes"
         " its time from STP."
     )
-    return ClockRemark(text, facts, advised=True)
+    return Remark(text, facts=facts)
 
 
-def zone_remark(declared: str | None, where: tzinfo | None, newest: NewestTime | None) -> ClockRemark:
-    """What is known of the zone of the local times. ``where`` is the zone ``declared``; ``newest`` None: no answer told one.
+def zone_remark(declared: str | None, where: tzinfo | None, newest: NewestTime | None) -> Remark:
+    """A remark on the zone of local times. ``where`` is the zone ``declared``; ``newest`` None: no answer had a local time.
 
-    One answer's newest time proves no zone: the agent takes three polls that agree. So none is guessed here.
+    One answer does not prove a zone: the agent needs three polls that agree. So no zone is derived here.
     """
     if declared is None or where is None:
         text = (
@@ -245,19 +238,21 @@ def zone_remark(declared: str | None, where: tzinfo | None, newest: NewestTime |
             " idle queue manager never. Until it is known, ages (of messages, gets, puts, backups) are absent, and rules about"
             " them do not judge. Declare time_zone in the settings."
         )
-        return ClockRemark(text, {"time_zone": "not declared"}, advised=True)
+        return Remark(text, facts={"time_zone": "not declared"})
     facts: dict[str, object] = {"time_zone": declared}
     if newest is None:
-        return ClockRemark(f"{declared} is declared. No local time was told to compare it with.", facts)
+        return Remark(
+            f"{declared} is declared. No local time was reported to compare it with.", facts=facts, advised=False
+        )
     told = datetime.fromtimestamp(newest.local / 1000, UTC).replace(tzinfo=where)
     ahead = int(told.timestamp() * 1000) - newest.at - newest.took
     if ahead <= TOLERATED_MS:
-        return ClockRemark(f"{declared} is declared.", facts)
+        return Remark(f"{declared} is declared.", facts=facts, advised=False)
     text = (
         f"{declared} is declared, but with it the newest local time of the answers lies {_length(ahead)} in the future:"
         " the zone is another one, or the clocks differ. Ages are wrong with it."
     )
-    return ClockRemark(text, {**facts, "ahead_ms": ahead}, advised=True)
+    return Remark(text, facts={**facts, "ahead_ms": ahead})
 
 
 def _length(ms: int) -> str:

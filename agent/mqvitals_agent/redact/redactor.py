@@ -302,8 +302,8 @@ class Redactor:
             replies=tuple(map(self._reply, exchange.replies)),
         )
 
-    def told(self) -> Iterator[str]:
-        """What was done, and what still stands in the recording: sentences for whoever gives it away."""
+    def summary(self) -> Iterator[str]:
+        """Sentences about what was replaced and what is still in the recording."""
         texts = self.texts
         yield (
             f"replaced {_count(len(texts.names.replaced), 'name')}, {_count(len(texts.addresses.replaced), 'IP address')} and "

@@ -251,7 +251,7 @@ def test_a_permanent_reply_queue_is_looked_at(examined: Examine, script: Any) ->
     assert "ALTER QLOCAL('MQVITALS.REPLY') INDXTYPE(CORRELID)" in finding.commands
     assert any(command.startswith("ALTER QLOCAL('MQVITALS.REPLY') MAXDEPTH(") for command in finding.commands)
     assert any("2 programs have" in text for text in finding.text)
-    assert any("2 messages lie on" in text for text in finding.text)
+    assert any("2 messages are on" in text for text in finding.text)
     assert one(findings, "inquire").facts["command_level"] == 940
     assert len([finding for finding in findings if finding.check.startswith("DISPLAY QUEUE")]) == 1
 

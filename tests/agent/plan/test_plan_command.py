@@ -178,7 +178,7 @@ def test_declared_facts(store: str, tmp_path: Path, capsys: pytest.CaptureFixtur
         ),
         (
             ["channel-ceiling", "--from", "STORE", "QM01/channel/QUIET"],
-            "does not tell batch-msgs (batchsz: inactive; it is 1 to 9,999",
+            "does not have batch-msgs (batchsz: inactive; it is 1 to 9,999",
         ),
         (["mqput1-break-even", "--from", "STORE", CHANNEL], "asks nothing that the agent sees"),
         (["channel-ceiling", "--from", "/nowhere/group.db", CHANNEL], "/nowhere/group.db"),

@@ -150,7 +150,7 @@ def test_damaged_messages_become_zeros() -> None:
     assert made.request == bytes(13)
     assert made.replies[0].data == bytes(6)
     assert b"SECRET" not in made.replies[1].data
-    told = "\n".join(redactor.told())
+    told = "\n".join(redactor.summary())
     assert "2 messages could not be decoded" in told
     assert "1 text in an unknown character set" in told
 
@@ -185,7 +185,7 @@ def test_generic_name_that_came_late() -> None:
     redactor = Redactor(SALT)
     for name in ("PAY.*", "PAY*"):
         redactor.exchange(Exchange(1, 0, 5, "QM01", 42, request(42, [string(mq.MQCA_Q_NAME, name)])))
-    assert [line for line in redactor.told() if "generic" in line] == [
+    assert [line for line in redactor.summary() if "generic" in line] == [
         "1 generic name became known too late: replay may take objects that are gone for unknown ones, or unknown ones for gone"
     ]
 
