@@ -98,28 +98,28 @@ def _remedy(name: str, metric: Metric | None, absence: Absence) -> str:
     match absence:
         case Absence.NEEDS_SMF:
             field = f", field {metric.smf}" if metric and metric.smf else ""
-            return f"{name} stands only in SMF records{field}; no command tells it"
+            return f"{name} is only in SMF records{field}; no command reports it"
         case Absence.NEEDS_STATISTICS:
-            return f"{name} stands in statistics messages; name their queue as statistics_queue of the queue manager"
+            return f"{name} is in statistics messages; name their queue as statistics_queue of the queue manager"
         case Absence.NOT_DECLARED:
             return f"{name} is a fact of the site; declare it under facts in the configuration"
         case Absence.NEEDS_CONSOLE:
-            return f"{name} takes the console of the queue manager; name its file under console.follow in the configuration"
+            return f"{name} needs the console of the queue manager; name its file under console.follow in the configuration"
         case Absence.NOT_COLLECTED:
             return f"{name} needs monitoring to be on: MONQ for queues, MONCHL for channels"
         case Absence.NOT_ASKED:
-            return f"{name} has not been told by any answer yet{command}"
+            return f"{name} has not been reported yet{command}"
         case Absence.NOT_AUTHORISED:
-            return f"{name} needs authority for the command that tells it{command}"
+            return f"{name} needs authority for the command that reports it{command}"
         case Absence.TIME_ZONE_UNKNOWN:
             return f"{name} needs the queue manager's time zone; set time_zone in the configuration"
         case Absence.WINDOW:
             return f"{name} has too short a history for this rule; it fills by itself"
         case Absence.NO_ANSWER | Absence.UNREACHABLE | Absence.STALE:
-            return f"{name}: {absence.value}; the next complete answer tells it{command}"
+            return f"{name}: {absence.value}; the next complete reply has it{command}"
         case Absence.NOTHING_TO_TELL:
-            return f"{name}: there is nothing to tell of it now, such as no time of a last message{command}"
+            return f"{name} does not apply now, such as the time of a last message without one{command}"
         case Absence.NOT_RETURNED:
-            return f"{name} is not in the answer{command}: this level of MQ, or this sort of object, does not tell it"
+            return f"{name} is not in the reply{command}: this level of MQ, or this sort of object, does not report it"
         case _:
             return f"{name}: {absence.value}"

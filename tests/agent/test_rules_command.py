@@ -468,10 +468,10 @@ def test_explain_related_objects(capsys: pytest.CaptureFixture[str], store: Path
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        ("CHL-07", "nettime_max_us stands only in SMF records, field QCSTNTMX"),
+        ("CHL-07", "nettime_max_us is only in SMF records, field QCSTNTMX"),
         ("CHL-06", "nettime_us_short needs monitoring to be on: MONQ for queues, MONCHL for channels"),
         ("CHL-06", "ping_us [not declared]: left out, not declared"),
-        ("CHL-01", "xbatchsz_short has not been told by any answer yet (INQUIRE_CHANNEL_STATUS)"),
+        ("CHL-01", "xbatchsz_short has not been reported yet (INQUIRE_CHANNEL_STATUS)"),
     ],
 )
 def test_explain_what_is_missing(rule: str, words: str, capsys: pytest.CaptureFixture[str], store: Path) -> None:
