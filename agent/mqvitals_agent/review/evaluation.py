@@ -33,13 +33,13 @@ _SIGNS: Final[Mapping[type[ast.cmpop], int]] = {ast.Lt: -1, ast.LtE: -1, ast.Gt:
 
 
 class ComparedValue(NamedTuple):
-    """A number of an object; ``sign`` 1: the greater the worse, -1: the smaller the worse."""
+    """A number that a condition compares; ``sign`` 1: the higher the worse, -1: the lower the worse."""
 
     number: Calculation
     sign: int
 
     def badness(self, context: Context) -> float | None:
-        """The greater the worse; None: it cannot be told."""
+        """The higher the worse; None: unknown."""
         value = self.number.value(context)
         return None if isinstance(value, Absence) else self.sign * value
 
@@ -71,7 +71,7 @@ def _is_figure(kinds: Mapping[str, Kind], kind: str, name: str) -> bool:
 
 
 def _sides(source: str) -> Iterator[_Side]:
-    """Both sides of each comparison with less or greater, in the order of the text; of a chain the last comparison first."""
+    """Both sides of each comparison with less or greater, in textual order; of a chain the last comparison first."""
     syntax = parse(source)
     for node in ast.walk(syntax.body):
         if not isinstance(node, ast.Compare):
@@ -108,10 +108,10 @@ class Occurrence(NamedTuple):
 
 @dataclass(slots=True)
 class Check:
-    """A rule and an object: in how many intervals it could be judged, and what came of it.
+    """A rule applied to an object: in how many intervals it could be evaluated (``judged``) and held.
 
     ``fired``: the condition held as long as the rule demands. ``first`` and ``last`` are the ends (ms UTC) of the first and the last
-    interval in which it held. ``unknown``: why it could not be judged, and how often.
+    interval in which it held. ``unknown`` counts the reasons why it could not be evaluated.
     """
 
     rule: Rule
@@ -157,7 +157,7 @@ class RuleEvaluator:
         return found._replace(summary=finding.summary, terms=tuple(terms), mqsc=finding.mqsc)
 
     def _badness(self, form: CompiledRule) -> float | None:
-        # A form lives as long as its rules, so its place in memory names it.
+        # The rules keep their forms alive, so the id is unique.
         if id(form) not in self._compared:
             self._compared[id(form)] = compared_value(form, self._kinds)
         compared = self._compared[id(form)]
@@ -240,14 +240,14 @@ class IntervalEvaluator:
 
 _REASONS = {
     Absence.NOTHING_TO_TELL: "nothing of the kind happened",
-    Absence.NOT_ASKED: "commands tell it, not SMF",
+    Absence.NOT_ASKED: "commands report it, not SMF",
 }
-"""Reasons of absence that need more words here than beside a figure."""
+"""Reasons of absence that need more words than beside a figure."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewFinding:
-    """Something wrong with one object: the worst of the checks that speak of the same trouble, and the ``others``."""
+    """A problem of one object: the worst of the checks of one family of rules, and the ``others``."""
 
     check: Check
     worst: Occurrence
@@ -256,22 +256,23 @@ class ReviewFinding:
 
 @dataclass(frozen=True, slots=True)
 class RuleFindings:
-    """One rule and the objects that it found something wrong with, the worst first."""
+    """The findings of one rule, the worst first."""
 
     rule: Rule
     findings: tuple[ReviewFinding, ...]
 
     @property
     def severity(self) -> Severity:
-        """Of the worst."""
+        """The severity of the worst finding."""
         return self.findings[0].worst.severity
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewResult:
-    """``troubles`` worst first. ``brief``: the condition held, but not as long as the rule demands. ``good`` were judged and found right.
+    """The result of many checks: ``troubles`` are the findings by rule, worst first.
 
-    ``unknown`` could not be judged in any interval.
+    ``brief``: the condition held, but not for as long as the rule demands. ``good``: the condition never held.
+    ``unknown``: the condition could not be evaluated in any interval.
     """
 
     troubles: tuple[RuleFindings, ...]
@@ -280,19 +281,19 @@ class ReviewResult:
     unknown: tuple[Check, ...]
 
     def count(self, severity: Severity) -> int:
-        """How many findings are of this severity."""
+        """The number of findings of a severity."""
         return sum(finding.worst.severity is severity for trouble in self.troubles for finding in trouble.findings)
 
     @property
     def health(self) -> Health:
-        """The worst that was found; UNKNOWN where nothing could be judged."""
+        """The worst severity found; UNKNOWN where no check could be evaluated."""
         if self.troubles:
             return health_of(self.troubles[0].severity)
         return Health.OK if self.good or self.brief else Health.UNKNOWN
 
 
 def result_of(checks: Iterable[Check]) -> ReviewResult:
-    """Sort checks by what came of them."""
+    """Sort checks by their result."""
     families: dict[tuple[object, str], list[Check]] = {}
     brief, good, unknown = [], [], []
     for check in checks:
@@ -317,7 +318,7 @@ def result_of(checks: Iterable[Check]) -> ReviewResult:
 
 
 def by_rule(checks: Iterable[Check]) -> list[tuple[Rule, list[Check]]]:
-    """Checks of the same rule together."""
+    """Checks by rule, in the order of rule ids."""
     found: dict[str, tuple[Rule, list[Check]]] = {}
     for check in checks:
         found.setdefault(str(check.rule.id), (check.rule, []))[1].append(check)
@@ -325,7 +326,7 @@ def by_rule(checks: Iterable[Check]) -> list[tuple[Rule, list[Check]]]:
 
 
 def reasons(checks: Iterable[Check]) -> str:
-    """Why checks could not be judged, the most frequent reason first."""
+    """Why checks could not be evaluated, the most frequent reason first."""
     counts: Counter[Absence] = Counter()
     for check in checks:
         counts.update(check.unknown)

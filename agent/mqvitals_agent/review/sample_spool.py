@@ -24,7 +24,7 @@ from mqvitals_agent.smf.snapshots import (
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 
 _AT_ONCE: Final = 5_000
-"""So many totals are added up in memory at most before they go to disk."""
+"""The number of partial samples merged in memory before they go to disk."""
 _TABLES: Final = """
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
@@ -45,7 +45,7 @@ IntervalUs = tuple[int, int]
 
 
 class SampleSpool:
-    """A database without a name in the temporary directory, gone when it is closed. All methods raise sqlite3.Error."""
+    """A nameless database in the temporary directory, deleted when it is closed. All methods raise sqlite3.Error."""
 
     def __init__(self) -> None:
         self._base = sqlite3.connect("", isolation_level=None)
@@ -54,15 +54,15 @@ class SampleSpool:
         self._waits = 0
 
     def close(self) -> None:
-        """Give the space back."""
+        """Delete the database."""
         self._base.close()
 
     def is_new(self, record: Record) -> bool:
-        """Whether the record was not there before: dumps overlap, and what comes twice would count twice."""
+        """Whether the record is new: dumps overlap, and a record counts once."""
         return self._base.execute("INSERT OR IGNORE INTO seen VALUES (?)", (identity_of(record),)).rowcount == 1
 
     def put_span(self, record: Record) -> None:
-        """Keep the interval of a record that has one, and its number among its queue manager's."""
+        """Store the interval of a record, and its sequence number."""
         if record.end_us is not None:
             self._base.execute(
                 "INSERT OR IGNORE INTO number VALUES (?, ?, ?, ?, ?)",
@@ -74,11 +74,11 @@ class SampleSpool:
                 (record.ssid, record.type, record.subtype, _bounded(record.start_us), _bounded(record.end_us)),
             )
 
-    def put(self, total: PartialSample) -> None:
-        """Keep what a record tells."""
-        # The same structure of two groups whose names come later is two: only what one member told is added up yet.
-        member = total.member if total.group and not total.object.owner else ""
-        merge_into(self._waiting.setdefault(member, {}), total)
+    def put(self, sample: PartialSample) -> None:
+        """Store a partial sample."""
+        # Groups may be unknown yet, and two groups may have a structure of the same name: merge only parts of one member.
+        member = sample.member if sample.group and not sample.object.owner else ""
+        merge_into(self._waiting.setdefault(member, {}), sample)
         self._waits += 1
         if self._waits >= _AT_ONCE:
             self._flush()
@@ -91,7 +91,7 @@ class SampleSpool:
         )
 
     def restarts(self) -> Iterator[tuple[Restart, int]]:
-        """The restarts of queue managers, and until when (microseconds) rates and increases are not judged after each."""
+        """The restarts of queue managers, each with the time (microseconds) until which rates and increases are absent."""
         rows = self._base.execute(
             "SELECT system, owner, ended, number, began FROM number ORDER BY system, owner, ended, number"
         )
@@ -109,9 +109,9 @@ class SampleSpool:
     def snapshots(
         self, groups: GroupNames, applications: int = TOP_APPLICATIONS, ungrouped: Counter[str] | None = None
     ) -> Iterator[Snapshot]:
-        """Everything, the oldest first. What belongs to a group whose name nothing tells is left out.
+        """All snapshots, the oldest first, without objects of unknown groups.
 
-        That is counted in ``ungrouped``, by the queue manager that told of it.
+        Those are counted in ``ungrouped``, by the queue manager that reported them.
         """
         self._flush()
         rows = self._base.execute("SELECT ts, owner, kind, name, probe, data FROM total ORDER BY ts, rowid")
@@ -122,19 +122,19 @@ class SampleSpool:
                 first = self._first(day, applications)
             folded: dict[SampleKey, PartialSample] = {}
             for _, owner, kind, name, probe, data in each:
-                told = PartialSample.from_json(ObjectName(owner, kind, name), probe, ts, data)
-                total = groups.assign(told)
-                if total is None:
+                stored = PartialSample.from_json(ObjectName(owner, kind, name), probe, ts, data)
+                sample = groups.assign(stored)
+                if sample is None:
                     if ungrouped is not None:
-                        ungrouped[told.member] += 1
+                        ungrouped[stored.member] += 1
                     continue
                 if kind == "application" and (owner, name) not in first:
-                    total = as_rest(total)
-                merge_into(folded, total)
+                    sample = as_rest(sample)
+                merge_into(folded, sample)
             yield from snapshots(folded.values())
 
     def _first(self, day: int, count: int) -> frozenset[tuple[str, str]]:
-        """Owner and name of the applications of a day that used most."""
+        """Owner and name of the applications of a day with the highest use."""
         found = self._base.execute(
             "SELECT owner, name FROM (SELECT owner, name, row_number() OVER (PARTITION BY owner ORDER BY cpu DESC, name)"
             " AS place FROM used WHERE day = ?) WHERE place <= ?",
@@ -143,16 +143,16 @@ class SampleSpool:
         return frozenset((owner, name) for owner, name in found)
 
     def _flush(self) -> None:
-        totals = [total for each in self._waiting.values() for total in each.values()]
+        samples = [sample for each in self._waiting.values() for sample in each.values()]
         self._base.executemany(
             "INSERT INTO total VALUES (?, ?, ?, ?, ?, ?)",
-            ((_bounded(each.ts), *each.object, each.probe, each.to_json()) for each in totals),
+            ((_bounded(each.ts), *each.object, each.probe, each.to_json()) for each in samples),
         )
         self._base.executemany(
             "INSERT INTO used VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET cpu = min(cpu + excluded.cpu, 1 << 62)",
             (
                 (each.object.owner, each.ts // DAY_MS, each.object.name, min(processor_time(each.fields), 1 << 62))
-                for each in totals
+                for each in samples
                 if each.object.kind == "application"
             ),
         )
@@ -161,5 +161,5 @@ class SampleSpool:
 
 
 def _bounded(number: int) -> int:
-    """What a damaged length or stamp may exceed."""
+    """``number`` within the integers of SQLite, which a damaged length or stamp may exceed."""
     return max(-_LARGEST, min(number, _LARGEST))

@@ -16,9 +16,9 @@ from mqvitals_agent.smf.sampler import Sampler, UnnamedObjects
 
 @dataclass(slots=True)
 class RecordSource:
-    """A queue manager as it appears: moments are microseconds since 1970 UTC, ``records`` by type and subtype.
+    """What the records of a queue manager say of it: times in microseconds since 1970 UTC, ``records`` by type and subtype.
 
-    ``ahead`` are what its local time was ahead of UTC (microseconds).
+    ``ahead`` are the offsets of its local time from UTC (microseconds).
     """
 
     name: str
@@ -31,7 +31,7 @@ class RecordSource:
     last_us: int | None = None
 
     def take(self, record: Record) -> None:
-        """Note what a record says of itself."""
+        """Add a record."""
         self.systems.add(record.sysid)
         if record.release:
             self.releases.add(record.release)
@@ -48,7 +48,7 @@ class RecordSource:
 
 @dataclass(slots=True)
 class ReportInput:
-    """``counts_by_file`` by file, in the order they were named; ``repeated`` records were there before and count once.
+    """The files and what they hold, in their order. ``repeated`` records came more than once and count once.
 
     ``unreadable``: files that hold no SMF data or cannot be read to their ends, and why. ``unnamed``: objects without a usable name.
     ``ungrouped``: by queue manager, how many structures, data sets and shared queues its records tell of without the group's name.
@@ -69,7 +69,7 @@ class ReportInput:
 
     @property
     def damaged(self) -> int:
-        """Records that were lost."""
+        """The number of damaged records."""
         return sum(counts.lost for _, counts in self.counts_by_file)
 
     @property
@@ -81,7 +81,7 @@ class ReportInput:
 
 
 def read_files(paths: Iterable[str], spool: SampleSpool, groups: GroupNames, now_us: int | None = None) -> ReportInput:
-    """Read files into ``spool``; ``groups`` learns the names that records tell. Raises sqlite3.Error.
+    """Read files into ``spool``; ``groups`` learns the names in records. Raises sqlite3.Error.
 
     ``now_us``: as for ``reader.records``.
     """
@@ -102,31 +102,31 @@ def read_files(paths: Iterable[str], spool: SampleSpool, groups: GroupNames, now
 
 
 def left_out(report_input: ReportInput) -> Iterator[str]:
-    """What was left out of the files, a sentence for each reason."""
+    """What the report leaves out, a sentence for each reason."""
     skipped, unknown = Counter[int](), Counter[tuple[int, int]]()
     for _, counts in report_input.counts_by_file:
         skipped.update(counts.skipped)
         unknown.update(counts.unknown)
     if skipped:
-        told = ", ".join(f"type {kind} {count:,}" for kind, count in sorted(skipped.items()))
-        yield f"Not MQ's: {told}."
+        listed = ", ".join(f"type {kind} {count:,}" for kind, count in sorted(skipped.items()))
+        yield f"Not MQ's: {listed}."
     if unknown:
-        told = ", ".join(f"{kind}/{subtype} {count:,}" for (kind, subtype), count in sorted(unknown.items()))
-        yield f"For IBM's use, or newer than this program: {told}."
+        listed = ", ".join(f"{kind}/{subtype} {count:,}" for (kind, subtype), count in sorted(unknown.items()))
+        yield f"For IBM's use, or newer than this program: {listed}."
     if report_input.repeated:
         yield f"Came more than once, as where dumps overlap, and counted once: {report_input.repeated:,}."
     if report_input.damaged:
         yield f"Damaged: {report_input.damaged:,}, listed below."
     if report_input.ungrouped:
-        told = ", ".join(f"{name} {count:,}" for name, count in sorted(report_input.ungrouped.items()))
+        listed = ", ".join(f"{name} {count:,}" for name, count in sorted(report_input.ungrouped.items()))
         yield (
-            f"Structures, data sets and shared queues, as nothing tells the name of the queue-sharing group: {told}."
+            f"Structures, data sets and shared queues, because the name of the queue-sharing group is unknown: {listed}."
             " Give the 115-231 records with them, or set name in the configuration."
         )
     if report_input.unnamed.count:
         more = report_input.unnamed.count - len(report_input.unnamed.first)
-        told = "; ".join(map(str, report_input.unnamed.first)) + (f"; and {more:,} more" if more else "")
-        yield f"Objects whose names cannot be: {report_input.unnamed.count:,}. {told}."
+        listed = "; ".join(map(str, report_input.unnamed.first)) + (f"; and {more:,} more" if more else "")
+        yield f"Objects with invalid names: {report_input.unnamed.count:,}. {listed}."
 
 
 def _take(record: Record, report_input: ReportInput, sampler: Sampler, spool: SampleSpool) -> None:
@@ -140,14 +140,14 @@ def _take(record: Record, report_input: ReportInput, sampler: Sampler, spool: Sa
 
 
 MOST_GAPS: Final = 5
-"""So many gaps are named, the others counted."""
+"""The number of gaps that are listed; the others are counted."""
 _TOLERANCE_US: Final = 2_000_000
 """Intervals do not join to the microsecond."""
 
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """The intervals of one subtype: how many, their shortest and longest length, and gaps (microseconds)."""
+    """The intervals of one subtype: their number, shortest and longest length, and gaps (microseconds)."""
 
     number: int
     shortest_us: int
@@ -157,7 +157,7 @@ class Intervals:
 
 
 def intervals_of(spans: Iterable[IntervalUs]) -> Intervals | None:
-    """What is to be said about intervals that come in the order of their beginnings; None when there are none."""
+    """Summarise intervals in the order of their beginnings; None when there are none."""
     number = gap_count = 0
     shortest = longest = 0
     covered: int | None = None
@@ -176,7 +176,7 @@ def intervals_of(spans: Iterable[IntervalUs]) -> Intervals | None:
 
 
 class ExpectedRecords(NamedTuple):
-    """Records that a health check goes by: ``kinds`` are the objects they tell of, ``since`` the release that has them first."""
+    """Records that a health check needs: ``kinds`` are the objects they report, ``since`` the first release with them."""
 
     subtypes: frozenset[tuple[int, int]]
     since: int
@@ -236,11 +236,11 @@ EXPECTED_RECORDS: Final = (
         ("application",),
     ),
 )
-"""In the order of their use."""
+"""In the order of importance."""
 
 
 def missing(source: RecordSource) -> tuple[ExpectedRecords, ...]:
-    """The records that a queue manager did not write though its release can."""
+    """The records that a queue manager did not write although its release can."""
     newest = max(source.releases, default=0)
     return tuple(
         each

@@ -34,19 +34,19 @@ from mqvitals_rules.snapshot import ObjectName, Snapshot
 
 STANDARD_INPUT = "(standard input)"
 MOST_OBJECTS = 10
-"""So many objects are told one by one for a rule, the others by name alone."""
+"""The number of objects of a rule that are described; the others are only named."""
 MOST_DAMAGED = 20
-"""So many damaged records of a file are told one by one."""
+"""The number of damaged records of a file that are described."""
 MOST_NAMES = 12
 MOST_RESTARTS = 20
 _JOINT_MS = 30_000
 NO_CAVEAT = ("", "None.", "None")
-"""How rules say that there is none."""
+"""The texts of rules without a caveat."""
 
 
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
-    """A report, and what it found: ``records`` of MQ, ``damaged`` ones that were lost, ``found``: something is wrong.
+    """A report: ``records`` of MQ, ``damaged`` ones, and whether something is wrong (``found``).
 
     ``unreadable``: files of which nothing, or not everything, could be read, and why.
     """
@@ -96,11 +96,11 @@ def health_check(
 
 
 def _without_rates(snapshot: Snapshot, restarts: Sequence[tuple[Restart, int]], report_input: ReportInput) -> Snapshot:
-    """The snapshot as rules look at it: without rates and increases of intervals shortly after a restart."""
+    """The snapshot for the rules: without rates and increases of intervals shortly after a restart."""
 
     def is_guarded(restart: Restart, until_us: int) -> bool:
         names = (restart.queue_manager, report_input.groups.of(restart.queue_manager))
-        # What several tell together stands at the nearest full minute.
+        # A sample of several queue managers or tasks stands at the nearest full minute.
         spare = (
             _JOINT_MS if snapshot.group or any(each.object.kind == "application" for each in snapshot.readings) else 0
         )
@@ -185,7 +185,7 @@ def _owner(owner: str, outcome: ReviewResult, *, is_group: bool) -> Iterator[Blo
         if outcome.good or outcome.brief:
             yield Paragraph("Nothing wrong was found in what could be judged, which is listed below.")
         else:
-            yield Paragraph("Nothing could be judged: the records tell nothing that a rule looks at.")
+            yield Paragraph("Nothing could be judged: the records report nothing that a rule reads.")
     if outcome.brief:
         yield Heading(3, "Seen, but not for long enough to count")
         yield Items(tuple(_brief(check) for check in outcome.brief[:MOST_OBJECTS]))
@@ -240,7 +240,7 @@ def _finding(finding: ReviewFinding) -> str:
 
 
 def _judged(checks: Iterable[Check]) -> str:
-    """Intervals in which an object was judged, and of how many, where it could not be judged in some."""
+    """The number of evaluated intervals, and of all where some could not be evaluated."""
     judged, tried = max((check.judged, check.judged + check.unknown.total()) for check in checks)
     return f"{judged:,}" if judged == tried else f"{judged:,} of {tried:,}"
 
@@ -275,16 +275,16 @@ def _quality(source: RecordSource, config: RuleConfig, spool: SampleSpool) -> It
     rows, gaps = [], []
     for (kind, subtype), number in sorted(source.records.items()):
         found = intervals_of(spool.spans(source.name, kind, subtype))
-        told = ("-", "-", "-")
+        row = ("-", "-", "-")
         if found is not None:
             shortest, longest = duration_us(found.shortest_us), duration_us(found.longest_us)
             length = shortest if shortest == longest else f"{shortest} to {longest}"
-            told = (f"{found.number:,}", length, f"{found.gap_count:,}")
+            row = (f"{found.number:,}", length, f"{found.gap_count:,}")
             for began, ended in found.gaps:
                 gaps.append(
                     f"{kind}/{subtype}: nothing from {when(began)} to {when(ended)} UTC ({duration_us(ended - began)})"
                 )
-        rows.append((f"{kind}/{subtype}", f"{number:,}", *told))
+        rows.append((f"{kind}/{subtype}", f"{number:,}", *row))
     yield ReportTable(
         ("type/subtype", "records", "intervals", "their length", "gaps"), tuple(rows), frozenset({1, 2, 4})
     )
@@ -302,7 +302,7 @@ def _quality(source: RecordSource, config: RuleConfig, spool: SampleSpool) -> It
 
 
 def _waits_for(rule: Rule, kinds: Iterable[str], config: RuleConfig) -> bool:
-    """Whether records of these kinds tell all that a rule looks at."""
+    """Whether records of these kinds report all metrics of a rule."""
     if rule.scope not in kinds or rule.kind is RuleKind.DATA_QUALITY:
         return False
     form = config.rules.form(rule, ObjectName("", rule.scope))

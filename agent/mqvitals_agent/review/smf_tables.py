@@ -29,7 +29,7 @@ def share(value: float | None) -> str:
 
 
 def rate(value: float | None) -> str:
-    """A number with up to two decimals. What is not quite nothing does not look as if it were."""
+    """A number with up to two decimals; a small one is not shown as zero."""
     if value is None:
         return NONE
     return "< 0.01" if 0 < value < 0.01 else short_number(value)
@@ -41,7 +41,7 @@ def time(value: float | None) -> str:
 
 
 def at(found: tuple[float, int] | None) -> str:
-    """The moment of an extreme, to the minute."""
+    """The time of an extreme, to the minute."""
     return NONE if found is None else moment(found[1])[5:16]
 
 
@@ -51,7 +51,7 @@ def value_of(found: tuple[float, int] | None) -> float | None:
 
 
 def when(us: int) -> str:
-    """A moment given in microseconds: ``2026-03-01 12:00:00``."""
+    """A time given in microseconds: ``2026-03-01 12:00:00``."""
     found = utc_datetime(us)
     return "outside every calendar" if found is None else f"{found:%Y-%m-%d %H:%M:%S}"
 
@@ -72,13 +72,13 @@ def release(number: int) -> str:
 
 
 def zone(us: int) -> str:
-    """What local time is ahead of UTC: ``UTC+1``, ``UTC-4:30``."""
+    """The offset of local time from UTC: ``UTC+1``, ``UTC-4:30``."""
     minutes = abs(us) // 60_000_000
     return f"UTC{'-' if us < 0 else '+'}{minutes // 60}" + (f":{minutes % 60:02d}" if minutes % 60 else "")
 
 
 def short_name(name: ObjectName) -> str:
-    """What an object is called among others of its kind."""
+    """The name of an object among others of its kind."""
     return name.name or name.owner
 
 
@@ -139,7 +139,7 @@ def _task_row(name: ObjectName, sums: ObjectTotals) -> tuple[str, ...]:
 
 
 def channels(totals: PeriodTotals, owner: str) -> Iterator[Block]:
-    """The channels with most messages."""
+    """The channels with the most messages."""
     found = totals.of(owner, "channel")
     if not found:
         return
@@ -183,7 +183,7 @@ def _channel_row(name: ObjectName, sums: ObjectTotals) -> tuple[str, ...]:
 
 
 def applications(totals: PeriodTotals, owner: str) -> Iterator[Block]:
-    """The jobs and transactions whose calls used most processor time."""
+    """The jobs and transactions whose calls used the most processor time."""
     found = totals.of(owner, "application")
     if not found:
         return
@@ -192,7 +192,7 @@ def applications(totals: PeriodTotals, owner: str) -> Iterator[Block]:
     shown = ranked[:MOST_APPLICATIONS]
     yield Paragraph(
         f"{len(shown)} of {plural(len(found), 'job or transaction and queue', 'jobs or transactions and queues')}, "
-        "those whose calls used most processor time; */* is all that were not told apart. Times are of one call, on average."
+        "those whose calls used most processor time; */* is the sum of all others. Times are of one call, on average."
     )
     yield ReportTable(
         ("job/queue", "CPU", "calls", "CPU/call", "time/call"),
@@ -233,7 +233,7 @@ _ASCII: Final = str.maketrans(BLOCKS, "12345678")
 
 
 def figures(totals: PeriodTotals, owner: str, span: TimeRange, *, ascii_only: bool) -> Iterator[Block]:
-    """All that is known of a queue manager or group, in figures."""
+    """All tables of a queue manager or group."""
     yield from _pools(totals, owner, span, ascii_only=ascii_only)
     yield from _page_sets(totals, owner)
     yield from _log(totals, owner)
@@ -250,7 +250,7 @@ def _pools(totals: PeriodTotals, owner: str, span: TimeRange, *, ascii_only: boo
     yield Heading(3, "Buffer pools")
     height = "from 1 (empty) to 8 (all free)" if ascii_only else "from empty to all free"
     yield Paragraph(
-        f"Lowest free share over the whole period, {height}, a dot where nothing was told; DWT: deferred writes started (less than 15 % free), "
+        f"Lowest free share over the whole period, {height}, a dot where no record reports it; DWT: deferred writes started (less than 15 % free), "
         "DMC: synchronous writes (less than 5 % free), SOS: no buffer was free, IMW: pages written while a task waited, "
         "RIO: pages read. Counts are of all intervals."
     )

@@ -13,16 +13,16 @@ from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 
 def number(values: Mapping[str, Reported], metric: str) -> float | None:
-    """The value of a metric where it is a number that is there."""
+    """The value of a metric if it is a number; None: absent."""
     value = values.get(metric)
     return None if value is None or isinstance(value, str | Absence) else value
 
 
 @dataclass(slots=True)
 class ObjectTotals:
-    """Of one object. ``intervals`` counts its records and ``length_ms`` adds up the lengths of those that have one.
+    """The totals of one object. ``intervals`` counts its samples, ``length_ms`` adds up their known lengths.
 
-    Everything is None where no record told it: that is not zero.
+    A total is None, not zero, where no record reports it.
     """
 
     intervals: int = 0
@@ -34,7 +34,7 @@ class ObjectTotals:
     _means: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def count(self, reading: Reading) -> None:
-        """One more interval."""
+        """Count an interval."""
         self.intervals += 1
         self.length_ms += reading.interval_ms or 0
 
@@ -57,23 +57,23 @@ class ObjectTotals:
                 self._low[metric] = value, ts
 
     def keep(self, values: Mapping[str, Reported], *metrics: str) -> None:
-        """Keep what was told last."""
+        """Keep the last values."""
         for metric in metrics:
             value = values.get(metric)
             if value is not None and not isinstance(value, Absence):
                 self._last[metric] = value
 
     def weigh(self, values: Mapping[str, Reported], metric: str, weight: float | None) -> None:
-        """Let a gauge count for its mean."""
+        """Add a gauge to its weighted mean."""
         value = number(values, metric)
         if value is not None and weight:
             total, weights = self._means.get(metric, (0.0, 0.0))
             self._means[metric] = total + value * weight, weights + weight
 
     def sum(self, *metrics: str) -> float | None:
-        """The sum of counters that were told, together."""
-        told = [self._sums[metric] for metric in metrics if metric in self._sums]
-        return sum(told) if told else None
+        """The sum of the counters that were reported; None: none was."""
+        known = [self._sums[metric] for metric in metrics if metric in self._sums]
+        return sum(known) if known else None
 
     def highest(self, metric: str) -> tuple[float, int] | None:
         """The highest value and the end of its interval, ms UTC."""
@@ -84,15 +84,15 @@ class ObjectTotals:
         return self._low.get(metric)
 
     def last(self, metric: str) -> Reported | None:
-        """What was told last."""
+        """The last value."""
         return self._last.get(metric)
 
     def last_number(self, metric: str) -> float | None:
-        """What was told last, where it is a number."""
+        """The last value, if it is a number."""
         return number(self._last, metric)
 
     def mean(self, metric: str) -> float | None:
-        """The mean by weight."""
+        """The weighted mean."""
         found = self._means.get(metric)
         return found[0] / found[1] if found and found[1] else None
 
@@ -102,7 +102,7 @@ class ObjectTotals:
         return None if value is None or not self.length_ms else value / self.length_ms / 10
 
     def per_second(self, metric: str) -> float | None:
-        """A counter by the seconds of all intervals."""
+        """A counter per second of all intervals."""
         value = self.sum(metric)
         return None if value is None or not self.length_ms else value * 1000 / self.length_ms
 
@@ -113,11 +113,11 @@ class ObjectTotals:
 
 
 CELLS: Final = 14
-"""So many stretches of time are told apart in the course of a pool's free buffers."""
+"""The number of points in the chart of a pool's free buffers."""
 MOST_INTERVALS: Final = 12
-"""So many intervals of pools are told one by one."""
+"""The number of intervals of pools that are listed."""
 _STRESS_PCT: Final = 20
-"""Free buffers at or below which an interval is worth a line, as the documents have it for pools of short-lived messages."""
+"""Free buffers at or below which an interval is listed: the documents' limit for pools of short-lived messages."""
 BLOCK_MB: Final = 4096 / (1 << 20)
 VERBS: Final = ("open", "close", "get", "put", "put1", "inq", "set")
 
@@ -156,7 +156,7 @@ class PoolInterval(NamedTuple):
 
 
 class PeriodTotals:
-    """The sums of all objects. ``span`` (ms UTC) is the time that all records cover."""
+    """The totals of all objects. ``span`` (ms UTC) is the period of all records."""
 
     def __init__(self, span: TimeRange) -> None:
         self._span = span
@@ -165,7 +165,7 @@ class PeriodTotals:
         self._worst: dict[str, list[PoolInterval]] = {}
 
     def take(self, snapshot: Snapshot) -> None:
-        """Enter what records told at one moment."""
+        """Add the samples of a snapshot."""
         for reading in snapshot.readings:
             name = reading.object
             sums = self._sums.setdefault(name.owner, {}).setdefault(name.kind, {}).setdefault(name, ObjectTotals())
@@ -173,16 +173,16 @@ class PeriodTotals:
             self._enter(name, sums, reading)
 
     def owners(self) -> tuple[str, ...]:
-        """Queue managers and groups of which something was told."""
+        """Queue managers and groups with samples."""
         return tuple(sorted(self._sums))
 
     def of(self, owner: str, kind: str) -> Mapping[ObjectName, ObjectTotals]:
-        """The objects of a kind; numbers in their order."""
+        """The objects of a kind; numbers in numerical order."""
         found = self._sums.get(owner, {}).get(kind, {})
         return {name: found[name] for name in sorted(found, key=_order)}
 
     def course(self, pool: ObjectName) -> list[tuple[int, float | None]]:
-        """The lowest free share of a pool in each of ``CELLS`` stretches of time, at the middle of it; None: nothing told."""
+        """The lowest free share of a pool at ``CELLS`` points of the period; None: not reported."""
         course, length = self._courses.get(pool, {}), self._length
         return [(self._span.since + (2 * cell + 1) * length // (2 * CELLS), course.get(cell)) for cell in range(CELLS)]
 
@@ -224,7 +224,7 @@ class PeriodTotals:
                 sums.add(values, *_CHANNEL)
                 sums.keep(values, "batchsz", "type")
                 messages = number(values, "interval_msgs")
-                # The time of an interval without messages weighs as one: there was a round trip.
+                # An interval without messages has the weight of one: there was a round trip.
                 sums.weigh(values, "nettime_avg_us", messages or 1)
                 sums.extremes(values, ts, "nettime_min_us", "nettime_max_us")
             case "cf_structure":
@@ -236,7 +236,7 @@ class PeriodTotals:
                 pass
 
     def _put_course(self, name: ObjectName, reading: Reading) -> None:
-        """A record speaks for all stretches that its interval touches."""
+        """A record counts for all points that its interval touches."""
         value = number(reading.values, "low_pct")
         if value is None:
             return

@@ -21,10 +21,10 @@ from mqvitals_rules.timestamps import iso
 from mqvitals_rules.vocabulary.metric import Absence
 
 MOST_OBJECTS = 10
-"""So many objects are told one by one for a rule, the others by name alone."""
+"""The number of objects of a rule that are described; the others are only named."""
 MOST_NAMES = 12
 _OLD_MS = 3_600_000
-"""A finding that is older than the queue manager's last snapshot by more has its own time."""
+"""A finding older than the queue manager's last snapshot by more than this is shown with its time."""
 
 TITLES = {
     RuleKind.REVIEW: "Configuration",
@@ -50,16 +50,16 @@ SOURCES = {
     Absence.UNREACHABLE: "See why it cannot be reached: 'mqvitals status'.",
     Absence.STALE: "See whether the agent runs: 'mqvitals status'.",
     Absence.NOTHING_TO_TELL: "Nothing is to be done: there was no such thing yet.",
-    Absence.NOT_RETURNED: "Nothing is to be done: this level of MQ, or this sort of object, does not tell it.",
+    Absence.NOT_RETURNED: "Nothing is to be done: this level of MQ, or this sort of object, does not report it.",
 }
-"""What would end a reason of not knowing; the others are as they should be."""
+"""What to do about a reason of absence; reasons without an entry need nothing."""
 
 _REASONS = {Absence.NOTHING_TO_TELL: "nothing to tell"}
-"""Reasons whose own word is meant for the place of a figure."""
+"""Reasons whose own text only fits the place of a figure."""
 
 
 def review_blocks(examined: Sequence[OwnerReview], origin: str, *, ascii_only: bool = False) -> Iterator[Block]:
-    """The whole review. ``origin`` says where the store's samples come from; ``ascii_only``: no other character comes from this program."""
+    """The whole review. ``origin``: where the store's samples come from; ``ascii_only``: this program adds only ASCII."""
     yield Heading(1, "IBM MQ configuration review")
     yield Paragraph(
         f"Every object is judged as it is now, by every rule about the configuration, the applications and the data themselves. "
@@ -128,14 +128,14 @@ def _finding(finding: ReviewFinding, now: int) -> str:
     if finding.worst.terms:
         text += f" What holds: {'; '.join(map(_one_line, finding.worst.terms))}."
     if now - finding.worst.ts > _OLD_MS:
-        text += f" So it was at {moment(finding.worst.ts)} {zone_name(finding.worst.ts)}, when it was told last."
+        text += f" As of {moment(finding.worst.ts)} {zone_name(finding.worst.ts)}, when it was last reported."
     for other in finding.others:
         text += f" So does {other.rule.id} ({other.rule.title})."
     return text
 
 
 def _unknown(part: ReviewPart, checks: Sequence[Check]) -> Iterator[Block]:
-    """What could not be judged by what is lacking, the most frequent first, and the facts as lines for the configuration."""
+    """Unknown checks by reason, the most frequent first, and the missing facts as lines for the configuration."""
     yield Heading(4, f"What could not be judged: {plural(len(checks), 'check')}")
     by_reason: Counter[Absence] = Counter()
     rules: dict[Absence, dict[str, None]] = {}

@@ -1,4 +1,4 @@
-"""Every object of a store evaluated now by the rules of a review: what ``review`` shows, and what an import stores as advice."""
+"""Evaluates the rules of a review for every object of a store: for ``review``, and for the advice that an import stores."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import KINDS
 
 REVIEWED = (RuleKind.REVIEW, RuleKind.APPLICATION, RuleKind.DATA_QUALITY)
-"""The kinds of rules that a review is made of, in the order of its parts."""
+"""The kinds of rules in a review, in the order of its parts."""
 
 
 @dataclass(slots=True)
 class ReviewPart:
-    """What rules of one kind say of one owner's objects.
+    """The checks of one kind of rules for one owner's objects.
 
     ``lacking`` counts, by the reason of an unknown verdict, the metrics that are absent for it. ``declarations`` are the
     facts that would make a verdict known.
@@ -44,13 +44,13 @@ class ReviewPart:
 
     @property
     def outcome(self) -> ReviewResult:
-        """The findings, worst first, what is right, and what could not be judged."""
+        """The findings, worst first, and the checks without one."""
         return result_of(self.checks)
 
 
 @dataclass(frozen=True, slots=True)
 class OwnerReview:
-    """One queue manager, or the group, as of its last snapshot (ms UTC)."""
+    """The review of one queue manager, or the group, as of ``now``, its last snapshot (ms UTC)."""
 
     name: str
     is_group: bool
@@ -59,14 +59,14 @@ class OwnerReview:
 
     @property
     def health(self) -> Health:
-        """The worst that was found; UNKNOWN where nothing could be judged."""
+        """The worst severity found; UNKNOWN where no check could be evaluated."""
         return result_of(check for part in self.parts for check in part.checks).health
 
 
 def review_store(reader: StoreReader, config: RuleConfig, wanted: Collection[str] = ()) -> tuple[OwnerReview, ...]:
-    """Judge all objects of the owners ``wanted`` (none: of all), whatever their rules' holds. Raises StoreError.
+    """Evaluate all objects of the owners ``wanted`` (none: of all), regardless of holds. Raises StoreError.
 
-    What the agent found when it could still judge, and nobody can judge now, stands as it was found.
+    Where a check cannot be evaluated now, an alert that the agent has opened before remains a finding.
     """
     owners = [owner for owner in reader.owners() if not owner.unwatched]
     group = next((owner.name for owner in owners if owner.is_group), "")
@@ -153,7 +153,11 @@ _AT_ONCE: Final = HoldPolicy(hold_polls=1, clear_polls=1)
 
 
 def update_advice(store: Store, reader: StoreReader, config: RuleConfig, owners: Collection[str]) -> None:
-    """Bring the advice about objects of ``owners`` up to date. Raises StoreError."""
+    """Make the stored advice about objects of ``owners`` what a review finds now. Raises StoreError.
+
+    While records are read, rules are evaluated as of each record, before later ones are known. This makes
+    ``alerts list --review``, ``status`` and ``review`` agree after an import.
+    """
     if not owners:
         return
     known = {(alert.scope, alert.key.rule): alert for alert in store.open_alerts()}

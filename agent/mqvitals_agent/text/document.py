@@ -20,7 +20,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Some sentences."""
+    """A paragraph."""
 
     text: str
 
@@ -34,7 +34,7 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class ReportTable:
-    """Columns with titles; those in ``right`` hold numbers and stand at their right side."""
+    """Columns with titles; those in ``right`` hold numbers and are aligned right."""
 
     titles: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -43,14 +43,14 @@ class ReportTable:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Lines to be copied as they are: part of a configuration, a command. ``language`` is what they are written in, empty for none."""
+    """Lines to copy as they are: settings, a command. ``language`` for Markdown; empty: none."""
 
     lines: tuple[str, ...]
     language: str = ""
 
 
 def ascii_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Blocks whose texts hold no character beyond ASCII, so that columns fit what is written in the end."""
+    """The blocks in ASCII, so that columns fit the text that is written."""
 
     def of(texts: Iterable[str]) -> tuple[str, ...]:
         return tuple(to_ascii(safe(text)) for text in texts)
@@ -68,16 +68,16 @@ def ascii_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
 
 
 Block = Heading | Paragraph | Items | ReportTable | Listing
-"""Text in blocks is as the records have it: whoever writes it out makes it safe."""
+"""Texts in blocks are raw: the functions that write them make them safe."""
 
 
 _GAP = 2
 _LONGEST_WORD = 24
-"""Words up to so many cells are not broken."""
+"""Words of at most this many cells are not broken."""
 
 
 def column_lines(rows: Sequence[Sequence[str]], width: int, right: Collection[int]) -> Iterator[str]:
-    """The lines of rows, the first of which are the titles; columns in ``right`` hold numbers and are never broken, but their titles are.
+    """The lines of rows, the first of which are the titles; columns in ``right`` hold numbers, which are never broken.
 
     Where even narrow columns do not fit beside each other, the last ones stand on a further line of each row. Cells are safe text.
     """
@@ -94,10 +94,10 @@ def column_lines(rows: Sequence[Sequence[str]], width: int, right: Collection[in
 
 
 def _widths(rows: Sequence[Sequence[str]], width: int, right: Collection[int]) -> list[int] | None:
-    """How wide each column is; None: they do not fit."""
+    """The width of each column; None: they do not fit."""
     columns = list(zip(*rows, strict=True))
     room = width - _GAP * (len(columns) - 1)
-    # A title of several words may stand on several lines.
+    # A title of several words may take several lines.
     least = []
     for place, column in enumerate(columns):
         words = max((cells(word) for word in column[0].split()), default=0)
@@ -113,7 +113,7 @@ def _widths(rows: Sequence[Sequence[str]], width: int, right: Collection[int]) -
         spare = [size - low for size, low in zip(widths, least, strict=True)]
         if not any(spare):
             return None
-        # Titles give first, then the widest, so that as few cells as possible are broken.
+        # Shrink titles first, then the widest column, so that few cells are broken.
         place = max(range(len(widths)), key=lambda each: (spare[each] > 0, widths[each] > bodies[each], widths[each]))
         widths[place] -= 1
     return widths
@@ -123,7 +123,7 @@ _RULES = {1: "=", 2: "-"}
 
 
 def plain_lines(blocks: Iterable[Block], width: int) -> Iterator[str]:
-    """The lines of blocks, each at most ``width`` cells, but for what is to be copied; safe for a terminal."""
+    """The lines of blocks, each at most ``width`` cells except listings; safe for a terminal."""
     first = True
     for block in blocks:
         if not first:
@@ -141,7 +141,7 @@ def plain_lines(blocks: Iterable[Block], width: int) -> Iterator[str]:
                 for text in texts:
                     yield from wrap(safe(text), width, first="- ", rest="  ")
             case Listing(lines, _):
-                # Not broken, however narrow the terminal is: they are to be copied.
+                # Never broken: they are copied.
                 yield from (f"    {safe(line)}" for line in lines)
             case ReportTable(titles, rows, right):
                 rows_shown = [tuple(map(safe, row)) for row in (titles, *rows)]
@@ -156,7 +156,7 @@ _BEGINNINGS = "-+=>"
 
 
 def markdown_lines(blocks: Iterable[Block]) -> Iterator[str]:
-    """The lines of blocks."""
+    """The lines of blocks as Markdown."""
     first = True
     for block in blocks:
         if not first:
@@ -171,7 +171,7 @@ def markdown_lines(blocks: Iterable[Block]) -> Iterator[str]:
                 yield from (f"- {escaped_line(text)}" for text in texts)
             case Listing(lines, language):
                 shown = [safe(line) for line in lines]
-                # A fence is longer than any row of its signs within.
+                # A fence is longer than any run of its characters within.
                 fence = "`" * max(3, 1 + max((len(row) for line in shown for row in _FENCES.findall(line)), default=0))
                 yield f"{fence}{language}"
                 yield from shown
@@ -183,13 +183,13 @@ def markdown_lines(blocks: Iterable[Block]) -> Iterator[str]:
 
 
 def escaped(text: str) -> str:
-    """Text that stands for itself within a line of Markdown."""
+    """Text escaped for the middle of a Markdown line."""
     found = _MARKS.sub(r"\\\g<0>", safe(text))
     return _LINKS.sub(lambda match: match[0].replace(":", "\\:").replace(".", "\\."), found)
 
 
 def escaped_line(text: str) -> str:
-    """Text that stands for itself where a line or an item begins."""
+    """Text escaped for the beginning of a Markdown line or item."""
     found = _NUMBERED.sub(r"\1\\\2", escaped(text.strip()))
     return f"\\{found}" if found.startswith(tuple(_BEGINNINGS)) else found
 
