@@ -79,7 +79,7 @@ def test_one_judge_for_all(file: Path, tmp_path: Path, capsys: pytest.CaptureFix
     assert found_by_alerts(capsys, store) == found
     assert main(["review", "--store", store]) == 1
     words = " ".join(capsys.readouterr().out.split())
-    assert "So it was at 2026-03-01 12:00:00 UTC, when it was told last." in words
+    assert "As of 2026-03-01 12:00:00 UTC, when it was last reported." in words
     assert "stale" not in words
     assert main(["rules", "explain", "APP-07", "MQ01/application/PAYJOB/PAY.IN", "--store", store]) == 0
     assert "stale" not in capsys.readouterr().out

@@ -100,7 +100,7 @@ def test_what_was_left_out_is_named_by_reason(report: Run, file: Make, pools: Ma
         "For IBM's use, or newer than this program: 115/240 1.",
         "counted once: 1.",
         "Damaged: 1, listed below.",
-        "the name of the queue-sharing group: MQ02 1. Give the 115-231 records",
+        "the name of the queue-sharing group is unknown: MQ02 1. Give the 115-231 records",
     ):
         assert sentence in words
     assert "What was left out" not in flat(report(file(one, name="clean"))[1])
