@@ -1,15 +1,19 @@
-"""How a command says that it could not do its work."""
+"""How a command says that it could not do its work. Every error of mqvitals derives from ``MqvitalsError``."""
 
 from __future__ import annotations
 
 from enum import IntEnum
+
+from mqvitals_config.errors import MqvitalsError
+
+__all__ = ["ExitCode", "Failure", "MqvitalsError"]
 
 
 class ExitCode(IntEnum):
     """Exit codes of every command but ``status``, which has its own."""
 
     DONE = 0
-    """The command did what it was asked."""
+    """The command did its work."""
     FOUND = 1
     """It worked, and found something wrong in what it looked at."""
     FAILED = 2
@@ -18,11 +22,10 @@ class ExitCode(IntEnum):
     """The program itself is at fault (EX_SOFTWARE). Of every command, ``status`` too, where 1 means WARNING."""
 
 
-class Failure(Exception):  # noqa: N818 - a command fails; nothing here is an error of the program
-    """A command cannot go on. ``message`` says what happened and where, ``hint`` what to do next."""
+class Failure(MqvitalsError):  # noqa: N818 - a command fails; nothing here is an error of the program
+    """A command cannot go on, and ends with exit code ``code``. The text of the exception is ``message`` alone."""
 
     def __init__(self, message: str, *, hint: str = "", code: int = ExitCode.FAILED) -> None:
         super().__init__(message)
-        self.message = message
         self.hint = hint
         self.code = code

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from mqvitals_agent.errors import MqvitalsError
+
 HIGHEST_RATIO: Final = 300
 """Recordings and SMF data shrink to a tenth up to a hundredth; gzip can at most make one byte of a thousand."""
 FREE_BYTES: Final = 16 << 20
@@ -12,7 +14,7 @@ MOST_BYTES: Final = 1 << 36
 """64 GiB: weeks of a large group."""
 
 
-class ExpansionError(Exception):
+class ExpansionError(MqvitalsError):
     """More came out of compressed data than is sensible. The text is a clause."""
 
 

@@ -15,6 +15,7 @@ from queue import SimpleQueue
 from typing import Any, Final, Protocol, TypeVar
 
 from mqvitals_agent.clock import Clock, SystemClock, VirtualClock, VirtualLoop, held
+from mqvitals_agent.errors import MqvitalsError
 
 _T = TypeVar("_T")
 
@@ -22,7 +23,7 @@ _BOUND = 8
 """Jobs that may wait. Whoever brings one more waits himself: nothing is dropped."""
 
 
-class WorkerEndedError(Exception):
+class WorkerEndedError(MqvitalsError):
     """A worker was asked for something after its end."""
 
 
@@ -102,7 +103,7 @@ MOST_THREADS: Final = 64
 """Calls of one executor that may be under way; each that hangs keeps its thread."""
 
 
-class NoAnswerError(Exception):
+class NoAnswerError(MqvitalsError):
     """A call has not returned in time. It goes on in its thread."""
 
 

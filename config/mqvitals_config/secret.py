@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import NoReturn
 from urllib.parse import urlsplit
 
+from mqvitals_config.errors import MqvitalsError
 from mqvitals_config.problem import ConfigError, LocatedText
 from mqvitals_config.scalars import resolved_path
 from mqvitals_config.source import UnreadableError, read
 
 
-class SecretError(Exception):
+class SecretError(MqvitalsError):
     """A secret cannot be had; the message says why and never what it is."""
 
 

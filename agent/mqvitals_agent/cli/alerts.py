@@ -119,7 +119,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    from mqvitals_agent.store.error import StoreError
     from mqvitals_agent.text.figure import moment, zone_name
     from mqvitals_agent.text.styled import line
     from mqvitals_agent.view.alerts import alert_json, at_least, full_json
@@ -128,14 +127,11 @@ def _list(arguments: argparse.Namespace) -> int:
     from mqvitals_rules.lifecycle.alert import Severity, overshadowed
 
     with open_store(arguments) as reader:
-        try:
-            found = reader.alerts(
-                include_ended=arguments.all, review=None if arguments.all_kinds else bool(arguments.review)
-            )
-            view = status_of(read_status_data(reader, now_ms(), {}))
-            kept_from = reader.meta().alerts_kept_from
-        except StoreError as error:
-            raise Failure(error.message, hint=error.hint) from error
+        found = reader.alerts(
+            include_ended=arguments.all, review=None if arguments.all_kinds else bool(arguments.review)
+        )
+        view = status_of(read_status_data(reader, now_ms(), {}))
+        kept_from = reader.meta().alerts_kept_from
     alerts = [stored.alert for stored in found if stored.alert.started is not None]
     listed = alerts
     if arguments.severity:

@@ -127,12 +127,9 @@ def _simulated_targets(
     from mqvitals_agent.doctor.access import ConnectionContext
     from mqvitals_agent.simulator.connector import connectors
     from mqvitals_agent.simulator.model import SimulatedGroup
-    from mqvitals_agent.simulator.scenario import ScenarioError, load_scenario
+    from mqvitals_agent.simulator.scenario import load_scenario
 
-    try:
-        world = SimulatedGroup(load_scenario(scenario), clock.now())
-    except ScenarioError as error:
-        raise Failure(str(error)) from error
+    world = SimulatedGroup(load_scenario(scenario), clock.now())
     available = connectors(world, clock)
     selected = _selected([each.queue_manager for each in available], names)
     return tuple(
@@ -150,7 +147,6 @@ def _live_targets(
     import time
 
     from mqvitals_agent.connection.conversation import Time
-    from mqvitals_agent.connection.link import BindingError
     from mqvitals_agent.connection.mqi import load
     from mqvitals_agent.connection.mqi_connector import MqiConnector
     from mqvitals_agent.connection.routes import routes, without_route
@@ -170,18 +166,15 @@ def _live_targets(
     # The agent may be at work on the same reply queue, and must not lose its answers.
     # The one that is asked for the others need not be among the selected.
     chosen = [route for route in found if route.queue_manager in selected]
-    try:
-        for route in chosen or found[:1]:
-            binding = load(preferences[route.queue_manager])
-            known = ConnectionContext(
-                route,
-                settings.time_zone_of(route.queue_manager),
-                binding=f"{binding.name} {binding.version}",
-                shortcomings=binding.shortcomings(route),
-            )
-            targets.append(DoctorTarget(MqiConnector(binding, route, clock, clocks, drain=False), known))
-    except BindingError as error:
-        raise Failure(str(error)) from error
+    for route in chosen or found[:1]:
+        binding = load(preferences[route.queue_manager])
+        known = ConnectionContext(
+            route,
+            settings.time_zone_of(route.queue_manager),
+            binding=f"{binding.name} {binding.version}",
+            shortcomings=binding.shortcomings(route),
+        )
+        targets.append(DoctorTarget(MqiConnector(binding, route, clock, clocks, drain=False), known))
     return tuple(targets), tuple(name for name in lone if name in selected)
 
 

@@ -50,7 +50,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the messages; returns the exit code, 0 also when there are none."""
-    from mqvitals_agent.store.error import StoreError
     from mqvitals_agent.view.console import message_json, message_list_lines
     from mqvitals_config.scalars import parse_duration
 
@@ -61,20 +60,17 @@ def run(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         raise Failure(f"--since {arguments.since}: {error}") from error
     with open_store(arguments) as reader:
-        try:
-            meta, last = reader.meta(), reader.last_ts()
-            now = last if meta.past and last is not None else now_ms()
-            found = reader.messages(
-                owners=arguments.queue_manager or None,
-                codes=[code.upper() for code in arguments.id] or None,
-                since=now - back,
-                limit=arguments.limit,
-            )
-            owners = {each.owner for each in found}
-            check_owners(reader, [name for name in arguments.queue_manager if name not in owners])
-            followed, failing = reader.consoles_followed(), reader.consoles_failing()
-        except StoreError as error:
-            raise Failure(error.message, hint=error.hint) from error
+        meta, last = reader.meta(), reader.last_ts()
+        now = last if meta.past and last is not None else now_ms()
+        found = reader.messages(
+            owners=arguments.queue_manager or None,
+            codes=[code.upper() for code in arguments.id] or None,
+            since=now - back,
+            limit=arguments.limit,
+        )
+        owners = {each.owner for each in found}
+        check_owners(reader, [name for name in arguments.queue_manager if name not in owners])
+        followed, failing = reader.consoles_followed(), reader.consoles_failing()
     if arguments.json:
         print(json.dumps([message_json(each) for each in found], indent=1))
     else:

@@ -110,29 +110,26 @@ def _messages(source: BufferedReader, name: str, ccsid: int) -> Iterator[_Found]
 
 
 def _from_recording(source: BufferedReader, name: str) -> Iterator[_Found]:
-    from mqvitals_agent.connection.recording import Recording, RecordingError
+    from mqvitals_agent.connection.recording import Recording
     from mqvitals_agent.pcf.decoder import Decoder
     from mqvitals_agent.pcf.error import PcfError
 
     decoder = Decoder()
-    try:
-        # What has been looked at is still in the buffer.
-        recording = Recording(Path(name), source)
-        reported = 0
-        for exchange in recording:
-            for warning in recording.warnings[reported:]:
-                yield {}, warning
-            reported = len(recording.warnings)
-            for number, reply in enumerate(exchange.replies):
-                place = {"line": exchange.line, "reply": number}
-                try:
-                    yield place, decoder.decode(reply.data, reply.ccsid)
-                except PcfError as error:
-                    yield place, str(error)
+    # What has been looked at is still in the buffer.
+    recording = Recording(Path(name), source)
+    reported = 0
+    for exchange in recording:
         for warning in recording.warnings[reported:]:
             yield {}, warning
-    except RecordingError as error:
-        raise Failure(str(error)) from None
+        reported = len(recording.warnings)
+        for number, reply in enumerate(exchange.replies):
+            place = {"line": exchange.line, "reply": number}
+            try:
+                yield place, decoder.decode(reply.data, reply.ccsid)
+            except PcfError as error:
+                yield place, str(error)
+    for warning in recording.warnings[reported:]:
+        yield {}, warning
 
 
 def _from_raw(source: BufferedReader, name: str, ccsid: int) -> Iterator[_Found]:

@@ -202,23 +202,19 @@ def store_inputs(
     """The inputs that are not ``given`` and that the store has, and a sentence about each. Raises Failure."""
     from mqvitals_agent.commandline.arguments import now_ms
     from mqvitals_agent.plan_inputs import find_inputs, known_metrics, metrics_of
-    from mqvitals_agent.store.error import StoreError
     from mqvitals_agent.store.reader import StoreReader
 
     path, text = asked.seen
     name = _object(formula, text)
     facts = _facts(asked)
-    try:
-        with StoreReader.open(path) as reader:
-            if not reader.has(name):
-                near = reader.closest(str(name))
-                hint = f"did you mean {' or '.join(near)}?" if near else "'mqvitals status' shows what it holds"
-                raise Failure(f"the store has seen no {name}", hint=hint)
-            last = reader.last_ts()
-            now = last if reader.meta().past and last is not None else now_ms()
-            known = known_metrics(reader, name, metrics_of(formula.name, name.kind), facts, now)
-    except StoreError as error:
-        raise Failure(error.message, hint=error.hint) from error
+    with StoreReader.open(path) as reader:
+        if not reader.has(name):
+            near = reader.closest(str(name))
+            hint = f"did you mean {' or '.join(near)}?" if near else "'mqvitals status' shows what it holds"
+            raise Failure(f"the store has seen no {name}", hint=hint)
+        last = reader.last_ts()
+        now = last if reader.meta().past and last is not None else now_ms()
+        known = known_metrics(reader, name, metrics_of(formula.name, name.kind), facts, now)
     seen = find_inputs(formula, name.kind, known, given)
     missing = [each for each in seen if each.value is None and each.input.default is None]
     if missing:

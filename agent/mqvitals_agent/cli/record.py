@@ -38,7 +38,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Record; returns the exit code."""
     from mqvitals_agent.cli.agent import agent_config, run_options
     from mqvitals_agent.cli.redact import print_summary, redactor_of
-    from mqvitals_agent.connection.header import RecordingError
     from mqvitals_agent.service.run import run_agent
 
     # The store of the settings is the running agent's: a recording leaves it alone.
@@ -52,12 +51,9 @@ def run(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="mqvitals-record-") as folder:
         options = run_options(arguments, config, Path(arguments.store or Path(folder) / "store.db"))
         redactor = redactor_of(config.settings) if arguments.redact else None
-        try:
-            with Recorder(path, redactor) as recorder:
-                # A recording has one interval, so the configuration is not read again.
-                code = run_agent(replace(options, record=recorder.write, reread=None))
-        except RecordingError as error:
-            raise Failure(str(error)) from error
+        with Recorder(path, redactor) as recorder:
+            # A recording has one interval, so the configuration is not read again.
+            code = run_agent(replace(options, record=recorder.write, reread=None))
         if redactor is not None and path.exists():
             print_summary(redactor)
         return code

@@ -32,7 +32,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Redact; returns the exit code."""
-    from mqvitals_agent.connection.header import RecordingError
     from mqvitals_agent.connection.recording import Writer, read
     from mqvitals_agent.pcf.decoder import Decoder
     from mqvitals_agent.redact.pseudonym import SALT_LENGTH, generic_lengths
@@ -45,18 +44,15 @@ def run(arguments: argparse.Namespace) -> int:
         raise Failure(f"{path} exists already", hint="choose another name")
     decoder = Decoder()
     generic: set[str] = set()
-    try:
-        with read(arguments.file) as recording:
-            # All generic names must be known before the first name is redacted.
-            for exchange in recording:
-                if exchange.request is not None:
-                    generic.update(generic_names(exchange.request, decoder))
-        redactor = Redactor(secrets.token_bytes(SALT_LENGTH), generic_lengths(generic))
-        with read(arguments.file) as recording, Writer(path, redactor.header(recording.header)) as writer:
-            for exchange in recording:
-                writer.write(redactor.exchange(exchange))
-    except RecordingError as error:
-        raise Failure(str(error)) from error
+    with read(arguments.file) as recording:
+        # All generic names must be known before the first name is redacted.
+        for exchange in recording:
+            if exchange.request is not None:
+                generic.update(generic_names(exchange.request, decoder))
+    redactor = Redactor(secrets.token_bytes(SALT_LENGTH), generic_lengths(generic))
+    with read(arguments.file) as recording, Writer(path, redactor.header(recording.header)) as writer:
+        for exchange in recording:
+            writer.write(redactor.exchange(exchange))
     for warning in recording.warnings:
         _say(f"{recording.path.name}: {warning}")
     print_summary(redactor)

@@ -55,7 +55,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Replay; returns the exit code."""
     from mqvitals_agent.commandline.settings import judging_of, settings_in_force
     from mqvitals_agent.connection.recording import RecordingError, read
-    from mqvitals_agent.store.error import StoreError
 
     settings = settings_in_force(arguments.config, vars(arguments), search=False).settings
     if settings.store.path is None:
@@ -65,11 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
         recording = read(arguments.file)
     except RecordingError as error:
         raise Failure(str(error), hint=_A_RECORDING if error.foreign else "") from error
-    try:
-        with recording, _open(Path(settings.store.path), settings, recording, replace=arguments.replace) as store:
-            return _play(recording, store, settings, judging, arguments)
-    except StoreError as error:
-        raise Failure(error.message, hint=error.hint) from error
+    with recording, _open(Path(settings.store.path), settings, recording, replace=arguments.replace) as store:
+        return _play(recording, store, settings, judging, arguments)
 
 
 def _open(path: Path, settings: Settings, recording: Recording, *, replace: bool) -> Store:

@@ -49,19 +49,15 @@ def run(arguments: argparse.Namespace) -> int:
     from mqvitals_agent.commandline.settings import judging_of
     from mqvitals_agent.review.store_report import review_blocks, review_json
     from mqvitals_agent.review.store_review import review_store
-    from mqvitals_agent.store.error import StoreError
     from mqvitals_agent.text.document import ascii_blocks, markdown_lines, plain_lines
 
     if arguments.ascii:
         only_ascii()
     judging = judging_of(loaded_settings(arguments).settings)
     with open_store(arguments) as reader:
-        try:
-            _check_names(reader, arguments.queue_manager)
-            examined = review_store(reader, judging, arguments.queue_manager)
-            origin = reader.meta().origin
-        except StoreError as error:
-            raise Failure(error.message, hint=error.hint) from error
+        _check_names(reader, arguments.queue_manager)
+        examined = review_store(reader, judging, arguments.queue_manager)
+        origin = reader.meta().origin
     if arguments.json:
         print(json.dumps(review_json(examined, origin), indent=2))
     else:

@@ -300,31 +300,27 @@ def _parameter_lines(rule: Rule, settings: Settings) -> Iterator[str]:
 
 def _object_lines(arguments: argparse.Namespace, name: ObjectName, rule: Rule, judging: RuleConfig) -> Iterator[str]:
     """What the rule says now of the object, or of each object that it judges and whose alerts are about this one."""
-    from mqvitals_agent.store.error import StoreError
 
     with open_store(arguments) as reader:
-        try:
-            alerts = [
-                each.alert
-                for each in reader.alerts(include_ended=True, include_pending=True)
-                if each.alert.key.rule == rule.id and name in (each.alert.scope, each.alert.key.object)
-            ]
-            scopes = [name]
-            if name.kind != rule.scope:
-                scopes = sorted({alert.scope for alert in alerts})
-                if not scopes:
-                    raise _never_about(reader, name, rule)
-            yield f"{safe(rule.id)}  {safe(rule.title)}"
-            if not _configured(arguments) and reader.meta().past:
-                yield from wrap(_OTHER_FACTS, line_width())
-            for number, scope in enumerate(scopes):
-                if number:
-                    yield ""
-                own = [each for each in reversed(alerts) if each.scope == scope]
-                yield from _verdict_lines(reader, scope, rule, judging, own[0] if own else None)
-                yield from _history_lines(own)
-        except StoreError as error:
-            raise Failure(error.message, hint=error.hint) from error
+        alerts = [
+            each.alert
+            for each in reader.alerts(include_ended=True, include_pending=True)
+            if each.alert.key.rule == rule.id and name in (each.alert.scope, each.alert.key.object)
+        ]
+        scopes = [name]
+        if name.kind != rule.scope:
+            scopes = sorted({alert.scope for alert in alerts})
+            if not scopes:
+                raise _never_about(reader, name, rule)
+        yield f"{safe(rule.id)}  {safe(rule.title)}"
+        if not _configured(arguments) and reader.meta().past:
+            yield from wrap(_OTHER_FACTS, line_width())
+        for number, scope in enumerate(scopes):
+            if number:
+                yield ""
+            own = [each for each in reversed(alerts) if each.scope == scope]
+            yield from _verdict_lines(reader, scope, rule, judging, own[0] if own else None)
+            yield from _history_lines(own)
     if len(scopes) > 1:
         yield ""
     yield from _advice_lines(rule)

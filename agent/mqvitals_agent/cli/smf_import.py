@@ -45,7 +45,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Import; returns the exit code. Raises Failure when the store cannot be used."""
     from mqvitals_agent.commandline.settings import judging_of, settings_in_force
-    from mqvitals_agent.store.error import StoreError
     from mqvitals_agent.store.store_file import writer_of
 
     settings = settings_in_force(arguments.config, {"store": arguments.store}).settings
@@ -56,10 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     holder = writer_of(path)
     if holder is not None:
         raise Failure(f"process {holder} is writing the store {path}", hint=_instead(settings))
-    try:
-        return _import(arguments.files, path, settings, judging)
-    except StoreError as error:
-        raise Failure(error.message, hint=error.hint) from error
+    return _import(arguments.files, path, settings, judging)
 
 
 def groups_of(settings: Settings) -> GroupNames:

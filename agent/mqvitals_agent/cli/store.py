@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.commandline.arguments import now_ms
-from mqvitals_agent.errors import ExitCode, Failure
+from mqvitals_agent.errors import ExitCode
 
 if TYPE_CHECKING:
     from mqvitals_agent.store.integrity import IntegrityReport
@@ -32,20 +32,16 @@ def run(arguments: argparse.Namespace) -> int:
     """Check, and repair if asked to; returns 0 when nothing is wrong (any more), else 1. Raises Failure: it is no store."""
     from pathlib import Path
 
-    from mqvitals_agent.store.error import StoreError
     from mqvitals_agent.store.integrity import check, repair
     from mqvitals_agent.text.terminal import safe
 
     path = Path(arguments.path).resolve()
     now = now_ms()
-    try:
-        found = check(path, now)
-        lines = _lines(found)
-        if arguments.repair and not found.good:
-            copy, found = repair(path, now)
-            lines += [f"repaired; the store as it was is {copy}", *_lines(found)]
-    except StoreError as error:
-        raise Failure(error.message, hint=error.hint) from error
+    found = check(path, now)
+    lines = _lines(found)
+    if arguments.repair and not found.good:
+        copy, found = repair(path, now)
+        lines += [f"repaired; the store as it was is {copy}", *_lines(found)]
     for line in lines:
         print(safe(line))
     return ExitCode.DONE if found.good else ExitCode.FOUND

@@ -52,7 +52,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the series; returns the exit code."""
-    from mqvitals_agent.store.error import StoreError
     from mqvitals_agent.view.trend import trend_csv, trend_json, trend_text
 
     name, metric = _object(arguments.object), arguments.metric
@@ -60,10 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.since and arguments.begin:
         raise Failure("--since and --from both say where to begin", hint="give one of them")
     with open_store(arguments) as reader:
-        try:
-            view = _read(reader, name, known, arguments)
-        except StoreError as error:
-            raise Failure(error.message, hint=error.hint) from error
+        view = _read(reader, name, known, arguments)
     if arguments.json:
         print(json.dumps(trend_json(view)))
     elif arguments.csv:

@@ -45,21 +45,17 @@ def run(arguments: argparse.Namespace) -> int:
     """Ask and show; returns the exit code. Raises Failure."""
     from dataclasses import replace
 
-    from mqvitals_agent.store.error import StoreError
     from mqvitals_agent.who.holder import to_json
 
     patience_ms = _wait(arguments.wait)
     with open_store(arguments) as reader:
-        try:
-            queues = _queues(reader, arguments.queue, arguments.queue_manager)
-            meta = reader.meta()
-            if meta.past:
-                raise Failure(
-                    f"the store {reader.path} holds {meta.holds}: there is no queue manager to ask",
-                    hint="name the store of a running agent",
-                )
-        except StoreError as error:
-            raise Failure(error.message, hint=error.hint) from error
+        queues = _queues(reader, arguments.queue, arguments.queue_manager)
+        meta = reader.meta()
+        if meta.past:
+            raise Failure(
+                f"the store {reader.path} holds {meta.holds}: there is no queue manager to ask",
+                hint="name the store of a running agent",
+            )
         path = reader.path
     found = _ask(path, queues, patience_ms)
     only = arguments.queue_manager
@@ -135,17 +131,13 @@ def _near(known: Sequence[ObjectName], text: str, *, whole: bool) -> str:
 def _ask(path: Path, queues: Sequence[ObjectName], patience_ms: int) -> tuple[Holders, ...]:
     import time
 
-    from mqvitals_agent.store.error import StoreError
-    from mqvitals_agent.who.client import NoAgentAnswer, ask_agent
+    from mqvitals_agent.who.client import ask_agent
 
     def pause(seconds: float) -> bool:
         time.sleep(seconds)
         return False
 
-    try:
-        found = ask_agent(path, queues, now_ms, pause, patience_s=patience_ms / 1000)
-    except (StoreError, NoAgentAnswer) as error:
-        raise Failure(error.message, hint=error.hint) from error
+    found = ask_agent(path, queues, now_ms, pause, patience_s=patience_ms / 1000)
     assert found is not None, "it waits to the end"
     return found
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from mqvitals_agent import __version__
 from mqvitals_agent.commandline.output import cannot_write, complain, give_up_output, prepare_streams
-from mqvitals_agent.errors import ExitCode, Failure
+from mqvitals_agent.errors import ExitCode, Failure, MqvitalsError
 
 _SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
@@ -148,9 +148,9 @@ def _guarded(
     try:
         code = _run(program, commands, chosen, arguments)
         sys.stdout.flush()
-    except Failure as failure:
-        _tell(failure)
-        return failure.code
+    except MqvitalsError as error:
+        _report(error)
+        return error.code if isinstance(error, Failure) else failed
     except SystemExit as error:
         # Usage that is wrong is 2 to argparse, which of ``status`` would mean CRITICAL.
         wrong = error.code == ExitCode.FAILED
@@ -214,14 +214,14 @@ def _parser(program: str, commands: Sequence[Command], filled: Collection[str]) 
     return parser
 
 
-def _tell(failure: Failure) -> None:
+def _report(error: MqvitalsError) -> None:
     from mqvitals_agent.text.terminal import safe
 
     # A message may quote a file's bytes; its lines are ours.
-    for line in f"mqvitals: {failure.message}".split("\n"):
+    for line in f"mqvitals: {error.message}".split("\n"):
         complain(safe(line))
-    if failure.hint:
-        complain(f"hint: {safe(failure.hint)}")
+    if error.hint:
+        complain(f"hint: {safe(error.hint)}")
 
 
 def _bug(program: str) -> int:

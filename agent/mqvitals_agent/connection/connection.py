@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from mqvitals_agent.connection.exchange import Exchange, MqiFailure
+from mqvitals_agent.errors import MqvitalsError
 
 
-class ConnectError(Exception):
+class ConnectError(MqvitalsError):
     """A queue manager could not be reached. ``failure`` is the MQI's, ``text`` a clause that says more (may be empty).
 
     ``call`` is the call that failed (``MQOPEN``), ``queue`` the queue it was about; both empty where nobody knows.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mqvitals_agent.connection.key import NAME, Found, LineError, is_text, moment, name, shown, wrong
+from mqvitals_agent.errors import MqvitalsError
 from mqvitals_rules.snapshot import is_owner_name
 
 FORMAT = "mqvitals-recording"
@@ -15,7 +16,7 @@ LONGEST_HEADER = 1 << 20
 _SHORTEST_S, _LONGEST_S = 0.001, 1_000_000
 
 
-class RecordingError(Exception):
+class RecordingError(MqvitalsError):
     """The file cannot be used as a recording; the text is a sentence for a person.
 
     ``foreign`` is true when the file seems to be something else altogether.

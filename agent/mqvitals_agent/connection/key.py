@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from mqvitals_agent.errors import MqvitalsError
 from mqvitals_rules.snapshot import LONGEST_OWNER, is_owner_name
 from mqvitals_rules.timestamps import parse_iso
 
@@ -32,7 +33,7 @@ _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\
 _SHOWN: Final = 40  # characters of a value in a message
 
 
-class LineError(Exception):
+class LineError(MqvitalsError):
     """A line cannot be used. The text is a clause that names the key, what is right and what was found."""
 
 

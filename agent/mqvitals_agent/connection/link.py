@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from mqvitals_agent.connection.route import Route
+from mqvitals_agent.errors import MqvitalsError
 
 
-class MqiError(Exception):
+class MqiError(MqvitalsError):
     """An MQI call that failed.
 
     ``call`` is its name (``MQGET``), ``comp`` and ``reason`` its completion and reason codes, ``length`` the whole
@@ -30,11 +31,11 @@ class MqiError(Exception):
         self.queue = ""
 
 
-class RouteError(Exception):
+class RouteError(MqvitalsError):
     """What a route says does not fit into the MQI: it is too long, or not ASCII. The message is a clause that says what."""
 
 
-class BindingError(Exception):
+class BindingError(MqvitalsError):
     """No binding package can be used. The message is a sentence that says why and what to install."""
 
 

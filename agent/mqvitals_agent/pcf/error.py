@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from mqvitals_agent.errors import MqvitalsError
 
-class PcfError(Exception):
+
+class PcfError(MqvitalsError):
     """The bytes are not the PCF they should be.
 
     ``offset`` counts bytes from the beginning of the data, ``expected`` says in words what should have stood there and,
@@ -11,9 +13,6 @@ class PcfError(Exception):
     """
 
     def __init__(self, offset: int, expected: str) -> None:
-        super().__init__(offset, expected)
+        super().__init__(f"at byte {offset}: expected {expected}")
         self.offset = offset
         self.expected = expected
-
-    def __str__(self) -> str:
-        return f"at byte {self.offset}: expected {self.expected}"

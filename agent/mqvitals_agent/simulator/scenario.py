@@ -8,6 +8,7 @@ from enum import Enum
 from importlib.resources import files
 from typing import Annotated
 
+from mqvitals_agent.errors import MqvitalsError
 from mqvitals_agent.simulator.state import (
     BufferPoolState,
     ChannelInstance,
@@ -37,7 +38,7 @@ Length = Annotated[int, Convert(parse_duration, DURATION_FORM, raw=True)]
 """A duration, ms."""
 
 
-class ScenarioError(Exception):
+class ScenarioError(MqvitalsError):
     """There is no such scenario; the text lists those there are."""
 
 

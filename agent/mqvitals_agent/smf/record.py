@@ -11,10 +11,11 @@ from hashlib import blake2b
 from struct import Struct
 from typing import Final, NamedTuple
 
+from mqvitals_agent.errors import MqvitalsError
 from mqvitals_agent.smf.layout.field import text
 
 
-class SmfError(Exception):
+class SmfError(MqvitalsError):
     """A record that cannot be read, or a file that holds no records.
 
     ``reason`` is a clause that says what is wrong, ``offset`` where it is in the file (bytes from its beginning, after

@@ -6,6 +6,8 @@ import sqlite3
 from enum import Enum
 from pathlib import Path
 
+from mqvitals_agent.errors import MqvitalsError
+
 
 class StoreErrorKind(Enum):
     """What kind of thing is wrong with a store: whoever goes on without it decides by this."""
@@ -27,16 +29,14 @@ class StoreErrorKind(Enum):
         return self in {StoreErrorKind.GONE, StoreErrorKind.REPLACED, StoreErrorKind.DAMAGED}
 
 
-class StoreError(Exception):
+class StoreError(MqvitalsError):
     """A store cannot be opened, read or written.
 
     ``message`` says what happened and where, ``hint`` what to do next; the text of the exception is both.
     """
 
     def __init__(self, message: str, hint: str = "", trouble: StoreErrorKind = StoreErrorKind.OTHER) -> None:
-        super().__init__(f"{message}; {hint}" if hint else message)
-        self.message = message
-        self.hint = hint
+        super().__init__(message, hint)
         self.trouble = trouble
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from mqvitals_agent.errors import MqvitalsError
 from mqvitals_agent.store.requests import WHO, RequestClient
 from mqvitals_agent.store.store_file import may_be_written
 from mqvitals_agent.who.holder import Holders, MemberHolders, from_json
@@ -22,13 +23,8 @@ Pause = Callable[[float], bool]
 """Waits for so many seconds; True when whoever asked has gone."""
 
 
-class NoAgentAnswer(Exception):  # noqa: N818 - nothing is wrong with the program or the store
+class NoAgentAnswer(MqvitalsError):  # noqa: N818 - nothing is wrong with the program or the store
     """Nobody answered. ``message`` says why, ``hint`` what to do next; the text of the exception is both."""
-
-    def __init__(self, message: str, hint: str) -> None:
-        super().__init__(f"{message}; {hint}")
-        self.message = message
-        self.hint = hint
 
 
 def ask_agent(
