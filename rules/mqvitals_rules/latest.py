@@ -46,6 +46,17 @@ RELATIONS: Mapping[tuple[str, str], tuple[str, str]] = {
 """(kind, related kind) -> the (kind, metric) that names the related object: of the object, or of one related to it."""
 
 
+_LINKS: Mapping[str, frozenset[str]] = {
+    kind: frozenset(metric for of, metric in RELATIONS.values() if of == kind)
+    for kind in {of for of, _ in RELATIONS.values()}
+}
+"""Kind -> its metrics that name the object to which it belongs."""
+
+UNDECIDED = frozenset({Absence.NOT_ASKED, Absence.NO_ANSWER, Absence.UNREACHABLE, Absence.STALE})
+"""Absences that leave open which object a metric names. Any other absence means that it names none."""
+
+_NO_LINKS: frozenset[str] = frozenset()
+
 _SHARED = frozenset({"adapter", "dispatcher", "ssl_task", "dns_task"})
 """Kinds of which there are several, and which serve all of their owner."""
 
@@ -87,7 +98,10 @@ class LatestState:
     """
 
     __slots__ = (
+        "_linked",
+        "_links",
         "_records",
+        "_reported_links",
         "_together",
         "deadline",
         "declared",
@@ -107,6 +121,11 @@ class LatestState:
         self.stamps: dict[str, Stamp] = {}
         self._together: tuple[str, ...] = ()
         """The metrics of the last reading, which have one stamp."""
+        self._links = _LINKS.get(name.kind, _NO_LINKS)
+        self._reported_links = _NO_LINKS
+        """Those of ``_together``."""
+        self._linked: dict[str, Reported] = {}
+        """Link metric -> the value reported last."""
         self._records: dict[str, Reading] = {}
         self.recorded: dict[str, Recorded] = {}
         self.from_records: frozenset[str] = frozenset()
@@ -146,6 +165,9 @@ class LatestState:
             self.values.update(self.declared)
         self.stamps.update(dict.fromkeys(told, stamp))
         self._together = metrics
+        if self._links:
+            self._reported_links = self._links.intersection(metrics)
+            self._note_links(self._reported_links)
         if self.recorded:
             if not self.recorded.keys().isdisjoint(told):
                 self._merge(told.keys() & self.recorded.keys(), polled=True)
@@ -164,7 +186,26 @@ class LatestState:
         self.values.update(told)
         if self.declared:
             self.values.update(self.declared)
+        if self._reported_links:
+            self._note_links(self._reported_links)
         return True
+
+    def link(self, metric: str) -> Reported | None:
+        """The value of a metric that names another object; while it is not known, the one reported last.
+
+        So an outage takes no queue from its page set. The reason of the absence when no value was reported before it.
+        """
+        value = self.values.get(metric)
+        return self._linked.get(metric, value) if value in UNDECIDED else value
+
+    def _note_links(self, metrics: Iterable[str]) -> None:
+        values, linked = self.values, self._linked
+        for metric in metrics:
+            value = values[metric]
+            if value.__class__ is not Absence:
+                linked[metric] = value
+            elif value not in UNDECIDED:
+                linked.pop(metric, None)
 
     def learn_record(self, record: Reading) -> bool:
         """Take over a record where nothing newer is known. False when it is not newer than its probe's last record."""
@@ -178,6 +219,7 @@ class LatestState:
             if metric in self.from_records:
                 # The probe no longer reports it. The value of an earlier poll has been replaced.
                 self.values[metric] = Absence.NOT_RETURNED
+                self._linked.pop(metric, None)
         self._merge(self.recorded.keys(), polled=False)
         self._take_lowest()
         return True
@@ -217,6 +259,8 @@ class LatestState:
         if not polled or from_records != self.from_records:
             self.from_records = frozenset(from_records)
             self.turn += 1
+        if self._links:
+            self._note_links(self._links & from_records)
 
     def expire(self, now: int) -> None:
         """Mark what is overdue as stale."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mqvitals_rules.latest import RELATIONS, LatestState, LatestValues
+from mqvitals_rules.latest import RELATIONS, UNDECIDED, LatestState, LatestValues
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported
 
@@ -13,9 +13,6 @@ _Relation = tuple[str, str]
 """A kind of members, and the kind of object to which they belong."""
 
 _NOBODY: list[LatestState] = []
-
-_UNDECIDED = frozenset({Absence.NOT_ASKED, Absence.NO_ANSWER, Absence.UNREACHABLE, Absence.STALE})
-"""While the metric that names an object's holder is absent for these reasons, the object may still belong to one."""
 
 
 class MemberGroup:
@@ -141,20 +138,12 @@ class MemberIndex:
             return known
         signature = self._signature(owner, relation, now)
         if known is None or known.signature != signature:
-            known = self._sort(owner, relation, now, signature, {} if known is None else known.holders)
-            self._sortings[owner, relation] = known
+            known = self._sortings[owner, relation] = self._sort(owner, relation, now, signature)
         known.turn = self._turn
         return known
 
-    def _sort(
-        self,
-        owner: str,
-        relation: _Relation,
-        now: int,
-        signature: list[object],
-        before: Mapping[ObjectName, ObjectName | Absence],
-    ) -> _Sorting:
-        """Assign every object to its holder; while that is not known, to the one before."""
+    def _sort(self, owner: str, relation: _Relation, now: int, signature: list[object]) -> _Sorting:
+        """Assign every object to its holder."""
         kind, of = relation
         between, metric = RELATIONS[relation]
         first = None if between == kind else self._sorting(owner, (kind, between), now).holders
@@ -163,14 +152,12 @@ class MemberIndex:
         # Many name the same few: each name is looked up once.
         resolved: dict[object, ObjectName | Absence | None] = {}
         for state in self._states(owner, kind):
-            told = state.values.get(metric) if first is None else first.get(state.name)
+            told = state.link(metric) if first is None else first.get(state.name)
             if told in resolved:
                 holder = resolved[told]
             else:
-                value = state.values.get(metric) if first is None else self._of_holder(told, metric)
+                value = state.link(metric) if first is None else self._of_holder(told, metric)
                 holder = resolved[told] = self._named(value, of, owner)
-            if holder.__class__ is Absence:
-                holder = before.get(state.name, holder)
             if holder is None:
                 decided = True
                 continue
@@ -189,14 +176,14 @@ class MemberIndex:
         if not isinstance(holder, ObjectName):
             return holder if isinstance(holder, Absence) else Absence.NOTHING_TO_TELL
         state = self._world.state(holder)
-        return None if state is None else state.values.get(metric)
+        return None if state is None else state.link(metric)
 
     def _named(self, value: Reported | None, of: str, owner: str) -> ObjectName | Absence | None:
         """The object of the kind ``of`` that a value names; None when there is none, a reason when that is not known."""
         if value is None:
             return Absence.NOT_ASKED
         if isinstance(value, Absence):
-            return value if value in _UNDECIDED else None
+            return value if value in UNDECIDED else None
         rest = str(int(value)) if isinstance(value, float) else str(value)
         for whose in (owner, self._world.group):
             name = ObjectName(whose, of, rest)
@@ -215,7 +202,9 @@ class MemberIndex:
             for state in states:
                 if now > state.deadline:
                     state.expire(now)
-            signature += [state.values.get(metric) for state in states]
+            for state in states:
+                value = state.values.get(metric)
+                signature.append(state.link(metric) if value.__class__ is Absence else value)
         if between != relation[0]:
             signature.append(self._signature(owner, (relation[0], between), now))
         return signature

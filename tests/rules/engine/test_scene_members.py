@@ -176,6 +176,44 @@ def test_members_stay_while_nothing_tells_otherwise() -> None:
     assert desk.members("QM01/buffer_pool/3", "queue") == ["Q0", "Q1"]
 
 
+def test_members_do_not_depend_on_who_asked_when() -> None:
+    """What was reported last counts, not what a context happened to look at before the outage."""
+    desk = Desk()
+    desk.tell(0, *queues(2, depth=9), *POOLS)
+    desk.tell(1, *(told(f"QM01/queue/Q{number}", 1, page_set=Absence.NO_ANSWER, depth=9) for number in range(2)))
+    assert desk.members("QM01/page_set/0", "queue") == ["Q0"]
+    assert desk.members("QM01/buffer_pool/3", "queue") == ["Q0", "Q1"]
+    assert desk.truth("sum(queue, depth) == 9", "QM01/page_set/0") is True
+    desk.tell(2, told("QM01/queue/Q0", 2, page_set=Absence.NOT_RETURNED))
+    desk.tell(3, told("QM01/queue/Q0", 3, page_set=Absence.NO_ANSWER))
+    assert desk.members("QM01/page_set/0", "queue") == []
+    assert desk.members("QM01/page_set/1", "queue") == ["Q1"]
+
+
+def test_the_pool_of_a_page_set_that_does_not_answer() -> None:
+    """A queue that moves belongs to the pool that its new page set named last, not to the pool of its old one."""
+    desk = Desk()
+    desk.tell(0, *queues(2), *POOLS, told("QM01/page_set/1", buffer_pool=2), told("QM01/buffer_pool/2", free_pct=50))
+    assert desk.members("QM01/buffer_pool/3", "queue") == ["Q0"]
+    desk.tell(1, told("QM01/page_set/1", 1, buffer_pool=Absence.NO_ANSWER), told("QM01/queue/Q0", 1, page_set=1))
+    assert desk.members("QM01/buffer_pool/3", "queue") == []
+    assert desk.members("QM01/buffer_pool/2", "queue") == ["Q0", "Q1"]
+
+
+def test_members_named_by_a_record_stay_when_it_is_stale() -> None:
+    """A record that names the page set of a queue counts as a poll does."""
+    desk = Desk()
+    desk.tell(0, *POOLS)
+    record = Reading(
+        ObjectName.parse("QM01/queue/Q0"), "S", at(0), {"page_set": 0}, MINUTE, poll=False, source=Source.SMF
+    )
+    desk.tell(0, record)
+    desk.minute = 10
+    state = desk.enter("QM01/queue/Q0")
+    assert state.value("queue", "page_set") is Absence.STALE
+    assert desk.members("QM01/page_set/0", "queue") == ["Q0"]
+
+
 def test_verdicts_follow_values() -> None:
     """What was worked out about members is forgotten when a poll tells something new, and when values become stale."""
     desk = Desk()
@@ -350,26 +388,24 @@ def test_messages_about_the_group() -> None:
 
 
 def named(
-    world: LatestValues, state: LatestState, kind: str, before: dict[tuple[ObjectName, str], ObjectName]
+    world: LatestValues, state: LatestState, kind: str, before: dict[tuple[ObjectName, str], Reported | None]
 ) -> ObjectName | None:
-    """What an object belongs to, while that is stale what it belonged to before."""
+    """What an object belongs to; while what names it is stale, what that named before."""
     between, metric = RELATIONS[state.name.kind, kind]
     told: LatestState | None = state
     if between != state.name.kind:
         first = named(world, state, between, before)
         told = None if first is None else world.state(first)
-    key = state.name, kind
-    value = None if told is None else told.values.get(metric)
-    if isinstance(value, Absence) and value is Absence.STALE:
-        return before.get(key)
-    found = None
-    if isinstance(value, int | float):
-        names = (ObjectName(owner, kind, f"{value:g}") for owner in (state.name.owner, world.group))
-        found = next((name for name in names if world.state(name) is not None), None)
-    before.pop(key, None)
-    if found is not None:
-        before[key] = found
-    return found
+    value = None
+    if told is not None:
+        value = told.values.get(metric)
+        if value is Absence.STALE:
+            value = before.get((told.name, metric))
+        before[told.name, metric] = value
+    if not isinstance(value, int | float):
+        return None
+    names = (ObjectName(owner, kind, f"{value:g}") for owner in (state.name.owner, world.group))
+    return next((name for name in names if world.state(name) is not None), None)
 
 
 STEP = st.tuples(
@@ -390,7 +426,7 @@ def test_the_index_is_never_behind(steps: Sequence[tuple[str, str, int, int, int
         pools = [told(f"{owner}/buffer_pool/{pool}", free_pct=1) for pool in (2, 3)]
         desk.tell(0, *pools, told(f"{owner}/page_set/{len(owner) % 2}", buffer_pool=2), group=owner == "QSG1")
     index = MemberIndex(KINDS, desk.world)
-    before: dict[tuple[ObjectName, str], ObjectName] = {}
+    before: dict[tuple[ObjectName, str], Reported | None] = {}
     for what, owner, number, target, pause in steps:
         now = desk.minute + pause
         if what == "queue":
