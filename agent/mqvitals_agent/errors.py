@@ -1,12 +1,21 @@
-"""How a command says that it could not do its work. Every error of mqvitals derives from ``MqvitalsError``."""
+"""The base of the agent's errors, and how a command says that it could not do its work."""
 
 from __future__ import annotations
 
 from enum import IntEnum
 
-from mqvitals_config.errors import MqvitalsError
 
-__all__ = ["ExitCode", "Failure", "MqvitalsError"]
+class MqvitalsError(Exception):
+    """Something outside the program is wrong: a file, a queue manager, a network, an argument.
+
+    ``message`` says what happened and where, ``hint`` what to do next (may be empty). A command that raises one ends with both
+    on stderr and no traceback. Mistakes in settings and rules are ``mqvitals_config.problem.ConfigError``, which lies below.
+    """
+
+    def __init__(self, message: str = "", hint: str = "") -> None:
+        super().__init__(f"{message}; {hint}" if hint else message)
+        self.message = message
+        self.hint = hint
 
 
 class ExitCode(IntEnum):

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from mqvitals_config.errors import MqvitalsError
-
 LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 """What ends a line in a YAML file, and so what line numbers count."""
 
@@ -39,7 +37,7 @@ class Problem:
         return f"{self.place}: {self.key}: {self.message}" if self.key else f"{self.place}: {self.message}"
 
 
-class ConfigError(MqvitalsError):
+class ConfigError(Exception):
     """A file cannot be used. ``problems`` holds every mistake found, in the order of the file."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:

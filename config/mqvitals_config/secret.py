@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import NoReturn
 from urllib.parse import urlsplit
 
-from mqvitals_config.errors import MqvitalsError
 from mqvitals_config.problem import ConfigError, LocatedText
 from mqvitals_config.scalars import resolved_path
 from mqvitals_config.source import UnreadableError, read
 
 
-class SecretError(MqvitalsError):
+class SecretError(Exception):
     """A secret cannot be had; the message says why and never what it is."""
 
 

@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mqvitals_config.errors import MqvitalsError
-
 HIGHLIGHTS = "Performance highlights - WebSphere MQ for z/OS V5.3 & V5.3.1"
 INTERCEPTION = "IBM MQ for z/OS V9.1.3 AMS Interception on Server to Server Message Channels"
 MP1G = "Performance Report - SupportPac MP1G WebSphere MQ for z/OS V7.0.1"
@@ -65,7 +63,7 @@ Given = int | float | str
 """What a person gives for an input: a number in the input's unit, or one of its words."""
 
 
-class PlanError(MqvitalsError, ValueError):
+class PlanError(ValueError):
     """An input that a formula cannot take. The message names it, the given value and what is allowed."""
 
 
