@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     from mqvitals_agent.who.holder import to_json
 
-    patience_ms = _wait(arguments.wait)
+    timeout_ms = _wait(arguments.wait)
     with open_store(arguments) as reader:
         queues = _queues(reader, arguments.queue, arguments.queue_manager)
         meta = reader.meta()
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
                 hint="name the store of a running agent",
             )
         path = reader.path
-    found = _ask(path, queues, patience_ms)
+    found = _ask(path, queues, timeout_ms)
     only = arguments.queue_manager
     if only is not None:
         found = tuple(
@@ -128,7 +128,7 @@ def _near(known: Sequence[ObjectName], text: str, *, whole: bool) -> str:
     return "'mqvitals top' lists the queues" if known else "no queue has been seen yet: does the agent run?"
 
 
-def _ask(path: Path, queues: Sequence[ObjectName], patience_ms: int) -> tuple[Holders, ...]:
+def _ask(path: Path, queues: Sequence[ObjectName], timeout_ms: int) -> tuple[Holders, ...]:
     import time
 
     from mqvitals_agent.who.client import ask_agent
@@ -137,7 +137,7 @@ def _ask(path: Path, queues: Sequence[ObjectName], patience_ms: int) -> tuple[Ho
         time.sleep(seconds)
         return False
 
-    found = ask_agent(path, queues, now_ms, pause, patience_s=patience_ms / 1000)
+    found = ask_agent(path, queues, now_ms, pause, timeout_s=timeout_ms / 1000)
     assert found is not None, "it waits to the end"
     return found
 

@@ -15,13 +15,13 @@ from mqvitals_agent.console.message import ConsoleMessage, JoinedMessage, Messag
 from mqvitals_agent.console.tail import LONGEST, FilePosition, LineSplitter, Tail, line_decoder, line_ends, unreadable
 from mqvitals_config.collection import Carrier
 
-_PATIENCE = 5
-"""Looks without anything new after which also half a line ends a message."""
+_IDLE_LOOKS = 5
+"""After this many looks without new bytes an unfinished line ends a message too."""
 
 
 @dataclass(frozen=True, slots=True)
 class FollowProgress:
-    """Where reading stands: in the file, and what of it is not yet a message (JSON)."""
+    """How far a file was read: the position, and what is not yet a message (JSON)."""
 
     position: FilePosition
     state: str
@@ -29,9 +29,9 @@ class FollowProgress:
 
 @dataclass(frozen=True, slots=True)
 class FollowStep:
-    """What one look brought. ``progress`` is None while the file has never been there.
+    """The result of one look. ``progress`` is None until the file has existed.
 
-    ``problem`` says why nothing can be read. ``more``: there is more to be read at once.
+    ``problem`` says why nothing can be read. ``more``: more can be read at once.
     """
 
     messages: tuple[ConsoleMessage, ...] = ()
@@ -42,12 +42,12 @@ class FollowStep:
 
 
 class FileFollower:
-    """Follows one file. Use it in one thread at a time."""
+    """Follows one file. Use it on one thread at a time."""
 
     def __init__(
         self,
         path: Path,
-        recogniser: MessageReader,
+        reader: MessageReader,
         *,
         carrier: Carrier = "auto",
         encoding: str = "utf-8",
@@ -55,9 +55,9 @@ class FileFollower:
         from_start: bool = False,
         progress: FollowProgress | None = None,
     ) -> None:
-        """``progress`` is where an earlier follower of the same file stood."""
+        """``progress`` is that of an earlier follower of the same file."""
         self._tail = Tail(path, None if progress is None else progress.position, from_start=from_start)
-        self._recogniser = recogniser
+        self._reader = reader
         self._carrier = carrier
         self._encoding = encoding
         self._decode = line_decoder(encoding)
@@ -72,7 +72,7 @@ class FileFollower:
             self._restore(progress.state)
 
     def step(self, now: int) -> FollowStep:
-        """Read a piece at ``now``, ms UTC, or find that nothing new has come: then what has come before is whole."""
+        """Read a piece at ``now``, ms UTC. When nothing new has come, messages read before are complete."""
         try:
             piece = self._tail.read()
         except FileNotFoundError:
@@ -88,9 +88,9 @@ class FileFollower:
             messages += self._take(piece.data, now)
         else:
             self._quiet += 1
-            # The half of a line may go on with the last message; but not for ever.
-            if self._quiet >= (_PATIENCE if self._splitter.rest else 1):
-                messages += self._recognised(self._joiner.flush())
+            # An unfinished line may continue the last message, but not for ever.
+            if self._quiet >= (_IDLE_LOOKS if self._splitter.rest else 1):
+                messages += self._messages(self._joiner.flush())
         self._live = piece.caught_up
         lost, self._tail.lost = self._tail.lost, False
         position = self._tail.position
@@ -98,7 +98,7 @@ class FileFollower:
         return FollowStep(tuple(messages), progress, self._bad, lost, not piece.caught_up)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._tail.close()
 
     def _take(self, data: bytes, now: int) -> Iterator[ConsoleMessage]:
@@ -108,21 +108,21 @@ class FileFollower:
             self._splitter.rest = b""
             return
         for line in self._splitter.split(data):
-            for whole in self._whole(line):
+            for whole in self._complete(line):
                 yield from self._line(whole, now)
 
-    def _whole(self, line: bytes) -> Iterator[bytes]:
-        """The line, with the half before it where another file began in the middle of it."""
+    def _complete(self, line: bytes) -> Iterator[bytes]:
+        """The line, joined with the half before it when another file began in the middle of it."""
         half, self._cut_off = self._cut_off, b""
         if half and begins_message(self._decode(line), self._carrier):
-            # It is a line of its own: then the half was all that was written of the one before.
+            # A complete line: the half before it was never finished.
             yield half
             yield line
         else:
             yield (half + line)[:LONGEST]
 
     def _change_file(self) -> None:
-        """Another file begins. What stands without an end may go on in it."""
+        """Another file begins. An unfinished line may continue in it."""
         self._cut_off = (self._cut_off + self._splitter.rest)[:LONGEST]
         self._splitter.rest = b""
         self._calendar.restart()
@@ -132,11 +132,11 @@ class FileFollower:
         if parsed.day is not None:
             self._calendar.turn(parsed.day)
         ts = self._calendar.moment(parsed.stamp, now, live=self._live)
-        yield from self._recognised(self._joiner.add(parsed, ts))
+        yield from self._messages(self._joiner.add(parsed, ts))
 
-    def _recognised(self, joined: Iterator[JoinedMessage]) -> Iterator[ConsoleMessage]:
+    def _messages(self, joined: Iterator[JoinedMessage]) -> Iterator[ConsoleMessage]:
         for each in joined:
-            found = self._recogniser.recognise(each)
+            found = self._reader.read(each)
             if found is not None:
                 yield found
 
@@ -148,17 +148,17 @@ class FileFollower:
                 "open": list(self._joiner.state()),
                 "day": self._calendar.day,
                 "last": self._calendar.last,
-                "jobs": self._recogniser.jobs,
+                "jobs": self._reader.jobs,
             }
         )
 
     def _restore(self, state: str) -> None:
-        # A state of another version is no reason to stop: at most one message is lost.
+        # A state of another version costs at most one message.
         with suppress(ValueError, KeyError, TypeError):
-            told = json.loads(state)
-            self._splitter.rest = base64.b64decode(told["rest"])[:LONGEST]
-            self._cut_off = base64.b64decode(told["cut_off"])[:LONGEST]
-            self._joiner.restore(told["open"])
-            self._calendar.day = None if told["day"] is None else int(told["day"])
-            self._calendar.last = int(told["last"])
-            self._recogniser.jobs.update({str(name): str(job) for name, job in told["jobs"].items()})
+            saved = json.loads(state)
+            self._splitter.rest = base64.b64decode(saved["rest"])[:LONGEST]
+            self._cut_off = base64.b64decode(saved["cut_off"])[:LONGEST]
+            self._joiner.restore(saved["open"])
+            self._calendar.day = None if saved["day"] is None else int(saved["day"])
+            self._calendar.last = int(saved["last"])
+            self._reader.jobs.update({str(name): str(job) for name, job in saved["jobs"].items()})

@@ -18,7 +18,7 @@ from mqvitals_config.collection import Carrier
 DAY_MS: Final = 86_400_000
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 _AHEAD_MS: Final = 300_000
-"""A time of day that lies further ahead than this is yesterday's: clocks differ by less."""
+"""A time of day further ahead than this is yesterday's: clocks differ by less."""
 _MIDNIGHT_MS: Final = 12 * 3_600_000
 
 MONTHS: Final = {
@@ -32,7 +32,7 @@ _TIME = re.compile(r"(\d\d)[:.](\d\d)[:.](\d\d)(?:[.,](\d{1,9}))?")
 
 @dataclass(frozen=True, slots=True)
 class LineTime:
-    """What a line shows: ms of the day, the day (since 1970) and the distance from UTC (ms) where it shows them."""
+    """The time that a line shows: ms of the day; the day (since 1970) and the offset from UTC (ms) when shown."""
 
     ms: int
     day: int | None = None
@@ -40,7 +40,7 @@ class LineTime:
 
 
 def time_of_day(text: str) -> int | None:
-    """``17.43.53`` or ``17:43:53.12`` as ms of the day; None for what is no time."""
+    """``17.43.53`` or ``17:43:53.12`` as ms of the day; None for other text."""
     found = _TIME.fullmatch(text)
     if found is None:
         return None
@@ -51,7 +51,7 @@ def time_of_day(text: str) -> int | None:
 
 
 def day_of(year: int, month: int, number: int) -> int | None:
-    """A date as days since 1970; None for one that does not exist."""
+    """A date as days since 1970; None for a date that does not exist."""
     try:
         return date(year, month, number).toordinal() - _EPOCH
     except ValueError:
@@ -59,17 +59,17 @@ def day_of(year: int, month: int, number: int) -> int | None:
 
 
 def day_of_year(text: str) -> int | None:
-    """``2024029`` or ``24029`` as days since 1970; None for what is no date."""
+    """``2024029`` or ``24029`` as days since 1970; None for other text."""
     year, number = int(text[:-3]), int(text[-3:])
     first = day_of(year + 2000 if len(text) == 5 else year, 1, 1)
     return None if first is None or not 1 <= number <= 366 else first + number - 1
 
 
 class LineCalendar:
-    """Tells the moments (ms UTC) of the stamps of one file, in the order of its lines.
+    """Converts the times of one file to ms UTC, in the order of its lines.
 
-    ``zone`` is that of times without an offset. Without it, it is derived from lines that name their date and have just been
-    written, as that of a queue manager is; until then, and for times without a date, the moment is that of reading.
+    ``zone`` is that of times without an offset. Without one, it is derived from lines with a date that have just been written,
+    as that of a queue manager is; until then, and for times without a date, the time of reading is used.
     """
 
     def __init__(self, zone: tzinfo | None, day: int | None = None, last: int = 0) -> None:
@@ -80,17 +80,17 @@ class LineCalendar:
         self.last = last
 
     def turn(self, day: int) -> None:
-        """A line said which day it is."""
+        """A line announced the date."""
         self.day, self.last = day, 0
 
     def restart(self) -> None:
-        """Another file begins: its times of day are no longer after those of the one before."""
+        """Another file begins: its times of day need not follow those of the one before."""
         self.day, self.last = None, 0
 
     def moment(self, stamp: LineTime | None, now: int, *, live: bool) -> int:
         """The moment of a line that was read at ``now``; ``live``: it cannot have been in the file for long.
 
-        Never later than ``now``: a message of the future would be believed for too long.
+        Never later than ``now``: a message from the future would count for too long.
         """
         if stamp is None:
             return now
@@ -107,23 +107,23 @@ class LineCalendar:
             return self._nearest(stamp.ms, now)
         if live:
             self._clock.observe(local, now)
-        told = self._clock.utc(local)
-        return now if told is None else min(told, now)
+        found = self._clock.utc(local)
+        return now if found is None else min(found, now)
 
     def _nearest(self, ms: int, now: int) -> int:
-        """The last time before ``now`` that clocks of the zone showed ``ms``; ``now`` where the zone is not known."""
+        """The last time before ``now`` when clocks of the zone showed ``ms``; ``now`` when the zone is not known."""
         if not self._clock.known:
             return now
-        # Which day it is there differs from ours by one at most.
+        # The date there differs from ours by one day at most.
         days = range(now // DAY_MS + 1, now // DAY_MS - 2, -1)
-        told = (self._clock.utc(day * DAY_MS + ms) for day in days)
-        return next((min(each, now) for each in told if each is not None and each <= now + _AHEAD_MS), now)
+        found = (self._clock.utc(day * DAY_MS + ms) for day in days)
+        return next((min(each, now) for each in found if each is not None and each <= now + _AHEAD_MS), now)
 
 
 _ID = r"(?:[A-Z][A-Z0-9$#@]{2,5}\d{2,5}[A-Z]|\$HASP\d{3,4})(?!\S)"
 """A message id of any product."""
 _BEGINS = re.compile(rf"[*@\-]?\s?\+?(?P<text>{_ID}.*)", re.DOTALL)
-"""How a message begins: marks of z/OS (an action is waited for, an ordinary program wrote it) before the id."""
+"""The beginning of a message: marks of z/OS (action required, written by a problem program) before the id."""
 _JOB = r"(?:JOB|STC|TSU)\d{5}|[JST]\d{7}"
 
 _SYSLOG = re.compile(
@@ -145,7 +145,7 @@ _PLAIN = re.compile(
     re.DOTALL,
 )
 _LEADING = re.compile(r"(?P<words>(?:\S{1,16}\s+){1,3}?)(?P<text>\+?CSQ[0-9A-Z]\d{3}[A-Z](?!\S).*)", re.DOTALL)
-"""Names before a message's id: of the system, of the job."""
+"""Names before a message id: system, job."""
 _UNIX_OLD = re.compile(
     r"(?:<\d{1,3}>)?(?P<month>[A-Z][a-z]{2}) {1,2}(?P<day>\d{1,2}) (?P<time>\d\d:\d\d:\d\d) (?P<host>\S{1,255})"
     r" (?:(?P<tag>[^\s:\[\]]{1,48})(?:\[[^\]\s]{1,128}\])?: ?)?(?P<text>.*)",
@@ -164,8 +164,8 @@ _CUT = re.compile(r"(?P<head>.*\S)\s{1,3}(?P<number>\d{3})\s*", re.DOTALL)
 class ConsoleLine:
     """A line without its carrier's columns.
 
-    ``begins``: a message begins with it. ``number`` is that of a multi-line message that it continues, ``day`` the date that it
-    announces for those after it, days since 1970. ``job`` is the name or number of a job. Empty or None: the line does not tell.
+    ``begins``: a message begins here. ``number`` is that of the multi-line message that it continues, ``day`` the date that it
+    announces, days since 1970. ``job`` is the name or number of a job. Empty or None: not shown.
     """
 
     text: str
@@ -178,29 +178,29 @@ class ConsoleLine:
 
 
 def parse_line(text: str, carrier: Carrier = "auto") -> ConsoleLine:
-    """Take a carrier's columns off a line, which is without its end. Whatever the line holds, nothing is raised."""
+    """Remove the carrier's columns from a line without its end. Never raises."""
     text = text.replace("\0", "").lstrip("\ufeff").rstrip()
     return _first(text, _FORMS[carrier])
 
 
 def begins_message(text: str, carrier: Carrier = "auto") -> bool:
-    """Whether a line is one of its own, and not the second half of one."""
+    """Whether a line begins, and is not the second half of one."""
     line = parse_line(text, carrier)
     return line.begins or line.stamp is not None
 
 
 def cut_number(text: str) -> tuple[str, str]:
-    """A first line without the number that stands at its end, and that number; empty: there is none.
+    """A first line without the number at its end, and that number, empty without one.
 
-    Whether it is z/OS's number of a multi-line message, or a word of the message, shows when a line with it follows.
+    A following line with the number decides whether it is z/OS's number of a multi-line message or a word of the text.
     """
     found = _CUT.fullmatch(text)
     return (text, "") if found is None else (found["head"], found["number"])
 
 
 def _first(text: str, forms: Iterable[Callable[[str], ConsoleLine | None]]) -> ConsoleLine:
-    told = (form(text) for form in forms)
-    return next((line for line in told if line is not None), None) or ConsoleLine(text.strip())
+    found = (form(text) for form in forms)
+    return next((line for line in found if line is not None), None) or ConsoleLine(text.strip())
 
 
 def _message(text: str | None) -> tuple[str, bool]:
@@ -243,7 +243,7 @@ def _response(text: str) -> ConsoleLine | None:
         return None
     words, begins = _message(found["text"])
     if not begins:
-        # The system's name stands between the mark and the message of the first line.
+        # The first line has the system's name between the mark and the message.
         system, _, rest = words.partition(" ")
         inner, begins = _message(rest)
         if begins:
@@ -278,7 +278,7 @@ def _forwarded(text: str) -> ConsoleLine | None:
         found = _UNIX_OLD.match(text)
         if found is None or found["month"].upper() not in MONTHS:
             return None
-        # It does not tell the year: the time of day alone is as good, for what is followed is new.
+        # The year is not shown. The time of day is enough, because followed lines are new.
         ms = time_of_day(found["time"])
         stamp = None if ms is None else LineTime(ms)
     inner = _first(found["text"] or "", _INNER)
@@ -299,7 +299,7 @@ def _stamp(ms: int, date: str | None, zone: str) -> LineTime:
 
 
 _INNER: Final = (_syslog, _joblog, _response, _plain)
-"""What may stand behind a head of a syslog server."""
+"""The forms that may follow the header of a syslog server."""
 _FORMS: Final[dict[Carrier, tuple[Callable[[str], ConsoleLine | None], ...]]] = {
     "auto": (_forwarded, *_INNER),
     "syslog": (_syslog, _plain),

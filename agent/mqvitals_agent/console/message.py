@@ -16,20 +16,20 @@ from mqvitals_agent.console.line import ConsoleLine, LineTime, cut_number
 MOST_TEXT: Final = 4_000
 """Characters of a message that are kept."""
 _MOST_OPEN: Final = 8
-_PATIENCE: Final = 32
-"""A numbered message is over when so many lines have come after its last."""
+_IDLE_LINES: Final = 32
+"""A numbered message ends when this many lines have come after its last."""
 
 
 _NUMBER: Final = 16
-"""Characters at the end of a first line in which its number stands."""
+"""Characters at the end of a first line that may hold its number."""
 _GAP = re.compile(r"(?:,\s+|\s{2,})\d{3}\s*$")
 
 
 @dataclass(frozen=True, slots=True)
 class JoinedMessage:
-    """A whole message: its text with single blanks, and what the carrier said of its first line.
+    """A complete message: its text with single blanks, and what the columns of its first line say.
 
-    ``ts`` is the moment of the first line, ms UTC.
+    ``ts`` is the time of the first line, ms UTC.
     """
 
     text: str
@@ -40,9 +40,9 @@ class JoinedMessage:
 
 @dataclass(slots=True)
 class _OpenMessage:
-    """A message that may go on. ``number`` is what may be its number; ``sure``: a line with that number came.
+    """A message that may continue. ``number`` may be its number; ``sure``: a line with that number came.
 
-    ``cut``: the number at the end of the first line is no word of the message.
+    ``cut``: the number at the end of the first line is not part of the text.
     """
 
     parts: list[str]
@@ -71,9 +71,9 @@ class _OpenMessage:
 
 @dataclass(slots=True)
 class MessageJoiner:
-    """Give it the lines of one file in their order; it gives back the messages that are over, in the order they ended.
+    """Joins the lines of one file, in their order, into messages, which it returns in the order they end.
 
-    ``wanted`` tells from the first line whether a message is kept: the others cost nothing.
+    ``wanted`` decides by the first line whether a message is kept.
     """
 
     wanted: Callable[[str], bool]
@@ -81,7 +81,7 @@ class MessageJoiner:
     _last: _OpenMessage | None = None
 
     def add(self, line: ConsoleLine, ts: int) -> Iterator[JoinedMessage]:
-        """Take a line in that was written at ``ts``, ms UTC."""
+        """Add a line written at ``ts``, ms UTC."""
         if line.begins:
             yield from self._begin(line, ts)
             return
@@ -94,32 +94,32 @@ class MessageJoiner:
             return
         message = self._last
         if message is not None and not message.sure and message.stamp == _mark(line.stamp, message.stamp):
-            # Carriers without a column for the number leave it at the end of the first line, behind a gap or a comma.
+            # Carriers without a column for the number have it at the end of the first line, after a gap or a comma.
             message.cut = message.cut or (
                 len(message.parts) == 1 and _GAP.search(message.parts[0][-_NUMBER:]) is not None
             )
             message.add(line.text)
 
     def flush(self) -> Iterator[JoinedMessage]:
-        """Nothing more comes for now: every message is over."""
+        """No line comes for now: every message is complete."""
         done, self._open, self._last = self._open, [], None
         for message in done:
             yield message.joined()
 
     @property
     def waiting(self) -> bool:
-        """Whether a message may still go on."""
+        """Whether a message may still continue."""
         return bool(self._open)
 
     def state(self) -> Sequence[Mapping[str, Any]]:
-        """What is not over, in plain values."""
+        """The open messages in plain values."""
         return [
             {name: getattr(each, name) for name in _OpenMessage.__slots__} | {"last": each is self._last}
             for each in self._open
         ]
 
     def restore(self, state: Sequence[Mapping[str, Any]]) -> None:
-        """Go on from what ``state`` told. Raises KeyError, TypeError or ValueError for anything else."""
+        """Continue from a ``state``. Raises KeyError, TypeError or ValueError for anything else."""
         opened = []
         last = None
         for each in state:
@@ -144,7 +144,7 @@ class MessageJoiner:
 
     def _begin(self, line: ConsoleLine, ts: int) -> Iterator[JoinedMessage]:
         number = cut_number(line.text)[1]
-        # The same number again is another message; one without a number ends where the next begins.
+        # The same number again is another message; a message without a number ends where the next begins.
         for each in [each for each in self._open if not each.number or each.number == number]:
             self._open.remove(each)
             yield each.joined()
@@ -164,7 +164,7 @@ class MessageJoiner:
             if each is spoken:
                 continue
             each.idle += 1
-            if each.idle > _PATIENCE:
+            if each.idle > _IDLE_LINES:
                 self._open.remove(each)
                 self._last = None if self._last is each else self._last
                 yield each.joined()
@@ -194,7 +194,7 @@ OBJECTS: Final = {
     "queue": "queue",
     "channel": "channel",
 }
-"""Insert -> the kind of the object that it names. ``xes`` is a structure's name with that of the group before it."""
+"""Insert -> the kind of object it names. ``xes`` is a structure's name after that of the group."""
 
 _TEMPLATES: Final[Mapping[str, str]] = {
     # Buffer pools and page sets
@@ -282,17 +282,17 @@ _TEMPLATES: Final[Mapping[str, str]] = {
 }
 
 ONE_SYSTEM_IDS: Final = frozenset({"IRA200E", "IVT5592I"})
-"""Messages of z/OS that are about one system, so about each of its queue managers."""
+"""Messages of z/OS about one system, so about each of its queue managers."""
 SYSTEM_WIDE_IDS: Final = ONE_SYSTEM_IDS | {"IXC585E", "IXC586I"}
-"""Messages of z/OS that are about the whole system or group, so about each of its queue managers."""
+"""Messages of z/OS about a system or the whole group, so about each of their queue managers."""
 ZOS_IDS: Final = SYSTEM_WIDE_IDS | {"IXL013I", "IXL014I", "IEC070I", "ICH408I", "$HASP373", "$HASP395"}
-"""Messages of z/OS that are kept; those not of everybody when they name a queue manager's job, or a profile of one."""
+"""Messages of z/OS that are kept; those that are not system-wide only when they name a queue manager's job or profile."""
 
 
 def inserts(code: str, text: str) -> Mapping[str, str] | None:
-    """The inserts of a message by name; None when there is no expression for the id, or the text is not as it says."""
+    """The inserts of a message by name; None when the id has no template or the text does not match it."""
     template = _TEMPLATES.get(code)
-    # The compiled expressions are kept by ``re`` itself.
+    # ``re`` caches the compiled expressions.
     found = None if template is None else re.search(template, text, re.IGNORECASE)
     if found is None:
         return None
@@ -309,14 +309,14 @@ _ADDRESS_SPACES = ("MSTR", "CHIN", "AMSM")
 _MOST_REMEMBERED = 100
 _NUMBERED = frozenset({"buffer_pool", "page_set"})
 _GROUP_NAME = 4
-"""Characters of a group's name in the name that a structure has for z/OS."""
+"""The length of the group's name before a structure's name in z/OS."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConsoleMessage:
-    """A message: its id, the queue manager that wrote it, and the object named in it, where it names one (else empty).
+    """A message: its id, the queue manager that wrote it, and the object that it names (empty without one).
 
-    ``queue_manager`` is empty for a message of z/OS that may be about any. ``ts`` is ms UTC.
+    ``queue_manager`` is empty for a message of z/OS that may concern any. ``ts`` is ms UTC.
     """
 
     id: str
@@ -330,17 +330,17 @@ class ConsoleMessage:
 
 
 def wanted(text: str) -> bool:
-    """Whether the first line of a message is that of one that is kept."""
+    """Whether a message with this first line is kept."""
     found = _ID.match(text)
     return found is not None and (found["id"].startswith("CSQ") or found["id"] in ZOS_IDS)
 
 
 @dataclass(slots=True)
 class MessageReader:
-    """Understands the messages of one file, in the order of its lines.
+    """Reads the messages of one file, in the order of its lines.
 
-    ``watched`` are the queue managers whose messages are kept, ``own`` the one that the file is of, where it is said. ``jobs``
-    is what was learnt of jobs: their numbers, by which a job log calls them, and their names.
+    Messages of the queue managers ``watched`` are kept; ``own`` is the one that the settings name for the file. ``jobs`` maps
+    job numbers, which a job log shows, to job names.
     """
 
     watched: Collection[str]
@@ -348,43 +348,43 @@ class MessageReader:
     jobs: dict[str, str] = field(default_factory=dict)
     left_out: set[str] = field(default_factory=set)
 
-    def recognise(self, joined: JoinedMessage) -> ConsoleMessage | None:
-        """The message; None for one that is not kept: of another product, or of a queue manager that is not watched."""
+    def read(self, joined: JoinedMessage) -> ConsoleMessage | None:
+        """The message; None for another product's, or one of a queue manager that is not watched."""
         found = _ID.fullmatch(joined.text)
         if found is None or not wanted(joined.text):
             return None
         code, rest = found["id"], found["rest"] or ""
         ours = code.startswith("CSQ")
         prefix, text = _split(code, rest) if ours else ("", rest)
-        told = inserts(code, text) or {}
+        named = inserts(code, text) or {}
         job = joined.job
-        if code in ("$HASP373", "$HASP395") and "job" in told:
-            self._learn(job, told["job"])
+        if code in ("$HASP373", "$HASP395") and "job" in named:
+            self._learn(job, named["job"])
         job = self.jobs.get(job, job)
         if ours:
-            owner = self._owner(prefix, job)
+            owner = self._queue_manager(prefix, job)
         elif code in SYSTEM_WIDE_IDS:
             owner = self.own
         else:
-            owner = self._named(told)
+            owner = self._named(named)
         if owner not in self.watched and (owner or code not in SYSTEM_WIDE_IDS):
             return None
         kind = name = ""
         for insert, of_kind in OBJECTS.items():
-            if insert in told:
-                kind, name = of_kind, told[insert]
+            if insert in named:
+                kind, name = of_kind, named[insert]
                 name = str(int(name)) if kind in _NUMBERED else name[_GROUP_NAME:] if insert == "xes" else name
                 break
         return ConsoleMessage(code, joined.ts, owner, joined.text, kind, name, job, joined.system)
 
-    def _owner(self, prefix: str, job: str) -> str:
-        """Whose it is: by the command prefix, by the job's name, by what was declared; empty when nothing tells."""
+    def _queue_manager(self, prefix: str, job: str) -> str:
+        """The queue manager, by command prefix, by the job's name, or by the settings; empty when unknown."""
         bare = prefix.lstrip("".join(char for char in prefix if not char.isalnum()))
         of_job = _of_job(job)
         for each in (prefix, bare, of_job):
             if each in self.watched:
                 return each
-        # The log of one queue manager: what cannot be told is its own, whatever its prefix.
+        # The log of one queue manager: messages that nothing else assigns are its own.
         if self.own:
             return self.own
         for each in (bare, of_job):
@@ -393,9 +393,9 @@ class MessageReader:
                 self.left_out.add(each)
         return ""
 
-    def _named(self, told: Mapping[str, str]) -> str:
-        """Whose a message of z/OS is that is about one job or one profile; those of others are none of ours."""
-        return _of_job(told.get("job", "").upper()) or told.get("profile", "").partition(".")[0]
+    def _named(self, named: Mapping[str, str]) -> str:
+        """The queue manager that a message of z/OS names by its job or a profile."""
+        return _of_job(named.get("job", "").upper()) or named.get("profile", "").partition(".")[0]
 
     def _learn(self, number: str, name: str) -> None:
         if number and number != name and name.endswith(_ADDRESS_SPACES):
@@ -405,15 +405,14 @@ class MessageReader:
 
 
 def _of_job(job: str) -> str:
-    """The queue manager whose address space it is; empty for any other job."""
+    """The queue manager of an address space; empty for any other job."""
     return job[:-4] if job.endswith(_ADDRESS_SPACES) else ""
 
 
 def _split(code: str, rest: str) -> tuple[str, str]:
     """Command prefix and text of a message without its id.
 
-    The first word may be the prefix or the text's own first word: what the id's expression fits decides, else whether it looks
-    like one.
+    The first word may be the prefix or the first word of the text: the id's template decides, else the form of the word.
     """
     if code in _UNPREFIXED or code.startswith("CSQU"):
         return "", rest

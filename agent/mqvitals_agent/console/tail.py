@@ -13,7 +13,7 @@ from mqvitals_agent.pcf.codepage import codec
 from mqvitals_config.source import open_regular
 
 PIECE: Final = 65_536
-"""Bytes that are read at once."""
+"""Bytes that are read at a time."""
 _MARKED: Final = 256
 _MOST_NEIGHBOURS: Final = 10_000
 
@@ -22,8 +22,8 @@ _MOST_NEIGHBOURS: Final = 10_000
 class FilePosition:
     """How far a file was read: ``offset`` bytes of the file with that ``inode``.
 
-    ``mark`` is a digest of what stood at its beginning and just before ``offset``: another file of the same name, or one that
-    was emptied and has grown again, has another one, and a copy of the same file has the same.
+    ``mark`` is a digest of what stood at its beginning and just before ``offset``: a copy of
+    the file has the same one; another file of the same name, or one truncated and grown again, has another one.
     """
 
     offset: int
@@ -33,7 +33,7 @@ class FilePosition:
 
 @dataclass(frozen=True, slots=True)
 class FilePiece:
-    """What was read. ``anew``: it is the beginning of another file than what came before. ``caught_up``: that was all."""
+    """What was read. ``anew``: another file begins here. ``caught_up``: the end was reached."""
 
     data: bytes
     anew: bool = False
@@ -44,7 +44,7 @@ class Tail:
     """Follows the file at ``path``. Use it in one thread at a time; ``close`` it."""
 
     def __init__(self, path: Path, position: FilePosition | None = None, *, from_start: bool = False) -> None:
-        """Go on at ``position``; without one, at the file's end or ``from_start``. Once it has been missing, from its start."""
+        """Continue at ``position``; without one at the end, or ``from_start``. A file that was missing is read from its start."""
         self._path = path
         self._resume = position
         self._first = position is None and not from_start
@@ -55,11 +55,11 @@ class Tail:
         self._leaving = False
         self._anew = False
         self.lost = False
-        """Whether lines of a file that is no longer there may have been missed; whoever tells of it sets it back."""
+        """Whether lines of a file that is gone may be missing; the reader of this resets it."""
 
     @property
     def position(self) -> FilePosition | None:
-        """How far it has been read; None when nothing has been opened yet."""
+        """How far the file was read; None before the first opening."""
         if self._descriptor is None:
             return self._resume
         return FilePosition(self._offset, self._inode, self._mark)
@@ -81,7 +81,7 @@ class Tail:
         return FilePiece(data, self._begins(), caught_up=len(data) < PIECE)
 
     def close(self) -> None:
-        """Let go of the file; a second call does nothing, and ``read`` opens it again."""
+        """Close the file; a second call does nothing, and ``read`` opens it again."""
         if self._descriptor is not None:
             self._resume = self.position
             os.close(self._descriptor)
@@ -97,7 +97,7 @@ class Tail:
             descriptor = open_regular(self._path)
         except OSError:
             self._resume = before
-            # What comes later was written while it was followed.
+            # What comes later is written while the file is followed.
             self._first = False
             raise
         inode, size = _facts(descriptor)
@@ -113,7 +113,7 @@ class Tail:
                 self.lost = True
                 self._take(descriptor, inode, 0)
             else:
-                # Its rest first; that there is another file at the path shows when it ends.
+                # Read its rest first; the other file at the path is found when it ends.
                 os.close(descriptor)
                 self._anew = False
                 self._take(left, before.inode, before.offset)
@@ -126,7 +126,7 @@ class Tail:
             os.close(old)
 
     def _next(self) -> bytes:
-        """What stands behind the offset. A file that was emptied meanwhile is read from its start."""
+        """The bytes after the offset. A file truncated meanwhile is read from its start."""
         assert self._descriptor is not None
         _, size = _facts(self._descriptor)
         if size < self._offset or _mark(self._descriptor, self._offset) != self._mark:
@@ -141,7 +141,7 @@ class Tail:
         assert self._descriptor is not None
         begin = 0
         if size:
-            # A writer that goes on where it was leaves a hole before it: nothing is written there.
+            # A writer that continues at its old offset leaves a hole, which holds nothing.
             try:
                 begin = os.lseek(self._descriptor, 0, os.SEEK_DATA)
             except OSError:
@@ -150,7 +150,7 @@ class Tail:
         self._mark = _mark(self._descriptor, begin)
 
     def _moved_on(self) -> bool:
-        """Whether another file is at the path now, and has been taken up; not before the old one has ended twice."""
+        """Whether another file is at the path now and is open; only after the old one ended twice."""
         try:
             now = self._path.stat()
         except FileNotFoundError:
@@ -159,7 +159,7 @@ class Tail:
             self._leaving = False
             return False
         if not self._leaving:
-            # Who wrote into it may not have noticed yet that it was renamed.
+            # The writer may not have noticed yet that the file was renamed.
             self._leaving = True
             return False
         position = self.position
@@ -167,7 +167,7 @@ class Tail:
         descriptor = open_regular(self._path)
         inode, size = _facts(descriptor)
         if _is_at(descriptor, size, position):
-            # The same file once more, copied anew.
+            # A new copy of the same file.
             self._take(descriptor, inode, position.offset)
         else:
             self._take(descriptor, inode, 0)
@@ -175,7 +175,7 @@ class Tail:
         return True
 
     def _renamed(self, before: FilePosition) -> int | None:
-        """The file that was read last, open, where it stands beside the path under another name."""
+        """The file that was read last, opened under another name in the same folder; None when it is not there."""
         try:
             with os.scandir(self._path.parent) as entries:
                 for _, entry in zip(range(_MOST_NEIGHBOURS), entries, strict=False):
@@ -208,25 +208,25 @@ def _is_at(descriptor: int, size: int, position: FilePosition) -> bool:
 
 
 def _last_line(descriptor: int, size: int) -> int:
-    """Where the line begins that the file ends in, or would begin next."""
+    """Where the last, unfinished line begins, or the next one would begin."""
     begin = max(size - PIECE, 0)
     found = os.pread(descriptor, size - begin, begin).rfind(b"\n")
     return size if found < 0 else begin + found + 1
 
 
 LONGEST: Final = 16_384
-"""Bytes of a line that are kept; the rest of it is passed over."""
+"""Bytes of a line that are kept; the rest is ignored."""
 
 _EBCDIC_ENDS: Final = bytes((0x15, 0x25))
 _JUDGED: Final = 64
-"""Bytes that it takes to tell that they are no text of this encoding."""
+"""The least number of bytes to judge an encoding by."""
 
 
 class LineSplitter:
-    """Give it pieces of one file in their order; it gives back whole lines, without their ends."""
+    """Splits pieces of one file, in their order, into lines without their ends."""
 
     def __init__(self, ends: bytes = b"\n") -> None:
-        """``ends`` are the bytes of which each ends a line."""
+        """``ends`` are bytes that each end a line."""
         self._ends = ends
         self.rest = b""
         """The beginning of a line whose end has not come."""
@@ -253,25 +253,25 @@ class LineSplitter:
 
 
 def line_ends(encoding: str) -> bytes:
-    """The bytes that end lines in an encoding."""
+    """The bytes that end a line in an encoding."""
     return _EBCDIC_ENDS if is_ebcdic(encoding) else b"\n"
 
 
 def is_ebcdic(encoding: str) -> bool:
-    """Whether an encoding, as settings name it, is one of EBCDIC."""
+    """Whether an encoding, as named in settings, is EBCDIC."""
     return encoding.startswith("ibm-")
 
 
 def line_decoder(encoding: str) -> Callable[[bytes], str]:
-    """Makes text of the bytes of a line in an encoding, as settings name it. It raises nothing."""
+    """The decoder of lines in an encoding, as named in settings. It raises nothing."""
     if is_ebcdic(encoding):
         return codec(int(encoding.removeprefix("ibm-"))).decode
-    # Some encodings can write half of a pair of surrogates, which is no text that can be stored.
+    # Some encodings can hold a lone surrogate, which cannot be stored.
     return lambda line: line.decode(encoding, "replace").encode("utf-8", "replace").decode("utf-8")
 
 
 def unreadable(piece: bytes, encoding: str) -> str:
-    """Why the bytes are no lines in this encoding, and what to do; empty where they may be, or are too few to tell."""
+    """Why the bytes are not text in this encoding, and what to do; empty when they may be, or are too few to judge."""
     if len(piece) < _JUDGED:
         return ""
     if piece[:2] == b"\x1f\x8b":
@@ -281,7 +281,7 @@ def unreadable(piece: bytes, encoding: str) -> str:
             return f"its bytes are no EBCDIC: set console.follow's encoding to utf-8 instead of {encoding}"
         return ""
     blanks, zeros = piece.count(0x40), piece.count(0)
-    # Of EBCDIC, blanks are X'40' and letters and digits above X'80'; the blanks and line ends of ASCII are missing.
+    # In EBCDIC blanks are X'40' and letters and digits above X'80'; blanks and line ends of ASCII are missing.
     if blanks * 20 > len(piece) and _ebcdic(piece) > 0.5 and _share(piece, b" \n") < 0.05:
         return "it is EBCDIC: transfer it as text (ASCII), or set console.follow's encoding to its code page, such as ibm-1047"
     if 0.3 < zeros / len(piece) < 0.7 and _ordinary(piece.replace(b"\0", b"")) > 0.8:

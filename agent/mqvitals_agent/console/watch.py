@@ -34,45 +34,45 @@ _LOG = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
 LOOK_MS: Final = 2_000
-"""How often a file is looked at."""
+"""The interval of looking at a file."""
 SAVE_MS: Final = 10_000
-"""How often the store learns how far a file was read that holds no messages."""
+"""The interval of storing how far a file without messages was read."""
 MISSING_MS: Final = 60_000
-"""A file that is being rotated may be missing for so long."""
+"""A file that is being rotated may be missing for this long."""
 ANSWER_S: Final = 30.0
-"""A file system that does not answer for so long hangs."""
+"""A file system that does not answer within this time hangs."""
 PAUSE_MS: Final = 10
-"""Between two pieces of a file that has more."""
+"""The pause between two pieces of a file that has more."""
 FORGET_MS: Final = 3_600_000
-"""How often old messages go."""
+"""The interval of deleting old messages."""
 _CLOSE_S: Final = 0.2
 
 
 class StoreCall(Protocol):
-    """Runs something with the open store, in its thread. Raises what it raises."""
+    """Calls a function with the open store, on its thread. Raises what the function raises."""
 
     def __call__(self, function: Callable[[Store], _T], /) -> Awaitable[_T]:
-        """What the function returns."""
+        """The function's result."""
         ...
 
 
 @dataclass(slots=True)
 class _ConsoleFile:
-    """A file that is followed: what is known of it, and what the store knows."""
+    """A followed file: its state, and what the store holds of it."""
 
     entry: FollowedFile
-    recogniser: MessageReader
+    reader: MessageReader
     follower: FileFollower
     owners: set[str]
     kept: ConsoleRow
     failing_since: int | None = None
-    told: set[str] = field(default_factory=set)
+    logged: set[str] = field(default_factory=set)
     systems: dict[str, str] = field(default_factory=dict)
-    """Where each queue manager runs, as far as lines have told since the start."""
+    """The system of each queue manager, as far as lines have shown since the start."""
 
     @property
     def own(self) -> str:
-        """Whose it is alone; empty when that is not said."""
+        """The queue manager that the settings name for the file; empty without one."""
         return str(self.entry.queue_manager or "")
 
 
@@ -89,9 +89,9 @@ class ConsoleWatch:
         worker: Callable[[], Worker] | None = None,
         answer_s: float = ANSWER_S,
     ) -> None:
-        """``watched`` tells the queue managers whose messages are kept; ``worker`` makes the thread for a file, else one that holds ``clock``.
+        """``watched`` returns the queue managers whose messages are kept; ``worker`` makes a file's thread, else one that holds ``clock``.
 
-        A file that has not answered after ``answer_s`` seconds of real time is told of.
+        A file that has not answered after ``answer_s`` seconds of real time is reported.
         """
         self._answer_s = answer_s
         self._settings = settings
@@ -101,7 +101,7 @@ class ConsoleWatch:
         self._worker = worker or (lambda: ThreadWorker(clock=clock))
 
     async def run(self) -> None:
-        """Follow until cancelled. What a file or the store does wrong goes to the log."""
+        """Follow until cancelled. Problems of files and the store are logged."""
         entries = self._settings.console.follow
         paths = {str(entry.path) for entry in entries}
         await self._stored(lambda store: store.follow_consoles(paths, self._before(store)))
@@ -122,19 +122,19 @@ class ConsoleWatch:
         worker = self._worker()
         try:
             while True:
-                file.recogniser.watched = {*self._watched(), *([file.own] if file.own else ())}
+                file.reader.watched = {*self._watched(), *([file.own] if file.own else ())}
                 now = self._clock.now()
                 step = await self._answered(file, worker.call(lambda: file.follower.step(now)))  # noqa: B023 - used before the next round
-                await self._keep(file, step, now)
+                await self._store_step(file, step, now)
                 await self._clock.sleep(PAUSE_MS if step.more else LOOK_MS)
         finally:
-            # The thread may hang in the file: nobody waits for it long.
+            # The thread may hang in the file: do not wait long.
             with suppress(TimeoutError):
                 await asyncio.wait_for(worker.call(file.follower.close), _CLOSE_S)
             worker.end()
 
     async def _answered(self, file: _ConsoleFile, step: Awaitable[FollowStep]) -> FollowStep:
-        """The step, whenever it comes; when it takes long that is stored and told."""
+        """The result of a step, however long it takes; a long one is stored and logged."""
         pending = asyncio.ensure_future(step)
         try:
             done, _ = await asyncio.wait({pending}, timeout=self._answer_s)
@@ -142,7 +142,7 @@ class ConsoleWatch:
                 row = file.kept._replace(problem="it does not answer: see to its file system")
                 await self._stored(lambda store: store.keep_messages(row, [], []))
                 file.kept = row
-                self._tell(file, FollowStep(problem=row.problem))
+                self._log(file, FollowStep(problem=row.problem))
             return await pending
         finally:
             pending.cancel()
@@ -151,25 +151,25 @@ class ConsoleWatch:
         progress = None
         if row is not None and row.mark:
             progress = FollowProgress(FilePosition(row.offset, row.inode, row.mark), row.state)
-        recogniser = MessageReader(frozenset(), str(entry.queue_manager or ""))
+        reader = MessageReader(frozenset(), str(entry.queue_manager or ""))
         follower = FileFollower(
             Path(entry.path),
-            recogniser,
+            reader,
             carrier=entry.carrier,
             encoding=entry.encoding,
             zone=self._zone(entry),
-            # What was not there when it was to be followed is new when it comes.
+            # A file that was missing at the start is new when it comes.
             from_start=entry.begin == "start" or row is not None,
             progress=progress,
         )
-        return _ConsoleFile(entry, recogniser, follower, set(owners), row or ConsoleRow(str(entry.path)))
+        return _ConsoleFile(entry, reader, follower, set(owners), row or ConsoleRow(str(entry.path)))
 
     def _zone(self, entry: FollowedFile) -> tzinfo | None:
         zone = entry.time_zone or self._settings.time_zone_of(str(entry.queue_manager or ""))
         return None if zone is None else time_zone(zone)
 
-    async def _keep(self, file: _ConsoleFile, step: FollowStep, now: int) -> None:
-        """Store what a step brought, where there is anything to store."""
+    async def _store_step(self, file: _ConsoleFile, step: FollowStep, now: int) -> None:
+        """Store the result of a step when there is anything to store."""
         problem = self._problem(file, step, now)
         row = file.kept._replace(problem=problem, ts=now if not step.problem else file.kept.ts)
         if step.progress is not None:
@@ -188,10 +188,10 @@ class ConsoleWatch:
             messages = [stored for each in step.messages for stored in _as_stored(each, every, file.systems)]
             await self._stored(lambda store: store.keep_messages(row, messages, sorted(new)))
             file.kept, file.owners = row, every
-        self._tell(file, step)
+        self._log(file, step)
 
     def _problem(self, file: _ConsoleFile, step: FollowStep, now: int) -> str:
-        """Why nothing comes of the file, once that has lasted."""
+        """Why nothing can be read, once that has lasted."""
         if not step.problem:
             file.failing_since = None
             return ""
@@ -199,7 +199,7 @@ class ConsoleWatch:
         lasted = now - file.failing_since >= MISSING_MS
         return step.problem if lasted or file.kept.problem or not file.kept.mark else ""
 
-    def _tell(self, file: _ConsoleFile, step: FollowStep) -> None:
+    def _log(self, file: _ConsoleFile, step: FollowStep) -> None:
         path = str(file.entry.path)
         key = f"console {path}"
         if file.kept.problem and step.problem:
@@ -213,9 +213,9 @@ class ConsoleWatch:
                 " two may be missing",
                 extra=as_event("console.lost", path=path),
             )
-        others = file.recogniser.left_out - file.told - set(file.recogniser.watched)
+        others = file.reader.left_out - file.logged - set(file.reader.watched)
         if others:
-            file.told |= others
+            file.logged |= others
             _LOG.info(
                 f"{path} holds messages of {', '.join(sorted(others))}, which nobody watches here: they are left out. If it is"
                 " a command prefix, set console.follow's queue_manager",
@@ -223,7 +223,7 @@ class ConsoleWatch:
             )
 
     async def _stored(self, function: Callable[[Store], _T]) -> _T:
-        """What the function returns; it is tried until the store can do it."""
+        """The function's result, called again until the store succeeds."""
         while True:
             try:
                 result = await self._in_store(function)
@@ -237,9 +237,9 @@ class ConsoleWatch:
 
 
 def _as_stored(each: ConsoleMessage, owners: Iterable[str], systems: Mapping[str, str]) -> list[StoredMessage]:
-    """The message as a row; one of z/OS as one for every queue manager of which the file has told.
+    """The message as a row; one of z/OS as a row for every queue manager of the file.
 
-    What is about one system is nothing to those that are known to run on others.
+    A message about one system leaves out queue managers that are known to run on others.
     """
     whose = [each.queue_manager] if each.queue_manager else sorted(owners)
     if not each.queue_manager and each.system and each.id in ONE_SYSTEM_IDS:

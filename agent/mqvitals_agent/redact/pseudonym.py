@@ -18,16 +18,16 @@ from typing import Final
 
 _ROUNDS: Final = 10
 _SPARE: Final = 8
-"""So many bytes more than needed make the remainder of a division practically even."""
+"""Additional bytes that make the remainder of a division practically uniform."""
 
 SALT_LENGTH: Final = 32
 
 
 def permuted(salt: bytes, context: bytes, digits: Sequence[int], radices: Sequence[int]) -> tuple[int, ...]:
-    """Where the permutation of that salt and context takes ``digits``, whose places have those radices."""
+    """The image of ``digits``, whose places have these radices, under the permutation of that salt and context."""
     if len(digits) == 1:
-        # Two halves need two places. One alone has few values, so they are put into the order of their hashes.
-        order = sorted(range(radices[0]), key=lambda digit: _stir(salt, context, b"1", digit, 8))
+        # A Feistel network needs two places. One place has few values, so they are sorted by their hashes.
+        order = sorted(range(radices[0]), key=lambda digit: _round_value(salt, context, b"1", digit, 8))
         return (order[digits[0]],)
     half = len(digits) // 2
     left, right = _number(digits[:half], radices[:half]), _number(digits[half:], radices[half:])
@@ -36,23 +36,23 @@ def permuted(salt: bytes, context: bytes, digits: Sequence[int], radices: Sequen
     form = f"{len(digits)} {lefts} {rights} ".encode()
     for turn in range(_ROUNDS):
         if turn % 2:
-            right = (right + _stir(salt, context, form + b"%d" % turn, left, size)) % rights
+            right = (right + _round_value(salt, context, form + b"%d" % turn, left, size)) % rights
         else:
-            left = (left + _stir(salt, context, form + b"%d" % turn, right, size)) % lefts
+            left = (left + _round_value(salt, context, form + b"%d" % turn, right, size)) % lefts
     return (*_digits(left, radices[:half]), *_digits(right, radices[half:]))
 
 
 def stream(salt: bytes, context: bytes, length: int) -> bytes:
-    """So many bytes that only who has the salt can make."""
+    """``length`` pseudorandom bytes that only the holder of the salt can compute."""
     return shake_256(_framed(salt, b"stream", context)).digest(length)
 
 
-def _stir(salt: bytes, context: bytes, turn: bytes, value: int, size: int) -> int:
+def _round_value(salt: bytes, context: bytes, turn: bytes, value: int, size: int) -> int:
     return int.from_bytes(shake_256(_framed(salt, context, turn, b"%x" % value)).digest(size), "big")
 
 
 def _framed(*parts: bytes) -> bytes:
-    """Parts one after another, each with its length, so that no two lists of parts become the same bytes."""
+    """The parts joined, each with its length, so that different lists of parts are different bytes."""
     return b"".join(len(part).to_bytes(4, "big") + part for part in parts)
 
 
@@ -72,20 +72,21 @@ def _digits(number: int, radices: Sequence[int]) -> tuple[int, ...]:
 
 
 SYSTEM: Final = "SYSTEM."
-"""Names that begin so are IBM's."""
+"""The prefix of IBM's names."""
 
 _OF_CHANNEL: Final = "SYSTEM.CLUSTER.TRANSMIT."
-"""Cluster transmission queues of single channels: the rest is the name of the channel, so it is redacted as such."""
+"""Cluster transmission queues of single channels: the rest is a channel's name and is redacted as one."""
 
 KEPT: Final = ("SYSTEM", "CSQ_ADMIN", "CSQSYSAPPL", "QUEUE", "MODEL.QUEUE")
-"""IBM's names beside ``SYSTEM.``: they stay, and with them the beginnings at which they are cut. The last two end those of cluster transmission queues."""
+"""IBM's names beside ``SYSTEM.``, which stay, with the prefixes at which they are cut. The last two are the ends of those of
+cluster transmission queues."""
 
 _WORD: Final = re.compile("[A-Za-z0-9]+")
 _LETTERS_AND_DIGITS: Final = ascii_uppercase + digits
 
 
 def generic_lengths(patterns: Iterable[str]) -> frozenset[int]:
-    """The lengths at which names must be cut, so that these generic names go on selecting the same; others are passed over."""
+    """The lengths at which names must be cut, so that these generic names select the same names afterwards; other names are ignored."""
     found = set()
     for pattern in patterns:
         begin = pattern[:-1]
@@ -99,7 +100,7 @@ def generic_lengths(patterns: Iterable[str]) -> frozenset[int]:
 
 
 class Pseudonyms:
-    """The pseudonyms of one recording. ``salt`` is secret and kept nowhere; ``lengths`` are those of ``generic_lengths``.
+    """The pseudonyms of one recording. ``salt`` is secret and not stored; ``lengths`` are those of ``generic_lengths``.
 
     ``replaced`` holds every name that got a pseudonym and what it is, ``left`` the names that stayed.
     """
@@ -112,7 +113,7 @@ class Pseudonyms:
         self.left: set[str] = set()
 
     def of(self, name: str) -> str:
-        """The pseudonym of a name or a generic name; names of IBM stay as they are."""
+        """The pseudonym of a name or a generic name; IBM's names stay."""
         known = self.replaced.get(name)
         if known is not None:
             return known
@@ -134,7 +135,7 @@ class Pseudonyms:
         return "".join(made)
 
     def _pieces(self, name: str) -> Iterator[tuple[int, str]]:
-        """Where each piece of a name begins, and the piece: a part of a word, or what stands between words."""
+        """Start and text of each piece of a name: a part of a word, or the characters between words."""
         at = 0
         for word in _WORD.finditer(name):
             if word.start() > at:
@@ -148,7 +149,7 @@ class Pseudonyms:
 
     @cached_property
     def _fixed(self) -> dict[tuple[str, int], frozenset[str]]:
-        """The pieces that stay, by what stands before them and their length."""
+        """The pieces that stay, by the text before them and their length."""
         fixed: dict[tuple[str, int], set[str]] = {}
         for kept in KEPT:
             for at, piece in self._pieces(kept):
@@ -156,7 +157,7 @@ class Pseudonyms:
         return {key: frozenset(pieces) for key, pieces in fixed.items()}
 
     def _word(self, before: str, piece: str) -> str:
-        """Another piece for this one. The permutation goes past those that stay, so that it remains one of all the others."""
+        """The pseudonym of a piece. The permutation skips pieces that stay, so it remains a permutation of the others."""
         fixed = self._fixed.get((before, len(piece)), frozenset())
         if piece in fixed:
             return piece
@@ -179,7 +180,7 @@ def _is_ibms(name: str) -> bool:
 
 
 def _alphabet(character: str, *, first: bool) -> str:
-    """The characters that may stand for this one. Names of z/OS begin with a letter, so the kind of the first stays."""
+    """The characters that may replace this one. Names of z/OS begin with a letter, so the first keeps its kind."""
     if character in ascii_lowercase:
         return ascii_lowercase
     if first:
@@ -191,28 +192,28 @@ _OCTET: Final = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 _IPV4: Final = re.compile(rf"{_OCTET}(?:\.{_OCTET}){{3}}")
 _IPV6: Final = re.compile(r"(?=(?:[^:]*:){2})[0-9A-Fa-f:]+(?::[0-9.]+)?")
 _ELEMENT: Final = re.compile(r"([^(),]*)((?:\([0-9]{1,5}(?:,[0-9]{1,5})?\))?)")
-_NOBODYS: Final = frozenset({"0.0.0.0", "127.0.0.1", "::", "::1"})  # noqa: S104 - not bound to, only recognised
+_UNCHANGED: Final = frozenset({"0.0.0.0", "127.0.0.1", "::", "::1"})  # noqa: S104 - not bound to, only recognised
 _NETS: Final = ("192.0.2.", "198.51.100.", "203.0.113.")
-"""Networks of documentation (RFC 5737)."""
+"""Networks reserved for documentation (RFC 5737)."""
 
 _RESERVED: Final = ("0", *map(str, range(240, 256)))
-"""First numbers of addresses that no host has (RFC 1122): for more addresses of one length than those networks have."""
+"""First octets of addresses that no host has (RFC 1122), for when those networks have too few addresses of a length."""
 
 _ATTEMPTS: Final = 20_000
 
 
 class Addresses:
-    """The addresses of one recording. ``replaced`` holds each IPv4 address that was met and what stands for it."""
+    """The addresses of one recording. ``replaced`` maps each IPv4 address found to its pseudonym."""
 
     def __init__(self, salt: bytes, host: Callable[[str], str]) -> None:
-        """``host`` gives what stands for the name of a host."""
+        """``host`` returns the pseudonym of a host name."""
         self._salt = salt
         self._host = host
-        self._taken: set[str] = set(_NOBODYS)
+        self._taken: set[str] = set(_UNCHANGED)
         self.replaced: dict[str, str] = {}
 
     def of(self, text: str) -> str | None:
-        """What stands for an address, a host with a port, or a list of them with commas; None when the text is none of these."""
+        """The pseudonym of an address, a host with a port, or a comma-separated list; None for any other text."""
         elements = _elements(text)
         if elements is None or not any(port or _is_address(host) for host, port in elements):
             return None
@@ -220,7 +221,7 @@ class Addresses:
 
     def _element(self, host: str) -> str:
         bare = host.strip(" ")
-        if not bare or bare in _NOBODYS:
+        if not bare or bare in _UNCHANGED:
             return host
         start = host.index(bare)
         if _IPV4.fullmatch(bare):
@@ -252,7 +253,7 @@ class Addresses:
     def _ipv6(self, address: str) -> str:
         alphabet = "0123456789ABCDEF" if any(character in "ABCDEF" for character in address) else "0123456789abcdef"
         shown = [character for character in address if character not in ":."]
-        # Digits after a dot are decimal ones.
+        # Digits after a dot are decimal.
         dotted = address.partition(".")[1] != ""
         radix = 10 if dotted else 16
         if dotted:
@@ -263,7 +264,7 @@ class Addresses:
 
 
 def _elements(text: str) -> list[tuple[str, str]] | None:
-    """The hosts and ports of a list; None when it is of another form."""
+    """The hosts and ports of a list; None for another form."""
     found, at = [], 0
     while True:
         match = _ELEMENT.match(text, at)
@@ -284,7 +285,7 @@ def _is_address(host: str) -> bool:
 
 
 def _reserved(chance: int, length: int) -> str:
-    """An address of so many characters that no host has."""
+    """An address of ``length`` characters that no host has."""
     firsts = [first for first in _RESERVED if len(first) + 6 <= length <= len(first) + 12]
     chance, which = divmod(chance, len(firsts))
     rest = length - len(firsts[which]) - 3

@@ -81,7 +81,7 @@ SAFE: Final = frozenset(
         mq.MQCACF_EXCL_OPERATOR_MESSAGES,
     }
 )
-"""Texts that stay: none of them is chosen by a site."""
+"""Texts that stay: a site chooses none of them."""
 
 FREE_TEXT: Final = frozenset(
     {
@@ -102,18 +102,18 @@ FREE_TEXT: Final = frozenset(
         mq.MQCACH_SSL_CERT_ISSUER_NAME,
     }
 )
-"""Texts of several words: of them only the length stays. So it is with every other text that has not the form of a name."""
+"""Free text: only its length stays, as of every text that does not have the form of a name."""
 
 
 _NAME: Final = re.compile(r"[A-Za-z0-9._/%$#@!*+ -]*")
 """Names of MQ and of z/OS, generic ones, data sets, jobs, hosts."""
 
 _MOST: Final = 60_000
-"""How many texts are remembered in the bytes that they come in. Past it all are forgotten: the pseudonyms stay the same."""
+"""The size of the cache of texts by their bytes. A full cache is cleared; pseudonyms stay the same."""
 
 
 class TextRedactor:
-    """Redacts values. ``free`` holds the texts that have not the form of a name, ``unreadable`` counts those in an unknown character set."""
+    """Redacts values. ``free`` holds texts without the form of a name; ``unreadable`` counts those in unknown character sets."""
 
     def __init__(self, salt: bytes, lengths: frozenset[int] = frozenset()) -> None:
         self._salt = salt
@@ -125,7 +125,7 @@ class TextRedactor:
         self._known_bytes: dict[bytes, bytes] = {}
 
     def text(self, number: int, data: bytes, ccsid: int) -> bytes:
-        """As many bytes as ``data``, a text of parameter ``number`` in that character set, without what a site calls its things."""
+        """The redacted ``data``, of the same length: a text of parameter ``number`` in that character set."""
         if number in SAFE:
             return data
         key = (number in FREE_TEXT, ccsid, data)
@@ -137,11 +137,11 @@ class TextRedactor:
         return found
 
     def name(self, text: str) -> str:
-        """What stands for a name that stands outside a message."""
+        """The pseudonym of a name outside a message."""
         return self._redacted(text)
 
     def octets(self, data: bytes) -> bytes:
-        """As many bytes, others for others: identifiers hold names and addresses, and are only compared. Zeros stay."""
+        """The redacted bytes, of the same length. Identifiers hold names and addresses, and are only compared. Zeros stay."""
         found = self._known_bytes.get(data)
         if found is not None:
             return found
@@ -161,7 +161,7 @@ class TextRedactor:
         try:
             page = codec(ccsid)
         except PcfError:
-            # It cannot be read, so it cannot be told what it holds; nor can it be read after this.
+            # An unreadable text may hold names, so all of it goes.
             self.unreadable += 1
             return bytes(len(data))
         text = page.decode(data)
@@ -169,7 +169,7 @@ class TextRedactor:
             return data if not data.strip(b"\0" + page.encode(" ")) else bytes(len(data))
         kept = page.encode(text)
         if not data.startswith(kept):
-            # Characters that have no code of their own: their number of bytes is not that of the data.
+            # Characters without a code: encoding the text does not return the data.
             self.free.add(text)
             return page.encode(self._letters(text, len(data)))
         if free:
@@ -198,15 +198,15 @@ class TextRedactor:
 
 _NOTHING: Final[frozenset[int]] = frozenset()
 _WHOLE: Final = frozenset({mq.MQCFT_INTEGER, mq.MQCFT_INTEGER64, mq.MQCFT_INTEGER_FILTER, mq.MQCFT_GROUP})
-"""Structures of numbers alone. The members of a group follow it as structures of their own."""
+"""Structures that hold only numbers. The members of a group follow it as separate structures."""
 
 _FILLERS: Final = b"\0 \x40"  # NUL, and the blank of ASCII and of EBCDIC
 
 
 def redacted_message(data: bytes, ccsid: int, texts: TextRedactor, decoder: Decoder) -> bytes | None:
-    """A message with what ``texts`` makes of its values; None when it cannot be decoded. ``ccsid`` is that of its descriptor."""
+    """The message with redacted values; None when it cannot be decoded. ``ccsid`` is that of its descriptor."""
     try:
-        # All lengths and counts are sound after this.
+        # This checks all lengths and counts.
         decoder.decode_values(data, ccsid, _NOTHING)
     except PcfError:
         return None
@@ -254,7 +254,7 @@ def _rewrite(
             used = SMALLEST
         case _:
             raise AssertionError(f"structure type {kind} is one of a parameter and has no layout here")
-    # What fills a structure up means nothing, and may be left over from another message.
+    # Padding has no meaning, and may be a remainder of another message.
     if data[at + used : at + length].strip(_FILLERS):
         made[at + used : at + length] = bytes(length - used)
 
@@ -263,9 +263,9 @@ _TEXTS = frozenset({mq.MQCFT_STRING, mq.MQCFT_STRING_FILTER})
 
 
 class Redactor:
-    """Redacts one recording, header and exchanges. One serves one thread.
+    """Redacts one recording, header and exchanges. Not thread-safe.
 
-    ``salt`` is random and secret: whoever has it can find out names by guessing. ``lengths`` are those of all generic names
+    ``salt`` is random and secret: with it names can be found by guessing. ``lengths`` are those of all generic names
     that the requests hold (``generic_lengths``).
     """
 
@@ -276,7 +276,7 @@ class Redactor:
         self._damaged = 0
 
     def header(self, header: Header) -> Header:
-        """A first line without names; what is written in words goes."""
+        """The header without names; free text is removed."""
         return replace(
             header,
             source=f"mqvitals {__version__}, redacted",
@@ -286,7 +286,7 @@ class Redactor:
         )
 
     def exchange(self, exchange: Exchange) -> Exchange:
-        """An exchange without names, every message as long as before."""
+        """The exchange without names; every message keeps its length."""
         request = exchange.request
         if request is not None:
             self._loose.update(
@@ -336,7 +336,7 @@ class Redactor:
 
 
 def generic_names(request: bytes, decoder: Decoder) -> Iterator[str]:
-    """The generic names by which a request selects; none when it cannot be decoded."""
+    """The generic names in a request; none when it cannot be decoded."""
     try:
         message = decoder.decode(request, REQUEST_CCSID)
     except PcfError:

@@ -12,19 +12,19 @@ from mqvitals_agent.store.store_file import may_be_written
 from mqvitals_agent.who.holder import Holders, MemberHolders, from_json
 from mqvitals_rules.snapshot import ObjectName
 
-PATIENCE_S = 20.0
-"""The agent looks for questions once a second and gives the queue managers 15 s: after that nothing comes."""
-LOOK_S = 0.15
-"""How often the store is looked at for the answer."""
-_WRITER_S = 2.0
-"""How often it is looked at whether the agent still runs."""
+TIMEOUT_S = 20.0
+"""The longest wait: the agent looks for requests once a second and gives the queue managers 15 s."""
+POLL_S = 0.15
+"""The interval of looking for the answer in the store."""
+_AGENT_CHECK_S = 2.0
+"""The interval of checking that the agent still runs."""
 
 Pause = Callable[[float], bool]
-"""Waits for so many seconds; True when whoever asked has gone."""
+"""Waits for this many seconds; True when no one waits for the answer any more."""
 
 
 class NoAgentAnswer(MqvitalsError):  # noqa: N818 - nothing is wrong with the program or the store
-    """Nobody answered. ``message`` says why, ``hint`` what to do next; the text of the exception is both."""
+    """No answer came. ``message`` says why, ``hint`` what to do next; the text of the exception is both."""
 
 
 def ask_agent(
@@ -33,15 +33,14 @@ def ask_agent(
     now: Callable[[], int],
     pause: Pause,
     *,
-    patience_s: float = PATIENCE_S,
+    timeout_s: float = TIMEOUT_S,
     time_s: Callable[[], float] = time.monotonic,
 ) -> tuple[Holders, ...] | None:
-    """Who has each of the queues open, in their order; None when ``pause`` said that nobody waits any more.
+    """The holders of each queue, in their order; None when ``pause`` returned True.
 
-    ``now`` is the machine's time, ms since 1970 UTC, ``time_s`` a clock that runs evenly. A queue of which no answer came
-    has a problem in the place of holders, where others were answered. Raises StoreError where no question can be put, and
-    NoAnswer where no agent runs or none of the queues was answered within ``patience_s``. Call it in a thread of its own:
-    it waits.
+    ``now`` returns the machine's time, ms since 1970 UTC, ``time_s`` a monotonic time. A queue without an answer has a problem
+    instead of holders when others were answered. Raises StoreError when no request can be written, and NoAgentAnswer when no
+    agent runs or no queue was answered within ``timeout_s``. It waits, so call it in a thread of its own.
     """
     with RequestClient.open(store) as book:
         _require_agent(store)
@@ -57,14 +56,14 @@ def ask_agent(
             if len(answers) == len(numbers):
                 break
             moment = time_s()
-            if moment - began >= patience_s:
+            if moment - began >= timeout_s:
                 break
-            if moment - looked >= _WRITER_S:
+            if moment - looked >= _AGENT_CHECK_S:
                 looked = moment
                 _require_agent(store)
-            if pause(LOOK_S):
+            if pause(POLL_S):
                 return None
-    problem = f"no answer within {patience_s:g} s"
+    problem = f"no answer within {timeout_s:g} s"
     if not answers:
         raise NoAgentAnswer(f"{problem}: the agent that writes the store {store} is busy", "ask again in a moment")
     return tuple(answers[each] if each in answers else _unanswered(each, asked, problem) for each in queues)

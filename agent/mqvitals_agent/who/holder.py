@@ -29,7 +29,7 @@ class UnitOfWork:
 
 @dataclass(frozen=True, slots=True)
 class HandleConnection:
-    """The connections that a handle may belong to: ``count`` of them look alike to whoever asks.
+    """The connections that a handle may belong to: ``count`` of them cannot be told apart.
 
     ``identifier`` is CONN in hexadecimal where there is one only, else empty. ``unit_of_work`` is one in doubt if
     there is any, else one that is under way; of several the one that began first.
@@ -92,7 +92,7 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class MemberHolders:
-    """What one queue manager told: asked at ``at`` (ms since 1970 UTC, our clock), all answers within ``took_ms``.
+    """What one queue manager reports: queried at ``at`` (ms since 1970 UTC, our clock), all answers within ``took_ms``.
 
     ``problem`` is why nothing is known of its handles, a sentence; then ``holders`` is empty, which does not mean that nobody
     has the queue open. ``notes`` are sentences about what else could not be learnt, such as the connections.
@@ -108,7 +108,7 @@ class MemberHolders:
 
 @dataclass(frozen=True, slots=True)
 class Holders:
-    """Who has ``queue`` open: one entry for each queue manager that was asked, in the order of the configuration."""
+    """The holders of ``queue``: one entry for each queried queue manager, in the order of the configuration."""
 
     queue: ObjectName
     members: tuple[MemberHolders, ...]
@@ -116,7 +116,7 @@ class Holders:
 
 @dataclass(frozen=True, slots=True)
 class ReportedConnection:
-    """One connection (DISPLAY CONN). Texts are empty where nothing is told; ``channel`` is None there, empty for a local one.
+    """One connection (DISPLAY CONN). Texts are empty when not reported; ``channel`` is then None, and empty for a local one.
 
     ``identifier`` is CONN in hexadecimal. ``unit_of_work`` is None where none is under way.
     """
@@ -151,24 +151,24 @@ class ReportedInstance:
 
 
 MOST_NUMBER: Final = 2**53
-"""Numbers beyond are none that a queue manager tells, nor moments of any calendar."""
+"""No queue manager reports greater numbers, and no calendar has later times."""
 LATEST: Final = 253_402_300_799_999
-"""The last moment of the year 9999, ms since 1970 UTC: calendars end there."""
+"""The end of the year 9999, where calendars end, ms since 1970 UTC."""
 
 _CLASSES: Final = (UnitOfWork, HandleConnection, HandleInstance, Holder, MemberHolders, Holders)
-# The field named ``set`` hides nothing here: hints are resolved in the module's names, not in the class's.
+# A field is named ``set``: hints are resolved in the module's names, not in the class's.
 _KINDS: Final[Mapping[object, Mapping[str, object]]] = {of: get_type_hints(of, globals()) for of in _CLASSES}
 _WORDS: Final[Mapping[object, str]] = {str: "a text", int: "a whole number", bool: "true or false"}
 _T = TypeVar("_T")
 
 
 def to_json(holders: Holders) -> str:
-    """The text for the store: one line of ASCII."""
+    """The JSON for the store: one line of ASCII."""
     return json.dumps(asdict(holders), separators=(",", ":"))
 
 
 def from_json(text: str) -> Holders:
-    """What ``to_json`` wrote. Raises ValueError, with what is wrong and where, for any other text."""
+    """The holders that ``to_json`` wrote. Raises ValueError, with what is wrong and where, for any other text."""
     try:
         found = json.loads(text, parse_constant=_refuse)
     except RecursionError:
@@ -181,7 +181,7 @@ def _refuse(word: str) -> object:
 
 
 def _made(wanted: type[_T], found: object, where: str) -> _T:
-    """An object of one of the classes from the members that were found."""
+    """An object of one of the classes, made of its JSON members."""
     if not isinstance(found, Mapping):
         raise ValueError(f"{where} must be an object")  # noqa: TRY004 - one exception for whatever is wrong with a text
     members = {}
@@ -196,7 +196,7 @@ def _made(wanted: type[_T], found: object, where: str) -> _T:
 
 
 def _read(kind: object, found: object, where: str) -> object:
-    """A value of the kind that a field has."""
+    """A value of a field's type."""
     if isinstance(kind, UnionType):
         if found is None:
             return None

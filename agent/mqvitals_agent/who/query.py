@@ -57,7 +57,7 @@ def joined(
 
 
 def ordered(holders: Iterable[Holder]) -> tuple[Holder, ...]:
-    """Who gets exclusively, who gets, who puts, then the others; of those active handles first, then by application."""
+    """Exclusive input first, then shared input, output, others; within each active handles first, then by application."""
     return tuple(sorted(holders, key=_place))
 
 
@@ -68,18 +68,18 @@ def _place(each: Holder) -> tuple[object, ...]:
 
 
 class _ConnectionIndex:
-    """Finds the connections that fit a handle without looking at all of them for each: there may be thousands of both."""
+    """Finds the connections that fit a handle by an index: there may be thousands of both."""
 
     def __init__(self, connections: Sequence[ReportedConnection]) -> None:
         self._connections = connections
-        self._tell: list[dict[Hashable, list[int]]] = [{} for _ in range(_TRAITS)]
+        self._by_trait: list[dict[Hashable, list[int]]] = [{} for _ in range(_TRAITS)]
         for number, each in enumerate(connections):
-            for trait, told in zip(_traits(each), self._tell, strict=True):
-                told.setdefault(trait, []).append(number)
+            for trait, numbers in zip(_traits(each), self._by_trait, strict=True):
+                numbers.setdefault(trait, []).append(number)
         self._found: dict[tuple[object, ...], tuple[ReportedConnection, ...]] = {}
 
     def of(self, holder: Holder) -> tuple[ReportedConnection, ...]:
-        """The connections that may be the handle's."""
+        """The connections that the handle may belong to."""
         traits = _traits(holder)
         key = traits, holder.channel, holder.connection_name
         found = self._found.get(key)
@@ -88,11 +88,11 @@ class _ConnectionIndex:
         return found
 
     def _candidates(self, traits: _Traits) -> Iterable[ReportedConnection]:
-        """Those that agree in one trait, or tell nothing of it: the trait with the fewest."""
+        """Those that have the same value of one trait, or none: of the trait with the fewest."""
         fewest: Sequence[int] = range(len(self._connections))
-        for trait, told in zip(traits, self._tell, strict=True):
+        for trait, numbers in zip(traits, self._by_trait, strict=True):
             if trait is not None:
-                same, silent = told.get(trait, []), told.get(None, [])
+                same, silent = numbers.get(trait, []), numbers.get(None, [])
                 if len(same) + len(silent) < len(fewest):
                     fewest = sorted(same + silent)
         return (self._connections[number] for number in fewest)
@@ -108,7 +108,7 @@ class _InstanceIndex:
         self._found: dict[tuple[str, str], HandleInstance | None] = {}
 
     def of(self, holder: Holder) -> HandleInstance | None:
-        """What is told of those that the handle may come through."""
+        """The instances that the handle may come through."""
         if not holder.channel:
             return None
         key = holder.channel, holder.connection_name
@@ -124,7 +124,7 @@ class _InstanceIndex:
 
 
 def _traits(each: Holder | ReportedConnection) -> _Traits:
-    """What one can look for, None where nothing is told. Of an address the port is left out, as some answers do."""
+    """The values to compare, None when not reported. Addresses are without ports, as in some answers."""
     return (
         each.application or None,
         each.user or None,
@@ -139,7 +139,7 @@ def _traits(each: Holder | ReportedConnection) -> _Traits:
 
 
 def _fits(holder: Holder, traits: _Traits, connection: ReportedConnection) -> bool:
-    """Nothing that both tell differs, and something is the same."""
+    """Whether nothing that both report differs, and something is equal."""
     if connection.channel is not None and connection.channel != holder.channel:
         return False
     if not _same_partner(holder.connection_name, connection.connection_name):
@@ -153,7 +153,7 @@ def _host(address: str) -> str:
 
 
 def _same_partner(one: str, other: str) -> bool:
-    """True for equal addresses, and where one of them has no port, for equal hosts; also when either is not told."""
+    """True for equal addresses, for equal hosts when one has no port, and when either is not reported."""
     if not one or not other:
         return True
     return one == other or (_host(one) == _host(other) and not ("(" in one and "(" in other))
@@ -189,17 +189,17 @@ def _instance(found: Sequence[ReportedInstance]) -> HandleInstance | None:
 
 
 Put: TypeAlias = Callable[[str, int, Callable[[str], bytes]], Awaitable[Exchange]]
-"""Puts a command: for which queue manager, the command's number, and what makes the request for a command scope (empty: the
-queue manager that gets the request). What fails is told in the exchange."""
+"""Sends a command: (queue manager, number of the command, a function that builds the request for a command scope, empty: the
+queue manager itself) -> the exchange, which also holds failures."""
 
 _T = TypeVar("_T")
 
 _PARAMETER: Final = frozenset({mq.MQRCCF_CFIN_PARM_ID_ERROR, mq.MQRCCF_CFIL_PARM_ID_ERROR})
-"""An optional parameter, or an attribute of a list, is not known on this platform or level: ask again without it."""
+"""An optional parameter, or an attribute of a list, is unknown on this platform or level: query again without it."""
 
 
 async def ask_holders(queue: ObjectName, queue_managers: Sequence[str], put: Put, clock: Clock) -> Holders:
-    """Who has the queue open at each of the queue managers. Failures are sentences in the answer; raises what ``put`` raises."""
+    """The holders of the queue at each queue manager. Failures are sentences in the result; raises what ``put`` raises."""
     if not is_exact(queue.name, mq.MQ_Q_NAME_LENGTH):
         now = clock.now()
         problem = f"{queue.name!r} is not the name of a queue"
@@ -209,7 +209,7 @@ async def ask_holders(queue: ObjectName, queue_managers: Sequence[str], put: Put
 
 
 class _MemberQuery:
-    """The commands to one queue manager."""
+    """The queries to one queue manager."""
 
     def __init__(self, queue: str, queue_manager: str, put: Put) -> None:
         self._queue = queue
@@ -219,11 +219,11 @@ class _MemberQuery:
         self._notes: list[str] = []
 
     async def run(self, clock: Clock) -> MemberHolders:
-        """All that this queue manager tells."""
+        """Everything that this queue manager reports."""
         began = clock.now()
-        told = await self._handles()
-        self._note(told)
-        holders = ordered(told.items)
+        result = await self._handles()
+        self._note(result)
+        holders = ordered(result.items)
         connections: tuple[ReportedConnection, ...] = ()
         instances: tuple[ReportedInstance, ...] = ()
         if holders:
@@ -234,13 +234,13 @@ class _MemberQuery:
             began,
             max(0, clock.now() - began),
             joined(holders, connections, instances),
-            told.problem,
+            result.problem,
             tuple(self._notes),
         )
 
     async def _handles(self) -> QueryResult[Holder]:
-        told = await self._ask_handles(disposition=True)
-        return await self._ask_handles(disposition=False) if told.problem and told.reason in _PARAMETER else told
+        result = await self._ask_handles(disposition=True)
+        return await self._ask_handles(disposition=False) if result.problem and result.reason in _PARAMETER else result
 
     async def _ask_handles(self, *, disposition: bool) -> QueryResult[Holder]:
         exchange = await self._put(
@@ -260,15 +260,15 @@ class _MemberQuery:
                     len(applications) - number, "the connections of {} more application{} were not asked for"
                 )
                 break
-            told = await self._ask_connections(application, distributed=distributed)
-            if told.problem and told.reason in _PARAMETER:
+            result = await self._ask_connections(application, distributed=distributed)
+            if result.problem and result.reason in _PARAMETER:
                 distributed = None
-                told = await self._ask_connections(application, distributed=distributed)
-            found += told.items
-            self._note(told)
-            if told.problem:
-                # The others would most likely fail as well, and whoever asked waits meanwhile.
-                self._notes.append(f"the connections of handles are not known: {told.problem}")
+                result = await self._ask_connections(application, distributed=distributed)
+            found += result.items
+            self._note(result)
+            if result.problem:
+                # The others would most likely fail too, and the user waits.
+                self._notes.append(f"the connections of handles are not known: {result.problem}")
                 break
         return tuple(found)
 
@@ -294,22 +294,22 @@ class _MemberQuery:
                 mq.MQCMD_INQUIRE_CHANNEL_STATUS,
                 partial(ask_instances, channel),
             )
-            told = read_instances(exchange, self._queue_manager, channel, self._decoder)
-            found += told.items
-            self._note(told)
-            if told.problem:
-                self._notes.append(f"the channel instances of handles are not known: {told.problem}")
+            result = read_instances(exchange, self._queue_manager, channel, self._decoder)
+            found += result.items
+            self._note(result)
+            if result.problem:
+                self._notes.append(f"the channel instances of handles are not known: {result.problem}")
                 break
         return tuple(found)
 
-    def _note(self, told: QueryResult[_T]) -> None:
-        if told.note and told.note not in self._notes:
-            self._notes.append(told.note)
+    def _note(self, result: QueryResult[_T]) -> None:
+        if result.note and result.note not in self._notes:
+            self._notes.append(result.note)
 
     def _note_left(self, count: int, sentence: str) -> None:
         self._notes.append(sentence.format(count, "" if count == 1 else "s"))
 
 
 def _distinct(texts: Iterable[str]) -> list[str]:
-    """Every text once, in order, without the empty one."""
+    """The texts without duplicates and empty ones, in order."""
     return [text for text in dict.fromkeys(texts) if text]

@@ -83,14 +83,14 @@ UNIT_TYPE: Final[Names] = {
 
 
 def named(value: Value | None, names: Names) -> str:
-    """The name of a number, else its digits; empty for what is no number."""
+    """The name of a number, else its digits; empty when the value is no number."""
     if type(value) is not int:
         return ""
     return names.get(value) or str(value)
 
 
 MOST_QUERIES: Final = 8
-"""How many applications, and how many channels, one queue manager is asked about."""
+"""The most applications, and the most channels, that are queried of one queue manager: each costs a command."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9./_%]+")
 
@@ -110,22 +110,22 @@ _CONNECTION: Final = (
 _ZOS: Final = (mq.MQCACF_ASID, mq.MQCACF_TASK_NUMBER, mq.MQCACF_TRANSACTION_ID, mq.MQCACF_PST_ID)
 _DISTRIBUTED: Final = (mq.MQIACF_PROCESS_ID, mq.MQIACF_THREAD_ID)
 CONNECTION_ATTRIBUTES: Final = frozenset({*_CONNECTION, *_ZOS, *_DISTRIBUTED})
-"""What is wanted of a connection, of any platform."""
+"""The attributes of a connection that are read, of any platform."""
 
 
 def is_exact(name: str, longest: int) -> bool:
-    """True for a whole name of MQ with at most so many characters: not empty, and without ``*``, which would ask for all."""
+    """True for a full MQ name of at most ``longest`` characters: not empty, and without ``*``, which would select all."""
     return len(name) <= longest and _NAME.fullmatch(name) is not None
 
 
 def ask_handles(queue: str, scope: str, *, disposition: bool = True) -> bytes:
-    """DISPLAY QSTATUS(queue) TYPE(HANDLE), shared queues too; without the ``disposition`` where it is no parameter."""
+    """DISPLAY QSTATUS(queue) TYPE(HANDLE), shared queues too; without ``disposition`` where that parameter does not exist."""
     wanted = mq.MQQSGD_ALL if disposition else None
     return ask_queue_status(Question(queue, mq.MQIACF_Q_HANDLE, wanted, scope))
 
 
 def ask_connections(application: str, scope: str, *, distributed: bool | None = False) -> bytes:
-    """DISPLAY CONN(*) TYPE(CONN) WHERE(APPLTAG EQ application) and what is wanted of a platform; None: all that there is."""
+    """DISPLAY CONN(*) TYPE(CONN) WHERE(APPLTAG EQ application) with a platform's attributes; None: all."""
     platform = _DISTRIBUTED if distributed else _ZOS
     attributes = () if distributed is None else (integers(mq.MQIACF_CONNECTION_ATTRS, (*_CONNECTION, *platform)),)
     return ask(
@@ -168,7 +168,7 @@ _HANDLE: Final = TRACKED | {
     mq.MQIACF_HANDLE_STATE,
     mq.MQIACF_ASYNC_STATE,
 }
-_READING_CONNECTION: Final = TRACKED | CONNECTION_ATTRIBUTES | {mq.MQIACF_CONN_INFO_TYPE}
+_CONNECTION_PARAMETERS: Final = TRACKED | CONNECTION_ATTRIBUTES | {mq.MQIACF_CONN_INFO_TYPE}
 _INSTANCE: Final = TRACKED | {
     mq.MQCACH_CHANNEL_NAME,
     mq.MQIACH_CHANNEL_INSTANCE_TYPE,
@@ -184,7 +184,7 @@ _INSTANCE: Final = TRACKED | {
     mq.MQCACH_MCA_USER_ID,
 }
 _CONN_BYTES: Final = 8
-"""CONN is the last 8 bytes of a connection identifier; the 16 before them are EXTCONN, alike for all of a queue manager."""
+"""CONN is the last 8 bytes of a connection identifier; the 16 before them are EXTCONN, the same for a whole queue manager."""
 _YES_NO: Final = {mq.MQQSO_NO: False, mq.MQQSO_YES: True}
 _NO_SUCH_QUEUE: Final = frozenset({mq.MQRC_UNKNOWN_OBJECT_NAME, mq.MQRCCF_UNKNOWN_OBJECT_NAME})
 _NO_CHANNEL_INITIATOR: Final = frozenset({mq.MQRCCF_CHL_SYSTEM_NOT_ACTIVE, mq.MQRCCF_NO_CHANNEL_INITIATOR})
@@ -192,7 +192,7 @@ _NO_CHANNEL_INITIATOR: Final = frozenset({mq.MQRCCF_CHL_SYSTEM_NOT_ACTIVE, mq.MQ
 
 @dataclass(frozen=True, slots=True)
 class QueryResult(Generic[_T]):
-    """What an answer tells. ``problem`` is why it tells nothing, ``note`` what else there is to know; sentences, or empty.
+    """The items of an answer. ``problem`` says why there are none, ``note`` what else is known; sentences, or empty.
 
     ``reason`` is the reason code of MQ behind the one or the other, 0 where none is.
     """
@@ -205,28 +205,28 @@ class QueryResult(Generic[_T]):
 
 def read_handles(exchange: Exchange, queue_manager: str, queue: str, decoder: Decoder) -> QueryResult[Holder]:
     """The handles of a queue, as the queue manager answered: one entry for each, in the order of the answer."""
-    heard = _raw_answer(exchange, queue_manager, mq.MQCMD_INQUIRE_Q_STATUS, _HANDLE, decoder)
+    raw = _raw_answer(exchange, queue_manager, mq.MQCMD_INQUIRE_Q_STATUS, _HANDLE, decoder)
     handles = tuple(
         _handle(item)
-        for item in heard.items
+        for item in raw.items
         if _text(item, mq.MQCA_Q_NAME) in ("", queue)
         and item.get(mq.MQIACF_Q_STATUS_TYPE) in (None, mq.MQIACF_Q_HANDLE)
     )
-    if not handles and not heard.cause and heard.reason in _NO_SUCH_QUEUE:
-        return QueryResult(note=f"{queue_manager} has no local queue of that name", reason=heard.reason)
-    return _result(heard, handles)
+    if not handles and not raw.cause and raw.reason in _NO_SUCH_QUEUE:
+        return QueryResult(note=f"{queue_manager} has no local queue of that name", reason=raw.reason)
+    return _result(raw, handles)
 
 
 def read_connections(
     exchange: Exchange, queue_manager: str, application: str, decoder: Decoder
 ) -> QueryResult[ReportedConnection]:
     """The connections of an application, as the queue manager answered."""
-    heard = _raw_answer(exchange, queue_manager, mq.MQCMD_INQUIRE_CONNECTION, _READING_CONNECTION, decoder)
+    raw = _raw_answer(exchange, queue_manager, mq.MQCMD_INQUIRE_CONNECTION, _CONNECTION_PARAMETERS, decoder)
     return _result(
-        heard,
+        raw,
         tuple(
             _connection(item, application)
-            for item in heard.items
+            for item in raw.items
             if _text(item, mq.MQCACF_APPL_TAG) in ("", application)
             and item.get(mq.MQIACF_CONN_INFO_TYPE) in (None, mq.MQIACF_CONN_INFO_CONN)
         ),
@@ -237,12 +237,12 @@ def read_instances(
     exchange: Exchange, queue_manager: str, channel: str, decoder: Decoder
 ) -> QueryResult[ReportedInstance]:
     """The current instances of a channel, as the queue manager answered."""
-    heard = _raw_answer(exchange, queue_manager, mq.MQCMD_INQUIRE_CHANNEL_STATUS, _INSTANCE, decoder)
+    raw = _raw_answer(exchange, queue_manager, mq.MQCMD_INQUIRE_CHANNEL_STATUS, _INSTANCE, decoder)
     return _result(
-        heard,
+        raw,
         tuple(
             _instance(item, channel)
-            for item in heard.items
+            for item in raw.items
             if _text(item, mq.MQCACH_CHANNEL_NAME) in ("", channel)
             and item.get(mq.MQIACH_CHANNEL_INSTANCE_TYPE) in (None, mq.MQOT_CURRENT_CHANNEL)
         ),
@@ -250,7 +250,7 @@ def read_instances(
 
 
 class _RawAnswer(NamedTuple):
-    """An answer before it is read. ``cause`` says why it is not whole, empty when it is; then ``reason`` may be "not found"."""
+    """An answer before it is read. ``cause`` says why it is incomplete; empty: complete, and ``reason`` may be "not found"."""
 
     items: tuple[Reply, ...]
     cause: str
@@ -293,7 +293,7 @@ def _raw_answer(
 
 
 def _reason(members: list[MemberAnswer] | tuple[MemberAnswer, ...]) -> int:
-    """The first reason that is more than "not found", else that one."""
+    """The first reason other than "not found", else "not found"."""
     reasons = [member.reason for member in members if member.reason]
     return next((each for each in reasons if of_answer(each) is not Outcome.NOT_FOUND), reasons[0] if reasons else 0)
 
@@ -316,12 +316,12 @@ def _code(reason: int) -> str:
     return f"{reason} {name}" if name else str(reason)
 
 
-def _result(heard: _RawAnswer, items: tuple[_T, ...]) -> QueryResult[_T]:
-    if not heard.cause:
-        return QueryResult(items, reason=heard.reason)
+def _result(raw: _RawAnswer, items: tuple[_T, ...]) -> QueryResult[_T]:
+    if not raw.cause:
+        return QueryResult(items, reason=raw.reason)
     if items:
-        return QueryResult(items, note=f"{heard.cause}: there may be more than is shown", reason=heard.reason)
-    return QueryResult(problem=heard.cause, reason=heard.reason)
+        return QueryResult(items, note=f"{raw.cause}: there may be more than is shown", reason=raw.reason)
+    return QueryResult(problem=raw.cause, reason=raw.reason)
 
 
 def _handle(item: Reply) -> Holder:
@@ -368,7 +368,7 @@ def _connection(item: Reply, application: str) -> ReportedConnection:
 
 
 def _unit_of_work(item: Reply) -> UnitOfWork | None:
-    """The unit of work of a connection; None where it says that there is none, or says nothing."""
+    """The unit of work of a connection; None when there is none, or none is reported."""
     state = named(item.get(mq.MQIACF_UOW_STATE), UNIT_STATE)
     began = _moment(item, mq.MQCACF_UOW_START_DATE, mq.MQCACF_UOW_START_TIME)
     if state == "NONE" or not (state or began):

@@ -35,7 +35,7 @@ def recognised(lines: str, own: str) -> list[ConsoleMessage]:
     for each in lines.strip().split("\n"):
         line = parse_line(each.strip(), "auto")
         joined += joiner.add(line, calendar.moment(line.stamp, NOON, live=True))
-    found = map(recogniser.recognise, [*joined, *joiner.flush()])
+    found = map(recogniser.read, [*joined, *joiner.flush()])
     return [each for each in found if each is not None]
 
 

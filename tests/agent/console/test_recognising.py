@@ -38,7 +38,7 @@ def recognised(
             calendar.turn(line.day)
         joined += joiner.add(line, calendar.moment(line.stamp, now, live=True))
     joined += joiner.flush()
-    found = [recogniser.recognise(each) for each in joined]
+    found = [recogniser.read(each) for each in joined]
     return [each for each in found if each is not None]
 
 
