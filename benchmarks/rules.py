@@ -87,11 +87,11 @@ class Shipped:
 
     def said(self, now: int) -> Names:
         """Every verdict now but those that do not hold."""
-        scene = EvalContext(KINDS, self.engine.world, self.windows)
+        scene = EvalContext(KINDS, self.engine.latest, self.windows)
         found: Names = {}
-        for state in self.engine.world:
+        for state in self.engine.latest:
             scene.enter(state, now)
-            for form in self.rules.forms(state.name):
+            for form in self.rules.rules_for(state.name):
                 truth = form.when.truth(scene, state.values)
                 if truth is not False:
                     found.setdefault((form.id, truth), set()).add(state.name)

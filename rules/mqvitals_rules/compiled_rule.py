@@ -53,7 +53,7 @@ class CompiledRule:
     figure: Figure | None = None
 
     @property
-    def leisurely(self) -> bool:
+    def deferrable(self) -> bool:
         """True for rules that are not evaluated at every poll: all but operational ones."""
         return self.rule.kind is not RuleKind.OPERATIONAL
 

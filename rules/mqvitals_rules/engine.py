@@ -72,8 +72,8 @@ class Engine:
         """By the identities of their rules."""
         self._group = RuleGroup((), {})
         """The rules of the last object: mostly those of the next one too."""
-        self.world = LatestValues(rules.kinds, facts)
-        self._scene = EvalContext(rules.kinds, self.world, windows)
+        self.latest = LatestValues(rules.kinds, facts)
+        self._context = EvalContext(rules.kinds, self.latest, windows)
         self._open: dict[ObjectName, dict[str, Alert]] = {}
         self._removed: list[Alert] = []
         self._shifted: dict[str, list[Transition]] = {}
@@ -90,7 +90,7 @@ class Engine:
         self._firing: dict[str, dict[AlertKey, Alert]] = {}
         for alert in alerts:
             rule = rules.rule(alert.key.rule)
-            if rule is None or rule.scope != alert.scope.kind or rules.form(rule, alert.scope) is None:
+            if rule is None or rule.scope != alert.scope.kind or rules.rule_for(rule, alert.scope) is None:
                 self._removed.append(alert)
             else:
                 self._open.setdefault(alert.scope, {})[alert.key.rule] = alert
@@ -106,7 +106,7 @@ class Engine:
 
     def observe(self, snapshot: Snapshot) -> None:
         """Take over a snapshot's values without evaluating rules."""
-        self.world.learn(snapshot)
+        self.latest.learn(snapshot)
 
     def shift(self, by_ms: int, since: int) -> None:
         """Shift every stored date by ``by_ms`` (negative: earlier), as the clock was corrected.
@@ -114,8 +114,8 @@ class Engine:
         So holds and ages follow the elapsed time. A firing alert keeps its beginning where that is before ``since``
         (ms UTC), as another clock dated it.
         """
-        self.world.shift(by_ms)
-        for state in self.world:
+        self.latest.shift(by_ms)
+        for state in self.latest:
             if isinstance(state.extra, RuleState):
                 state.extra.shift(by_ms)
         for owner_alerts in self._open.values():
@@ -147,13 +147,13 @@ class Engine:
             if reading.gone:
                 changes += self._gone(reading.object, now, gone)
         self._newcomers = 0
-        records = self.world.learn_polls(snapshot)
+        records = self.latest.learn_polls(snapshot)
         if self._listens:
-            self._scene.hush(snapshot.owner, now)
+            self._context.note_followed(snapshot.owner, now)
         counts = self._unknown.setdefault(snapshot.owner, Counter())
         if records:
             self._take_records(records, now, counts, changes)
-        state_of = self.world.state
+        state_of = self.latest.state
         for reading in snapshot.readings:
             if not reading.poll or reading.gone:
                 continue
@@ -188,8 +188,8 @@ class Engine:
         ):
             return
         others = tuple(alert for alert in self._partners.values() if alert.scope.owner != owner)
-        partners = Partners(others, self._partner_causes, self.world.leads_to)
-        causes = explained(firing.values(), self._causes, self.world.touches, partners)
+        partners = Partners(others, self._partner_causes, self.latest.leads_to)
+        causes = explained(firing.values(), self._causes, self.latest.touches, partners)
         changed = {change.after.key: index for index, change in enumerate(changes)}
         for key, before in list(firing.items()):
             cause = causes.get(key)
@@ -212,35 +212,35 @@ class Engine:
             told: set[str] = set()
             believed = now
             for record in group:
-                if self.world.learn_record(record):
+                if self.latest.learn_record(record):
                     told.update(record.values)
                     believed = min(believed, fresh_until(ts, record.interval_ms))
-            state = self.world.state(name)
+            state = self.latest.state(name)
             if not told or state is None or believed < now:
                 continue
-            watch = self._watch(state)
-            watch.sort(state)
+            rule_state = self._rule_state(state)
+            rule_state.sort(state)
             forms = [
                 form
-                for form in watch.by_records
-                if ts > watch.told.get(form.id, -1)
+                for form in rule_state.by_records
+                if ts > rule_state.record_ends.get(form.id, -1)
                 and (not form.own.isdisjoint(told) or form.own.isdisjoint(state.from_records))
             ]
-            watch.told.update((form.id, ts) for form in forms)
+            rule_state.record_ends.update((form.id, ts) for form in forms)
             self._judge(state, ts, counts, changes, forms)
 
-    def _watch(self, state: LatestState) -> RuleState:
-        watch = state.extra
-        if not isinstance(watch, RuleState):
-            forms = self._rules.forms(state.name)
+    def _rule_state(self, state: LatestState) -> RuleState:
+        rule_state = state.extra
+        if not isinstance(rule_state, RuleState):
+            forms = self._rules.rules_for(state.name)
             if forms is not self._group.forms:
                 key = tuple(map(id, forms))
                 group = self._groups.get(key)
                 if group is None:
-                    group = self._groups[key] = RuleGroup(forms, self._scene.untold(state.name.kind))
+                    group = self._groups[key] = RuleGroup(forms, self._context.unreported(state.name.kind))
                 self._group = group
-            watch = state.extra = RuleState(state.name, self._group, self._open.setdefault(state.name, {}))
-        return watch
+            rule_state = state.extra = RuleState(state.name, self._group, self._open.setdefault(state.name, {}))
+        return rule_state
 
     def _judge(
         self,
@@ -251,21 +251,21 @@ class Engine:
         forms: Sequence[CompiledRule] | None = None,
     ) -> None:
         """Evaluate ``forms`` for an object; by default, as of a poll, all rules that polls evaluate."""
-        watch = state.extra
-        if not isinstance(watch, RuleState):
-            watch = self._watch(state)
+        rule_state = state.extra
+        if not isinstance(rule_state, RuleState):
+            rule_state = self._rule_state(state)
         by_records = forms is not None
         if forms is None:
-            if watch.judged == now:
+            if rule_state.judged == now:
                 return  # an object counts one poll a cycle, also when it was polled twice
-            watch.judged = now
-            if watch.reviewed.new:
+            rule_state.judged = now
+            if rule_state.reviewed.new:
                 self._newcomers += 1
-            forms = watch.due(state, now, self._review_ms, at_once=self._newcomers <= AT_ONCE)
-        scene, alerts, unknown = self._scene, watch.alerts, watch.unknown
-        scene.enter(state, now)
-        for place, holds, met in watch.group.judge(scene, state.values, forms, watch.settled):
-            form = watch.group.forms[place]
+            forms = rule_state.due(state, now, self._review_ms, at_once=self._newcomers <= AT_ONCE)
+        context, alerts, unknown = self._context, rule_state.alerts, rule_state.unknown
+        context.enter(state, now)
+        for place, holds, met in rule_state.group.judge(context, state.values, forms, rule_state.settled):
+            form = rule_state.group.forms[place]
             if holds is None:
                 before = unknown.get(form.id)
                 if before is None or before[0] is not met:
@@ -278,7 +278,7 @@ class Engine:
                 self._step(form, policy, alert, state, now, alerts, changes, holds=holds)
             elif holds:
                 self._begin(form, policy, state, now, alerts, changes)
-            watch.settle(place, form.id)
+            rule_state.settle(place, form.id)
 
     def _note_unknown(
         self,
@@ -302,11 +302,11 @@ class Engine:
         Of a plain condition the first absence met is the reason; else it is evaluated in detail.
         """
         if not form.plain:
-            return form.when.why_unknown(self._scene, values) or Absence.WINDOW
+            return form.when.why_unknown(self._context, values) or Absence.WINDOW
         if met is None:
             # Every value is present: the past is missing, or has just begun.
             for window in form.when.windows:
-                value = self._scene.value(window.kind, window.metric)
+                value = self._context.value(window.kind, window.metric)
                 if isinstance(value, Absence):
                     return value
         return met or Absence.WINDOW
@@ -320,9 +320,9 @@ class Engine:
         alerts: dict[str, Alert],
         changes: list[Transition],
     ) -> None:
-        severity = severity_of(form, self._scene) or form.rule.severity
+        severity = severity_of(form, self._context) or form.rule.severity
         identity = form.identity(state.name)
-        summary = form.summary.fill(state.name, self._scene.value)
+        summary = form.summary.fill(state.name, self._context.value)
         transition = begin(identity, policy, severity, summary, now, self._measured(form))
         alerts[identity.key.rule] = transition.after
         changes.append(transition)
@@ -341,9 +341,9 @@ class Engine:
     ) -> None:
         clear = None
         if holds is not None:
-            clear = not holds if form.clear is None else form.clear.truth(self._scene)
-        severity = None if holds is None else severity_of(form, self._scene)
-        summary = form.summary.fill(state.name, self._scene.value) if holds else alert.summary
+            clear = not holds if form.clear is None else form.clear.truth(self._context)
+        severity = None if holds is None else severity_of(form, self._context)
+        summary = form.summary.fill(state.name, self._context.value) if holds else alert.summary
         measured = None if holds is None else self._measured(form)
         transition = step(alert, policy, Verdict(holds, clear, severity, summary, measured), now)
         if transition is None:
@@ -358,14 +358,14 @@ class Engine:
         figure = form.figure
         if figure is None:
             return None
-        value = self._scene.value(figure.kind, figure.metric.name)
+        value = self._context.value(figure.kind, figure.metric.name)
         if isinstance(value, Absence):
             return None
         number = None if isinstance(value, str) else float(value)
         return Measured(format_value(figure.metric, value), number, figure.low_is_bad)
 
     def _gone(self, name: ObjectName, now: int, why: Why) -> list[Transition]:
-        state = self.world.state(name)
+        state = self.latest.state(name)
         if state is not None and isinstance(state.extra, RuleState):
             counts = self._unknown.setdefault(name.owner, Counter())
             for rule, (_, reason) in state.extra.unknown.items():

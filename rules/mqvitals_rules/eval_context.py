@@ -90,9 +90,9 @@ _About = Mapping[tuple[str, ...], Sequence[ObjectMessage]]
 class MessageIndex:
     """Finds the messages about an object. Thousands of queues need the same ones in turn."""
 
-    def __init__(self, kinds: Mapping[str, Kind], world: LatestValues, windows: MetricHistory) -> None:
+    def __init__(self, kinds: Mapping[str, Kind], latest: LatestValues, windows: MetricHistory) -> None:
         self._kinds = kinds
-        self._world = world
+        self._latest = latest
         self._windows = windows
         self._now = -1
         self._told: dict[tuple[str, frozenset[str], int], _About] = {}
@@ -117,14 +117,14 @@ class MessageIndex:
 
     def followed(self, owner: str, now: int) -> bool:
         """Whether a console is followed whose messages are about objects of an owner."""
-        owners = self._world.owners() if owner == self._world.group else (owner,)
+        owners = self._latest.owners() if owner == self._latest.group else (owner,)
         return any(self._windows.messages(each, _NONE, now) is not None for each in owners)
 
     def _sorted(self, owner: str, ids: frozenset[str], since: int) -> _About | None:
         told = (
             [self._windows.messages(owner, ids, since)]
-            if owner != self._world.group
-            else [self._windows.messages(each, ids, since) for each in self._world.owners()]
+            if owner != self._latest.group
+            else [self._windows.messages(each, ids, since) for each in self._latest.owners()]
         )
         if told.count(None) == len(told):
             return None
@@ -138,7 +138,7 @@ class MessageIndex:
         return about
 
 
-def reason_untold(metric: Metric) -> Absence:
+def unreported_reason(metric: Metric) -> Absence:
     """Why a metric is absent before anything reported it."""
     if metric.needs_smf:
         return Absence.NEEDS_SMF
@@ -164,14 +164,14 @@ class EvalContext:
         "_index",
         "_kind",
         "_kinds",
+        "_latest",
         "_member",
         "_messages",
         "_related",
         "_state",
-        "_untold",
+        "_unreported",
         "_values",
         "_windows",
-        "_world",
         "absence",
         "now",
         "silent",
@@ -179,19 +179,20 @@ class EvalContext:
     )
 
     def __init__(
-        self, kinds: Mapping[str, Kind], world: LatestValues, windows: MetricHistory, *, of: EvalContext | None = None
+        self, kinds: Mapping[str, Kind], latest: LatestValues, windows: MetricHistory, *, of: EvalContext | None = None
     ) -> None:
         self._kinds = kinds
-        self._world = world
+        self._latest = latest
         self._windows = windows
         if of is None:
-            self._untold = {
-                kind.name: {metric.name: reason_untold(metric) for metric in kind.metrics} for kind in kinds.values()
+            self._unreported = {
+                kind.name: {metric.name: unreported_reason(metric) for metric in kind.metrics}
+                for kind in kinds.values()
             }
-            self._index = MemberIndex(kinds, world)
-            self._messages = MessageIndex(kinds, world, windows)
+            self._index = MemberIndex(kinds, latest)
+            self._messages = MessageIndex(kinds, latest, windows)
         else:
-            self._untold = of._untold
+            self._unreported = of._unreported
             self._index = of._index
             self._messages = of._messages
         self.this: EvalContext = self if of is None else of
@@ -216,9 +217,9 @@ class EvalContext:
         if self._related:
             self._related = {}
 
-    def untold(self, kind: str) -> Mapping[str, Absence]:
+    def unreported(self, kind: str) -> Mapping[str, Absence]:
         """By metric of a kind, why it is absent before anything reported it."""
-        return self._untold[kind]
+        return self._unreported[kind]
 
     @property
     def name(self) -> str:
@@ -229,7 +230,7 @@ class EvalContext:
     def pair(self) -> Context:
         """The other queue of the declared pair."""
         state = self._entered()
-        other = self._world.pair(state)
+        other = self._latest.pair(state)
         if other is None:
             absence = Absence.NOT_ASKED if isinstance(state.values.get("pair"), str) else Absence.NOT_DECLARED
             self._note(absence)
@@ -265,7 +266,7 @@ class EvalContext:
         state = self._state if kind == self._kind else self._other(kind)
         return None if state is None else self._windows.baseline(state.name, metric, self.now, counter)
 
-    def hush(self, owner: str, now: int) -> None:
+    def note_followed(self, owner: str, now: int) -> None:
         """Note until the next call whether a console of the owner is followed."""
         self.silent = "" if self._messages.followed(owner, now) else owner
 
@@ -292,7 +293,7 @@ class EvalContext:
             state = self._other(kind)
             value = None if state is None else state.values.get(metric)
         if value is None:
-            value = self._untold[kind][metric]
+            value = self._unreported[kind][metric]
         if value.__class__ is Absence and self.absence is None:
             self.absence = value
         return value
@@ -329,7 +330,7 @@ class EvalContext:
 
     def _other(self, kind: str) -> LatestState | None:
         if kind not in self._related:
-            state = self._world.related(self._entered(), kind)
+            state = self._latest.related(self._entered(), kind)
             if state is not None and self.now > state.deadline:
                 state.expire(self.now)
             self._related[kind] = state
@@ -341,32 +342,34 @@ class EvalContext:
             self._member = self._another()
         return self._through(group, self._member)
 
-    def _through(self, group: MemberGroup, scene: EvalContext) -> Iterator[tuple[EvalContext, Mapping[str, Reported]]]:
-        scene.absence = None
+    def _through(
+        self, group: MemberGroup, context: EvalContext
+    ) -> Iterator[tuple[EvalContext, Mapping[str, Reported]]]:
+        context.absence = None
         now = self.now
         try:
             for state in group.states:
-                scene.enter(state, now)
-                yield scene, state.values
+                context.enter(state, now)
+                yield context, state.values
         finally:
             if group.absence is None:
-                group.absence = scene.absence
-            self._note(scene.absence)
+                group.absence = context.absence
+            self._note(context.absence)
 
     def _summed(self, group: MemberGroup, kind: str, metric: str, window_ms: int) -> float | None:
         found = []
         # A context of its own: this may run while others go through members.
-        for scene, _ in self._through(group, self._another()):
+        for context, _ in self._through(group, self._another()):
             if window_ms:
-                value: Reported | None = delta(scene.points(kind, metric, self.now - window_ms))
+                value: Reported | None = delta(context.points(kind, metric, self.now - window_ms))
             else:
-                value = scene.value(kind, metric)
+                value = context.value(kind, metric)
             if isinstance(value, int | float):
                 found.append(value)
         return sum(found) if enough(len(found), len(group.states)) else None
 
     def _another(self) -> EvalContext:
-        return EvalContext(self._kinds, self._world, self._windows, of=self)
+        return EvalContext(self._kinds, self._latest, self._windows, of=self)
 
     def _entered(self) -> LatestState:
         assert self._state is not None, "a context reads nothing before enter()"
@@ -380,11 +383,11 @@ class EvalContext:
 class ContextMembers:
     """The members of an object, iterated by its context."""
 
-    __slots__ = ("_group", "_scene")
+    __slots__ = ("_context", "_group")
 
-    def __init__(self, group: MemberGroup, scene: EvalContext) -> None:
+    def __init__(self, group: MemberGroup, context: EvalContext) -> None:
         self._group = group
-        self._scene = scene
+        self._context = context
 
     @property
     def notes(self) -> MutableMapping[object, Any]:
@@ -397,4 +400,4 @@ class ContextMembers:
         return self._group.doubt
 
     def __iter__(self) -> Iterator[tuple[EvalContext, Mapping[str, Reported]]]:
-        return self._scene.through(self._group)
+        return self._context.through(self._group)

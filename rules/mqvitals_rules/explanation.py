@@ -39,45 +39,45 @@ class RuleExplanation:
 def explain_rule(
     form: CompiledRule,
     kinds: Mapping[str, Kind],
-    world: LatestValues,
+    latest: LatestValues,
     windows: MetricHistory,
     state: LatestState,
     now: int,
-    scene: EvalContext | None = None,
+    context: EvalContext | None = None,
 ) -> RuleExplanation:
-    """Evaluate one rule for an object and explain it. ``scene``: a context that has entered the object already."""
-    if scene is None:
-        scene = EvalContext(kinds, world, windows)
-        scene.enter(state, now)
-    when = form.when.explain(scene)
+    """Evaluate one rule for an object and explain it. ``context``: a context that has entered the object already."""
+    if context is None:
+        context = EvalContext(kinds, latest, windows)
+        context.enter(state, now)
+    when = form.when.explain(context)
     return RuleExplanation(
         name=state.name,
         when=when,
-        clear=None if form.clear is None else form.clear.explain(scene),
-        severity=severity_of(form, scene),
-        summary=form.summary.fill(state.name, scene.value),
-        mqsc=form.command(state.name, scene),
+        clear=None if form.clear is None else form.clear.explain(context),
+        severity=severity_of(form, context),
+        summary=form.summary.fill(state.name, context.value),
+        mqsc=form.command(state.name, context),
         remedies=tuple(dict.fromkeys(_remedies(when.missing, kinds[form.rule.scope], kinds))),
-        declarations=undeclared_facts(when, state.name, kinds, world),
+        declarations=undeclared_facts(when, state.name, kinds, latest),
     )
 
 
 def undeclared_facts(
-    when: Explanation, name: ObjectName, kinds: Mapping[str, Kind], world: LatestValues
+    when: Explanation, name: ObjectName, kinds: Mapping[str, Kind], latest: LatestValues
 ) -> tuple[Declaration, ...]:
     """The facts that an unknown verdict misses; of a known one those whose comparisons are left out."""
     if when.truth is None:
         metrics = [metric for metric, absence in when.missing if absence is Absence.NOT_DECLARED]
     else:
         metrics = [metric for metric, value in when.values.items() if value is Absence.NOT_DECLARED]
-    declarations = (declaration_of(name, metric, kinds, world) for metric in dict.fromkeys(metrics))
+    declarations = (declaration_of(name, metric, kinds, latest) for metric in dict.fromkeys(metrics))
     return tuple(each for each in declarations if each is not None)
 
 
-def severity_of(form: CompiledRule, scene: EvalContext) -> Severity | None:
+def severity_of(form: CompiledRule, context: EvalContext) -> Severity | None:
     """The severity now: the first case whose condition holds; None when a condition before that is unknown."""
     for condition, severity in form.severity_if:
-        holds = condition.truth(scene)
+        holds = condition.truth(context)
         if holds is None:
             return None
         if holds:

@@ -233,7 +233,7 @@ class LatestState:
             self.values[metric] = self.recorded[metric].value
         self.deadline = -1
 
-    def told_until(self, metrics: Iterable[str]) -> int:
+    def fresh_until_of(self, metrics: Iterable[str]) -> int:
         """Until when all of these metrics that have a record's value are fresh."""
         return min(
             (self.recorded[metric].fresh_until for metric in metrics if metric in self.from_records), default=_NEVER

@@ -51,9 +51,9 @@ class _Sorting:
 class MemberIndex:
     """Finds members, and caches them as long as no object comes, goes or changes its holder. Evaluated on demand."""
 
-    def __init__(self, kinds: Mapping[str, Kind], world: LatestValues) -> None:
+    def __init__(self, kinds: Mapping[str, Kind], latest: LatestValues) -> None:
         self._kinds = kinds
-        self._world = world
+        self._latest = latest
         self._turn: tuple[int, int] = (-1, -1)
         self._population: dict[str, int] = {}
         self._by_owner: dict[str, dict[str, list[LatestState]]] = {}
@@ -74,7 +74,7 @@ class MemberIndex:
         if (kind, name.kind) not in RELATIONS:
             # What belongs to the group is shared by all its queue managers: each one's log, each one's channel initiator.
             return self._checked(kind, "") if own.of_group and self._kinds[kind].single else MemberGroup(_NOBODY)
-        owners = tuple(self._by_owner) if name.owner == self._world.group else (name.owner,)
+        owners = tuple(self._by_owner) if name.owner == self._latest.group else (name.owner,)
         sortings = [self._sorting(owner, (kind, name.kind), now) for owner in owners]
         found = [sorting.members[name] for sorting in sortings if name in sorting.members]
         if not found:
@@ -85,12 +85,12 @@ class MemberIndex:
     def _checked(self, kind: str, owner: str) -> MemberGroup:
         group = self._all(kind, owner)
         if not group.states:
-            group.doubt = group.absence = self._never(kind, (owner,) if owner else self._world.owners())
+            group.doubt = group.absence = self._never(kind, (owner,) if owner else self._latest.owners())
         return group
 
     def _never(self, kind: str, owners: Iterable[str]) -> Absence | None:
         """The reason when none of these owners ever reported a kind."""
-        return None if self._world.reported(owners, kind) else self._unreported[kind]
+        return None if self._latest.reported(owners, kind) else self._unreported[kind]
 
     def alike(self, name: ObjectName, now: int) -> MemberGroup:
         """All objects of the same kind and owner, itself included."""
@@ -99,18 +99,18 @@ class MemberIndex:
 
     def _begin(self, now: int) -> None:
         """Find what changed since the last time."""
-        world = self._world
-        if self._turn == (world.turn, now):
+        latest = self._latest
+        if self._turn == (latest.turn, now):
             return
-        self._turn = (world.turn, now)
-        if self._population == world.population:
+        self._turn = (latest.turn, now)
+        if self._population == latest.population:
             return
-        changed = [owner for owner, count in world.population.items() if self._population.get(owner) != count]
-        self._population = dict(world.population)
+        changed = [owner for owner, count in latest.population.items() if self._population.get(owner) != count]
+        self._population = dict(latest.population)
         self._together = {}
         for owner in changed:
             self._by_owner[owner] = {}
-        for state in world:
+        for state in latest:
             name = state.name
             if name.owner in changed:
                 self._by_owner[name.owner].setdefault(name.kind, []).append(state)
@@ -175,7 +175,7 @@ class MemberIndex:
         """The metric of the object between a member and its holder, or the reason where that object is not known."""
         if not isinstance(holder, ObjectName):
             return holder if isinstance(holder, Absence) else Absence.NOTHING_TO_TELL
-        state = self._world.state(holder)
+        state = self._latest.state(holder)
         return None if state is None else state.link(metric)
 
     def _named(self, value: Reported | None, of: str, owner: str) -> ObjectName | Absence | None:
@@ -185,16 +185,16 @@ class MemberIndex:
         if isinstance(value, Absence):
             return value if value in UNDECIDED else None
         rest = str(int(value)) if isinstance(value, float) else str(value)
-        for whose in (owner, self._world.group):
+        for whose in (owner, self._latest.group):
             name = ObjectName(whose, of, rest)
-            if self._world.state(name) is not None:
+            if self._latest.state(name) is not None:
                 return name
         return None
 
     def _signature(self, owner: str, relation: _Relation, now: int) -> list[object]:
         """The values that decide the holders."""
         between, metric = RELATIONS[relation]
-        group = self._world.group
+        group = self._latest.group
         signature: list[object] = [group, self._population.get(owner), self._population.get(group)]
         whose = (owner,) if between == relation[0] else (owner, group)
         for each in whose:

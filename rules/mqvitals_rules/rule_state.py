@@ -76,14 +76,14 @@ _NEWS = object()
 class _Together:
     """Rules that are compiled into one function once they have been evaluated often."""
 
-    __slots__ = ("_compiled", "_forms", "_judged", "_places", "_untold")
+    __slots__ = ("_compiled", "_forms", "_judged", "_places", "_unreported")
 
     def __init__(
-        self, forms: tuple[CompiledRule, ...], places: Mapping[str, int], untold: Mapping[str, Absence]
+        self, forms: tuple[CompiledRule, ...], places: Mapping[str, int], unreported: Mapping[str, Absence]
     ) -> None:
         self._forms = forms
         self._places = places
-        self._untold = untold
+        self._unreported = unreported
         self._judged = 0
         self._compiled: JudgeTogether | None = None
 
@@ -93,7 +93,7 @@ class _Together:
             self._judged += 1
             if self._judged > _OFTEN:
                 self._compiled = judge_together(
-                    ((self._places[form.id], form.when) for form in self._forms), self._untold
+                    ((self._places[form.id], form.when) for form in self._forms), self._unreported
                 )
         return self._compiled
 
@@ -103,17 +103,17 @@ class RuleGroup:
 
     __slots__ = ("_every", "_some", "forms", "places", "urgent")
 
-    def __init__(self, forms: tuple[CompiledRule, ...], untold: Mapping[str, Absence]) -> None:
-        """``untold``: why a metric of the objects is absent before anything reported it."""
+    def __init__(self, forms: tuple[CompiledRule, ...], unreported: Mapping[str, Absence]) -> None:
+        """``unreported``: why a metric of the objects is absent before anything reported it."""
         self.forms = forms
         self.places = {form.id: place for place, form in enumerate(forms)}
-        self.urgent = tuple(form for form in forms if not form.leisurely)
-        self._every = _Together(forms, self.places, untold)
-        self._some = _Together(self.urgent, self.places, untold)
+        self.urgent = tuple(form for form in forms if not form.deferrable)
+        self._every = _Together(forms, self.places, unreported)
+        self._some = _Together(self.urgent, self.places, unreported)
 
     def judge(
         self,
-        scene: EvalContext,
+        context: EvalContext,
         values: Mapping[str, Reported],
         forms: Sequence[CompiledRule],
         settled: Sequence[object],
@@ -123,24 +123,24 @@ class RuleGroup:
             together = (self._some if forms is self.urgent else self._every).often()
             if together is not None:
                 try:
-                    return together(scene, values.get, settled)
+                    return together(context, values.get, settled)
                 except ArithmeticError:
                     pass  # one of them must be evaluated by itself
-        return self._one_by_one(scene, values, forms, settled)
+        return self._one_by_one(context, values, forms, settled)
 
     def _one_by_one(
         self,
-        scene: EvalContext,
+        context: EvalContext,
         values: Mapping[str, Reported],
         forms: Sequence[CompiledRule],
         settled: Sequence[object],
     ) -> list[Verdict]:
         found: list[Verdict] = []
         for form in forms:
-            scene.absence = None
-            holds = form.when.truth(scene, values)
+            context.absence = None
+            holds = form.when.truth(context, values)
             place = self.places[form.id]
-            met = scene.absence if holds is None else None
+            met = context.absence if holds is None else None
             if (met if holds is None else holds) is not settled[place]:
                 found.append((place, holds, met))
         return found
@@ -157,26 +157,26 @@ class RuleState:
         "alerts",
         "by_polls",
         "by_records",
+        "deferrable",
         "fresh_until",
         "group",
         "judged",
-        "leisurely",
+        "record_ends",
         "reviewed",
         "settled",
-        "told",
         "unknown",
     )
 
     def __init__(self, name: ObjectName, group: RuleGroup, alerts: dict[str, Alert]) -> None:
         self.group = group
-        self.leisurely = len(group.urgent) < len(group.forms)
+        self.deferrable = len(group.urgent) < len(group.forms)
         self.reviewed = Reviews(name)
         self.alerts = alerts
         self.unknown: dict[str, tuple[Absence | None, Absence]] = {}
         """Rule id -> the first absence met, and the one that makes the verdict unknown."""
         self.settled: list[object] = [_NEWS if form.id in alerts else False for form in group.forms]
         self.judged = -1
-        self.told: dict[str, int] = {}
+        self.record_ends: dict[str, int] = {}
         """Rule id -> the end of the last record with which it was evaluated."""
         self._for_turn = (-1, -1)
         self.by_polls = group.forms
@@ -211,15 +211,15 @@ class RuleState:
         )
         recorded = {form.id for form in self.by_records}
         self.by_polls = tuple(form for form in self.group.forms if form.id not in recorded)
-        self.fresh_until = min((state.told_until(form.own) for form in self.by_records), default=0)
+        self.fresh_until = min((state.fresh_until_of(form.own) for form in self.by_records), default=0)
 
     def due(self, state: LatestState, now: int, review_ms: int, *, at_once: bool = True) -> tuple[CompiledRule, ...]:
         """The rules that a poll evaluates, also those whose records are no longer fresh. ``at_once`` as for ``Reviews``."""
-        all_due = not self.leisurely or self.reviewed.due(now, review_ms, at_once=at_once)
+        all_due = not self.deferrable or self.reviewed.due(now, review_ms, at_once=at_once)
         if not state.recorded:
             return self.group.forms if all_due else self.group.urgent
         self.sort(state)
         forms = self.by_polls
         if self.by_records and now > self.fresh_until:
-            forms += tuple(form for form in self.by_records if state.told_until(form.own) < now)
-        return forms if all_due else tuple(form for form in forms if not form.leisurely)
+            forms += tuple(form for form in self.by_records if state.fresh_until_of(form.own) < now)
+        return forms if all_due else tuple(form for form in forms if not form.deferrable)

@@ -352,7 +352,7 @@ def _verdict_lines(
     from mqvitals_agent.view.explanation import explain_object
     from mqvitals_rules.ruleset.facts import facts_as_yaml
 
-    form = judging.rules.form(rule, name)
+    form = judging.rules.rule_for(rule, name)
     if form is None:
         raise Failure(f"{rule.id} is switched off", hint="take it out of rules.disabled")
     now, (found,) = explain_object(reader, [form], judging.facts, name)

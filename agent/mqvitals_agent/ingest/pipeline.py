@@ -107,7 +107,7 @@ class Ingest:
 
     def latest(self, name: ObjectName, metric: str) -> Reported | None:
         """The newest that was told of a metric, as the rules know it; None: nothing yet."""
-        state = self._engine.world.state(name)
+        state = self._engine.latest.state(name)
         return None if state is None else state.values.get(metric)
 
     @property

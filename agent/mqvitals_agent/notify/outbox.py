@@ -167,7 +167,7 @@ class Outbox:
         if rule is None:
             return RuleText()
         source = rule.sources[0] if rule.sources else None
-        form = rules.form(rule, alert.scope)
+        form = rules.rule_for(rule, alert.scope)
 
         def lookup(kind: str, metric: str) -> Reported:
             name = alert.scope if kind == alert.scope.kind else ObjectName(alert.scope.owner, kind)

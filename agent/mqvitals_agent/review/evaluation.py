@@ -173,7 +173,7 @@ class IntervalEvaluator:
         self._rules = rules
         self._windows = WindowHistory(sorted(wanted))
         self._engine = Engine(rules, config.facts, self._windows)
-        self._evaluator = RuleEvaluator(rules.kinds, self._engine.world, self._windows)
+        self._evaluator = RuleEvaluator(rules.kinds, self._engine.latest, self._windows)
         self._checks: dict[tuple[ObjectName, str], Check] = {}
 
     def take(self, snapshot: Snapshot) -> None:
@@ -203,14 +203,14 @@ class IntervalEvaluator:
             check.worst = Occurrence(alert.updated, None, alert.severity, summary=alert.summary)
 
     def _evaluate(self, name: ObjectName, readings: list[Reading], ts: int) -> None:
-        state = self._engine.world.state(name)
+        state = self._engine.latest.state(name)
         if state is None:
             return
         metrics = {metric for reading in readings for metric in reading.values}
         interval_ms = max((each.interval_ms for each in readings if each.interval_ms is not None), default=None)
         scene = self._evaluator.scene
         scene.enter(state, ts)
-        for form in self._rules.forms(name):
+        for form in self._rules.rules_for(name):
             reported = not form.own.isdisjoint(metrics)
             if not reported and not form.own.isdisjoint(state.from_records):
                 continue  # another record of the object reports the rule's metrics

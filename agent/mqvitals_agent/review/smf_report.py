@@ -305,7 +305,7 @@ def _waits_for(rule: Rule, kinds: Iterable[str], config: RuleConfig) -> bool:
     """Whether records of these kinds report all metrics of a rule."""
     if rule.scope not in kinds or rule.kind is RuleKind.DATA_QUALITY:
         return False
-    form = config.rules.form(rule, ObjectName("", rule.scope))
+    form = config.rules.rule_for(rule, ObjectName("", rule.scope))
     if form is None:
         return False
     metrics = [config.rules.kinds[kind].metric(name) for kind, name in form.when.names]

@@ -108,7 +108,7 @@ class _OwnerReviewer:
         for state in list(self._world):
             if state.name.owner != owner:
                 continue
-            forms = [form for form in self._rules.forms(state.name) if form.rule.kind in REVIEWED]
+            forms = [form for form in self._rules.rules_for(state.name) if form.rule.kind in REVIEWED]
             if forms:
                 self._evaluator.scene.enter(state, self._now)
             for form in forms:
@@ -178,7 +178,7 @@ def _changes(check: Check, alert: Alert | None, config: RuleConfig, now: int) ->
         return
     worst = check.worst
     if alert is None:
-        form = config.rules.form(check.rule, ObjectName(*check.object))
+        form = config.rules.rule_for(check.rule, ObjectName(*check.object))
         if form is not None:
             yield begin(form.identity(check.object), _AT_ONCE, worst.severity, worst.summary, worst.ts)
         return

@@ -150,7 +150,7 @@ class Remedy:
 def read_remedy(reader: StoreReader, alert: Alert, rules: RuleSet) -> Remedy:
     """What the alert's rule advises; nothing when it is no longer in force. Raises StoreError."""
     rule = rules.rule(alert.key.rule)
-    form = None if rule is None else rules.form(rule, alert.scope)
+    form = None if rule is None else rules.rule_for(rule, alert.scope)
     if form is None:
         return Remedy()
     known: dict[ObjectName, Mapping[str, CurrentValue]] = {}

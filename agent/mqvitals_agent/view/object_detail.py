@@ -332,7 +332,7 @@ def _look(reader: StoreReader, rules: RuleConfig, name: ObjectName, alerts: Iter
     Those that only records could decide come last.
     """
     newest = {alert.key.rule: alert for alert in alerts}  # the store tells them in the order they arose
-    forms = rules.rules.forms(name)
+    forms = rules.rules.rules_for(name)
     judged = explain_object(reader, forms, rules.facts, name)
     looked = [ObjectRule(form, found, newest.get(form.id)) for form, found in zip(forms, judged.findings, strict=True)]
     return tuple(sorted(looked, key=_rank))

@@ -115,14 +115,14 @@ def compile_operand(root: Operand) -> Callable[..., Whatever]:
     return _function(f"({value} if {' and '.join(tests.parts)} else None)" if tests.parts else value, writer)
 
 
-def compile_together(roots: Sequence[tuple[int, Condition]], untold: Mapping[str, Absence]) -> JudgeTogether:
+def compile_together(roots: Sequence[tuple[int, Condition]], unreported: Mapping[str, Absence]) -> JudgeTogether:
     """One function for conditions on objects of one kind, each with its place: it returns the verdicts that are not
     ``Settled``.
 
-    ``untold``: by metric of that kind, what the context says of one that it has no value of. The function must get the
+    ``unreported``: by metric of that kind, what the context says of one that it has no value of. The function must get the
     context's own values, and raises ArithmeticError when any calculation overflows.
     """
-    writer = _Writer(untold)
+    writer = _Writer(unreported)
     lines = ["def judge(c, v, s):", " found = []"]
     lines += [f" {local} = {code}" for local, code in writer.fetch_shared([root for _, root in roots]).items()]
     for place, root in roots:
@@ -150,12 +150,12 @@ def _defined(text: str, writer: _Writer) -> Callable[..., Whatever]:
 class _Writer:
     """Writes Python expressions. A condition's comes to True, False, None, or L for what is left out.
 
-    With ``untold`` the object's own metrics are not asked of the context: ``v`` hands out all of them, and the local
+    With ``unreported`` the object's own metrics are not asked of the context: ``v`` hands out all of them, and the local
     ``a`` notes the first absence met, unless the context met one before.
     """
 
-    def __init__(self, untold: Mapping[str, Absence] | None = None) -> None:
-        self._untold = untold
+    def __init__(self, unreported: Mapping[str, Absence] | None = None) -> None:
+        self._unreported = unreported
         self._fetched: frozenset[str] = frozenset()
         self.table: dict[str, Whatever] = {
             "__builtins__": {},
@@ -325,14 +325,14 @@ class _Writer:
         local = self._metric(metric)
         if local in read:
             return local
-        if metric.own and self._untold is not None:
+        if metric.own and self._unreported is not None:
             return f"({self._own(metric)}.__class__ is A and {_noted(local)} and {local})"
         return f"({local} := {_whose(metric)}.value({self._address(metric)}))"
 
     def _tested(self, metric: MetricValue, classes: str) -> str:
         """The code that looks a metric up and tests whether it has a value of these classes."""
         local = self._metric(metric)
-        if metric.own and self._untold is not None:
+        if metric.own and self._unreported is not None:
             return f"{self._own(metric)}.__class__ in {classes} or {_noted(local)} is L"
         asked = f"({local} := {_whose(metric)}.value({self._address(metric)})).__class__ in {classes}"
         if metric.own:
@@ -345,9 +345,9 @@ class _Writer:
         return local if local in self._fetched else f"({local} := {self._handed_out(metric)})"
 
     def _handed_out(self, metric: MetricValue) -> str:
-        assert self._untold is not None, "else v does not know all metrics"
+        assert self._unreported is not None, "else v does not know all metrics"
         name = metric.metric.name
-        return f"v({self._constant(name)}, {self._constant(self._untold[name])})"
+        return f"v({self._constant(name)}, {self._constant(self._unreported[name])})"
 
     def fetch_shared(self, roots: Sequence[Condition]) -> dict[str, str]:
         """Local -> code of the object's own metrics that several conditions read: to be looked up before all of them."""

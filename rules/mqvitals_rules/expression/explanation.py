@@ -1,6 +1,6 @@
 """Explains verdicts: each term with its values, and why a condition is unknown.
 
-``CarefulJudge`` gives every absence and takes a hundred times as long as ``reason_of``, which is compiled and looks
+``DetailedEvaluator`` gives every absence and takes a hundred times as long as ``reason_of``, which is compiled and looks
 only at the one term that decides: an agent that begins with 10,000 queues needs the reason of every unknown verdict.
 """
 
@@ -16,7 +16,7 @@ from mqvitals_config.problem import shown
 from mqvitals_rules.expression.compiler import LEFT_OUT, NUMBERS, TEXTS, compile_part
 from mqvitals_rules.expression.context import Context
 from mqvitals_rules.expression.functions import WINDOW_FUNCTIONS, Look
-from mqvitals_rules.expression.judge import CarefulJudge, Missing, UnknownError
+from mqvitals_rules.expression.judge import DetailedEvaluator, Missing, UnknownError
 from mqvitals_rules.expression.names import Type, type_of, values_of
 from mqvitals_rules.expression.node import (
     PAIR,
@@ -87,7 +87,7 @@ class Explanation:
 
 def explain(text: str, root: Condition, context: Context) -> Explanation:
     """Evaluate every part of an expression and say what each comes to."""
-    judge = CarefulJudge(text, context)
+    judge = DetailedEvaluator(text, context)
     outcome = judge.condition(root)
     terms = []
     for term in _terms(root):
@@ -113,7 +113,7 @@ def explain(text: str, root: Condition, context: Context) -> Explanation:
 
 def filled(text: str, root: Condition | Operand, context: Context) -> str:
     """The expression with the value of each metric, parameter and window in brackets behind it: ``free_pct [4] <= 5``."""
-    return _fill(text, root, CarefulJudge(text, context), 0, len(text))
+    return _fill(text, root, DetailedEvaluator(text, context), 0, len(text))
 
 
 def _terms(node: Condition) -> Iterator[Term]:
@@ -127,7 +127,7 @@ def _terms(node: Condition) -> Iterator[Term]:
             yield node
 
 
-def _fill(text: str, root: Node, judge: CarefulJudge, start: int, end: int) -> str:
+def _fill(text: str, root: Node, judge: DetailedEvaluator, start: int, end: int) -> str:
     parts = []
     for node in _shown(root):
         parts += [text[start : node.end], f" [{_word(node, judge)}]"]
@@ -168,7 +168,7 @@ def _shown(node: Node) -> list[_Shown]:
     return [found[end] for end in sorted(found)]
 
 
-def _word(node: _Shown, judge: CarefulJudge) -> str:
+def _word(node: _Shown, judge: DetailedEvaluator) -> str:
     if isinstance(node, AnyMember):
         return _which(node, judge)
     try:
@@ -183,7 +183,7 @@ def _word(node: _Shown, judge: CarefulJudge) -> str:
     return _number(value)
 
 
-def _which(node: AnyMember, judge: CarefulJudge) -> str:
+def _which(node: AnyMember, judge: DetailedEvaluator) -> str:
     """The members for which a condition holds; without any, of how many."""
     try:
         members = judge.members(node)
@@ -257,7 +257,7 @@ def _of_term(text: str, term: Term) -> Reason:
         return _no_console
 
     def careful(context: Context, _: Callable[[str], Whatever]) -> Absence | None:
-        missing = CarefulJudge(text, context).condition(term).missing
+        missing = DetailedEvaluator(text, context).condition(term).missing
         return missing[0].absence if missing else None
 
     looks = _looks(term)

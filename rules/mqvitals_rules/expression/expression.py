@@ -19,7 +19,7 @@ from mqvitals_rules.expression.context import Context
 from mqvitals_rules.expression.doubts import doubts
 from mqvitals_rules.expression.explanation import Explanation, Reason, explain, filled, reason_of
 from mqvitals_rules.expression.functions import WindowUse
-from mqvitals_rules.expression.judge import CarefulJudge, UnknownError
+from mqvitals_rules.expression.judge import DetailedEvaluator, UnknownError
 from mqvitals_rules.expression.names import Names
 from mqvitals_rules.expression.node import (
     PAIR,
@@ -111,7 +111,7 @@ class Expression:
         try:
             return self.judge(context, values.get)
         except ArithmeticError:  # an overflow somewhere: only a careful look tells whether it matters
-            return CarefulJudge(self.source, context).condition(self.root).truth
+            return DetailedEvaluator(self.source, context).condition(self.root).truth
 
     def _judged_first(self, context: Context, value_of: Callable[[str], Reported | None]) -> bool | None:
         """Compile, and judge: to compile takes longer than all the rest of loading, and most programs judge few rules
@@ -138,7 +138,7 @@ class Expression:
         try:
             return self._reason(context, values.get)
         except ArithmeticError:
-            missing = CarefulJudge(self.source, context).condition(self.root).missing
+            missing = DetailedEvaluator(self.source, context).condition(self.root).missing
             return missing[0].absence if missing else None
 
     def filled(self, context: Context) -> str:
@@ -185,7 +185,7 @@ class Calculation:
     def value(self, context: Context) -> float | Absence:
         """The number, or why there is none."""
         try:
-            value = CarefulJudge(self.source, context).operand(self._root)
+            value = DetailedEvaluator(self.source, context).operand(self._root)
         except UnknownError as unknown:
             return unknown.missing[0].absence
         assert not isinstance(value, str), "the checker lets only numbers be calculated"
@@ -213,9 +213,9 @@ def compile_expression(
     return Expression(source, root)
 
 
-def judge_together(expressions: Iterable[tuple[int, Expression]], untold: Mapping[str, Absence]) -> JudgeTogether:
+def judge_together(expressions: Iterable[tuple[int, Expression]], unreported: Mapping[str, Absence]) -> JudgeTogether:
     """One function that judges conditions on the same object, each with its place; as ``compile_together``."""
-    return compile_together([(place, each.root) for place, each in expressions], untold)
+    return compile_together([(place, each.root) for place, each in expressions], unreported)
 
 
 def compile_value(

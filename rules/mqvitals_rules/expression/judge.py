@@ -113,7 +113,7 @@ _OPERATORS: Mapping[str, Callable[[Whatever, Whatever], Whatever]] = {
 }
 
 
-class CarefulJudge:
+class DetailedEvaluator:
     """Evaluates nodes of one expression on one context; ``kind``: of the member that the context is, where it is one."""
 
     __slots__ = ("_context", "_kind", "_text")
@@ -203,7 +203,7 @@ class CarefulJudge:
 
     def _of_members(self, node: AnyMember | MemberTally, company: MemberSet) -> Iterator[MemberOutcome]:
         for member, _ in company:
-            judge = CarefulJudge(self._text, member, node.kind)
+            judge = DetailedEvaluator(self._text, member, node.kind)
             if isinstance(node, AnyMember) or node.function == "count":
                 outcome = judge.condition(cast("Condition", node.body))
                 yield MemberOutcome(member.name, outcome.truth, outcome.missing)

@@ -136,7 +136,7 @@ class Declaration(NamedTuple):
 
 
 def declaration_of(
-    name: ObjectName, missing: str, kinds: Mapping[str, Kind], world: LatestValues
+    name: ObjectName, missing: str, kinds: Mapping[str, Kind], latest: LatestValues
 ) -> Declaration | None:
     """What to declare where a rule misses a metric of ``name``; None where that is no fact.
 
@@ -150,7 +150,7 @@ def declaration_of(
     metric = None if kind is None else kind.metric(metric_name)
     if kind is None or metric is None or not metric.declared:
         return None
-    return Declaration(kind.facts, _objects(name, kind, world), metric, _written(kind, metric)) if kind.facts else None
+    return Declaration(kind.facts, _objects(name, kind, latest), metric, _written(kind, metric)) if kind.facts else None
 
 
 def usable_facts(names: Iterable[tuple[str, str]], kinds: Mapping[str, Kind]) -> Iterator[Declaration]:
@@ -184,15 +184,15 @@ def _written(kind: Kind, metric: Metric) -> tuple[Metric, ...]:
     return tuple(each for each in kind.metrics if each.name in metric.derived_from)
 
 
-def _objects(name: ObjectName, kind: Kind, world: LatestValues) -> str:
+def _objects(name: ObjectName, kind: Kind, latest: LatestValues) -> str:
     if kind.name == name.kind:
         return str(name)
-    state = world.state(name)
-    related = None if state is None else world.related(state, kind.name)
+    state = latest.state(name)
+    related = None if state is None else latest.related(state, kind.name)
     if related is not None:
         return str(related.name)
     # A group has no one queue manager: any of its members may be meant.
-    owner = name.owner if world.state(ObjectName(name.owner, kind.name)) or not kind.single else "*"
+    owner = name.owner if latest.state(ObjectName(name.owner, kind.name)) or not kind.single else "*"
     return f"{owner}/{kind.name}" if kind.single else f"{owner}/{kind.name}/*"
 
 

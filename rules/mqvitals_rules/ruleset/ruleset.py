@@ -34,18 +34,18 @@ class RuleSet:
     disabled: frozenset[str] = frozenset()
     compiled: Mapping[str, CompiledRule] = field(default_factory=dict, repr=False, compare=False)
     """Rule id -> the rule compiled with the shipped thresholds, where that is done already."""
-    _forms: dict[tuple[str, tuple[tuple[str, float], ...]], CompiledRule] = field(
+    _by_values: dict[tuple[str, tuple[tuple[str, float], ...]], CompiledRule] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
     _common: dict[str, tuple[CompiledRule, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
     _by_scope: dict[str, tuple[Rule, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._forms.update(((name, ()), form) for name, form in self.compiled.items())
+        self._by_values.update(((name, ()), form) for name, form in self.compiled.items())
         problems: list[Problem] = []
         for rule in self.rules:
             try:
-                self._form(rule, {})
+                self._compiled(rule, {})
             except ConfigError as error:
                 problems.extend(error.problems)
         if problems:
@@ -59,7 +59,7 @@ class RuleSet:
         """The rule of that id, or None."""
         return next((rule for rule in self.rules if rule.id == rule_id), None)
 
-    def forms(self, name: ObjectName) -> tuple[CompiledRule, ...]:
+    def rules_for(self, name: ObjectName) -> tuple[CompiledRule, ...]:
         """The rules in force for one object, with its thresholds, in the order of the files."""
         rules = self._by_scope.get(name.kind, ())
         special = any(
@@ -67,12 +67,12 @@ class RuleSet:
         )
         if not special and name.kind in self._common:
             return self._common[name.kind]
-        found = tuple(form for rule in rules if (form := self.form(rule, name)) is not None)
+        found = tuple(form for rule in rules if (form := self.rule_for(rule, name)) is not None)
         if not special:
             self._common[name.kind] = found  # the same for every object of the kind
         return found
 
-    def form(self, rule: Rule, name: ObjectName) -> CompiledRule | None:
+    def rule_for(self, rule: Rule, name: ObjectName) -> CompiledRule | None:
         """A rule as it is in force for one object; None when it is switched off for it."""
         if rule.id in self.disabled:
             return None
@@ -81,7 +81,7 @@ class RuleSet:
             for threshold in self.thresholds
             if threshold.rule == rule.id and _selects(threshold.objects, name)
         }
-        return self._form(rule, values)
+        return self._compiled(rule, values)
 
     @property
     def ranks(self) -> Mapping[str, int]:
@@ -103,7 +103,7 @@ class RuleSet:
     @property
     def listens(self) -> bool:
         """Whether the condition of any rule needs console messages."""
-        return any(self._form(rule, {}).when.messages for rule in self.rules)
+        return any(self._compiled(rule, {}).when.messages for rule in self.rules)
 
     @property
     def windows(self) -> frozenset[WindowUse]:
@@ -111,15 +111,15 @@ class RuleSet:
         return frozenset(
             window
             for rule in self.rules
-            for expression in self._form(rule, {}).expressions
+            for expression in self._compiled(rule, {}).expressions
             for window in expression.windows
         )
 
-    def _form(self, rule: Rule, values: Mapping[str, float]) -> CompiledRule:
+    def _compiled(self, rule: Rule, values: Mapping[str, float]) -> CompiledRule:
         key = (str(rule.id), tuple(sorted(values.items())))
-        form = self._forms.get(key)
+        form = self._by_values.get(key)
         if form is None:
-            form = self._forms[key] = compile_rule(rule, self.kinds, values)
+            form = self._by_values[key] = compile_rule(rule, self.kinds, values)
         return form
 
 

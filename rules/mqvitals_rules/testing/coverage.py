@@ -65,7 +65,7 @@ class Coverage:
         ids = frozenset(wanted)
         for rule in self.of.rules:
             if rule.id in ids and rule.id not in self._rules:
-                form = self.of.form(rule, ObjectName("", rule.scope))
+                form = self.of.rule_for(rule, ObjectName("", rule.scope))
                 found = () if form is None else tuple(_conditions(self.parts(form)))
                 self._rules[str(rule.id)] = RuleCoverage(str(rule.id), found)
 
@@ -106,14 +106,14 @@ class CoverageObserver:
             state = self._run.state(name)
             if state is None:
                 continue
-            scene = self._run.scene(state)
-            for form in self._run.rules.forms(name):
+            context = self._run.context(state)
+            for form in self._run.rules.rules_for(name):
                 found = self._counted.get(form.id)
                 if found is not None:
-                    self._judge(found, form, scene, was_open=(form.id, name) in self._open)
+                    self._judge(found, form, context, was_open=(form.id, name) in self._open)
         self._open = frozenset((alert.key.rule, alert.scope) for alert in self._run.alerts)
 
-    def _judge(self, found: RuleCoverage, form: CompiledRule, scene: EvalContext, *, was_open: bool) -> None:
+    def _judge(self, found: RuleCoverage, form: CompiledRule, context: EvalContext, *, was_open: bool) -> None:
         parts = self._coverage.parts(form)
         conditions = iter(found.conditions)
         holds: bool | None = None
@@ -125,11 +125,11 @@ class CoverageObserver:
                 continue
             if case in decided and (decided[case] or not holds):
                 continue
-            truth = expressions[0].truth(scene)
+            truth = expressions[0].truth(context)
             own[0].sides.add(truth)
             for condition, expression in zip(own[1:], expressions[1:], strict=True):
                 if len(condition.sides) < len(SIDES):
-                    condition.sides.add(expression.truth(scene))
+                    condition.sides.add(expression.truth(context))
             if case == "when":
                 holds = truth
             elif case in decided:

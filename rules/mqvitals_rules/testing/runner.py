@@ -44,7 +44,7 @@ class RuleTestRun:
         self.rules = replace(rules, thresholds=(*rules.thresholds, *test.thresholds)) if test.thresholds else rules
         self._engine = Engine(self.rules, self._facts, self._history, review_ms=0)
         self._unknown: dict[str, frozenset[str]] = {}
-        self._scene = EvalContext(rules.kinds, self._engine.world, self._history)
+        self._context = EvalContext(rules.kinds, self._engine.latest, self._history)
         self.now = BEGIN
         self._owners = tuple(dict.fromkeys(name.owner for name in test.objects))
 
@@ -68,26 +68,26 @@ class RuleTestRun:
         """The rules whose verdict is unknown for some object."""
         return frozenset[str]().union(*self._unknown.values())
 
-    def scene(self, state: LatestState) -> EvalContext:
+    def context(self, state: LatestState) -> EvalContext:
         """The context in which rules evaluate an object now."""
-        self._scene.enter(state, self.now)
-        return self._scene
+        self._context.enter(state, self.now)
+        return self._context
 
     def state(self, name: ObjectName) -> LatestState | None:
         """What is known of an object."""
-        return self._engine.world.state(name)
+        return self._engine.latest.state(name)
 
     def finding(self, form: CompiledRule, name: ObjectName) -> RuleExplanation | None:
         """The verdict of a rule for an object now; None without a reading of the object."""
         state = self.state(name)
         if state is None:
             return None
-        return explain_rule(form, self.rules.kinds, self._engine.world, self._history, state, self.now)
+        return explain_rule(form, self.rules.kinds, self._engine.latest, self._history, state, self.now)
 
     def judged(self, rule: str) -> Iterator[RuleExplanation]:
         """The verdicts of a rule now, for each object that it is in force for."""
         for name in self._test.objects:
-            for form in self.rules.forms(name):
+            for form in self.rules.rules_for(name):
                 if form.id == rule and (found := self.finding(form, name)) is not None:
                     yield found
 

@@ -149,7 +149,7 @@ def test_the_agent_learns_what_is_usual(tmp_path: Path) -> None:
             )
             assert intake.firing == (1 if week == 0 else 0)
     with StoreReader.open(path) as reader:
-        (finding,) = explain_object(reader, judging.rules.forms(name), judging.facts, name).findings
+        (finding,) = explain_object(reader, judging.rules.rules_for(name), judging.facts, name).findings
         assert finding.when.filled == "used_pct [21] > 2 * baseline(used_pct) [10]"
 
 

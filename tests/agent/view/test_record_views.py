@@ -79,7 +79,7 @@ def test_what_rules_say_of_records(path: Path, judging: RuleConfig) -> None:
     agent.take(30, poll(30, adapters_max=30), record(30, adapters_unused=0))
     rule = judging.rules.rule("CHIN-01")
     assert rule is not None
-    form = judging.rules.form(rule, CHIN)
+    form = judging.rules.rule_for(rule, CHIN)
     assert form is not None
     for minute, truth, missing in ((105, True, []), (106, None, [Absence.STALE])):
         agent.take(minute, poll(minute, adapters_max=30))

@@ -217,7 +217,7 @@ def test_a_definition_without_an_answer_keeps_its_last_values() -> None:
         desk.tell(QUEUE, depth=2, input_handles=0, dead_letter=0),
         Reading(QUEUE, "INQUIRE_Q", desk.now, {"usage": Absence.NO_ANSWER}, poll=False, answered=False),
     )
-    state = desk.engine.world.state(QUEUE)
+    state = desk.engine.latest.state(QUEUE)
     assert state is not None
     assert state.values["usage"] == 0
 
@@ -332,7 +332,7 @@ def test_an_observed_snapshot_is_not_judged() -> None:
     desk = Desk()
     desk.engine.observe(Snapshot("QM01", False, 1, BEGIN, (pool(desk, 3),)))
     assert desk.engine.open_alerts == ()
-    assert desk.engine.world.state(POOL) is not None
+    assert desk.engine.latest.state(POOL) is not None
 
 
 frees = st.lists(st.sampled_from([60, 24, 18, 12, 7, 4, None]), min_size=1, max_size=25)

@@ -26,7 +26,7 @@ TOLD = {
     kind: sorted(
         {
             metric
-            for form in JUDGING.rules.forms(ObjectName("QM01", kind, "X"))
+            for form in JUDGING.rules.rules_for(ObjectName("QM01", kind, "X"))
             for expression in form.expressions
             for of, metric in expression.names
             if of == kind
@@ -85,12 +85,12 @@ def test_verdicts_are_those_of_a_plain_look(history: list[tuple[Mapping[str, Rep
         unknown: Counter[str] = Counter()
         holding = set()
         # A scene of its own: it shares nothing that the engine worked out.
-        scene = EvalContext(KINDS, engine.world, past)
+        scene = EvalContext(KINDS, engine.latest, past)
         for name in NAMES:
-            state = engine.world.state(name)
+            state = engine.latest.state(name)
             assert state is not None
             scene.enter(state, ts)
-            for form in JUDGING.rules.forms(name):
+            for form in JUDGING.rules.rules_for(name):
                 explanation = form.when.explain(scene)
                 unknown[form.id] += explanation.truth is None
                 if explanation.truth is None:

@@ -61,7 +61,7 @@ class Desk:
         return {each.rule: each.reason for each in self.engine.evaluate(snapshot).unknown}
 
     def worst(self) -> Reported:
-        state = self.engine.world.state(POOL)
+        state = self.engine.latest.state(POOL)
         assert state is not None
         return state.values["worst_free_pct"]
 

@@ -132,7 +132,7 @@ def test_a_late_record_changes_nothing_now() -> None:
     desk = Desk()
     desk.tell(60, record(60, failed_gets=0))
     assert desk.tell(61, record(30, failed_gets=9)) == []
-    state = desk.engine.world.state(QUEUE)
+    state = desk.engine.latest.state(QUEUE)
     assert state is not None
     assert state.values["failed_gets"] == 0
     assert desk.tell(90, record(90, failed_gets=6)) == [("T-01", Why.CONDITION_HOLDS, 90)]
@@ -224,7 +224,7 @@ def test_a_record_from_before_an_object_went_is_not_about_it_now(end: int, back:
     desk.tell(1, poll(1, depth=1))
     desk.tell(30, Reading(QUEUE, "INQUIRE_Q_STATUS", at(30), {}, gone=True))
     desk.tell(60, record(end, failed_gets=9))
-    assert (desk.engine.world.state(QUEUE) is not None) is back
+    assert (desk.engine.latest.state(QUEUE) is not None) is back
     assert bool(desk.engine.open_alerts) is back
 
 
@@ -270,7 +270,7 @@ def test_any_order_of_records_is_the_same_world(order: list[int], cuts: set[int]
         desk.tell(0, poll(0, depth=1, depth_max=Absence.NEEDS_SMF))
         for readings in snapshots:
             desk.tell(120, *readings, *([poll(120, depth=1, depth_max=Absence.NEEDS_SMF)] if polled else []))
-        state = desk.engine.world.state(QUEUE)
+        state = desk.engine.latest.state(QUEUE)
         assert state is not None
         windows = [desk.history.points(QUEUE, metric, 0) for metric in ("failed_gets", "depth_max", "gets")]
         return state.values, state.recorded, state.from_records, windows

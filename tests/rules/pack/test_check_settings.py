@@ -42,7 +42,7 @@ def test_good_settings(tmp_path: Path) -> None:
     assert check_settings(settings) == ()
     judging = load_rule_config(settings)
     pool = ObjectName("QM01", "buffer_pool", "3")
-    form = next(form for form in judging.rules.forms(pool) if form.id == "BP-01")
+    form = next(form for form in judging.rules.rules_for(pool) if form.id == "BP-01")
     assert form.values["stress_pct"] == 30
     assert judging.facts.of(pool) == {"purpose": 4}
     assert judging.facts.of(ObjectName("QM02", "queue", "BATCH.FEED")) == {
@@ -54,7 +54,7 @@ def test_good_settings(tmp_path: Path) -> None:
     assert judging.facts.of(ObjectName("QM01", "channel", "TO.PARTNER")) == {"ping_us": 120}
     assert judging.facts.of(ObjectName("PRDQSG", "cf_structure", "APPL1")) == {"full_threshold_pct": 90}
     assert judging.facts.of(ObjectName("PRDQSG", "cf_structure", "APPL2")) == {"full_threshold_pct": 80}
-    assert all(form.id != "CHL-07" for form in judging.rules.forms(ObjectName("QM01", "channel", "X")))
+    assert all(form.id != "CHL-07" for form in judging.rules.rules_for(ObjectName("QM01", "channel", "X")))
 
 
 def test_without_settings_the_first_pools_have_a_purpose() -> None:
@@ -116,11 +116,11 @@ def test_what_can_be_read_is_there_to_look_with(tmp_path: Path) -> None:
     settings = settings_of(GOOD.replace("rules:\n", "rules:\n  files: [ours.yaml]\n"), tmp_path)
     judging = readable_rule_config(settings)
     pool = ObjectName("QM01", "buffer_pool", "3")
-    form = next(form for form in judging.rules.forms(pool) if form.id == "BP-01")
+    form = next(form for form in judging.rules.rules_for(pool) if form.id == "BP-01")
     assert form.values["stress_pct"] == 30
     assert judging.facts.of(pool) == {"purpose": 4}
     wrong = readable_rule_config(settings_of(GOOD.replace("QM01/buffer_pool/*}", "QM01}"), tmp_path)).rules
-    assert next(form for form in wrong.forms(pool) if form.id == "BP-01").values["stress_pct"] != 30
+    assert next(form for form in wrong.rules_for(pool) if form.id == "BP-01").values["stress_pct"] != 30
 
 
 def test_a_rule_file_that_is_not_there_is_told_where_it_is_named(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_which_way_is_worse(rule: str, kind: str, sign: int) -> None:
     rules = load_rule_config(load_settings(None, {}, {}).settings).rules
     found = rules.rule(rule)
     assert found is not None
-    form = rules.form(found, ObjectName("MQ01", kind, "3"))
+    form = rules.rule_for(found, ObjectName("MQ01", kind, "3"))
     assert form is not None
     gauge = compared_value(form, KINDS)
     assert gauge is not None
