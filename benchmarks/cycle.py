@@ -29,8 +29,7 @@ from pathlib import Path
 from statistics import median
 
 from mqvitals_agent.clock import SystemClock
-from mqvitals_agent.connection.connection import Connector
-from mqvitals_agent.connection.exchange import Exchange
+from mqvitals_agent.connection.connection import Connector, Exchange
 from mqvitals_agent.gc_tuning import freeze_long_lived
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import encode_message

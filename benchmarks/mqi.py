@@ -34,16 +34,16 @@ WAIT_MS = 10_000
 def ours(binding: str, address: str) -> tuple[Callable[[], int], Callable[[], int]]:
     """Ask for all queues and decode every reply to its last value, or only ask; both return how many replies came."""
     from mqvitals_agent.clock import SystemClock
-    from mqvitals_agent.connection.conversation import Conversation, Time
-    from mqvitals_agent.connection.mqi import load
+    from mqvitals_agent.connection.conversation import Conversation, TimeSource
+    from mqvitals_agent.connection.mqi import load_binding
     from mqvitals_agent.connection.route import Route
     from mqvitals_agent.pcf import constants as mq
     from mqvitals_agent.pcf.decoder import Decoder
     from mqvitals_agent.pcf.encoder import request, string
 
     route = Route("QM01", "MQVITALS.SVRCONN", address, reply_queue="MQVITALS.REPLY")
-    ticks = Time(SystemClock().now, lambda: time.monotonic_ns() // 1_000_000)
-    talk = Conversation(load(binding).connect(route), route, ticks, lambda: False)
+    ticks = TimeSource(SystemClock().now, lambda: time.monotonic_ns() // 1_000_000)
+    talk = Conversation(load_binding(binding).connect(route), route, ticks, lambda: False)
     asked = request(mq.MQCMD_INQUIRE_Q, (string(mq.MQCA_Q_NAME, "*"),))
     decoder = Decoder()
 

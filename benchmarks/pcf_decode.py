@@ -21,7 +21,7 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import byte_string, encode_message, integer, integers, string
 from mqvitals_agent.pcf.message import Parameter
-from mqvitals_agent.pcf.walk import Order
+from mqvitals_agent.pcf.structures import Order
 
 INSTALL = "install ibmmq beside mqvitals to compare with it: pip install ibmmq (its wheel is enough, no MQ client)"
 MESSAGES = 2000

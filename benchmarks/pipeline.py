@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from statistics import median
 
-from mqvitals_agent.connection.exchange import Exchange, Reply
+from mqvitals_agent.connection.connection import Exchange, Reply
 from mqvitals_agent.gc_tuning import fewer_collections, freeze_long_lived
 from mqvitals_agent.ingest.pipeline import Ingest
 from mqvitals_agent.pcf import constants as c

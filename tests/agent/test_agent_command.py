@@ -21,7 +21,7 @@ from mqvitals_agent.cli.record import Recorder
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.commandline import runner as command_line
 from mqvitals_agent.commandline.arguments import duration, speed, speed_word
-from mqvitals_agent.connection.recording import read
+from mqvitals_agent.connection.recording import open_recording
 from mqvitals_agent.errors import Failure
 from mqvitals_agent.log import LineHandler, logging_to
 from mqvitals_agent.notify.delivery import Notifier
@@ -186,7 +186,7 @@ async def test_a_recording_replays_to_the_same_alerts(tmp_path: Path, capsys: py
     file = tmp_path / "x.jsonl"
     with Recorder(file) as script.recorder:
         assert await script.live() == 0
-    with read(file) as recording:
+    with open_recording(file) as recording:
         assert recording.header.queue_managers == ("QM01", "QM02")
         assert (recording.header.name, recording.header.interval_s) == ("PRDQSG", 10)
         moments = [exchange.at for exchange in recording]

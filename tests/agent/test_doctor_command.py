@@ -11,11 +11,10 @@ from mqvitals_agent.cli.doctor import DoctorTarget, examine_all, exit_code
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.commandline import runner as command_line
 from mqvitals_agent.connection import mqi
-from mqvitals_agent.connection.connection import ConnectError
-from mqvitals_agent.connection.exchange import MqiFailure
+from mqvitals_agent.connection.binding import unsupported_settings
+from mqvitals_agent.connection.connection import ConnectError, MqiFailure
 from mqvitals_agent.connection.link import BindingError, Link, MqiError
 from mqvitals_agent.connection.route import Route
-from mqvitals_agent.connection.shortcoming import shortcomings
 from mqvitals_agent.doctor.access import ConnectionContext
 from mqvitals_agent.doctor.finding import CheckResult, DoctorFinding
 from mqvitals_agent.simulator.connector import SimulatedConnector
@@ -157,7 +156,7 @@ def test_what_the_package_cannot_do_is_advised(
 
     class Limited(Package):
         def shortcomings(self, route: Route) -> tuple[str, ...]:
-            return tuple(each.sentence for each in shortcomings("pymqi", route, {}))
+            return tuple(each.sentence for each in unsupported_settings("pymqi", route, {}))
 
     wish = "connection: {application_name: vital signs, channel"
     Path(config).write_text(LIVING.replace("connection: {channel", wish))

@@ -16,7 +16,7 @@ from mqstandin.library import Bindings
 from mqstandin.server import StandIn, stand_in
 
 from mqsamples.pairs import alone
-from mqvitals_agent.connection.exchange import Exchange
+from mqvitals_agent.connection.connection import Exchange
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import encode_message, group, integer, integers, integers64, string
 from mqvitals_agent.poll.collector import Collector

@@ -14,7 +14,7 @@ from mqstandin.library import Bindings
 from mqstandin.server import stand_in
 
 from mqvitals_agent.clock import Clock, VirtualClock
-from mqvitals_agent.connection.exchange import Exchange, Reply
+from mqvitals_agent.connection.connection import Exchange, Reply
 from mqvitals_agent.poll.collector import Collector
 from mqvitals_agent.poll.errand import errands
 from mqvitals_agent.simulator.connector import connectors

@@ -323,11 +323,11 @@ def _check(path: str | None, *, files: bool) -> int:
 
 def _print_forecast(loaded: LoadedSettings, path: str, of_files: tuple[Problem, ...]) -> None:
     """Print what connecting will be like, and that there is no problem. A warning is none: other commands work all the same."""
-    from mqvitals_agent.connection.forecast import forecast
+    from mqvitals_agent.connection.binding import check_connections
     from mqvitals_agent.text.terminal import safe
     from mqvitals_config.source import explained
 
-    found = forecast(loaded.settings, loaded.origins, os.environ)
+    found = check_connections(loaded.settings, loaded.origins, os.environ)
     warnings = (*found.warnings, *of_files)
     if warnings:
         print(explained(warnings))

@@ -146,10 +146,10 @@ def _live_targets(
     import os
     import time
 
-    from mqvitals_agent.connection.conversation import Time
-    from mqvitals_agent.connection.mqi import load
+    from mqvitals_agent.connection.conversation import TimeSource
+    from mqvitals_agent.connection.mqi import load_binding
     from mqvitals_agent.connection.mqi_connector import MqiConnector
-    from mqvitals_agent.connection.routes import routes, without_route
+    from mqvitals_agent.connection.route import routes, without_route
     from mqvitals_agent.doctor.access import ConnectionContext
 
     found = routes(settings, os.environ)
@@ -161,13 +161,13 @@ def _live_targets(
     lone = without_route(settings)
     selected = _selected([*(route.queue_manager for route in found), *lone], names)
     preferences = {str(each.name): settings.connection_of(each).binding or "auto" for each in settings.queue_managers}
-    clocks = Time(clock.now, lambda: time.monotonic_ns() // 1_000_000)
+    clocks = TimeSource(clock.now, lambda: time.monotonic_ns() // 1_000_000)
     targets = []
     # The agent may be at work on the same reply queue, and must not lose its answers.
     # The one that is asked for the others need not be among the selected.
     chosen = [route for route in found if route.queue_manager in selected]
     for route in chosen or found[:1]:
-        binding = load(preferences[route.queue_manager])
+        binding = load_binding(preferences[route.queue_manager])
         known = ConnectionContext(
             route,
             settings.time_zone_of(route.queue_manager),

@@ -112,7 +112,7 @@ def _messages(source: BufferedReader, name: str, ccsid: int) -> Iterator[_Found]
 def _from_recording(source: BufferedReader, name: str) -> Iterator[_Found]:
     from mqvitals_agent.connection.recording import Recording
     from mqvitals_agent.pcf.decoder import Decoder
-    from mqvitals_agent.pcf.error import PcfError
+    from mqvitals_agent.pcf.message import PcfError
 
     decoder = Decoder()
     # What has been looked at is still in the buffer.
@@ -134,7 +134,7 @@ def _from_recording(source: BufferedReader, name: str) -> Iterator[_Found]:
 
 def _from_raw(source: BufferedReader, name: str, ccsid: int) -> Iterator[_Found]:
     from mqvitals_agent.pcf.decoder import Decoder
-    from mqvitals_agent.pcf.error import PcfError
+    from mqvitals_agent.pcf.message import PcfError
 
     data = source.read(MOST_RAW + 1)
     if len(data) > MOST_RAW:
@@ -144,14 +144,14 @@ def _from_raw(source: BufferedReader, name: str, ccsid: int) -> Iterator[_Found]
 
 
 def _from_lines(source: BufferedReader) -> Iterator[_Found]:
-    from mqvitals_agent.connection.lines import lines
+    from mqvitals_agent.connection.lines import read_lines
     from mqvitals_agent.pcf.decoder import Decoder
-    from mqvitals_agent.pcf.error import PcfError
+    from mqvitals_agent.pcf.message import PcfError
 
     decoder = Decoder()
     warnings: list[str] = []
     passed_over = 0
-    for number, (line, _) in enumerate(lines(source, warnings.append), 1):
+    for number, (line, _) in enumerate(read_lines(source, warnings.append), 1):
         if passed_over >= MOST_PASSED_OVER:
             warnings.append(f"{MOST_PASSED_OVER:,} lines hold no message: the rest is not read")
             break
@@ -207,12 +207,12 @@ def _named(message: Message) -> dict[str, Any]:
 
 def _named_parameter(parameter: Parameter) -> list[Any]:
     from mqvitals_agent.pcf.constants import MQCFT_GROUP
-    from mqvitals_agent.pcf.message import Filter
+    from mqvitals_agent.pcf.message import FilterValue
     from mqvitals_agent.pcf.names import operator_name, parameter_name
 
     number, kind, value = parameter
     name = parameter_name(number, kind)
-    if isinstance(value, Filter):
+    if isinstance(value, FilterValue):
         return [number, kind, value.value, name, operator_name(value.operator) or value.operator]
     if kind == MQCFT_GROUP and isinstance(value, tuple):
         from mqvitals_agent.pcf.message import Parameter
@@ -225,8 +225,8 @@ def _plain(value: object) -> object:
     """What JSON has no form for: bytes are hex, a filter is what it compares with."""
     if isinstance(value, bytes):
         return value.hex()
-    from mqvitals_agent.pcf.message import Filter
+    from mqvitals_agent.pcf.message import FilterValue
 
-    if isinstance(value, Filter):
+    if isinstance(value, FilterValue):
         return value.value
     raise TypeError(f"no JSON for {value!r}")

@@ -12,9 +12,9 @@ from mqvitals_agent.commandline.arguments import add_simulation_arguments
 from mqvitals_agent.errors import Failure
 
 if TYPE_CHECKING:
-    from mqvitals_agent.connection.exchange import Exchange
-    from mqvitals_agent.connection.header import Header
-    from mqvitals_agent.connection.writer import Writer
+    from mqvitals_agent.connection.connection import Exchange
+    from mqvitals_agent.connection.recording import RecordingWriter
+    from mqvitals_agent.connection.recording_format import RecordingHeader
     from mqvitals_agent.redact.redactor import Redactor
 
 _DESCRIPTION = """\
@@ -66,14 +66,16 @@ class Recorder:
         """``redactor`` takes the names out of what is written."""
         self._path = path
         self._redactor = redactor
-        self._writer: Writer | None = None
+        self._writer: RecordingWriter | None = None
 
-    def write(self, exchange: Exchange, header: Header) -> None:
+    def write(self, exchange: Exchange, header: RecordingHeader) -> None:
         """Append an exchange. Raises RecordingError when the file exists already, or cannot be written."""
         if self._writer is None:
-            from mqvitals_agent.connection.writer import Writer
+            from mqvitals_agent.connection.recording import RecordingWriter
 
-            self._writer = Writer(self._path, header if self._redactor is None else self._redactor.header(header))
+            self._writer = RecordingWriter(
+                self._path, header if self._redactor is None else self._redactor.header(header)
+            )
         self._writer.write(exchange if self._redactor is None else self._redactor.exchange(exchange))
 
     def __enter__(self) -> Recorder:

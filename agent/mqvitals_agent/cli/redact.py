@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Redact; returns the exit code."""
-    from mqvitals_agent.connection.recording import Writer, read
+    from mqvitals_agent.connection.recording import RecordingWriter, open_recording
     from mqvitals_agent.pcf.decoder import Decoder
     from mqvitals_agent.redact.pseudonym import SALT_LENGTH, generic_lengths
     from mqvitals_agent.redact.redactor import Redactor, generic_names
@@ -44,13 +44,16 @@ def run(arguments: argparse.Namespace) -> int:
         raise Failure(f"{path} exists already", hint="choose another name")
     decoder = Decoder()
     generic: set[str] = set()
-    with read(arguments.file) as recording:
+    with open_recording(arguments.file) as recording:
         # All generic names must be known before the first name is redacted.
         for exchange in recording:
             if exchange.request is not None:
                 generic.update(generic_names(exchange.request, decoder))
     redactor = Redactor(secrets.token_bytes(SALT_LENGTH), generic_lengths(generic))
-    with read(arguments.file) as recording, Writer(path, redactor.header(recording.header)) as writer:
+    with (
+        open_recording(arguments.file) as recording,
+        RecordingWriter(path, redactor.header(recording.header)) as writer,
+    ):
         for exchange in recording:
             writer.write(redactor.exchange(exchange))
     for warning in recording.warnings:

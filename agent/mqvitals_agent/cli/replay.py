@@ -54,14 +54,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Replay; returns the exit code."""
     from mqvitals_agent.commandline.settings import judging_of, settings_in_force
-    from mqvitals_agent.connection.recording import RecordingError, read
+    from mqvitals_agent.connection.recording import RecordingError, open_recording
 
     settings = settings_in_force(arguments.config, vars(arguments), search=False).settings
     if settings.store.path is None:
         raise Failure("no store is named", hint="add --store PATH")
     judging = judging_of(settings)
     try:
-        recording = read(arguments.file)
+        recording = open_recording(arguments.file)
     except RecordingError as error:
         raise Failure(str(error), hint=_A_RECORDING if error.foreign else "") from error
     with recording, _open(Path(settings.store.path), settings, recording, replace=arguments.replace) as store:

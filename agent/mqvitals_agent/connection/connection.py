@@ -1,11 +1,50 @@
-"""A way to reach a queue manager: the one seam behind which a live MQI connection, a simulation and test scripts look alike."""
+"""Connections to queue managers: the protocols that the MQI, the simulator and tests implement, and exchanges in bytes."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from mqvitals_agent.connection.exchange import Exchange, MqiFailure
 from mqvitals_agent.errors import MqvitalsError
+
+
+class MqiFailure(NamedTuple):
+    """An MQI call that failed: its completion code and reason (2009, 2033 ...)."""
+
+    comp: int
+    reason: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One message got. ``encoding`` and ``ccsid`` are those of its descriptor after the get.
+
+    ``put`` is the queue manager's own clock when it put the message, ms since 1970 UTC; None when not kept.
+    """
+
+    encoding: int
+    ccsid: int
+    data: bytes
+    put: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One command and its answer, or one attempt to connect that failed (then ``command`` and ``request`` are None).
+
+    ``line`` is where a recording holds it (0: it comes from a live connection), ``at`` when the request was put, ms
+    since 1970 UTC by our clock, ``elapsed_ms`` the time until the last reply or the error. ``queue_manager`` is the one
+    we were connected to; with a command scope the replies come from others.
+    """
+
+    line: int
+    at: int
+    elapsed_ms: int
+    queue_manager: str
+    command: int | None = None
+    request: bytes | None = None
+    replies: tuple[Reply, ...] = ()
+    error: MqiFailure | None = None
 
 
 class ConnectError(MqvitalsError):
@@ -30,7 +69,7 @@ class Connection(Protocol):
 
         Never raises for what MQ does: a failed MQI call or an answer that stopped coming (2033) is the exchange's
         ``error``, beside the replies that came before it. After a reason that breaks the connection
-        (``poll.outcome.CONNECTION_FAILURES``) it is of no more use. It may be cancelled.
+        (``answer.CONNECTION_FAILURES``) it is of no more use. It may be cancelled.
         """
         ...
 
@@ -39,7 +78,7 @@ class Connection(Protocol):
         ...
 
 
-class Calls(NamedTuple):
+class MqiCalls(NamedTuple):
     """Calls of MQ that did not come back in time: ``hung`` so far, and ``hanging``, those of them that have not yet come back."""
 
     hung: int = 0
@@ -47,17 +86,17 @@ class Calls(NamedTuple):
 
 
 @runtime_checkable
-class CountsCalls(Protocol):
+class HasMqiCalls(Protocol):
     """A connector whose calls of MQ can hang."""
 
     @property
-    def calls(self) -> Calls:
+    def calls(self) -> MqiCalls:
         """How many did and do."""
         ...
 
 
 @runtime_checkable
-class TellsPlatform(Protocol):
+class HasPlatform(Protocol):
     """A connection that knows what its queue manager runs on."""
 
     @property
@@ -67,7 +106,7 @@ class TellsPlatform(Protocol):
 
 
 @runtime_checkable
-class TakesStatistics(Protocol):
+class HasStatisticsQueue(Protocol):
     """A connector whose connections take statistics messages from a queue, when they are asked ``MQCMD_STATISTICS_Q``."""
 
     @property

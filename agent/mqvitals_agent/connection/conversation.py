@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from mqvitals_agent.connection.answer_end import AnswerEnd
-from mqvitals_agent.connection.exchange import Exchange, MqiFailure, Reply
-from mqvitals_agent.connection.link import Link, MqiError, OpenQueue, Request
+from mqvitals_agent.connection.answer import AnswerEnd
+from mqvitals_agent.connection.connection import Exchange, MqiFailure, Reply
+from mqvitals_agent.connection.link import Link, MqiError, OpenQueue, RequestDescriptor
 from mqvitals_agent.connection.route import DISTRIBUTED_REPLY_MODEL, REPLY_MODEL, Route
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.decoder import Decoder
@@ -35,7 +35,7 @@ _SELECTORS: Final = (mq.MQCA_Q_MGR_NAME, mq.MQCA_COMMAND_INPUT_Q_NAME, mq.MQIA_P
 
 
 @dataclass(frozen=True, slots=True)
-class Time:
+class TimeSource:
     """``now`` is ms since 1970 UTC, ``tick`` ms of a clock that never goes back."""
 
     now: Callable[[], int]
@@ -47,7 +47,7 @@ class StoppedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class ConnectedQueueManager:
     """Who was reached. ``drained`` counts replies to earlier requests that lay on the reply queue and were thrown away."""
 
     queue_manager: str
@@ -66,7 +66,7 @@ class Conversation:
     """
 
     def __init__(
-        self, link: Link, route: Route, time: Time, stopping: Callable[[], bool], *, drain: bool = True
+        self, link: Link, route: Route, time: TimeSource, stopping: Callable[[], bool], *, drain: bool = True
     ) -> None:
         """Opens the queues. Raises MqiError; the link is then still to be disconnected.
 
@@ -87,7 +87,7 @@ class Conversation:
         platform = int(told[mq.MQIA_PLATFORM])
         self._encoding = _ENCODING.get(platform, mq.MQENC_NORMAL)
         self._replies = self._open_replies(zos=platform == mq.MQPL_ZOS)
-        self.identity = Identity(
+        self.identity = ConnectedQueueManager(
             queue_manager=str(told[mq.MQCA_Q_MGR_NAME]),
             platform=platform,
             command_level=int(told[mq.MQIA_COMMAND_LEVEL]),
@@ -111,7 +111,7 @@ class Conversation:
         try:
             self._discard_late()
             expiry = (wait_ms + _GRACE_MS) // 100
-            asked = Request(self._replies.name, expiry, REQUEST_CCSID, self._encoding)
+            asked = RequestDescriptor(self._replies.name, expiry, REQUEST_CCSID, self._encoding)
             message_id = self._link.put(self._commands, request, asked)
             self.beats += 1
             self._gather(message_id, wait_ms, replies)

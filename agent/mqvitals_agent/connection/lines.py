@@ -17,7 +17,7 @@ MOST_MEMBERS: Final = 10_000
 """gzip members of one file: a recorder appends one at each start."""
 
 
-def lines(
+def read_lines(
     file: IO[bytes],
     warn: Callable[[str], None],
     *,

@@ -40,7 +40,7 @@ class BindingError(MqvitalsError):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class RequestDescriptor:
     """What the descriptor of a command message says. ``expiry`` is in tenths of a second."""
 
     reply_queue: str
@@ -50,7 +50,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Got:
+class ReceivedMessage:
     """A message got. ``encoding``, ``ccsid`` and ``put`` (the queue manager's clock, ms since 1970 UTC) are its descriptor's.
 
     ``warning`` is the reason of a call that ended with a warning, such as 2119 "not converted": the message is here all
@@ -87,13 +87,13 @@ class Link(Protocol):
         """
         ...
 
-    def put(self, queue: OpenQueue, message: bytes, request: Request) -> bytes:
+    def put(self, queue: OpenQueue, message: bytes, request: RequestDescriptor) -> bytes:
         """Put a command message (MQPUT), outside syncpoint, non-persistent; returns the identifier it was given."""
         ...
 
     def get(
         self, queue: OpenQueue, correlation_id: bytes | None, wait_ms: int, size: int, *, convert: bool = False
-    ) -> Got:
+    ) -> ReceivedMessage:
         """Get a message (MQGET) of at most ``size`` bytes, outside syncpoint; None takes any.
 
         Waits up to ``wait_ms``; then MqiError 2033. A longer message stays where it is: 2080, with its length.

@@ -11,9 +11,8 @@ import threading
 from typing import Any, Final
 
 from mqvitals_agent.clock import Clock
-from mqvitals_agent.connection.connection import Calls, ConnectError
-from mqvitals_agent.connection.conversation import Conversation, Identity, StoppedError, Time
-from mqvitals_agent.connection.exchange import Exchange, MqiFailure
+from mqvitals_agent.connection.connection import ConnectError, Exchange, MqiCalls, MqiFailure
+from mqvitals_agent.connection.conversation import ConnectedQueueManager, Conversation, StoppedError, TimeSource
 from mqvitals_agent.connection.link import Binding, MqiError, RouteError
 from mqvitals_agent.connection.route import Route
 from mqvitals_agent.pcf import constants as mq
@@ -33,7 +32,7 @@ _NOT_AVAILABLE: Final = MqiFailure(mq.MQCC_FAILED, mq.MQRC_Q_MGR_NOT_AVAILABLE)
 class MqiConnector:
     """Connects to one queue manager by ``route``. Equal to another with the same binding and route."""
 
-    def __init__(self, binding: Binding, route: Route, clock: Clock, time: Time, *, drain: bool = True) -> None:
+    def __init__(self, binding: Binding, route: Route, clock: Clock, time: TimeSource, *, drain: bool = True) -> None:
         """``drain`` as for ``Conversation``."""
         self._binding = binding
         self._drain = drain
@@ -55,10 +54,10 @@ class MqiConnector:
         return self._route.statistics_queue
 
     @property
-    def calls(self) -> Calls:
+    def calls(self) -> MqiCalls:
         """Calls of MQ that did not come back in time and were left behind with their thread."""
         self._hanging = [thread for thread in self._hanging if thread.alive]
-        return Calls(self._hung, len(self._hanging))
+        return MqiCalls(self._hung, len(self._hanging))
 
     def leave_behind(self, thread: ThreadWorker) -> None:
         """Count a call that hangs in ``thread``."""
@@ -136,7 +135,7 @@ class MqiConnection:
         self._lost = False
 
     @property
-    def identity(self) -> Identity:
+    def identity(self) -> ConnectedQueueManager:
         """Who was reached."""
         return self._conversation.identity
 

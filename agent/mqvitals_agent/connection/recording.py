@@ -1,42 +1,150 @@
 """Recordings: JSON lines of exchanges, byte for byte, plain or gzip, read and written.
 
 The first line is the header, every other line one exchange. Keys that are not known are ignored, so that later versions
-can add some; a greater version number is refused. Every value is checked when it is read (``key``): a line that cannot be
+can add some; a greater version number is refused. Every value is checked when it is read (``recording_format``): a line that cannot be
 used is told with its number and left out, and nothing of it reaches the probes.
 """
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Generator, Iterator
+import zlib
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-from mqvitals_agent.connection.exchange import Exchange, MqiFailure, Reply
-from mqvitals_agent.connection.header import (
+from mqvitals_agent.connection.connection import Exchange, MqiFailure, Reply
+from mqvitals_agent.connection.lines import LONGEST_LINE, read_lines
+from mqvitals_agent.connection.recording_format import (
     FORMAT,
     LONGEST_HEADER,
     MOST_QUEUE_MANAGERS,
-    VERSION,
-    Header,
-    RecordingError,
-    header,
-)
-from mqvitals_agent.connection.key import (
     MQLONG_MAX,
     MQLONG_MIN,
-    Found,
+    VERSION,
     LineError,
-    moment,
-    name,
-    octets,
-    parsed,
-    shown,
-    whole,
-    wrong,
+    LineObject,
+    RecordingError,
+    RecordingHeader,
+    bytes_field,
+    field_error,
+    int_field,
+    json_excerpt,
+    name_field,
+    parse_header,
+    parse_line,
+    time_field,
 )
-from mqvitals_agent.connection.lines import lines
-from mqvitals_agent.connection.writer import Writer
+from mqvitals_rules.timestamps import iso
+
+
+class RecordingWriter:
+    """Writes a recording, one exchange a line and one write a line, so that a crash cuts at most the last one.
+
+    The file is made anew, readable by its owner alone, since answers hold names, addresses and user ids; with
+    ``append`` an existing recording is continued. A name that ends in ``.gz`` is compressed; every line is flushed to
+    the file. Use it in a ``with`` statement, or call ``close``. Raises RecordingError when the file exists already (and
+    ``append`` is false) or cannot be written.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], header: RecordingHeader, *, append: bool = False) -> None:
+        self.path = Path(path)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (0 if append else os.O_EXCL)
+        try:
+            self._file = os.open(self.path, flags, 0o600)
+            new = os.fstat(self._file).st_size == 0
+        except FileExistsError as error:
+            raise RecordingError(f"{self.path} exists already: choose another name") from error
+        except OSError as error:
+            raise RecordingError(f"{self.path} cannot be written: {error.strerror or error}") from error
+        self._member = zlib.compressobj(wbits=31) if self.path.name.endswith(".gz") else None
+        if new:
+            self._write(_header_keys(header))
+
+    def write(self, exchange: Exchange) -> None:
+        """Append one exchange that has ended. Raises RecordingError when the disk is full or gone."""
+        self._write(_exchange_keys(exchange))
+
+    def close(self) -> None:
+        """End the file. A second call does nothing."""
+        if self._file < 0:
+            return
+        try:
+            if self._member is not None:
+                self._put(self._member.flush())
+        finally:
+            os.close(self._file)
+            self._file = -1
+
+    def __enter__(self) -> RecordingWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _write(self, keys: Mapping[str, Any]) -> None:
+        data = json.dumps(keys, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        if len(data) > LONGEST_LINE:
+            raise RecordingError(
+                f"{self.path}: an exchange of {len(data) >> 20} MiB cannot be recorded, as a line has at most"
+                f" {LONGEST_LINE >> 20} MiB: choose fewer queues or channels (polling in 'mqvitals help configuration')"
+            )
+        if self._member is not None:
+            data = self._member.compress(data) + self._member.flush(zlib.Z_SYNC_FLUSH)
+        self._put(data)
+
+    def _put(self, data: bytes) -> None:
+        try:
+            while data:
+                data = data[os.write(self._file, data) :]
+        except OSError as error:
+            raise RecordingError(f"{self.path} cannot be written: {error.strerror or error}") from error
+
+
+def _header_keys(header: RecordingHeader) -> dict[str, Any]:
+    keys: dict[str, Any] = {"format": FORMAT, "version": header.version}
+    if header.created is not None:
+        keys["created"] = iso(header.created)
+    optional = (
+        ("source", header.source),
+        ("name", header.name),
+        ("queue_managers", list(header.queue_managers)),
+        ("interval_s", _plain(header.interval_s)),
+        ("comment", header.comment),
+    )
+    keys.update((key, value) for key, value in optional if value)
+    return keys
+
+
+def _plain(seconds: float | None) -> float | int | None:
+    return int(seconds) if seconds is not None and seconds == int(seconds) else seconds
+
+
+def _exchange_keys(exchange: Exchange) -> dict[str, Any]:
+    keys: dict[str, Any] = {
+        "at": iso(exchange.at),
+        "elapsed_ms": exchange.elapsed_ms,
+        "queue_manager": exchange.queue_manager,
+    }
+    if exchange.command is not None:
+        keys["command"] = exchange.command
+    if exchange.request is not None:
+        keys["request"] = exchange.request.hex()
+    if exchange.replies or exchange.error is None:
+        keys["replies"] = [_reply_keys(reply) for reply in exchange.replies]
+    if exchange.error is not None:
+        keys["error"] = {"comp": exchange.error.comp, "reason": exchange.error.reason}
+    return keys
+
+
+def _reply_keys(reply: Reply) -> dict[str, Any]:
+    keys: dict[str, Any] = {"encoding": reply.encoding, "ccsid": reply.ccsid}
+    if reply.put is not None:
+        keys["put"] = f"{iso(reply.put)[:-2]}Z"  # the descriptor holds hundredths
+    keys["data"] = reply.data.hex()
+    return keys
+
 
 _WARNINGS_KEPT = 50
 MOST_LEFT_OUT = 10_000
@@ -52,7 +160,7 @@ class Recording:
     """
 
     def __init__(self, path: Path, file: IO[bytes]) -> None:
-        """For ``read``. Raises RecordingError when the first line is no header that can be used."""
+        """For ``open_recording``. Raises RecordingError when the first line is no header that can be used."""
         self.path = path
         self.warnings: list[str] = []
         self.damaged = False
@@ -81,7 +189,7 @@ class Recording:
                 self._break(f"{MOST_LEFT_OUT:,} lines cannot be used")
                 break
             try:
-                found = parsed(text)
+                found = parse_line(text)
             except LineError as error:
                 if ended:
                     self._leave_out(number, error)
@@ -119,11 +227,11 @@ class Recording:
     def _read(self, file: IO[bytes]) -> Generator[tuple[bytes, bool], None, None]:
         with file:
             try:
-                yield from lines(file, self._break)
+                yield from read_lines(file, self._break)
             except OSError as error:
                 self._break(f"the file could not be read on ({error.strerror or error})")
 
-    def _begin(self) -> Header:
+    def _begin(self) -> RecordingHeader:
         first = next(self._lines, None)
         if first is None:
             if not self._broken:
@@ -131,7 +239,7 @@ class Recording:
             raise RecordingError(f"{self.path} cannot be used: {self._broken}, and no line stands before that place")
         text, ended = first
         try:
-            found = parsed(text, LONGEST_HEADER)
+            found = parse_line(text, LONGEST_HEADER)
         except LineError as error:
             if not ended and text.lstrip()[:1] == b"{":
                 what = self._broken or "it is cut off"
@@ -141,7 +249,7 @@ class Recording:
             ) from None
         _recognise(self.path, found)
         try:
-            return header(found)
+            return parse_header(found)
         except LineError as error:
             raise RecordingError(f"{self.path}: the header (line 1) is wrong: {error}") from None
 
@@ -169,7 +277,7 @@ class Recording:
             self.warnings.append("more lines are left out")
 
 
-def read(path: str | os.PathLike[str]) -> Recording:
+def open_recording(path: str | os.PathLike[str]) -> Recording:
     """Open a recording and read its header.
 
     Raises RecordingError when there is no such file, it cannot be read, it is no recording, or its version is newer.
@@ -193,7 +301,7 @@ def _cannot_open(path: Path, error: OSError) -> str:
     return f"{path} cannot be read: {error.strerror or error}"
 
 
-def _recognise(path: Path, found: Found) -> None:
+def _recognise(path: Path, found: LineObject) -> None:
     """Raises RecordingError unless the first line says that this is a recording, of a version that is known here."""
     if found.get("format") != FORMAT:
         raise RecordingError(
@@ -201,16 +309,20 @@ def _recognise(path: Path, found: Found) -> None:
         )
     version = found.get("version")
     if type(version) is not int or version < 1:
-        what = f"is missing; it should be {VERSION}" if version is None else f"should be a number, not {shown(version)}"
+        what = (
+            f"is missing; it should be {VERSION}"
+            if version is None
+            else f"should be a number, not {json_excerpt(version)}"
+        )
         raise RecordingError(f"{path}: the header's version {what}")
     if version > VERSION:
         raise RecordingError(
-            f"{path} is a recording of version {shown(version)}; this program reads up to version {VERSION}: "
+            f"{path} is a recording of version {json_excerpt(version)}; this program reads up to version {VERSION}: "
             "use a newer mqvitals"
         )
 
 
-def _exchange(line: int, found: Found) -> Exchange:
+def _exchange(line: int, found: LineObject) -> Exchange:
     command = found.get("command")
     request = found.get("request")
     error = found.get("error")
@@ -225,11 +337,11 @@ def _exchange(line: int, found: Found) -> Exchange:
         raise LineError("it has a command, and neither replies nor an error")
     return Exchange(
         line,
-        moment(found, "at"),
-        whole(found, "elapsed_ms", 0, MQLONG_MAX),
-        name(found, "queue_manager"),
-        None if command is None else whole(found, "command", 0, MQLONG_MAX),
-        None if request is None else octets(found, "request"),
+        time_field(found, "at"),
+        int_field(found, "elapsed_ms", 0, MQLONG_MAX),
+        name_field(found, "queue_manager"),
+        None if command is None else int_field(found, "command", 0, MQLONG_MAX),
+        None if request is None else bytes_field(found, "request"),
         () if replies is None else _replies(replies),
         None if error is None else _failure(error),
     )
@@ -237,11 +349,11 @@ def _exchange(line: int, found: Found) -> Exchange:
 
 def _replies(found: object) -> tuple[Reply, ...]:
     if not isinstance(found, list):
-        raise wrong("replies", found, "a list of messages")
+        raise field_error("replies", found, "a list of messages")
     replies = []
     for place, each in enumerate(found):
         if not isinstance(each, dict):
-            raise wrong(f"replies[{place}]", each, "an object")
+            raise field_error(f"replies[{place}]", each, "an object")
         try:
             replies.append(_reply(each))
         except LineError as error:
@@ -249,31 +361,31 @@ def _replies(found: object) -> tuple[Reply, ...]:
     return tuple(replies)
 
 
-def _reply(found: Found) -> Reply:
+def _reply(found: LineObject) -> Reply:
     return Reply(
-        whole(found, "encoding", MQLONG_MIN, MQLONG_MAX),
-        whole(found, "ccsid", MQLONG_MIN, MQLONG_MAX),
-        octets(found, "data"),
-        None if found.get("put") is None else moment(found, "put"),
+        int_field(found, "encoding", MQLONG_MIN, MQLONG_MAX),
+        int_field(found, "ccsid", MQLONG_MIN, MQLONG_MAX),
+        bytes_field(found, "data"),
+        None if found.get("put") is None else time_field(found, "put"),
     )
 
 
 def _failure(found: object) -> MqiFailure:
     if not isinstance(found, dict):
-        raise wrong("error", found, "an object with comp and reason")
+        raise field_error("error", found, "an object with comp and reason")
     try:
-        return MqiFailure(whole(found, "comp", 0, 2), whole(found, "reason", 1, MQLONG_MAX))
+        return MqiFailure(int_field(found, "comp", 0, 2), int_field(found, "reason", 1, MQLONG_MAX))
     except LineError as error:
         raise LineError(f"error.{error}") from None
 
 
 __all__ = [
     "Exchange",
-    "Header",
     "MqiFailure",
     "Recording",
     "RecordingError",
+    "RecordingHeader",
+    "RecordingWriter",
     "Reply",
-    "Writer",
-    "read",
+    "open_recording",
 ]

@@ -1,10 +1,13 @@
-"""How a queue manager is reached: names, addresses, keys. Made from the settings; knows nothing of MQI packages."""
+"""How a queue manager is reached: names, addresses and keys from the settings. No MQI package is needed."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
+from mqvitals_config.connection import ConnectionSettings
 from mqvitals_config.secret import Secret
+from mqvitals_config.settings import Settings
 
 REPLY_MODEL = "SYSTEM.COMMAND.REPLY.MODEL"
 """Of queue managers on z/OS, and what the settings mean where they name none."""
@@ -51,3 +54,49 @@ class Route:
     dynamic_name: str = DYNAMIC_NAME
     convert: bool = False
     statistics_queue: str = ""
+
+
+PASSWORD_VARIABLE = "MQVITALS_PASSWORD"  # noqa: S105 - where the password is, not what it is
+
+
+def routes(settings: Settings, environ: Mapping[str, str]) -> tuple[Route, ...]:
+    """The way to each queue manager that has one, in the order of the settings."""
+    ways = ((each, settings.connection_of(each)) for each in settings.queue_managers)
+    return tuple(
+        replace(route_to(str(each.name), way, environ), statistics_queue=str(each.statistics_queue or ""))
+        for each, way in ways
+        if way.is_reachable
+    )
+
+
+def without_route(settings: Settings) -> tuple[str, ...]:
+    """The queue managers that have no way of their own: another member of the group is asked for them (CMDSCOPE)."""
+    return tuple(str(each.name) for each in settings.queue_managers if not settings.connection_of(each).is_reachable)
+
+
+def route_to(queue_manager: str, way: ConnectionSettings, environ: Mapping[str, str]) -> Route:
+    """The way to one queue manager."""
+    tls = way.tls
+    return Route(
+        queue_manager=queue_manager,
+        channel=way.channel or "",
+        connection_name=",".join(way.connection_names),
+        ccdt_url=way.ccdt_url or "",
+        tls=None
+        if tls is None
+        else Tls(tls.cipher or "", tls.key_repository or "", tls.peer_name or "", tls.certificate_label or ""),
+        user=way.user or "",
+        password=None if way.user is None else _password(way, environ),
+        application_name=way.application_name or DEFAULT_APPLICATION,
+        command_queue=way.command_queue or "",
+        reply_queue=way.reply_queue or "",
+        reply_model=way.reply_model or REPLY_MODEL,
+        dynamic_name=way.dynamic_name or DYNAMIC_NAME,
+        convert=bool(way.convert),
+    )
+
+
+def _password(way: ConnectionSettings, environ: Mapping[str, str]) -> Secret:
+    if way.password_file is not None:
+        return way.password_file
+    return Secret.in_environment(way.password_variable or PASSWORD_VARIABLE, environ)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
+from mqvitals_agent.connection.answer import NO_REPLY
 from mqvitals_agent.connection.route import Route
 from mqvitals_agent.doctor import examination
 from mqvitals_agent.doctor.examination import DoctorAnswer, Examination
@@ -19,7 +20,6 @@ from mqvitals_agent.doctor.finding import (
     to_use_queues,
 )
 from mqvitals_agent.poll.command import form, mqsc
-from mqvitals_agent.poll.outcome import NO_REPLY
 
 
 @dataclass(frozen=True, slots=True)

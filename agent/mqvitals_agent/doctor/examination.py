@@ -8,20 +8,19 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from mqvitals_agent.clock import Clock
-from mqvitals_agent.connection.connection import ConnectError, Connection, Connector
-from mqvitals_agent.connection.conversation import Identity
-from mqvitals_agent.connection.exchange import Exchange
+from mqvitals_agent.connection.answer import CONNECTION_FAILURES, NO_REPLY, outcome_of_answer
+from mqvitals_agent.connection.connection import ConnectError, Connection, Connector, Exchange
+from mqvitals_agent.connection.conversation import ConnectedQueueManager
 from mqvitals_agent.doctor.finding import CheckResult
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.pcf.answer import AnswerTracker, Reply
+from mqvitals_agent.pcf.answer import AnswerTracker, DecodedReply
 from mqvitals_agent.pcf.constants import MQRC_UNKNOWN_OBJECT_NAME
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import REQUEST_CCSID
-from mqvitals_agent.pcf.error import PcfError
+from mqvitals_agent.pcf.message import PcfError
 from mqvitals_agent.poll import queue, queue_manager
 from mqvitals_agent.poll.command import form, mqsc
 from mqvitals_agent.poll.errand import errands, errands_of_distributed
-from mqvitals_agent.poll.outcome import CONNECTION_FAILURES, NO_REPLY, of_answer
 from mqvitals_agent.poll.probe import Answer, Question, Rows
 from mqvitals_agent.poll.probes import PROBES
 from mqvitals_agent.poll.selection import Selection, of_request
@@ -88,7 +87,7 @@ def result_of_display(reason: int, *, exact: bool = False) -> CheckResult:
         return CheckResult.REFUSED
     if reason in _NOT_HERE:
         return CheckResult.NOT_HERE
-    if of_answer(reason) is Outcome.NOT_FOUND:
+    if outcome_of_answer(reason) is Outcome.NOT_FOUND:
         return CheckResult.MISSING if exact and reason not in _NOTHING_ACTIVE else CheckResult.WORKS
     return CheckResult.WORKS if reason == 0 else CheckResult.FAILED
 
@@ -161,7 +160,7 @@ class DoctorAnswer:
     query: DoctorQuery
     exchange: Exchange
     reason: int
-    items: Sequence[Reply]
+    items: Sequence[DecodedReply]
     complete: bool
     damaged: int
     responder: str
@@ -197,7 +196,7 @@ class Examination:
     connect_ms: int
     error: ConnectError | None = None
     timed_out: bool = False
-    identity: Identity | None = None
+    identity: ConnectedQueueManager | None = None
     asked: tuple[DoctorAnswer, ...] = ()
     left_out: tuple[DoctorQuery, ...] = ()
     rows: Rows = field(default_factory=Rows)
@@ -279,16 +278,16 @@ async def examine(
     except ConnectError as error:
         return Examination(name, took, error)
     identity = getattr(connection, "identity", None)
-    zos = not isinstance(identity, Identity) or identity.platform == mq.MQPL_ZOS
+    zos = not isinstance(identity, ConnectedQueueManager) or identity.platform == mq.MQPL_ZOS
     if not zos:
         wanted = elsewhere
-    if isinstance(identity, Identity) and not identity.dynamic:
+    if isinstance(identity, ConnectedQueueManager) and not identity.dynamic:
         wanted = (*wanted, *reply_queue_queries(identity.reply_queue, zos=zos))
     try:
         asked, rows = await _ask_all(connection, wanted, min(wait_ms, LONGEST_WAIT_MS))
     finally:
         await connection.close()
-    identity = identity if isinstance(identity, Identity) else None
+    identity = identity if isinstance(identity, ConnectedQueueManager) else None
     return Examination(
         name, took, identity=identity, asked=tuple(asked), left_out=tuple(wanted[len(asked) :]), rows=rows
     )

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.pcf.message import Layout, Message, Values
+from mqvitals_agent.pcf.message import Message, MessageValues, ParameterLayout
 
 TRACKED: Final = frozenset(
     {
@@ -28,7 +28,7 @@ TRACKED: Final = frozenset(
 MOST_SETS: Final = 4096
 """How many response sets one answer may have. A group has at most 32 members, with a few sets each."""
 
-Reply: TypeAlias = Message | Values
+DecodedReply: TypeAlias = Message | MessageValues
 
 _SCOPE: Final = frozenset({mq.MQCMDI_CMDSCOPE_ACCEPTED, mq.MQCMDI_CMDSCOPE_GENERATED, mq.MQCMDI_CMDSCOPE_COMPLETED})
 _OF_ANSWER: Final = {mq.MQBACF_RESPONSE_SET, mq.MQIACF_COMMAND_INFO, mq.MQIACF_CMDSCOPE_Q_MGR_COUNT}
@@ -48,12 +48,12 @@ class MemberAnswer:
     """
 
     queue_manager: str
-    items: tuple[Reply, ...]
+    items: tuple[DecodedReply, ...]
     reason: int
     comp_code: int
     complete: bool
     scoped: bool
-    failed: tuple[Reply, ...] = ()
+    failed: tuple[DecodedReply, ...] = ()
 
 
 @dataclass(slots=True)
@@ -78,14 +78,14 @@ class _Set:
     """One response set as far as it has come."""
 
     queue_manager: str = ""
-    items: list[Reply] = field(default_factory=list)
-    failed: list[Reply] = field(default_factory=list)
+    items: list[DecodedReply] = field(default_factory=list)
+    failed: list[DecodedReply] = field(default_factory=list)
     fault: _Fault = field(default_factory=_Fault)
     messages: int = 0
     length: int = 0  # the sequence number of the last message; 0 as long as that has not come
     scope: bool = False  # acknowledges a scoped command or reports its completion
 
-    def add(self, reply: Reply) -> None:
+    def add(self, reply: DecodedReply) -> None:
         """Take the next message of this set into account."""
         if reply.type in _RESPONSES:
             self.messages += 1
@@ -130,9 +130,9 @@ class AnswerTracker:
         self._scope_completed = False
         self._members: int | None = None
 
-    def add(self, reply: Reply) -> None:
+    def add(self, reply: DecodedReply) -> None:
         """Take the next message into account. Decoded Values must include the ``TRACKED`` parameters."""
-        if isinstance(reply, Values) and reply.layout is not None:
+        if isinstance(reply, MessageValues) and reply.layout is not None:
             # Nearly every message describes one more object.
             place = _identifier_place(reply.layout)
             if place is not None and reply.type == mq.MQCFT_XR_ITEM and not reply.last and not reply.comp_code:
@@ -210,7 +210,7 @@ class AnswerTracker:
             return
         self._pending.add(identifier)
 
-    def _note_scope(self, reply: Reply) -> None:
+    def _note_scope(self, reply: DecodedReply) -> None:
         info = reply.get(mq.MQIACF_COMMAND_INFO)
         if info in {mq.MQCMDI_CMDSCOPE_ACCEPTED, mq.MQCMDI_CMDSCOPE_GENERATED}:
             self._scope_begun = True
@@ -232,7 +232,7 @@ class AnswerTracker:
 
 
 @lru_cache(maxsize=2048)
-def _identifier_place(layout: Layout) -> int | None:
+def _identifier_place(layout: ParameterLayout) -> int | None:
     """Where messages of this layout, which say nothing of the answer as a whole, have the identifier of their set; None for all others."""
     place = layout.places.get(mq.MQBACF_RESPONSE_ID)
     if place is None or layout.types[place] != mq.MQCFT_BYTE_STRING or layout.places.keys() & _OF_ANSWER:

@@ -11,7 +11,7 @@ import codecs
 from functools import cache
 from typing import Final
 
-from mqvitals_agent.pcf.error import PcfError
+from mqvitals_agent.pcf.message import PcfError
 
 # CCSID of an EBCDIC page -> name of its codec, in Python or in the package ebcdic.
 _EBCDIC: Final = {
@@ -175,14 +175,14 @@ def _invariant() -> str:
     )
 
 
-def known(ccsid: int) -> bool:
+def is_known_ccsid(ccsid: int) -> bool:
     """Whether the character set of that number is known."""
     return ccsid in _EBCDIC or ccsid in _OTHERS or ccsid in _MIXED or ccsid in _EURO or ccsid in _INVARIANT_ONLY
 
 
 def codec(ccsid: int, offset: int = 0) -> CodePage:
     """The character set of that number; PcfError, at ``offset``, when it is not known."""
-    if not known(ccsid):
+    if not is_known_ccsid(ccsid):
         raise PcfError(offset, f"a known character set, not CCSID {ccsid}")
     return _known(ccsid)
 
@@ -190,3 +190,64 @@ def codec(ccsid: int, offset: int = 0) -> CodePage:
 def known_ccsids() -> tuple[int, ...]:
     """The numbers of all known character sets, ascending."""
     return tuple(sorted({*_OTHERS, *_EBCDIC, *_EURO, *_MIXED, *_INVARIANT_ONLY}))
+
+
+MOST_TEXTS: Final = 60_000
+"""How many texts a pool remembers, shared evenly by its character sets: at most about 50 MB, usually a quarter."""
+LONGEST_TEXT: Final = 300
+"""Longer texts are decoded each time: names and addresses are shorter, and a long one is hardly ever the same again."""
+
+_UNKNOWN: Final = 1 << 40
+"""Stands for every unknown character set: no text can state this number."""
+
+
+class DecodedTexts(dict[bytes, str]):
+    """The texts of one character set: ``texts[data]`` is the text of those bytes."""
+
+    __slots__ = ("_pool", "decode")
+
+    def __init__(self, page: CodePage, pool: TextPool) -> None:
+        super().__init__()
+        self.decode = page.decode
+        self._pool = pool
+
+    def __missing__(self, data: bytes) -> str:
+        if len(data) > LONGEST_TEXT:
+            return self.decode(data)
+        # Past the bound everything is forgotten and learnt anew, which costs little: most texts come at every poll.
+        if len(self) >= self._pool.share:
+            self.clear()
+        text = self[data] = self.decode(data)
+        return text
+
+
+class TextPool:
+    """The texts of all character sets of one decoder, with a bound on their number.
+
+    ``lenient``: an unknown character set is decoded for its invariant characters and noted in ``unknown``; all of them
+    share one set of texts, so that a garbled CCSID in every message costs nothing.
+    """
+
+    __slots__ = ("_lenient", "_sets", "share", "unknown")
+
+    def __init__(self, *, lenient: bool = False) -> None:
+        self._sets: dict[int, DecodedTexts] = {}
+        self._lenient = lenient
+        self.share = MOST_TEXTS
+        self.unknown = 0
+        """The CCSID of the last character set that was looked up and is not known; 0: none since it was last cleared."""
+
+    def of(self, ccsid: int, offset: int) -> DecodedTexts:
+        """The texts of a character set; PcfError, at ``offset``, when it is not known and the pool is not lenient."""
+        texts = self._sets.get(ccsid)
+        if texts is None and self._lenient and not is_known_ccsid(ccsid):
+            self.unknown, ccsid = ccsid, _UNKNOWN
+            texts = self._sets.get(_UNKNOWN)
+        if texts is None:
+            page = UnknownCodePage(ccsid) if ccsid == _UNKNOWN else codec(ccsid, offset)
+            texts = self._sets[ccsid] = DecodedTexts(page, self)
+            self.share = MOST_TEXTS // len(self._sets)
+            for others in self._sets.values():
+                if len(others) > self.share:
+                    others.clear()
+        return texts

@@ -8,8 +8,8 @@ from typing import Final
 
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.codepage import CodePage, codec
-from mqvitals_agent.pcf.message import Filter, Message, Parameter, Value
-from mqvitals_agent.pcf.walk import Order
+from mqvitals_agent.pcf.message import FilterValue, Message, Parameter, Value
+from mqvitals_agent.pcf.structures import Order
 
 REQUEST_CCSID: Final = 1208
 """The character set of our requests: every queue manager can convert from UTF-8."""
@@ -53,17 +53,17 @@ def byte_string(id: int, data: bytes) -> Parameter:  # noqa: A002
 
 def integer_filter(id: int, operator: int, value: int) -> Parameter:  # noqa: A002
     """A filter on an integer (MQCFIF); ``operator`` is ``MQCFOP_...``."""
-    return Parameter(id, mq.MQCFT_INTEGER_FILTER, Filter(operator, value))
+    return Parameter(id, mq.MQCFT_INTEGER_FILTER, FilterValue(operator, value))
 
 
 def string_filter(id: int, operator: int, text: str) -> Parameter:  # noqa: A002
     """A filter on a text (MQCFSF)."""
-    return Parameter(id, mq.MQCFT_STRING_FILTER, Filter(operator, text))
+    return Parameter(id, mq.MQCFT_STRING_FILTER, FilterValue(operator, text))
 
 
 def byte_string_filter(id: int, operator: int, data: bytes) -> Parameter:  # noqa: A002
     """A filter on bytes (MQCFBF)."""
-    return Parameter(id, mq.MQCFT_BYTE_STRING_FILTER, Filter(operator, bytes(data)))
+    return Parameter(id, mq.MQCFT_BYTE_STRING_FILTER, FilterValue(operator, bytes(data)))
 
 
 def group(id: int, parameters: Sequence[Parameter]) -> Parameter:  # noqa: A002
@@ -167,12 +167,12 @@ class StructureWriter:
                 return self._strings(number, value)
             case mq.MQCFT_BYTE_STRING, bytes():
                 return self._tail((kind, number), value, b"\0")
-            case mq.MQCFT_INTEGER_FILTER, Filter(operator=operator, value=int() as wanted):
+            case mq.MQCFT_INTEGER_FILTER, FilterValue(operator=operator, value=int() as wanted):
                 return self._pack("5i", kind, mq.MQCFIF_STRUC_LENGTH, number, operator, wanted)
-            case mq.MQCFT_STRING_FILTER, Filter(operator=operator, value=str() as wanted):
+            case mq.MQCFT_STRING_FILTER, FilterValue(operator=operator, value=str() as wanted):
                 page, stated = self._charset(number)
                 return self._tail((kind, number, operator, stated), page.encode(wanted), page.encode(" "))
-            case mq.MQCFT_BYTE_STRING_FILTER, Filter(operator=operator, value=bytes() as wanted):
+            case mq.MQCFT_BYTE_STRING_FILTER, FilterValue(operator=operator, value=bytes() as wanted):
                 return self._tail((kind, number, operator), wanted, b"\0")
             case mq.MQCFT_GROUP, tuple():
                 members = [member for member in value if isinstance(member, Parameter)]

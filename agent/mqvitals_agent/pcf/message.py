@@ -1,4 +1,4 @@
-"""A decoded message: its header and its parameters."""
+"""A decoded message, its header and its parameters; the error of bytes that are no PCF."""
 
 from __future__ import annotations
 
@@ -7,11 +7,25 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias, Union
 
+from mqvitals_agent.errors import MqvitalsError
 from mqvitals_agent.pcf.constants import MQCFC_LAST
 
 
+class PcfError(MqvitalsError):
+    """The bytes are not the PCF they should be.
+
+    ``offset`` counts bytes from the beginning of the data, ``expected`` says in words what should have stood there and,
+    where it helps, what did. It is the only exception that decoding raises.
+    """
+
+    def __init__(self, offset: int, expected: str) -> None:
+        super().__init__(f"at byte {offset}: expected {expected}")
+        self.offset = offset
+        self.expected = expected
+
+
 @dataclass(frozen=True, slots=True)
-class Filter:
+class FilterValue:
     """The value of a filter structure: an operator (``MQCFOP_...``) and what to compare with."""
 
     operator: int
@@ -19,7 +33,7 @@ class Filter:
 
 
 Value: TypeAlias = Union[  # noqa: UP007 - it refers to itself, and a string has no "|"
-    int, str, bytes, tuple[int, ...], tuple[str, ...], Filter, tuple["Parameter", ...]
+    int, str, bytes, tuple[int, ...], tuple[str, ...], FilterValue, tuple["Parameter", ...]
 ]
 """What a parameter can hold: a number, a text, bytes, a list of numbers or texts, a filter, or a group's members."""
 
@@ -117,11 +131,11 @@ class Message:
         return (self.type, self.command, self.sequence, self.control, self.comp_code, self.reason, self.parameters)
 
 
-class Layout:
+class ParameterLayout:
     """Which parameters a column of values holds: their identifiers and structure types.
 
     ``places`` has the place in the column of each identifier that is there once, ``template`` all identifiers as keys: filling a copy
-    of it is quicker than growing a dictionary. Compared by identity: ``layout`` makes one of each.
+    of it is quicker than growing a dictionary. Compared by identity: ``parameter_layout`` makes one of each.
     """
 
     __slots__ = ("ids", "places", "repeats", "template", "types")
@@ -143,9 +157,9 @@ class Layout:
 
 
 @lru_cache(maxsize=2048)
-def layout(ids: tuple[int, ...], types: tuple[int, ...]) -> Layout:
+def parameter_layout(ids: tuple[int, ...], types: tuple[int, ...]) -> ParameterLayout:
     """The layout of these parameters, the same object for all shapes that differ in lengths alone."""
-    return Layout(ids, types)
+    return ParameterLayout(ids, types)
 
 
 class DecodedMessage(Message):
@@ -161,7 +175,7 @@ class DecodedMessage(Message):
         control: int,
         comp_code: int,
         reason: int,
-        layout: Layout,
+        layout: ParameterLayout,
         column: Sequence[Value],
     ) -> None:
         self.type = type
@@ -182,7 +196,7 @@ class DecodedMessage(Message):
         return self._layout.values(self._column)
 
 
-class Values:
+class MessageValues:
     """The wanted values of a message and its header; a lighter thing than a Message.
 
     They come as a ``column`` whose ``layout`` says what stands where, as a rule shared by thousands of messages; no parameter is in it twice.
@@ -213,7 +227,7 @@ class Values:
         reason: int,
         values: dict[int, Value] | None,
         repeated: tuple[tuple[int, Value], ...] = (),
-        layout: Layout | None = None,
+        layout: ParameterLayout | None = None,
         column: Sequence[Value] = (),
     ) -> None:
         self.type = type
@@ -257,7 +271,7 @@ class Values:
 
     def __repr__(self) -> str:
         return (
-            f"Values(type={self.type}, command={self.command}, sequence={self.sequence}, control={self.control}, "
+            f"MessageValues(type={self.type}, command={self.command}, sequence={self.sequence}, control={self.control}, "
             f"comp_code={self.comp_code}, reason={self.reason}, values={self.values!r})"
         )
 

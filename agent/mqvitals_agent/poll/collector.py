@@ -36,13 +36,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import tzinfo
 
-from mqvitals_agent.connection.connection import Calls
-from mqvitals_agent.connection.exchange import Exchange
-from mqvitals_agent.pcf.answer import TRACKED, AnswerTracker, MemberAnswer, Reply
+from mqvitals_agent.connection import answer as outcomes
+from mqvitals_agent.connection.connection import Exchange, MqiCalls
+from mqvitals_agent.pcf.answer import TRACKED, AnswerTracker, DecodedReply, MemberAnswer
 from mqvitals_agent.pcf.constants import MQCACF_RESPONSE_Q_MGR_NAME, MQCC_FAILED, MQCFT_RESPONSE
 from mqvitals_agent.pcf.decoder import Decoder
-from mqvitals_agent.pcf.error import PcfError
-from mqvitals_agent.poll import outcome as outcomes
+from mqvitals_agent.pcf.message import PcfError
 from mqvitals_agent.poll import queue, statistics
 from mqvitals_agent.poll.command import form
 from mqvitals_agent.poll.cycle import Asked, Contact, Cycle
@@ -144,7 +143,7 @@ class Collector:
         """From now on this form of command is sent to the queue manager so often; ``doubled`` times less than configured."""
         self._ending.set_interval(queue_manager, form, interval_ms, doubled)
 
-    def set_calls(self, queue_manager: str, calls: Calls) -> None:
+    def set_calls(self, queue_manager: str, calls: MqiCalls) -> None:
         """So many calls of MQ hung so far at the queue manager, and hang now."""
         self._ending.set_calls(queue_manager, calls)
 
@@ -187,7 +186,7 @@ class Collector:
             tally.judge(Outcome.DAMAGED, 0)
         error = exchange.error
         if error is not None:
-            outcome = outcomes.of_call(error.reason)
+            outcome = outcomes.outcome_of_call(error.reason)
             # A queue that is not there is no answer without objects.
             tally.judge(Outcome.FAILED if outcome is Outcome.NOT_FOUND else outcome, error.reason)
         else:
@@ -280,7 +279,7 @@ class Collector:
             tally.judge(Outcome.DAMAGED, 0)
         error = exchange.error
         if error is not None and error.reason != outcomes.NO_REPLY:
-            tally.judge(outcomes.of_call(error.reason), error.reason)
+            tally.judge(outcomes.outcome_of_call(error.reason), error.reason)
         elif not whole and not damaged and all(member.complete for member in told.values()):
             # Something is missing, and no queue manager's answer says that it is its.
             tally.judge(Outcome.INCOMPLETE, outcomes.NO_REPLY)
@@ -329,7 +328,7 @@ class Collector:
             return
         silent = self._ending.owners if selection.scope == "*" else (selection.scope or exchange.queue_manager,)
         error = exchange.error
-        failure = None if error is None else outcomes.of_call(error.reason)
+        failure = None if error is None else outcomes.outcome_of_call(error.reason)
         absence = (None if failure is None else _ABSENCE.get(failure)) or Absence.NO_ANSWER
         for owner_name in silent:
             if owner_name in told:
@@ -353,9 +352,9 @@ def _owners(part: Part, queue_manager: str, selection: Selection) -> Sequence[st
 
 def _outcome(member: MemberAnswer) -> Outcome:
     """A warning comes with its items and is no failure."""
-    return outcomes.of_answer(member.reason) if member.comp_code == MQCC_FAILED else Outcome.OK
+    return outcomes.outcome_of_answer(member.reason) if member.comp_code == MQCC_FAILED else Outcome.OK
 
 
-def _failed(probe: Probe, messages: Sequence[Reply]) -> frozenset[str]:
+def _failed(probe: Probe, messages: Sequence[DecodedReply]) -> frozenset[str]:
     names = (message.get(probe.key) for message in messages) if probe.key else ()
     return frozenset(name for name in names if type(name) is str and name)

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from mqvitals_agent.pcf.answer import Reply
+from mqvitals_agent.pcf.answer import DecodedReply
 from mqvitals_agent.pcf.constants import MQCFT_INTEGER, MQCFT_INTEGER_LIST, MQCFT_STRING
-from mqvitals_agent.pcf.message import Layout, Value
-from mqvitals_agent.pcf.message import Values as Decoded
+from mqvitals_agent.pcf.message import MessageValues as Decoded
+from mqvitals_agent.pcf.message import ParameterLayout, Value
 from mqvitals_agent.pcf.names import parameter_number
 from mqvitals_agent.poll.zone import local_ms
 from mqvitals_rules.vocabulary.metric import LARGEST, Absence, Kind, Metric, MetricType, Reported, within_range
@@ -86,9 +86,9 @@ class Picker:
 
     def __init__(self, *ids: int) -> None:
         self._ids = ids
-        self._takes: dict[Layout, Callable[[Any], tuple[Any, ...]]] = {}
+        self._takes: dict[ParameterLayout, Callable[[Any], tuple[Any, ...]]] = {}
 
-    def __call__(self, item: Reply) -> tuple[Value | None, ...]:
+    def __call__(self, item: DecodedReply) -> tuple[Value | None, ...]:
         """The values that this message has."""
         if not isinstance(item, Decoded) or item.layout is None:
             return tuple([item.get(number) for number in self._ids])
@@ -97,7 +97,7 @@ class Picker:
             take = self._take(item.layout)
         return take(item.column)
 
-    def _take(self, layout: Layout) -> Callable[[Any], tuple[Any, ...]]:
+    def _take(self, layout: ParameterLayout) -> Callable[[Any], tuple[Any, ...]]:
         found = [layout.places.get(number) for number in self._ids]
         there = tuple(place for place in found if place is not None)
         if len(there) == len(found):
@@ -137,7 +137,7 @@ class Columns:
         self._numbers, self._texts = numbers, texts
         self._fetches: dict[tuple[int, ...], _Fetch] = {}
         self._pick_times = Picker(*(number for times in self.times for number in times[:2]))
-        self._plans: dict[Layout, _Plan | None] = {}
+        self._plans: dict[ParameterLayout, _Plan | None] = {}
         special = [m for m in here if m.special]
         self._unmonitored = tuple((m.name, m.special) for m in special)
         self._monitored = tuple((m.name, {n: _monitored(a) for n, a in m.special.items()}) for m in special)
@@ -177,7 +177,7 @@ class Columns:
             row.update(self._elsewhere)
         return row
 
-    def read_item(self, item: Reply, *, long_first: bool = False, monitored: bool = False) -> Row:
+    def read_item(self, item: DecodedReply, *, long_first: bool = False, monitored: bool = False) -> Row:
         """As ``read``, of the values of a message."""
         if not isinstance(item, Decoded) or item.layout is None:
             return self.read(item.values, long_first=long_first, monitored=monitored)
@@ -201,7 +201,7 @@ class Columns:
                 row[name] = special[value]
         return row
 
-    def _plan(self, layout: Layout) -> _Plan | None:
+    def _plan(self, layout: ParameterLayout) -> _Plan | None:
         """The plan for a layout, kept; None when a parameter's structure does not fit its metric, or holds more than fits it."""
         places, types = layout.places, layout.types
         expected = [
@@ -238,7 +238,9 @@ class Columns:
         """
         return self._timed([(values.get(times.date), values.get(times.time)) for times in self.times], row, blank)
 
-    def read_item_times(self, item: Reply, row: Row, blank: Absence = Absence.NOTHING_TO_TELL) -> Sequence[Local]:
+    def read_item_times(
+        self, item: DecodedReply, row: Row, blank: Absence = Absence.NOTHING_TO_TELL
+    ) -> Sequence[Local]:
         """As ``read_times``, of the values of a message."""
         told = self._pick_times(item)
         return self._timed(zip(told[::2], told[1::2], strict=True), row, blank)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 
-from mqvitals_agent.connection.connection import Calls
+from mqvitals_agent.connection.connection import MqiCalls
 from mqvitals_agent.poll import channel, log, queue, statistics, usage
 from mqvitals_agent.poll.alteration import CHANGES, Alterations
 from mqvitals_agent.poll.command import NO_INTERVAL, mqsc
@@ -70,7 +70,7 @@ class Ending:
         self._remembered: dict[tuple[str, str], set[str]] = {}
         self._agents: dict[tuple[str, str], Known] = {}
         self._intervals: dict[tuple[str, str], dict[str, Reported]] = {}
-        self._calls: dict[str, Calls] = {}
+        self._calls: dict[str, MqiCalls] = {}
         self._hung: dict[str, int] = {}
         self._via: dict[Part, str] = {}
         self._distributed: dict[str, bool] = {}
@@ -112,7 +112,7 @@ class Ending:
         """This form of command is sent to the queue manager so often, ``doubled`` times less often than configured."""
         self._intervals[queue_manager, form] = {"every_ms": interval_ms, "stretched": doubled}
 
-    def set_calls(self, queue_manager: str, calls: Calls) -> None:
+    def set_calls(self, queue_manager: str, calls: MqiCalls) -> None:
         """So many calls of MQ hung so far, and hang now."""
         self._calls[queue_manager] = calls
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.pcf.answer import Reply
+from mqvitals_agent.pcf.answer import DecodedReply
 from mqvitals_agent.pcf.message import Value
 from mqvitals_agent.poll.columns import Columns
 from mqvitals_agent.poll.columns import Row as Metrics
@@ -45,11 +45,11 @@ def ask_system(question: Question) -> bytes:
     return ask(mq.MQCMD_INQUIRE_SYSTEM, question)
 
 
-def _of(items: Sequence[Reply], kind: int) -> list[dict[int, Value]]:
+def _of(items: Sequence[DecodedReply], kind: int) -> list[dict[int, Value]]:
     return [item.values for item in items if item.values.get(mq.MQIACF_SYSP_TYPE) == kind]
 
 
-def _parameters(items: Sequence[Reply]) -> dict[int, Value]:
+def _parameters(items: Sequence[DecodedReply]) -> dict[int, Value]:
     """What is in force: what was set since start over what was there at start."""
     merged: dict[int, Value] = {}
     for kind in (mq.MQSYSP_TYPE_INITIAL, mq.MQSYSP_TYPE_SET):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.pcf.answer import TRACKED, Reply
+from mqvitals_agent.pcf.answer import TRACKED, DecodedReply
 from mqvitals_agent.pcf.encoder import request, string
 from mqvitals_agent.pcf.message import Parameter
 from mqvitals_agent.poll.columns import Local, Values
@@ -99,7 +99,7 @@ class Answer:
 
     queue_manager: str
     selection: Selection
-    items: Sequence[Reply]
+    items: Sequence[DecodedReply]
     at: int
     now: int
     took: int

@@ -17,12 +17,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from mqvitals_agent.connection.exchange import Exchange
+from mqvitals_agent.connection.connection import Exchange
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf import encoder
 from mqvitals_agent.pcf.decoder import Decoder
-from mqvitals_agent.pcf.error import PcfError
-from mqvitals_agent.pcf.message import Message, Parameter, Value
+from mqvitals_agent.pcf.message import Message, Parameter, PcfError, Value
 from mqvitals_agent.pcf.names import parameter_number
 from mqvitals_agent.poll.zone import local_ms
 from mqvitals_rules.snapshot import ObjectName, Reading, Source, is_object_name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.pcf.answer import Reply
+from mqvitals_agent.pcf.answer import DecodedReply
 from mqvitals_agent.pcf.encoder import integer
 from mqvitals_agent.poll.columns import Columns, Values
 from mqvitals_agent.poll.columns import Row as Metrics
@@ -76,7 +76,7 @@ def read(answer: Answer, rows: Rows) -> None:
         rows.put(DATA_SETS, GROUP, f"{structure}/{answer.queue_manager}", answer.row(_DATA_SETS.read(merged)))
 
 
-def _read_page_set(answer: Answer, item: Reply, rows: Rows) -> None:
+def _read_page_set(answer: Answer, item: DecodedReply, rows: Rows) -> None:
     number = item.get(mq.MQIA_PAGESET_ID)
     if type(number) is not int:
         return
@@ -88,7 +88,7 @@ def _read_page_set(answer: Answer, item: Reply, rows: Rows) -> None:
     rows.put(PAGE_SET, answer.queue_manager, str(number), answer.row(metrics, totals=totals))
 
 
-def _read_buffer_pool(answer: Answer, item: Reply, rows: Rows) -> None:
+def _read_buffer_pool(answer: Answer, item: DecodedReply, rows: Rows) -> None:
     number = item.get(mq.MQIACF_BUFFER_POOL_ID)
     if type(number) is not int:
         return

@@ -14,15 +14,14 @@ from struct import unpack_from
 from typing import Final
 
 from mqvitals_agent import __version__
-from mqvitals_agent.connection.exchange import Exchange, Reply
-from mqvitals_agent.connection.header import Header
+from mqvitals_agent.connection.connection import Exchange, Reply
+from mqvitals_agent.connection.recording_format import RecordingHeader
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.codepage import codec
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import REQUEST_CCSID
-from mqvitals_agent.pcf.error import PcfError
-from mqvitals_agent.pcf.message import Filter
-from mqvitals_agent.pcf.walk import PARAMETER_STRUCTURES, SMALLEST, Order, byte_order
+from mqvitals_agent.pcf.message import FilterValue, PcfError
+from mqvitals_agent.pcf.structures import PARAMETER_STRUCTURES, SMALLEST, Order, byte_order
 from mqvitals_agent.redact.pseudonym import Addresses, Pseudonyms, generic_lengths, permuted, stream
 
 SAFE: Final = frozenset(
@@ -275,7 +274,7 @@ class Redactor:
         self._loose: set[str] = set()
         self._damaged = 0
 
-    def header(self, header: Header) -> Header:
+    def header(self, header: RecordingHeader) -> RecordingHeader:
         """The header without names; free text is removed."""
         return replace(
             header,
@@ -342,7 +341,7 @@ def generic_names(request: bytes, decoder: Decoder) -> Iterator[str]:
     except PcfError:
         return
     for parameter in message.parameters:
-        value = parameter.value.value if isinstance(parameter.value, Filter) else parameter.value
+        value = parameter.value.value if isinstance(parameter.value, FilterValue) else parameter.value
         if parameter.type in _TEXTS and isinstance(value, str) and value.endswith("*") and parameter.id not in SAFE:
             yield value
 

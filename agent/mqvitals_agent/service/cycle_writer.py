@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from pathlib import Path
 
-from mqvitals_agent.connection.connection import Calls
-from mqvitals_agent.connection.exchange import Exchange
+from mqvitals_agent.connection.connection import Exchange, MqiCalls
 from mqvitals_agent.ingest.pipeline import Ingest, OnTransitions
 from mqvitals_agent.poll.collector import Collector
 from mqvitals_agent.service.cycle_clock import CORRECTION_MS, QueryInterval
@@ -48,7 +47,7 @@ class CycleExchanges:
     exchanges: tuple[Exchange, ...]
     intervals: Mapping[str, Sequence[QueryInterval]]
     lead: int = 0
-    calls: Mapping[str, Calls] = field(default_factory=dict)
+    calls: Mapping[str, MqiCalls] = field(default_factory=dict)
     correction: int = 0
     shift: int = 0
 

@@ -106,11 +106,11 @@ def live_targets(settings: Settings, environ: Mapping[str, str], clock: Clock) -
     """A connector for each queue manager that has a connection. Raises Failure as ``live_group``."""
     import time
 
-    from mqvitals_agent.connection.conversation import Time
+    from mqvitals_agent.connection.conversation import TimeSource
     from mqvitals_agent.connection.link import BindingError
-    from mqvitals_agent.connection.mqi import load
+    from mqvitals_agent.connection.mqi import load_binding
     from mqvitals_agent.connection.mqi_connector import MqiConnector
-    from mqvitals_agent.connection.routes import routes, without_route
+    from mqvitals_agent.connection.route import routes, without_route
 
     ways = {str(each.name): settings.connection_of(each) for each in settings.queue_managers}
     found = routes(settings, environ)
@@ -119,9 +119,9 @@ def live_targets(settings: Settings, environ: Mapping[str, str], clock: Clock) -
             "the settings tell of no queue manager how it is reached",
             hint="give queue_managers with a connection ('mqvitals help configuration'); a --scenario needs none",
         )
-    ticks = Time(clock.now, lambda: time.monotonic_ns() // 1_000_000)
+    ticks = TimeSource(clock.now, lambda: time.monotonic_ns() // 1_000_000)
     try:
-        bindings = {each.queue_manager: load(ways[each.queue_manager].binding or "auto") for each in found}
+        bindings = {each.queue_manager: load_binding(ways[each.queue_manager].binding or "auto") for each in found}
     except BindingError as error:
         raise Failure(str(error), hint="'mqvitals doctor' says what works once it is there") from error
     return PollTargets(

@@ -11,9 +11,9 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Protocol, TypeVar
 
 from mqvitals_agent.clock import Clock
-from mqvitals_agent.connection.exchange import Exchange, MqiFailure
+from mqvitals_agent.connection.answer import NO_REPLY
+from mqvitals_agent.connection.connection import Exchange, MqiFailure
 from mqvitals_agent.log import as_change, as_recovery
-from mqvitals_agent.poll.outcome import NO_REPLY
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.requests import WAITS_MS, WHO, StoredRequest
 from mqvitals_agent.store.writer import Store

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from mqvitals_agent.clock import Clock
-from mqvitals_agent.connection.connection import ConnectError, Connection, Connector, TellsPlatform
-from mqvitals_agent.connection.exchange import Exchange, MqiFailure
+from mqvitals_agent.connection.answer import CONNECTION_FAILURES
+from mqvitals_agent.connection.connection import ConnectError, Connection, Connector, Exchange, HasPlatform, MqiFailure
 from mqvitals_agent.log import as_change
 from mqvitals_agent.pcf.names import reason_name
 from mqvitals_agent.poll.errand import Errand
-from mqvitals_agent.poll.outcome import CONNECTION_FAILURES
 
 _T = TypeVar("_T")
 
@@ -304,7 +303,7 @@ class Poller:
         else:
             self.failure = None
             self.reached = True
-            self.platform = connection.platform if isinstance(connection, TellsPlatform) else 0
+            self.platform = connection.platform if isinstance(connection, HasPlatform) else 0
             _LOG.info(
                 f"{self.name} is connected",
                 extra=as_change(f"connection {self.name}", "queue_manager.connected", queue_manager=self.name),

@@ -8,13 +8,19 @@ from collections.abc import Callable, Mapping, Sequence
 from struct import error, unpack_from
 
 from mqvitals_agent.clock import Clock
-from mqvitals_agent.connection.connection import Calls, Connector, CountsCalls, TakesStatistics
-from mqvitals_agent.connection.exchange import Exchange, MqiFailure
+from mqvitals_agent.connection.answer import CONNECTION_FAILURES, outcome_of_answer
+from mqvitals_agent.connection.connection import (
+    Connector,
+    Exchange,
+    HasMqiCalls,
+    HasStatisticsQueue,
+    MqiCalls,
+    MqiFailure,
+)
 from mqvitals_agent.log import as_change, as_event, as_recovery
 from mqvitals_agent.pcf.constants import MQCC_FAILED, MQPL_ZOS
 from mqvitals_agent.pcf.names import reason_name
 from mqvitals_agent.poll.errand import Errand, errands, errands_of_distributed
-from mqvitals_agent.poll.outcome import CONNECTION_FAILURES, of_answer
 from mqvitals_agent.poll.schedule import STATISTICS, configured_ms
 from mqvitals_agent.service.cycle_clock import QueryInterval, Schedule
 from mqvitals_agent.service.poller import Poller, PollerListener, Uniform
@@ -37,7 +43,7 @@ def is_refused(exchange: Exchange) -> bool:
             comp_code, reason = unpack_from(f"{order}2i", reply.data, 24)
         except error:
             continue  # too short for a header: damaged, which the collector tells
-        if comp_code == MQCC_FAILED and of_answer(reason) in _NO_ANSWER:
+        if comp_code == MQCC_FAILED and outcome_of_answer(reason) in _NO_ANSWER:
             return True
     return False
 
@@ -239,10 +245,10 @@ class PollerPool:
             for name, table in self._own.items()
         }
 
-    def calls(self) -> Mapping[str, Calls]:
+    def calls(self) -> Mapping[str, MqiCalls]:
         """The calls of MQ that hung, by queue manager, where they can."""
         connectors = (poller.connector for poller in self._pollers.values())
-        return {each.queue_manager: each.calls for each in connectors if isinstance(each, CountsCalls)}
+        return {each.queue_manager: each.calls for each in connectors if isinstance(each, HasMqiCalls)}
 
     def _new(self, connector: Connector, polling: PollingSettings) -> Poller:
         return Poller(connector, self._listener, self._clock, self._uniform, polling.wait, polling.interval)
@@ -346,4 +352,4 @@ class PollerPool:
 
 def statistics_queue(connector: Connector) -> str:
     """Where statistics messages are taken from over this connector; empty: from nowhere."""
-    return connector.statistics_queue if isinstance(connector, TakesStatistics) else ""
+    return connector.statistics_queue if isinstance(connector, HasStatisticsQueue) else ""

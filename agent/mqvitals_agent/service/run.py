@@ -13,8 +13,8 @@ from pathlib import Path
 
 from mqvitals_agent import __version__
 from mqvitals_agent.clock import SystemClock, VirtualClock
-from mqvitals_agent.connection.exchange import Exchange
-from mqvitals_agent.connection.header import Header, RecordingError
+from mqvitals_agent.connection.connection import Exchange
+from mqvitals_agent.connection.recording_format import RecordingError, RecordingHeader
 from mqvitals_agent.errors import ExitCode, Failure
 from mqvitals_agent.gc_tuning import fewer_collections, freeze_long_lived
 from mqvitals_agent.log import LEVELS, LineHandler, as_event, logging_to
@@ -70,7 +70,7 @@ class RunOptions:
     store: Path
     for_ms: int | None = None
     reread: Callable[[], AgentConfig] | None = None
-    record: Callable[[Exchange, Header], None] | None = None
+    record: Callable[[Exchange, RecordingHeader], None] | None = None
     manager: ServiceManager | None = None
     reread_s: float = _REREAD_S
 

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from mqvitals_agent.clock import Clock
-from mqvitals_agent.connection.connection import Connector
-from mqvitals_agent.connection.exchange import Exchange
-from mqvitals_agent.connection.header import Header
+from mqvitals_agent.connection.connection import Connector, Exchange
+from mqvitals_agent.connection.recording_format import RecordingHeader
 from mqvitals_agent.console.watch import ConsoleWatch
 from mqvitals_agent.log import as_change, as_event, as_recovery, forget
 from mqvitals_agent.notify.alert_log import log_alerts
@@ -123,9 +122,9 @@ class Service:
         return self._left
 
     @property
-    def header(self) -> Header:
+    def header(self) -> RecordingHeader:
         """The first line of a recording of this service; its time is right once the first exchange came through ``tap``."""
-        return Header(
+        return RecordingHeader(
             created=self._cycle_clock.begin,
             name=self._settings.name or "",
             queue_managers=(*(each.queue_manager for each in self._connectors), *self._others),

@@ -7,14 +7,13 @@ from random import Random
 from typing import Final, NamedTuple, Protocol
 
 from mqvitals_agent.clock import Clock
-from mqvitals_agent.connection.connection import Calls, ConnectError
-from mqvitals_agent.connection.exchange import Exchange, MqiFailure, Reply
+from mqvitals_agent.connection.connection import ConnectError, Exchange, MqiCalls, MqiFailure, Reply
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.codepage import codec
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import REQUEST_CCSID, string
-from mqvitals_agent.pcf.error import PcfError
-from mqvitals_agent.pcf.walk import read_header
+from mqvitals_agent.pcf.message import PcfError
+from mqvitals_agent.pcf.structures import read_header
 from mqvitals_agent.simulator.answer import (
     CCSID,
     ENCODING,
@@ -183,9 +182,9 @@ class SimulatedConnector:
         return self._queue_manager
 
     @property
-    def calls(self) -> Calls:
+    def calls(self) -> MqiCalls:
         """None of them hangs: there is no MQ client behind it."""
-        return Calls()
+        return MqiCalls()
 
     async def connect(self) -> SimulatedConnection:
         """A new connection. Raises ConnectError (2059) when the queue manager is down, or is none of the group."""

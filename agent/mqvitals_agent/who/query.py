@@ -14,7 +14,7 @@ from functools import partial
 from typing import Final, TypeAlias, TypeVar
 
 from mqvitals_agent.clock import Clock
-from mqvitals_agent.connection.exchange import Exchange
+from mqvitals_agent.connection.connection import Exchange
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.who.holder import (

@@ -11,17 +11,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Generic, NamedTuple, TypeVar
 
-from mqvitals_agent.connection.exchange import Exchange
+from mqvitals_agent.connection.answer import CONNECTION_FAILURES, NO_REPLY, outcome_of_answer
+from mqvitals_agent.connection.connection import Exchange
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.pcf.answer import TRACKED, AnswerTracker, MemberAnswer, Reply
+from mqvitals_agent.pcf.answer import TRACKED, AnswerTracker, DecodedReply, MemberAnswer
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import byte_string, integer, integers, string_filter
-from mqvitals_agent.pcf.error import PcfError
-from mqvitals_agent.pcf.message import Value
+from mqvitals_agent.pcf.message import PcfError, Value
 from mqvitals_agent.pcf.names import reason_name
 from mqvitals_agent.poll.channel import ask_status as ask_channel_status
 from mqvitals_agent.poll.command import form, mqsc
-from mqvitals_agent.poll.outcome import CONNECTION_FAILURES, NO_REPLY, of_answer
 from mqvitals_agent.poll.probe import Question, ask
 from mqvitals_agent.poll.queue import ask_status as ask_queue_status
 from mqvitals_agent.who.holder import Holder, ReportedConnection, ReportedInstance, UnitOfWork
@@ -252,7 +251,7 @@ def read_instances(
 class _RawAnswer(NamedTuple):
     """An answer before it is read. ``cause`` says why it is incomplete; empty: complete, and ``reason`` may be "not found"."""
 
-    items: tuple[Reply, ...]
+    items: tuple[DecodedReply, ...]
     cause: str
     reason: int
 
@@ -272,7 +271,7 @@ def _raw_answer(
     items = tuple(item for member in own for item in member.items)
     what = mqsc(form(command))
     reason = _reason(own or members)
-    if reason and of_answer(reason) is not Outcome.NOT_FOUND:
+    if reason and outcome_of_answer(reason) is not Outcome.NOT_FOUND:
         return _RawAnswer(items, _failure(reason, what, queue_manager), reason)
     if exchange.error is not None:
         failed = exchange.error.reason
@@ -295,11 +294,13 @@ def _raw_answer(
 def _reason(members: list[MemberAnswer] | tuple[MemberAnswer, ...]) -> int:
     """The first reason other than "not found", else "not found"."""
     reasons = [member.reason for member in members if member.reason]
-    return next((each for each in reasons if of_answer(each) is not Outcome.NOT_FOUND), reasons[0] if reasons else 0)
+    return next(
+        (each for each in reasons if outcome_of_answer(each) is not Outcome.NOT_FOUND), reasons[0] if reasons else 0
+    )
 
 
 def _failure(reason: int, what: str, queue_manager: str) -> str:
-    outcome = of_answer(reason)
+    outcome = outcome_of_answer(reason)
     if outcome is Outcome.REFUSED:
         return f"not authorised to {what}; 'mqvitals doctor' says what to ask for"
     if outcome is Outcome.UNKNOWN_COMMAND:
@@ -324,7 +325,7 @@ def _result(raw: _RawAnswer, items: tuple[_T, ...]) -> QueryResult[_T]:
     return QueryResult(problem=raw.cause, reason=raw.reason)
 
 
-def _handle(item: Reply) -> Holder:
+def _handle(item: DecodedReply) -> Holder:
     return Holder(
         application=_text(item, mq.MQCACF_APPL_TAG),
         application_type=named(item.get(mq.MQIA_APPL_TYPE), APPLICATION_TYPE),
@@ -349,7 +350,7 @@ def _handle(item: Reply) -> Holder:
     )
 
 
-def _connection(item: Reply, application: str) -> ReportedConnection:
+def _connection(item: DecodedReply, application: str) -> ReportedConnection:
     identifier = item.get(mq.MQBACF_CONNECTION_ID)
     return ReportedConnection(
         identifier=identifier[-_CONN_BYTES:].hex().upper() if isinstance(identifier, bytes) else "",
@@ -367,7 +368,7 @@ def _connection(item: Reply, application: str) -> ReportedConnection:
     )
 
 
-def _unit_of_work(item: Reply) -> UnitOfWork | None:
+def _unit_of_work(item: DecodedReply) -> UnitOfWork | None:
     """The unit of work of a connection; None when there is none, or none is reported."""
     state = named(item.get(mq.MQIACF_UOW_STATE), UNIT_STATE)
     began = _moment(item, mq.MQCACF_UOW_START_DATE, mq.MQCACF_UOW_START_TIME)
@@ -381,7 +382,7 @@ def _unit_of_work(item: Reply) -> UnitOfWork | None:
     )
 
 
-def _instance(item: Reply, channel: str) -> ReportedInstance:
+def _instance(item: DecodedReply, channel: str) -> ReportedInstance:
     return ReportedInstance(
         channel=channel,
         connection_name=_text(item, mq.MQCACH_CONNECTION_NAME),
@@ -395,22 +396,22 @@ def _instance(item: Reply, channel: str) -> ReportedInstance:
     )
 
 
-def _text(item: Reply, number: int) -> str:
+def _text(item: DecodedReply, number: int) -> str:
     value = item.get(number)
     return value.rstrip(" \0") if isinstance(value, str) else ""
 
 
-def _number(item: Reply, number: int) -> int | None:
+def _number(item: DecodedReply, number: int) -> int | None:
     value = item.get(number)
     return value if type(value) is int else None
 
 
-def _yes(item: Reply, number: int) -> bool | None:
+def _yes(item: DecodedReply, number: int) -> bool | None:
     value = item.get(number)
     return _YES_NO.get(value) if type(value) is int else None
 
 
-def _moment(item: Reply, date: int, time: int) -> str:
+def _moment(item: DecodedReply, date: int, time: int) -> str:
     """A local date and time as MQ wrote them; empty where the date is blank."""
     day = _text(item, date)
     return f"{day} {_text(item, time)}".rstrip() if day else ""

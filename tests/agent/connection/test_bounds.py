@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from mqvitals_agent.commandline.runner import main
-from mqvitals_agent.connection.exchange import Exchange
-from mqvitals_agent.connection.header import MOST_QUEUE_MANAGERS, Header
-from mqvitals_agent.connection.lines import lines
-from mqvitals_agent.connection.recording import MOST_LEFT_OUT, RecordingError, Writer, read
+from mqvitals_agent.connection.connection import Exchange
+from mqvitals_agent.connection.lines import read_lines
+from mqvitals_agent.connection.recording import MOST_LEFT_OUT, RecordingError, RecordingWriter, open_recording
+from mqvitals_agent.connection.recording_format import MOST_QUEUE_MANAGERS, RecordingHeader
 from mqvitals_agent.expansion import Expansion, ExpansionError
 from mqvitals_agent.smf.reader import open_smf
 from mqvitals_agent.smf.record import SmfError
@@ -28,33 +28,33 @@ BOMB = "[" + "[]," * 6_000_000
 """17 MiB, 17 KB of gzip."""
 
 
-def read_lines(data: bytes, **limits: object) -> tuple[list[bytes], list[str]]:
+def split_lines(data: bytes, **limits: object) -> tuple[list[bytes], list[str]]:
     warnings: list[str] = []
-    found = [line for line, _ in lines(io.BytesIO(data), warnings.append, **limits)]  # type: ignore[arg-type]
+    found = [line for line, _ in read_lines(io.BytesIO(data), warnings.append, **limits)]  # type: ignore[arg-type]
     return found, warnings
 
 
 def test_a_line_has_a_longest_length() -> None:
     """Longer than a block that is read at once, the lines before it are given."""
-    assert read_lines(b"a\nb\n" + b"c" * 200_000, longest=100_000) == (
+    assert split_lines(b"a\nb\n" + b"c" * 200_000, longest=100_000) == (
         [b"a", b"b"],
         ["a line is longer than 100000 bytes"],
     )
-    assert read_lines(b"a\n" + b"c" * 90_000, longest=100_000) == ([b"a", b"c" * 90_000], [])
+    assert split_lines(b"a\n" + b"c" * 90_000, longest=100_000) == ([b"a", b"c" * 90_000], [])
 
 
 def test_gzip_members_are_counted() -> None:
     """Empty ones too: each costs the time of a new decompressor."""
     data = gzip.compress(b"a\n") + gzip.compress(b"") * 20
-    assert read_lines(data, members=21) == ([b"a"], [])
-    assert read_lines(data, members=20) == ([b"a"], ["the file has more than 20 gzip members"])
+    assert split_lines(data, members=21) == ([b"a"], [])
+    assert split_lines(data, members=20) == ([b"a"], ["the file has more than 20 gzip members"])
 
 
 def test_compressed_data_may_grow_so_much() -> None:
     """Not at all limited as long as it is little; then by the ratio; and at last whatever the ratio is."""
     packed = gzip.compress(b"\n" * 1_000_000)
-    assert len(read_lines(packed)[0]) == 1_000_000
-    found, warnings = read_lines(packed, expansion=Expansion(ratio=100, free=200_000))
+    assert len(split_lines(packed)[0]) == 1_000_000
+    found, warnings = split_lines(packed, expansion=Expansion(ratio=100, free=200_000))
     assert 100_000 < len(found) < 300_000
     assert warnings == ["the compressed data grow to more than 100 times their size"]
     expansion = Expansion(most=1 << 31)
@@ -88,7 +88,7 @@ def test_a_bomb_costs_little(tmp_path: Path, place: str, command: str, capsys: p
 def test_nothing_but_line_ends(tmp_path: Path) -> None:
     """They are passed over, but not for ever."""
     (tmp_path / "r").write_text(HEADER + "\n" * 200_000 + FAILED % "QM01")
-    with read(tmp_path / "r") as recording:
+    with open_recording(tmp_path / "r") as recording:
         assert list(recording) == []
     assert recording.warnings == [
         "more than 100,000 lines are blank: the lines before that place were used, the rest is lost"
@@ -99,7 +99,7 @@ def test_nothing_but_line_ends(tmp_path: Path) -> None:
 def test_nothing_but_rubbish(tmp_path: Path) -> None:
     """What stands before and between is used."""
     (tmp_path / "r").write_text(HEADER + FAILED % "QM01" + "x\n" * (MOST_LEFT_OUT + 5))
-    with read(tmp_path / "r") as recording:
+    with open_recording(tmp_path / "r") as recording:
         assert len(list(recording)) == 1
     assert recording.left_out == MOST_LEFT_OUT
     assert recording.warnings[-1].startswith("10,000 lines cannot be used: the lines before that place were used")
@@ -111,9 +111,9 @@ def test_queue_managers_are_counted(tmp_path: Path) -> None:
     header = json.loads(HEADER) | {"queue_managers": names}
     (tmp_path / "r").write_text(json.dumps(header) + "\n")
     with pytest.raises(RecordingError, match="queue_managers has 1,001 names; a recording has at most 1,000"):
-        read(tmp_path / "r")
+        open_recording(tmp_path / "r")
     (tmp_path / "r").write_text(HEADER + "".join(FAILED % name for name in names) + FAILED % "Q0")
-    with read(tmp_path / "r") as recording:
+    with open_recording(tmp_path / "r") as recording:
         assert [each.queue_manager for each in recording] == [*names[:-1], "Q0"]
     assert "queue_manager is a new name after 1,000 others" in recording.warnings[0]
 
@@ -121,7 +121,7 @@ def test_queue_managers_are_counted(tmp_path: Path) -> None:
 def test_a_long_line_holds_not_too_many_values(tmp_path: Path) -> None:
     """A list takes twenty times the memory of its two characters."""
     (tmp_path / "r").write_text(HEADER + '{"a":[' + "[]," * 500_000 + "1]}\n" + FAILED % "QM01")
-    with read(tmp_path / "r") as recording:
+    with open_recording(tmp_path / "r") as recording:
         assert len(list(recording)) == 1
     assert recording.warnings == [
         "line 2 is left out: it holds more than 400,000 objects and lists, or 2,000,000 values"
@@ -131,14 +131,14 @@ def test_a_long_line_holds_not_too_many_values(tmp_path: Path) -> None:
 def test_a_header_is_short(tmp_path: Path) -> None:
     (tmp_path / "r").write_text(HEADER[:-2] + ',"comment":"' + "a" * (1 << 20) + '"}\n')
     with pytest.raises(RecordingError, match="its first line should be a header, but it is longer than 1 MiB"):
-        read(tmp_path / "r")
+        open_recording(tmp_path / "r")
 
 
 def test_what_could_not_be_read_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The recorder knows the longest line."""
-    monkeypatch.setattr("mqvitals_agent.connection.writer.LONGEST_LINE", 1000)
+    monkeypatch.setattr("mqvitals_agent.connection.recording.LONGEST_LINE", 1000)
     with (
-        Writer(tmp_path / "r", Header()) as writer,
+        RecordingWriter(tmp_path / "r", RecordingHeader()) as writer,
         pytest.raises(RecordingError, match="an exchange of 0 MiB cannot be recorded"),
     ):
         writer.write(Exchange(0, 0, 0, "QM01", 42, bytes(1000), ()))
@@ -146,7 +146,7 @@ def test_what_could_not_be_read_is_not_written(tmp_path: Path, monkeypatch: pyte
 
 def test_devices_are_no_recordings() -> None:
     with pytest.raises(RecordingError, match="/dev/zero is a device, not a recording"):
-        read("/dev/zero")
+        open_recording("/dev/zero")
 
 
 def test_smf_data_grow_no_further_than_recordings(tmp_path: Path) -> None:

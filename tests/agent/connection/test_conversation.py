@@ -8,8 +8,15 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from mqvitals_agent.connection.conversation import FIRST_SIZE, MOST_AT_ONCE, SLICE_MS, Conversation, StoppedError, Time
-from mqvitals_agent.connection.link import Got, MqiError, OpenQueue, Request
+from mqvitals_agent.connection.conversation import (
+    FIRST_SIZE,
+    MOST_AT_ONCE,
+    SLICE_MS,
+    Conversation,
+    StoppedError,
+    TimeSource,
+)
+from mqvitals_agent.connection.link import MqiError, OpenQueue, ReceivedMessage, RequestDescriptor
 from mqvitals_agent.connection.route import Route
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, request
@@ -51,7 +58,7 @@ class ScriptedLink:
             raise MqiError("MQOPEN", 2, self.refuse_open[name])
         return OpenQueue(len(self.calls), dynamic_name.replace("*", "C1F2") or name)
 
-    def put(self, queue: OpenQueue, message: bytes, asked: Request) -> bytes:
+    def put(self, queue: OpenQueue, message: bytes, asked: RequestDescriptor) -> bytes:
         self.calls.append(("put", queue.name, message, asked))
         if self.refuse_put:
             raise MqiError("MQPUT", 2, self.refuse_put)
@@ -59,7 +66,7 @@ class ScriptedLink:
 
     def get(
         self, queue: OpenQueue, correlation_id: bytes | None, wait_ms: int, size: int, *, convert: bool = False
-    ) -> Got:
+    ) -> ReceivedMessage:
         self.calls.append(("get", queue.name, correlation_id, wait_ms, size))
         if queue.name == "STATS" and self.lying:
             first = self.lying[0]
@@ -67,15 +74,15 @@ class ScriptedLink:
                 raise first
             if len(first) > size:
                 raise MqiError("MQGET", 2, 2080, len(first))
-            return Got(bytes(self.lying.pop(0)), 546, 1208, 1_000)  # type: ignore[arg-type]
+            return ReceivedMessage(bytes(self.lying.pop(0)), 546, 1208, 1_000)  # type: ignore[arg-type]
         if correlation_id is None and self.stale:
             self.stale -= 1
-            return Got(b"old", 785, 500, None)
+            return ReceivedMessage(b"old", 785, 500, None)
         if wait_ms == 0 and correlation_id is not None:
             if not self.late:
                 raise MqiError("MQGET", 2, 2033)
             self.late -= 1
-            return Got(b"late", 785, 500, None)
+            return ReceivedMessage(b"late", 785, 500, None)
         if correlation_id is None or not self.script:
             self.tick += wait_ms
             raise MqiError("MQGET", 2, 2033)
@@ -86,7 +93,7 @@ class ScriptedLink:
         if len(first) > size:
             self.script.appendleft(first)
             raise MqiError("MQGET", 2, 2080, len(first))
-        return Got(first, 785, 500, 1_000, self.warning)
+        return ReceivedMessage(first, 785, 500, 1_000, self.warning)
 
     def close(self, queue: OpenQueue) -> None:
         self.calls.append(("close", queue.name))
@@ -98,7 +105,7 @@ class ScriptedLink:
 
 
 def conversation(link: ScriptedLink, route: Route | None = None, stopping: bool = False) -> Conversation:
-    time = Time(lambda: 1_700_000_000_000 + link.tick, lambda: link.tick)
+    time = TimeSource(lambda: 1_700_000_000_000 + link.tick, lambda: link.tick)
     return Conversation(link, route or Route("QM01"), time, lambda: stopping)
 
 
@@ -132,7 +139,7 @@ def test_a_request_expires_and_says_where_to_answer() -> None:
     link = ScriptedLink(deque(REPLIES))
     conversation(link).ask(mq.MQCMD_INQUIRE_Q, ASKED, 30_000)
     (put,) = (call for call in link.calls if call[0] == "put")
-    assert put[3] == Request("MQVITALS.C1F2", 350, 1208, 785)
+    assert put[3] == RequestDescriptor("MQVITALS.C1F2", 350, 1208, 785)
 
 
 def test_a_dynamic_queue_is_opened_for_us_alone_and_not_drained() -> None:
@@ -228,7 +235,7 @@ def test_a_reply_that_is_no_pcf_is_kept_and_does_not_end_the_answer() -> None:
 def test_a_request_to_stop_is_heard_between_slices() -> None:
     """Asking raises, and nothing more is got."""
     link = ScriptedLink()
-    time = Time(lambda: link.tick, lambda: link.tick)
+    time = TimeSource(lambda: link.tick, lambda: link.tick)
     talk = Conversation(link, Route("QM01"), time, lambda: link.tick >= 2 * SLICE_MS)
     with pytest.raises(StoppedError):
         talk.ask(mq.MQCMD_INQUIRE_Q, ASKED, 60_000)
@@ -291,7 +298,7 @@ def test_what_breaks_while_late_replies_are_removed_is_the_exchanges_error() -> 
     class Broken(ScriptedLink):
         def get(
             self, queue: OpenQueue, correlation_id: bytes | None, wait_ms: int, size: int, *, convert: bool = False
-        ) -> Got:
+        ) -> ReceivedMessage:
             if self.tick >= 1000:
                 raise MqiError("MQGET", 2, 2009)
             return super().get(queue, correlation_id, wait_ms, size, convert=convert)
@@ -346,7 +353,7 @@ def test_a_distributed_queue_manager_has_another_model_and_other_numbers() -> No
     conversation(link).ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000)
     assert ("open", "SYSTEM.DEFAULT.MODEL.QUEUE", 4 | 8192, "MQVITALS.*") in link.calls
     (put,) = (call for call in link.calls if call[0] == "put")
-    assert put[3] == Request("MQVITALS.C1F2", 60, 1208, 273)
+    assert put[3] == RequestDescriptor("MQVITALS.C1F2", 60, 1208, 273)
     named = ScriptedLink(platform=mq.MQPL_UNIX)
     conversation(named, Route("QM01", reply_model="MY.MODEL"))
     assert [call[1] for call in named.calls if call[0] == "open"][1:] == ["MY.MODEL"]

@@ -8,13 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from mqvitals_agent.connection.forecast import Forecast, forecast
-from mqvitals_agent.connection.package import PACKAGES, taken
+from mqvitals_agent.connection.binding import (
+    PACKAGES,
+    ConnectionCheck,
+    check_connections,
+    first_installed,
+    unsupported_settings,
+)
 from mqvitals_agent.connection.route import Route, Tls
-from mqvitals_agent.connection.shortcoming import shortcomings
 from mqvitals_config.load import load_settings
 
-Foreseen = Callable[..., Forecast]
+Foreseen = Callable[..., ConnectionCheck]
 TABLE = "https://tables.example/ccdt.json"
 EVERYTHING = Route(
     "QM01",
@@ -29,11 +33,11 @@ EVERYTHING = Route(
 def foreseen(tmp_path: Path) -> Foreseen:
     """The forecast for a file's text and the packages that are installed."""
 
-    def make(text: str, *installed: str, environ: Mapping[str, str] | None = None) -> Forecast:
+    def make(text: str, *installed: str, environ: Mapping[str, str] | None = None) -> ConnectionCheck:
         path = tmp_path / "x.yaml"
         path.write_text(text)
         loaded = load_settings(str(path), {}, {})
-        return forecast(loaded.settings, loaded.origins, environ or {}, lambda name: name in installed)
+        return check_connections(loaded.settings, loaded.origins, environ or {}, lambda name: name in installed)
 
     return make
 
@@ -47,21 +51,21 @@ def foreseen(tmp_path: Path) -> Foreseen:
 )
 def test_shortcomings(package: str, settings: list[str]) -> None:
     """Of a route that wishes for everything, what has no effect, with its setting."""
-    assert [each.setting for each in shortcomings(package, EVERYTHING, {})] == settings
+    assert [each.setting for each in unsupported_settings(package, EVERYTHING, {})] == settings
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_an_ordinary_route_has_none(package: str) -> None:
     """Channel, addresses, all of TLS, user and password are what both packages can do."""
     route = Route("QM01", "MQVITALS.SVRCONN", "mvs1.example(1414)", tls=EVERYTHING.tls, user="mqmon")
-    assert shortcomings(package, route, {}) == ()
+    assert unsupported_settings(package, route, {}) == ()
 
 
 def test_a_table_in_the_environment_serves_pymqi() -> None:
     """The same address in MQCCDTURL is the way that pymqi has; another address is another table."""
     route = Route("QM01", ccdt_url=TABLE)
-    assert shortcomings("pymqi", route, {"MQCCDTURL": TABLE}) == ()
-    assert [each.setting for each in shortcomings("pymqi", route, {"MQCCDTURL": "file:///x"})] == ["ccdt_url"]
+    assert unsupported_settings("pymqi", route, {"MQCCDTURL": TABLE}) == ()
+    assert [each.setting for each in unsupported_settings("pymqi", route, {"MQCCDTURL": "file:///x"})] == ["ccdt_url"]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +80,7 @@ def test_a_table_in_the_environment_serves_pymqi() -> None:
 )
 def test_which_package_is_taken(preference: str, installed: tuple[str, ...], package: str | None) -> None:
     """The wish counts; auto prefers IBM's."""
-    assert taken(preference, lambda name: name in installed) == package
+    assert first_installed(preference, lambda name: name in installed) == package
 
 
 SHARED = """\
@@ -114,7 +118,7 @@ def test_without_any_package_only_what_none_can_do(foreseen: Foreseen) -> None:
 def test_who_has_no_connection_needs_no_package(foreseen: Foreseen) -> None:
     """Nothing to say of a group that is only named."""
     for installed in itertools.chain([()], itertools.permutations(PACKAGES)):
-        assert foreseen("queue_managers: [{name: QM01}]\n", *installed) == Forecast()
+        assert foreseen("queue_managers: [{name: QM01}]\n", *installed) == ConnectionCheck()
 
 
 def test_no_word_of_a_table_with_a_password(foreseen: Foreseen) -> None:

@@ -14,11 +14,9 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.commandline import runner as cli
-from mqvitals_agent.connection.field import ascii_field, text_field
+from mqvitals_agent.connection.binding import PACKAGES
 from mqvitals_agent.connection.link import BindingError, MqiError, OpenQueue, RouteError
-from mqvitals_agent.connection.mqi import load
-from mqvitals_agent.connection.package import PACKAGES
-from mqvitals_agent.connection.put_time import PutTime
+from mqvitals_agent.connection.mqi import PutTime, ascii_field, load_binding, text_field
 from mqvitals_agent.connection.route import Route
 
 PACKAGE = """
@@ -125,7 +123,7 @@ def test_the_first_cause_is_told(packages: Callable[..., None]) -> None:
     hiding = "try:\n    raise ImportError('libmqm_r.so: cannot open shared object file')\nexcept ImportError:\n    import nowhere_at_all\n"
     packages("ibmmq", __init__=hiding)
     with pytest.raises(BindingError, match=r"ibmmq: libmqm_r\.so: cannot open.*it is installed, and needs") as told:
-        load("ibmmq")
+        load_binding("ibmmq")
     assert "nowhere_at_all" not in str(told.value)
 
 
@@ -136,15 +134,15 @@ def test_a_broken_package_is_no_traceback(packages: Callable[..., None], broken:
     """Whatever it does while it is imported; also when it is another package of that name."""
     packages("ibmmq", __init__=broken, ibmmqc="")
     with pytest.raises(BindingError, match="without ibmmq"):
-        load("ibmmq")
+        load_binding("ibmmq")
 
 
 def test_auto_goes_on_to_the_next(packages: Callable[..., None]) -> None:
     """A broken one does not hide the other."""
     packages("ibmmq", __init__="raise ImportError('no library')")
     packages("pymqi", __init__=PACKAGE.replace("ibmmqc", "pymqe"), pymqe=C_MODULE)
-    assert load().name == "pymqi"
-    assert load().version == "of an unknown version"
+    assert load_binding().name == "pymqi"
+    assert load_binding().version == "of an unknown version"
 
 
 def test_the_search_path_is_as_it_was(packages: Callable[..., None], tmp_path: Path) -> None:
@@ -152,7 +150,7 @@ def test_the_search_path_is_as_it_was(packages: Callable[..., None], tmp_path: P
     before = list(sys.path)
     packages("ibmmq", __init__="import sys; sys.path.insert(0, '/somewhere'); raise ImportError('later')")
     with pytest.raises(BindingError):
-        load("ibmmq")
+        load_binding("ibmmq")
     assert sys.path == before
 
 
@@ -160,7 +158,7 @@ def test_the_search_path_is_as_it_was(packages: Callable[..., None], tmp_path: P
 def binding(packages: Callable[..., None]) -> Any:
     """A package that does as the test wants, loaded."""
     packages("ibmmq", __init__=PACKAGE, ibmmqc=C_MODULE)
-    return load("ibmmq")
+    return load_binding("ibmmq")
 
 
 def calls() -> Any:

@@ -11,8 +11,8 @@ import pytest
 
 from mqvitals_agent.clock import SystemClock
 from mqvitals_agent.connection.connection import ConnectError
-from mqvitals_agent.connection.conversation import Time
-from mqvitals_agent.connection.link import Got, Link, MqiError, OpenQueue, Request, RouteError
+from mqvitals_agent.connection.conversation import TimeSource
+from mqvitals_agent.connection.link import Link, MqiError, OpenQueue, ReceivedMessage, RequestDescriptor, RouteError
 from mqvitals_agent.connection.mqi_connector import MOST_LEFT_BEHIND, MqiConnector
 from mqvitals_agent.connection.route import Route
 from mqvitals_agent.pcf import constants as mq
@@ -86,18 +86,18 @@ class Line:
         self._here()
         return OpenQueue(1, name)
 
-    def put(self, queue: OpenQueue, message: bytes, asked: Request) -> bytes:
+    def put(self, queue: OpenQueue, message: bytes, asked: RequestDescriptor) -> bytes:
         self._here()
         self.place = 0
         return bytes(24)
 
     def get(
         self, queue: OpenQueue, correlation_id: bytes | None, wait_ms: int, size: int, *, convert: bool = False
-    ) -> Got:
+    ) -> ReceivedMessage:
         self._here()
         self.package.getting()
         self.place += 1
-        return Got(REPLIES[self.place - 1], 785, 500, None)
+        return ReceivedMessage(REPLIES[self.place - 1], 785, 500, None)
 
     def close(self, queue: OpenQueue) -> None:
         self._here()
@@ -108,7 +108,7 @@ class Line:
 
 
 def connector(package: Package, clock: Alarms) -> MqiConnector:
-    return MqiConnector(package, Route("QM01"), clock, Time(clock.now, lambda: 0))
+    return MqiConnector(package, Route("QM01"), clock, TimeSource(clock.now, lambda: 0))
 
 
 async def test_every_call_is_made_in_one_thread_that_is_not_ours() -> None:
@@ -182,7 +182,7 @@ async def test_a_reply_queue_in_use_is_named() -> None:
 
     package = Busy()
     clock = Alarms()
-    one = MqiConnector(package, Route("QM01", reply_queue="MQVITALS.REPLY"), clock, Time(clock.now, lambda: 0))
+    one = MqiConnector(package, Route("QM01", reply_queue="MQVITALS.REPLY"), clock, TimeSource(clock.now, lambda: 0))
     with pytest.raises(ConnectError, match=r"MQVITALS\.REPLY is open elsewhere"):
         await one.connect()
     assert package.disconnected.is_set()
@@ -266,7 +266,7 @@ async def test_no_more_threads_than_so_many_hang() -> None:
 
 def test_connectors_by_the_same_way_are_equal() -> None:
     """A reload keeps the connection of a queue manager whose settings did not change."""
-    clock, time = Alarms(), Time(lambda: 0, lambda: 0)
+    clock, time = Alarms(), TimeSource(lambda: 0, lambda: 0)
     assert MqiConnector(Package(), Route("QM01"), clock, time) == MqiConnector(Package(), Route("QM01"), clock, time)
     other = Route("QM01", channel="OTHER")
     assert MqiConnector(Package(), Route("QM01"), clock, time) != MqiConnector(Package(), other, clock, time)

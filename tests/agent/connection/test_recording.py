@@ -11,7 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.connection.recording import Exchange, Header, MqiFailure, RecordingError, Reply, Writer, read
+from mqvitals_agent.connection.recording import (
+    Exchange,
+    MqiFailure,
+    RecordingError,
+    RecordingHeader,
+    RecordingWriter,
+    Reply,
+    open_recording,
+)
 from mqvitals_rules.snapshot import is_owner_name
 
 HEADER = (
@@ -33,8 +41,8 @@ def written(path: Path, text: str | bytes) -> Path:
 
 def test_header_and_exchanges_are_read(tmp_path: Path) -> None:
     """Every key of the format arrives, with times in ms and bytes from hex of either case."""
-    recording = read(written(tmp_path / "r.jsonl", HEADER + ANSWER + FAILED))
-    assert recording.header == Header(1, None, "", "PRDQSG", ("QM01", "QM02"), 10.0, "")
+    recording = open_recording(written(tmp_path / "r.jsonl", HEADER + ANSWER + FAILED))
+    assert recording.header == RecordingHeader(1, None, "", "PRDQSG", ("QM01", "QM02"), 10.0, "")
     answer, failed = recording
     reply = Reply(785, 500, b"\x00\xff", AT_MS + 3)
     assert answer == Exchange(2, AT_MS, 5, "QM01", 42, b"\x00\x00\x00\x1a", (reply,), None)
@@ -49,7 +57,7 @@ def test_unknown_keys_are_ignored(tmp_path: Path) -> None:
     line["colour"] = {"deep": [1]}
     line["replies"][0]["weight"] = 7
     text = HEADER.replace('"version"', '"shape":"round","version"') + json.dumps(line) + "\n"
-    recording = read(written(tmp_path / "r.jsonl", text))
+    recording = open_recording(written(tmp_path / "r.jsonl", text))
     assert len(list(recording)) == 1
     assert recording.warnings == []
 
@@ -58,7 +66,7 @@ def test_unknown_keys_are_ignored(tmp_path: Path) -> None:
 def test_cut_last_line_is_reported_and_the_rest_used(tmp_path: Path, gz: bool) -> None:
     """After a crash of the recorder the last line may be cut: that is no damage."""
     text = (HEADER + ANSWER + FAILED[:30]).encode()
-    recording = read(
+    recording = open_recording(
         written(tmp_path / ("r.jsonl.gz" if gz else "r.jsonl"), gzip.compress(text, mtime=0) if gz else text)
     )
     assert len(list(recording)) == 1
@@ -69,7 +77,7 @@ def test_cut_last_line_is_reported_and_the_rest_used(tmp_path: Path, gz: bool) -
 
 def test_whole_last_line_without_an_end_is_used(tmp_path: Path) -> None:
     """An editor may have taken the last line end away; the line is whole."""
-    recording = read(written(tmp_path / "r.jsonl", (HEADER + ANSWER).rstrip("\n")))
+    recording = open_recording(written(tmp_path / "r.jsonl", (HEADER + ANSWER).rstrip("\n")))
     assert len(list(recording)) == 1
     assert recording.warnings == []
 
@@ -82,7 +90,7 @@ def test_several_gzip_members_read_as_one(tmp_path: Path) -> None:
         + gzip.compress(ANSWER[half:].encode(), mtime=0)
         + bytes(512)
     )
-    recording = read(written(tmp_path / "r.jsonl.gz", data + gzip.compress(FAILED.encode(), mtime=0)))
+    recording = open_recording(written(tmp_path / "r.jsonl.gz", data + gzip.compress(FAILED.encode(), mtime=0)))
     assert [exchange.queue_manager for exchange in recording] == ["QM01", "QM03"]
     assert recording.warnings == []
 
@@ -92,7 +100,7 @@ def test_damaged_gzip_keeps_what_was_read(tmp_path: Path) -> None:
     lines = [ANSWER.replace("00ff", f"{number:08x}") for number in range(4000)]
     data = bytearray(gzip.compress((HEADER + "".join(lines)).encode(), mtime=0))
     data[len(data) * 3 // 4] ^= 0xFF
-    recording = read(written(tmp_path / "r.jsonl.gz", bytes(data)))
+    recording = open_recording(written(tmp_path / "r.jsonl.gz", bytes(data)))
     found = [int.from_bytes(exchange.replies[0].data, "big") for exchange in recording]
     assert 1000 < len(found) < 4000
     assert found[:1000] == list(range(1000))
@@ -105,7 +113,7 @@ def test_cut_gzip_keeps_what_was_read(tmp_path: Path) -> None:
     """A gzip file without its end gives everything that can be unpacked."""
     lines = [ANSWER.replace("00ff", f"{number:08x}") for number in range(2000)]
     data = gzip.compress((HEADER + "".join(lines)).encode(), mtime=0)
-    recording = read(written(tmp_path / "r.jsonl.gz", data[: len(data) // 2]))
+    recording = open_recording(written(tmp_path / "r.jsonl.gz", data[: len(data) // 2]))
     assert 500 < len(list(recording)) < 2000
     assert "the compressed data are cut off" in recording.warnings[0]
 
@@ -187,7 +195,7 @@ WHOLE = "a whole number from"
 )
 def test_damaged_line_is_named_and_left_out(tmp_path: Path, line: str, words: str) -> None:
     """One bad line costs that line alone, and its number and fault are told."""
-    recording = read(written(tmp_path / "r.jsonl", HEADER + line + FAILED))
+    recording = open_recording(written(tmp_path / "r.jsonl", HEADER + line + FAILED))
     assert [exchange.line for exchange in recording] == [3]
     assert recording.damaged
     assert recording.left_out == 1
@@ -199,7 +207,7 @@ def test_damaged_line_is_named_and_left_out(tmp_path: Path, line: str, words: st
 
 def test_last_line_that_is_whole_and_wrong_is_no_cut_one(tmp_path: Path) -> None:
     """Without a line end, too, a wrong value is called that: the recorder was not interrupted."""
-    recording = read(written(tmp_path / "r.jsonl", HEADER + changed("elapsed_ms", "5").rstrip()))
+    recording = open_recording(written(tmp_path / "r.jsonl", HEADER + changed("elapsed_ms", "5").rstrip()))
     assert list(recording) == []
     assert recording.damaged
     assert "elapsed_ms" in recording.warnings[0]
@@ -209,21 +217,23 @@ def test_optional_keys_may_be_null(tmp_path: Path) -> None:
     """What may be left out may be null."""
     line = changed("replies.put", None) + changed("error", None)
     text = HEADER.replace('"interval_s":10', '"interval_s":null,"created":null,"source":null,"comment":null') + line
-    recording = read(written(tmp_path / "r.jsonl", text))
+    recording = open_recording(written(tmp_path / "r.jsonl", text))
     assert recording.header.interval_s is None
     assert len(list(recording)) == 2
 
 
 def test_undecodable_line_is_left_out(tmp_path: Path) -> None:
     """Bytes that are not UTF-8 spoil one line only."""
-    recording = read(written(tmp_path / "r.jsonl", HEADER.encode() + b'{"at":"\xff\xfe"}\n' + FAILED.encode()))
+    recording = open_recording(
+        written(tmp_path / "r.jsonl", HEADER.encode() + b'{"at":"\xff\xfe"}\n' + FAILED.encode())
+    )
     assert len(list(recording)) == 1
     assert "not UTF-8" in recording.warnings[0]
 
 
 def test_warnings_are_bounded(tmp_path: Path) -> None:
     """A file of rubbish lines must not fill the memory with complaints."""
-    recording = read(written(tmp_path / "r.jsonl", HEADER + "x\n" * 5000))
+    recording = open_recording(written(tmp_path / "r.jsonl", HEADER + "x\n" * 5000))
     assert list(recording) == []
     assert recording.left_out == 5000
     assert len(recording.warnings) < 100
@@ -266,16 +276,16 @@ def test_what_is_no_recording_is_refused(tmp_path: Path, data: bytes, words: str
     """Refusing says in a sentence which file, and why."""
     path = written(tmp_path / "r.jsonl", data)
     with pytest.raises(RecordingError, match=words) as caught:
-        read(path)
+        open_recording(path)
     assert str(path) in str(caught.value)
 
 
 def test_missing_file_and_directory_are_named(tmp_path: Path) -> None:
     """A wrong path is told as such."""
     with pytest.raises(RecordingError, match="there is no file"):
-        read(tmp_path / "none.jsonl")
+        open_recording(tmp_path / "none.jsonl")
     with pytest.raises(RecordingError, match="is a directory"):
-        read(tmp_path)
+        open_recording(tmp_path)
 
 
 names = st.text(min_size=1, max_size=20).filter(is_owner_name)
@@ -307,13 +317,13 @@ def test_what_is_written_is_read_back(
 ) -> None:
     """Writing and reading return the same exchanges, appended in several sittings or not, compressed or not."""
     path = tmp_path_factory.mktemp("w") / ("r.jsonl.gz" if gz else "r.jsonl")
-    header = Header(1, 1795176000000, "mqvitals 0.1.0", name, ("QM01",), 0.5, "text")
-    Writer(path, header).close()
+    header = RecordingHeader(1, 1795176000000, "mqvitals 0.1.0", name, ("QM01",), 0.5, "text")
+    RecordingWriter(path, header).close()
     for part in range(parts):
-        with Writer(path, header, append=True) as writer:
+        with RecordingWriter(path, header, append=True) as writer:
             for exchange in found[part::parts]:
                 writer.write(exchange)
-    recording = read(path)
+    recording = open_recording(path)
     assert recording.header == header
     back = [
         Exchange(0, e.at, e.elapsed_ms, e.queue_manager, e.command, e.request, e.replies, e.error) for e in recording
@@ -325,21 +335,21 @@ def test_what_is_written_is_read_back(
 @pytest.mark.parametrize("name", ["r.jsonl", "r.jsonl.gz"])
 def test_every_line_is_on_disk_when_written(tmp_path: Path, name: str) -> None:
     """A crash after a write loses nothing that was written: the file is readable without being closed."""
-    writer = Writer(tmp_path / name, Header(name="X"))
+    writer = RecordingWriter(tmp_path / name, RecordingHeader(name="X"))
     writer.write(Exchange(0, AT_MS, 1, "QM01", error=MqiFailure(2, 2059)))
-    assert len(list(read(tmp_path / name))) == 1
+    assert len(list(open_recording(tmp_path / name))) == 1
     writer.close()
 
 
 def test_an_existing_recording_is_not_overwritten(tmp_path: Path) -> None:
     """A recording is evidence; the writer makes a new file, for its owner alone."""
     path = tmp_path / "r.jsonl"
-    Writer(path, Header()).close()
+    RecordingWriter(path, RecordingHeader()).close()
     assert path.stat().st_mode & 0o777 == 0o600
     with pytest.raises(RecordingError, match="exists already"):
-        Writer(path, Header())
+        RecordingWriter(path, RecordingHeader())
     with pytest.raises(RecordingError, match="cannot be written"):
-        Writer(tmp_path / "none" / "r.jsonl", Header())
+        RecordingWriter(tmp_path / "none" / "r.jsonl", RecordingHeader())
 
 
 def test_full_disk_is_a_sentence() -> None:
@@ -348,15 +358,15 @@ def test_full_disk_is_a_sentence() -> None:
     if not Path("/dev/full").exists():
         pytest.skip("this system has no /dev/full")
     with pytest.raises(RecordingError, match="/dev/full cannot be written: No space left"):
-        Writer("/dev/full", Header(), append=True)
+        RecordingWriter("/dev/full", RecordingHeader(), append=True)
 
 
 @pytest.mark.parametrize("name", ["incident", "quiet"])
 def test_recordings_survive_a_round_trip(recordings: Callable[[str], Path], tmp_path: Path, name: str) -> None:
     """What is read whole and written anew gives the same lines, byte for byte."""
     source = recordings(name)
-    recording = read(source)
-    with Writer(tmp_path / "again.jsonl", recording.header) as writer:
+    recording = open_recording(source)
+    with RecordingWriter(tmp_path / "again.jsonl", recording.header) as writer:
         for exchange in recording:
             writer.write(exchange)
     assert recording.warnings == []

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from mqvitals_agent.clock import VirtualClock
-from mqvitals_agent.connection.connection import ConnectError
-from mqvitals_agent.connection.conversation import Identity
-from mqvitals_agent.connection.exchange import Exchange, MqiFailure, Reply
+from mqvitals_agent.connection.connection import ConnectError, Exchange, MqiFailure, Reply
+from mqvitals_agent.connection.conversation import ConnectedQueueManager
 from mqvitals_agent.doctor.access import ConnectionContext
 from mqvitals_agent.doctor.diagnosis import diagnose, group_of
 from mqvitals_agent.doctor.examination import examine, queries
@@ -48,7 +47,7 @@ class Scripted:
     put_fails: int = 0
     after: int = 0
     late: int = 0
-    told: Identity | None = None
+    told: ConnectedQueueManager | None = None
     replies: Callable[[int, Exchange], Exchange] | None = None
     queue_manager: str = "QM01"
     asked: int = 0
@@ -65,7 +64,7 @@ class Scripted:
         return self
 
     @property
-    def identity(self) -> Identity | None:
+    def identity(self) -> ConnectedQueueManager | None:
         return self.told
 
     async def ask(self, command: int, request: bytes, wait_ms: int) -> Exchange:

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.connection.connection import ConnectError
-from mqvitals_agent.connection.conversation import Identity
-from mqvitals_agent.connection.exchange import Exchange, MqiFailure
+from mqvitals_agent.connection.connection import ConnectError, Exchange, MqiFailure
+from mqvitals_agent.connection.conversation import ConnectedQueueManager
 from mqvitals_agent.connection.route import Route
 from mqvitals_agent.doctor.access import ConnectionContext
 from mqvitals_agent.doctor.finding import FINE, CheckResult, DoctorFinding
@@ -26,7 +25,7 @@ from mqvitals_config.problem import LocatedText, Place
 
 Examine = Callable[..., list[DoctorFinding]]
 ROUTE = Route("QM01", channel="MQVITALS.SVRCONN", reply_queue="MQVITALS.REPLY")
-IDENTITY = Identity("QM01", mq.MQPL_ZOS, 940, "SYSTEM.COMMAND.INPUT", "MQVITALS.REPLY", False, 0)
+IDENTITY = ConnectedQueueManager("QM01", mq.MQPL_ZOS, 940, "SYSTEM.COMMAND.INPUT", "MQVITALS.REPLY", False, 0)
 
 
 def one(findings: list[DoctorFinding], check: str) -> DoctorFinding:

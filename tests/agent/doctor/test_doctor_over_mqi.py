@@ -9,8 +9,8 @@ import pytest
 
 from mqvitals_agent.clock import SystemClock
 from mqvitals_agent.connection.connection import ConnectError
-from mqvitals_agent.connection.conversation import Time
-from mqvitals_agent.connection.link import Got, Link, MqiError, OpenQueue, Request
+from mqvitals_agent.connection.conversation import TimeSource
+from mqvitals_agent.connection.link import Link, MqiError, OpenQueue, ReceivedMessage, RequestDescriptor
 from mqvitals_agent.connection.mqi_connector import MqiConnector
 from mqvitals_agent.connection.route import Route
 from mqvitals_agent.pcf import constants as mq
@@ -49,12 +49,12 @@ class Refusing:
             self._may("MQOPEN")
         return OpenQueue(1, name)
 
-    def put(self, queue: OpenQueue, message: bytes, request: Request) -> bytes:
+    def put(self, queue: OpenQueue, message: bytes, request: RequestDescriptor) -> bytes:
         return bytes(24)
 
     def get(
         self, queue: OpenQueue, correlation_id: bytes | None, wait_ms: int, size: int, *, convert: bool = False
-    ) -> Got:
+    ) -> ReceivedMessage:
         self.gets += 1
         self._may("MQGET")
         raise MqiError("MQGET", 2, 2033)
@@ -72,7 +72,7 @@ class Refusing:
 
 def connector(package: Refusing, *, drain: bool = True) -> MqiConnector:
     route = Route("QM01", reply_queue="MQVITALS.REPLY")
-    return MqiConnector(package, route, SystemClock(), Time(lambda: 0, lambda: 0), drain=drain)
+    return MqiConnector(package, route, SystemClock(), TimeSource(lambda: 0, lambda: 0), drain=drain)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf import encoder
-from mqvitals_agent.pcf.answer import MOST_SETS, TRACKED, AnswerTracker, MemberAnswer, Reply
+from mqvitals_agent.pcf.answer import MOST_SETS, TRACKED, AnswerTracker, DecodedReply, MemberAnswer
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.message import Message, Parameter
 
@@ -90,7 +90,7 @@ class _Follow:
         states = []
         for one in messages:
             data = encoder.encode(one)
-            reply: Reply = DECODER.decode(data, 0) if self._whole else DECODER.decode_values(data, 0, TRACKED)
+            reply: DecodedReply = DECODER.decode(data, 0) if self._whole else DECODER.decode_values(data, 0, TRACKED)
             self.tracker.add(reply)
             states.append(self.tracker.complete)
         return states

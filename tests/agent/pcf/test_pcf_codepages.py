@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.pcf.codepage import INVARIANT, UnknownCodePage, codec, known, known_ccsids
-from mqvitals_agent.pcf.error import PcfError
+from mqvitals_agent.pcf.codepage import INVARIANT, UnknownCodePage, codec, is_known_ccsid, known_ccsids
+from mqvitals_agent.pcf.message import PcfError
 
 EVERY_BYTE = bytes(range(256))
 NAMES = "ABCXYZ.abcxyz_0189/% (*)=+-,:;'"
@@ -119,7 +119,7 @@ def test_padding_is_trimmed(ccsid: int) -> None:
 @pytest.mark.parametrize("ccsid", [-1, 0, 1, 4711, 2**31 - 1])
 def test_unknown_character_sets(ccsid: int) -> None:
     """A number that is no known character set is named in the error."""
-    assert not known(ccsid)
+    assert not is_known_ccsid(ccsid)
     with pytest.raises(PcfError, match=f"not CCSID {ccsid}"):
         codec(ccsid)
 

@@ -9,9 +9,8 @@ import pytest
 
 from mqvitals_agent.pcf import encoder
 from mqvitals_agent.pcf.decoder import Decoder
-from mqvitals_agent.pcf.error import PcfError
-from mqvitals_agent.pcf.message import Message, Parameter
-from mqvitals_agent.pcf.walk import DEEPEST
+from mqvitals_agent.pcf.message import Message, Parameter, PcfError
+from mqvitals_agent.pcf.structures import DEEPEST
 
 INTEGER = encoder.integer(3, 9)
 STRING = encoder.string(2016, "APPL1.ORDERS")

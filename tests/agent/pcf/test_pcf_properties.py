@@ -10,14 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mqsamples.pcf import Pcf
-from mqvitals_agent.connection.recording import read
+from mqvitals_agent.connection.recording import open_recording
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf import encoder
 from mqvitals_agent.pcf.answer import TRACKED, AnswerTracker
 from mqvitals_agent.pcf.decoder import Decoder
-from mqvitals_agent.pcf.error import PcfError
-from mqvitals_agent.pcf.message import Filter, Message, Parameter, Value
-from mqvitals_agent.pcf.walk import Order
+from mqvitals_agent.pcf.message import FilterValue, Message, Parameter, PcfError, Value
+from mqvitals_agent.pcf.structures import Order
 
 IDS = st.sampled_from((3, 15, 2016, 3070, 7003, 7004, 1120, 1121, 1605, 8011)) | st.integers(-(2**31), 2**31 - 1)
 NARROW = st.integers(-(2**31), 2**31 - 1)
@@ -42,9 +41,9 @@ FLAT = st.one_of(
     parameter(mq.MQCFT_STRING, TEXT),
     parameter(mq.MQCFT_STRING_LIST, st.lists(TEXT, max_size=4).map(tuple)),
     parameter(mq.MQCFT_BYTE_STRING, st.binary(max_size=30)),
-    parameter(mq.MQCFT_INTEGER_FILTER, st.builds(Filter, OPERATORS, NARROW)),
-    parameter(mq.MQCFT_STRING_FILTER, st.builds(Filter, OPERATORS, TEXT)),
-    parameter(mq.MQCFT_BYTE_STRING_FILTER, st.builds(Filter, OPERATORS, st.binary(max_size=9))),
+    parameter(mq.MQCFT_INTEGER_FILTER, st.builds(FilterValue, OPERATORS, NARROW)),
+    parameter(mq.MQCFT_STRING_FILTER, st.builds(FilterValue, OPERATORS, TEXT)),
+    parameter(mq.MQCFT_BYTE_STRING_FILTER, st.builds(FilterValue, OPERATORS, st.binary(max_size=9))),
 )
 PARAMETERS = st.recursive(
     FLAT,
@@ -175,7 +174,7 @@ def test_mutated_replies_of_queue_managers(recordings: Callable[[str], Path]) ->
     queue = pcf.group(8011, pcf.string(2016, "APP", 48), pcf.integers(735, 4, 1), pcf.integers64(747, 1, 1 << 40))
     nested = pcf.group(8002, pcf.string(2016, ""), pcf.integer_filter(3, 4, 0), pcf.group(8003, pcf.integer(20, 1)))
     replies = [(1208, pcf.message(21, 165, pcf.string(2015, "DQM", 48), queue, queue, nested))] * 60
-    recorded = [reply for exchange in read(recordings("quiet")) for reply in exchange.replies]
+    recorded = [reply for exchange in open_recording(recordings("quiet")) for reply in exchange.replies]
     replies.extend((reply.ccsid, reply.data) for reply in chance.sample(recorded, 600))
     for ccsid, data in replies:
         SHARED.decode(data, ccsid)

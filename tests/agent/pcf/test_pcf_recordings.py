@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from mqsamples.pcf import CFGR, CFIF, CFIL, CFIL64, CFIN, CFST, Pcf
-from mqvitals_agent.connection.exchange import Exchange
-from mqvitals_agent.connection.recording import read
+from mqvitals_agent.connection.connection import Exchange
+from mqvitals_agent.connection.recording import open_recording
 from mqvitals_agent.pcf.answer import TRACKED, AnswerTracker
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import request
-from mqvitals_agent.pcf.message import Filter, Message, Parameter
+from mqvitals_agent.pcf.message import FilterValue, Message, Parameter
 
 Recordings = Callable[[str], Path]
 
@@ -24,7 +24,7 @@ LINUX = Pcf("<", 1208)
 @pytest.fixture(scope="module", params=["incident", "quiet"])
 def recorded(request: pytest.FixtureRequest, recordings: Recordings) -> list[Exchange]:
     """The exchanges of a recording."""
-    return list(read(recordings(request.param)))
+    return list(open_recording(recordings(request.param)))
 
 
 def test_an_item_of_channel_status_from_z_os() -> None:
@@ -103,7 +103,7 @@ def test_a_command_event_with_a_filter() -> None:
     assert (event.type, event.command, event.reason) == (7, 99, 2412)
     assert event.get(8002) == (
         Parameter(2016, CFST, ""),
-        Parameter(3, CFIF, Filter(4, 0)),
+        Parameter(3, CFIF, FilterValue(4, 0)),
         Parameter(8003, CFGR, (Parameter(20, CFIN, 1),)),
     )
 
@@ -144,7 +144,7 @@ def test_unusual_answers(recordings: Recordings) -> None:
     decoder = Decoder()
     refused: set[tuple[str, int, int]] = set()
     cut: set[str] = set()
-    for exchange in read(recordings("incident")):
+    for exchange in open_recording(recordings("incident")):
         tracker = AnswerTracker()
         for reply in exchange.replies:
             tracker.add(decoder.decode(reply.data, reply.ccsid))

@@ -9,9 +9,9 @@ import pytest
 
 from mqvitals_agent.pcf import decoder as decoder_module
 from mqvitals_agent.pcf import encoder
-from mqvitals_agent.pcf.decoder import MOST_OF_SHAPES, SHAPES_OF_A_KEY, Decoder
+from mqvitals_agent.pcf.codepage import LONGEST_TEXT, MOST_TEXTS, TextPool
+from mqvitals_agent.pcf.decoder import SHAPES_BYTES, SHAPES_OF_A_KEY, Decoder
 from mqvitals_agent.pcf.message import Parameter
-from mqvitals_agent.pcf.text import LONGEST, MOST, TextPool
 
 
 def shapes_of(decoder: Decoder) -> int:
@@ -90,7 +90,7 @@ def test_repeats_of_a_wanted_parameter() -> None:
 
 def test_the_number_of_shapes_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many shapes come, those that are kept stay within the bound, and results stay right."""
-    monkeypatch.setattr(decoder_module, "MOST_OF_SHAPES", 20_000)
+    monkeypatch.setattr(decoder_module, "SHAPES_BYTES", 20_000)
     decoder = Decoder()
     chance = random.Random(1)
     for number in range(2000):
@@ -101,7 +101,7 @@ def test_the_number_of_shapes_is_bounded(monkeypatch: pytest.MonkeyPatch) -> Non
         assert decoder.decode(data, 500).parameters == parameters
         assert decoder._size <= 20_000
         assert decoder._size == sum(shape.size for shapes in decoder._shapes.values() for shape in shapes)
-    assert MOST_OF_SHAPES > 1_000_000
+    assert SHAPES_BYTES > 1_000_000
 
 
 def test_old_shapes_of_a_key_make_room() -> None:
@@ -146,16 +146,16 @@ def test_texts_are_forgotten_past_the_bound() -> None:
     """The remembered texts of all character sets together stay within the bound, and long ones are not kept."""
     pool = TextPool()
     texts = pool.of(500, 0)
-    for number in range(MOST + 10):
+    for number in range(MOST_TEXTS + 10):
         assert texts[str(number).encode("cp500")] == str(number)
-        assert len(texts) <= MOST
+        assert len(texts) <= MOST_TEXTS
     assert len(texts) < 100
-    assert texts[b"\xc1" * (LONGEST + 1)] == "A" * (LONGEST + 1)
-    assert b"\xc1" * (LONGEST + 1) not in texts
-    for number in range(MOST - 20):
+    assert texts[b"\xc1" * (LONGEST_TEXT + 1)] == "A" * (LONGEST_TEXT + 1)
+    assert b"\xc1" * (LONGEST_TEXT + 1) not in texts
+    for number in range(MOST_TEXTS - 20):
         texts[b"\xc1" + str(number).encode("cp500")]
     others = pool.of(819, 0)
-    assert len(texts) <= pool.share == MOST // 2
+    assert len(texts) <= pool.share == MOST_TEXTS // 2
     assert others[b"A"] == "A"
 
 

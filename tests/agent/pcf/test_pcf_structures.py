@@ -7,9 +7,8 @@ import pytest
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf import encoder
 from mqvitals_agent.pcf.decoder import Decoder
-from mqvitals_agent.pcf.error import PcfError
-from mqvitals_agent.pcf.message import Filter, Message, Parameter
-from mqvitals_agent.pcf.walk import Order
+from mqvitals_agent.pcf.message import FilterValue, Message, Parameter, PcfError
+from mqvitals_agent.pcf.structures import Order
 
 EVERYTHING = (
     encoder.integer(mq.MQIA_CURRENT_Q_DEPTH, -1),
@@ -70,7 +69,7 @@ def test_values_are_the_first_of_each() -> None:
     message = Decoder().decode(encoder.encode_message(18, 41, EVERYTHING), 500)
     assert message.values[mq.MQIA_CURRENT_Q_DEPTH] == -1
     assert message.get(mq.MQIA_CURRENT_Q_DEPTH) == -1
-    assert message.all(mq.MQIA_CURRENT_Q_DEPTH) == (-1, Filter(mq.MQCFOP_GREATER, 0), 2)
+    assert message.all(mq.MQIA_CURRENT_Q_DEPTH) == (-1, FilterValue(mq.MQCFOP_GREATER, 0), 2)
     assert message.get(mq.MQIA_MAX_Q_DEPTH) is None
     assert message.all(mq.MQIA_MAX_Q_DEPTH) == ()
 
@@ -170,7 +169,7 @@ def test_structures_of_unknown_types_are_skipped() -> None:
         (Parameter(3, mq.MQCFT_STRING_LIST, (1, 2)), "a string list cannot hold"),
         (Parameter(3, mq.MQCFT_INTEGER_LIST, ("a",)), "does not fit structure type 5"),
         (Parameter(3, mq.MQCFT_GROUP, (1,)), "structure type 20 cannot hold"),
-        (Parameter(3, mq.MQCFT_INTEGER_FILTER, Filter(1, "x")), "structure type 13 cannot hold"),
+        (Parameter(3, mq.MQCFT_INTEGER_FILTER, FilterValue(1, "x")), "structure type 13 cannot hold"),
         (Parameter(3, 99, 1), "structure type 99 cannot hold"),
     ],
 )

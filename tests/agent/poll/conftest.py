@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.connection.exchange import Exchange, MqiFailure, Reply
+from mqvitals_agent.connection.connection import Exchange, MqiFailure, Reply
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import byte_string, encode_message, integer, integers, request, string, strings
 from mqvitals_agent.pcf.message import Parameter

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mqvitals_agent.connection.exchange import Exchange, MqiFailure, Reply
+from mqvitals_agent.connection.connection import Exchange, MqiFailure, Reply
 from mqvitals_agent.poll.collector import Collector
 from mqvitals_agent.poll.probe import Question
 from mqvitals_agent.poll.probes import PROBES

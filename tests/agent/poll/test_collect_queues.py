@@ -378,7 +378,7 @@ def test_cut_definitions_are_no_poll(talk: Talk) -> None:
 
 def test_failed_item_is_neither_told_nor_gone(talk: Talk) -> None:
     """An item that only names a queue, because its attributes could not be returned, makes a null point."""
-    from mqvitals_agent.connection.exchange import Reply
+    from mqvitals_agent.connection.connection import Reply
     from mqvitals_agent.pcf.encoder import byte_string, encode_message, string
 
     talk.ask(STATUS, [status("A"), status("B")])

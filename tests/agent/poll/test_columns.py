@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.pcf.answer import Reply
+from mqvitals_agent.pcf.answer import DecodedReply
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import encode_message, integer, integer64, integers, integers64, string
-from mqvitals_agent.pcf.message import Parameter, Values
+from mqvitals_agent.pcf.message import MessageValues, Parameter
 from mqvitals_agent.poll import channel, queue
 from mqvitals_agent.poll.columns import Columns, Picker
 from mqvitals_agent.poll.probe import Probe
@@ -40,7 +40,7 @@ def parameters(probe: Probe) -> st.SearchStrategy[list[Parameter]]:
     )
 
 
-def decoded(probe: Probe, told: list[Parameter]) -> tuple[Reply, Reply, Reply]:
+def decoded(probe: Probe, told: list[Parameter]) -> tuple[DecodedReply, DecodedReply, DecodedReply]:
     """The message as a walk reads it, as its kept shape does, and with everything in it."""
     data = encode_message(mq.MQCFT_XR_ITEM, probe.command, told)
     decoder = Decoder()
@@ -74,7 +74,7 @@ def test_messages_that_differ_in_lengths_alone_share_their_layout() -> None:
     wanted = frozenset({mq.MQCA_Q_NAME, mq.MQIA_CURRENT_Q_DEPTH})
     found = [decoder.decode_values(data, 500, wanted) for data in messages * 2][2:]
     first, second = found
-    assert isinstance(first, Values)
+    assert isinstance(first, MessageValues)
     assert first.layout is not None
     assert first.layout is second.layout
     assert [each.values for each in found] == [

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from mqsamples.group import BEGIN, EVERYTHING, SITE
-from mqvitals_agent.connection.recording import read
+from mqvitals_agent.connection.recording import open_recording
 from mqvitals_agent.poll.collector import Collector
 from mqvitals_agent.poll.replay import Cycle, Pace, Summary, replay
 from mqvitals_agent.simulator.model import SimulatedGroup
@@ -54,7 +54,7 @@ class Played(NamedTuple):
 @cache
 def played(path: Path) -> Played:
     """Play a recording without waiting."""
-    recording = read(path)
+    recording = open_recording(path)
     header = recording.header
     assert header.interval_s is not None
     interval_ms = round(header.interval_s * 1000)
@@ -134,7 +134,7 @@ def test_counters_are_what_they_grew_by(either: Played) -> None:
 
 def test_counts(recordings: Recordings, name: str, either: Played) -> None:
     """Every exchange and reply of the file is played, and no message is damaged."""
-    exchanges = list(read(recordings(name)))
+    exchanges = list(open_recording(recordings(name)))
     collector = either.collector
     assert collector.exchanges == len(exchanges)
     assert collector.replies == sum(len(exchange.replies) for exchange in exchanges)
@@ -231,7 +231,7 @@ def test_time_zone_is_found(either: Played) -> None:
 def test_configured_time_zone_is_known_at_once(recordings: Recordings) -> None:
     """With a zone from the configuration there are ages as soon as there are messages."""
     collector = Collector(SITE, [], lambda _: time_zone("+01:00"))
-    exchanges = [exchange for exchange in read(recordings("quiet")) if exchange.at < BEGIN + 20_000]
+    exchanges = [exchange for exchange in open_recording(recordings("quiet")) if exchange.at < BEGIN + 20_000]
     # When the first cycle is polled no message has come yet.
     for exchange in (each for each in exchanges if each.at < BEGIN + 10_000):
         collector.feed(exchange)

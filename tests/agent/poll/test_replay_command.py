@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mqvitals_agent.commandline.runner import main
-from mqvitals_agent.connection.recording import Exchange, Header, MqiFailure, Writer
+from mqvitals_agent.connection.recording import Exchange, MqiFailure, RecordingHeader, RecordingWriter
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.poll.probe import Question
 from mqvitals_agent.poll.probes import PROBES
@@ -33,7 +33,7 @@ STATUS = mq.MQCMD_INQUIRE_Q_STATUS
 def recording(talk: Talk, tmp_path: Path) -> Path:
     """Five cycles of one queue, of 10 s each, and a command without a probe."""
     path = tmp_path / "small.jsonl.gz"
-    with Writer(path, Header(name="PRDQSG", queue_managers=("QM01",), interval_s=10)) as writer:
+    with RecordingWriter(path, RecordingHeader(name="PRDQSG", queue_managers=("QM01",), interval_s=10)) as writer:
         for cycle in range(5):
             at = BEGAN + cycle * 10_000
             item = {mq.MQCA_Q_NAME: "ORDERS", mq.MQIA_CURRENT_Q_DEPTH: cycle, mq.MQIA_QSG_DISP: 0}

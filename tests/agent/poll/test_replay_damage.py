@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from mqsamples.examples import COSTLY
 from mqvitals_agent.commandline.runner import main
-from mqvitals_agent.connection.recording import Exchange, Header, MqiFailure, Writer
+from mqvitals_agent.connection.recording import Exchange, MqiFailure, RecordingHeader, RecordingWriter
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.poll.probe import Question
 from mqvitals_agent.poll.probes import PROBES
@@ -35,7 +35,7 @@ Lines = list[dict[str, Any]]
 def lines(talk: Talk, tmp_path: Path) -> Lines:
     """Five cycles of one queue, of 10 s each; in the last the wait for the answer ends with an error."""
     path = tmp_path / "sound.jsonl"
-    with Writer(path, Header(name="PRDQSG", queue_managers=("QM01",), interval_s=10)) as writer:
+    with RecordingWriter(path, RecordingHeader(name="PRDQSG", queue_managers=("QM01",), interval_s=10)) as writer:
         for cycle in range(5):
             at = BEGAN + cycle * 10_000
             item = {mq.MQCA_Q_NAME: "ORDERS", mq.MQIA_CURRENT_Q_DEPTH: cycle, mq.MQIA_QSG_DISP: 0}

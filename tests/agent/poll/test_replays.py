@@ -6,7 +6,7 @@ from dataclasses import replace as _replace
 
 import pytest
 
-from mqvitals_agent.connection.exchange import Exchange, MqiFailure
+from mqvitals_agent.connection.connection import Exchange, MqiFailure
 from mqvitals_agent.poll.collector import Collector
 from mqvitals_agent.poll.replay import Cycle, Gap, Pace, Summary, replay
 

@@ -8,7 +8,7 @@ import pytest
 
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.decoder import Decoder
-from mqvitals_agent.pcf.message import Filter, Message
+from mqvitals_agent.pcf.message import FilterValue, Message
 from mqvitals_agent.poll.errand import OF_DISTRIBUTED, errands, errands_of_distributed, filter_of, polling_problems
 from mqvitals_agent.poll.schedule import BACKUP, DATA_SETS, USUAL_MS
 from mqvitals_agent.poll.selection import of_request
@@ -79,7 +79,7 @@ def test_names_and_filters() -> None:
     found = errands(replace(PollingSettings(), queues=queues))
     status = [decoded(errand.request) for errand in found if errand.question == "INQUIRE_Q_STATUS"]
     assert [message.values[mq.MQCA_Q_NAME] for message in status] == ["APP.*", "PAY.*"]
-    assert {message.values[mq.MQIA_CURRENT_Q_DEPTH] for message in status} == {Filter(mq.MQCFOP_GREATER, 0)}
+    assert {message.values[mq.MQIA_CURRENT_Q_DEPTH] for message in status} == {FilterValue(mq.MQCFOP_GREATER, 0)}
     assert of_request(status[0]).partial
     definitions = [decoded(errand.request) for errand in found if errand.question == "INQUIRE_Q"]
     assert [of_request(message).partial for message in definitions] == [False, False]
@@ -89,10 +89,10 @@ def test_states_and_texts_in_filters() -> None:
     """A state is named as in MQSC, a text may be generic."""
     running = filter_of("STATUS NE running", "channel")
     assert running is not None
-    assert running.value == Filter(mq.MQCFOP_NOT_EQUAL, mq.MQCHS_RUNNING)
+    assert running.value == FilterValue(mq.MQCFOP_NOT_EQUAL, mq.MQCHS_RUNNING)
     partner = filter_of("RQMNAME LK QM*", "channel")
     assert partner is not None
-    assert partner.value == Filter(mq.MQCFOP_LIKE, "QM*")
+    assert partner.value == FilterValue(mq.MQCFOP_LIKE, "QM*")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mqsamples.pcf import Pcf
-from mqvitals_agent.connection.exchange import Exchange, MqiFailure, Reply
+from mqvitals_agent.connection.connection import Exchange, MqiFailure, Reply
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import encode_message, group, integer, integers, integers64, string

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.commandline.runner import main
-from mqvitals_agent.connection.exchange import Exchange, Reply
-from mqvitals_agent.connection.recording import Writer, read
+from mqvitals_agent.connection.connection import Exchange, Reply
+from mqvitals_agent.connection.recording import RecordingWriter, open_recording
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.codepage import codec
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import group, integer, request, string, string_filter, strings
-from mqvitals_agent.pcf.message import Filter, Parameter
+from mqvitals_agent.pcf.message import FilterValue, Parameter
 from mqvitals_agent.redact.pseudonym import generic_lengths
 from mqvitals_agent.redact.redactor import SAFE, Redactor, generic_names
 
@@ -29,7 +29,7 @@ SALT = bytes(range(32))
 def redactor_for(path: Path) -> Redactor:
     """A redactor that knows the recording's generic names."""
     decoder = Decoder()
-    with read(path) as recording:
+    with open_recording(path) as recording:
         generic = {name for each in recording if each.request for name in generic_names(each.request, decoder)}
     return Redactor(SALT, generic_lengths(generic))
 
@@ -37,7 +37,7 @@ def redactor_for(path: Path) -> Redactor:
 def redacted(path: Path, to: Path) -> Redactor:
     """Write the recording redacted; what redacted it."""
     redactor = redactor_for(path)
-    with read(path) as recording, Writer(to, redactor.header(recording.header)) as writer:
+    with open_recording(path) as recording, RecordingWriter(to, redactor.header(recording.header)) as writer:
         for exchange in recording:
             writer.write(redactor.exchange(exchange))
     return redactor
@@ -60,7 +60,7 @@ def alerts(path: Path, store: Path) -> list[tuple[Any, ...]]:
 def texts_of(parameters: tuple[Parameter, ...]) -> Iterator[str]:
     """Every text that is not safe."""
     for parameter in parameters:
-        value = parameter.value.value if isinstance(parameter.value, Filter) else parameter.value
+        value = parameter.value.value if isinstance(parameter.value, FilterValue) else parameter.value
         for each in value if isinstance(value, tuple) else (value,):
             if isinstance(each, Parameter):
                 yield from texts_of((each,))
@@ -72,7 +72,7 @@ def secrets_of(path: Path) -> set[str]:
     """The names and other texts of the site, and their longer words."""
     decoder = Decoder()
     found: set[str] = set()
-    with read(path) as recording:
+    with open_recording(path) as recording:
         found |= {recording.header.name, recording.header.comment, *recording.header.queue_managers}
         for exchange in recording:
             for data, ccsid in (
@@ -109,7 +109,7 @@ def test_same_exchanges(recording: Path, tmp_path: Path) -> None:
     redacted(recording, other)
 
     def shown(path: Path) -> list[object]:
-        with read(path) as found:
+        with open_recording(path) as found:
             return [
                 (
                     *(each.at, each.elapsed_ms, each.command, each.error, len(each.request or b"")),
@@ -206,6 +206,6 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert heads[0] != heads[1]
     for head in heads:
         assert b"QM0" not in head
-    with read(plain) as before, read(after) as then:
+    with open_recording(plain) as before, open_recording(after) as then:
         assert len(list(before)) == len(list(then))
     assert main(["redact", str(tmp_path / "none"), str(tmp_path / "x")]) == 2

@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 import pytest
 
 from mqvitals_agent.clock import VirtualClock
-from mqvitals_agent.connection.connection import Calls, ConnectError
-from mqvitals_agent.connection.exchange import Exchange, MqiFailure, Reply
+from mqvitals_agent.connection.connection import ConnectError, Exchange, MqiCalls, MqiFailure, Reply
 from mqvitals_agent.log import LineHandler, logging_to
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import encode_message, integer, string
@@ -76,7 +75,7 @@ class Script:
     stuck: bool = False
     deaf: bool = False
     close_fails: Exception | None = None
-    calls: Calls = field(default_factory=Calls)
+    calls: MqiCalls = field(default_factory=MqiCalls)
     platform: int = 0
     statistics_queue: str = ""
     fails: dict[str, int] = field(default_factory=dict)

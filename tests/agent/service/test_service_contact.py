@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mqvitals_agent.connection.connection import Calls
+from mqvitals_agent.connection.connection import MqiCalls
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_rules.ruleset.config import load_rule_config
 
@@ -128,10 +128,10 @@ async def test_calls_that_hang_raise_an_alert_and_end_it(house: Any) -> None:
     async with house.running():
         await house.clock.advance(31_000)
         assert firing(house) == []
-        script.calls = Calls(hung=1, hanging=1)
+        script.calls = MqiCalls(hung=1, hanging=1)
         await house.clock.advance(30_000)
         assert firing(house) == ["AGENT-06 QM01/queue_manager"]
-        script.calls = Calls(hung=1)
+        script.calls = MqiCalls(hung=1)
         await house.clock.advance(60_000)
         assert firing(house) == ["AGENT-06 QM01/queue_manager"]
         await house.clock.advance(30_000)

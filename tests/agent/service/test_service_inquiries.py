@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.connection.exchange import Exchange, MqiFailure
+from mqvitals_agent.connection.connection import Exchange, MqiFailure
 from mqvitals_agent.service.on_demand import LOOK_MS, OnDemandRequests, queue_managers_to_ask
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.requests import WHO, RequestClient, StoredRequest

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.connection.connection import ConnectError
-from mqvitals_agent.connection.exchange import MqiFailure
+from mqvitals_agent.connection.connection import ConnectError, MqiFailure
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.problem import LocatedText, Place

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from mqvitals_agent.connection.exchange import Exchange, MqiFailure
+from mqvitals_agent.connection.connection import Exchange, MqiFailure
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.service.poller import ON_DEMAND_IN_A_ROW
 from mqvitals_rules.ruleset.config import load_rule_config

@@ -10,7 +10,7 @@ import pytest
 
 from mqsamples.pairs import alone
 from mqvitals_agent.clock import VirtualClock
-from mqvitals_agent.connection.exchange import Exchange
+from mqvitals_agent.connection.connection import Exchange
 from mqvitals_agent.simulator.applications import ApplicationKind, QueueHolder, all_holders, holders, open_counts
 from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.model import SimulatedGroup

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from mqvitals_agent.connection.exchange import Exchange, MqiFailure, Reply
+from mqvitals_agent.connection.connection import Exchange, MqiFailure, Reply
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import byte_string, encode_message, integer, string
 from mqvitals_agent.pcf.message import Parameter
-from mqvitals_agent.pcf.walk import Order
+from mqvitals_agent.pcf.structures import Order
 from mqvitals_agent.who.holder import (
     LATEST,
     MOST_NUMBER,

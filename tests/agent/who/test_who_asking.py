@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.clock import VirtualClock
-from mqvitals_agent.connection.exchange import Exchange
+from mqvitals_agent.connection.connection import Exchange
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.decoder import Decoder
-from mqvitals_agent.pcf.message import Filter, Message
+from mqvitals_agent.pcf.message import FilterValue, Message
 from mqvitals_agent.threads import run_in_loop
 from mqvitals_agent.who.holder import Holders, MemberHolders
 from mqvitals_agent.who.query import ask_holders
@@ -77,7 +77,7 @@ def handle(application: str, channel: str = "", **more: int) -> dict[int, Any]:
 def filtered(request: Message) -> str:
     """The application that connections are asked for."""
     wanted = request.get(mq.MQCACF_APPL_TAG)
-    assert isinstance(wanted, Filter)
+    assert isinstance(wanted, FilterValue)
     assert isinstance(wanted.value, str)
     return wanted.value
 
@@ -118,7 +118,7 @@ def test_the_requests(site: Site) -> None:
     }
     assert first.get(mq.MQBACF_GENERIC_CONNECTION_ID) == b""
     assert first.get(mq.MQIACF_CONN_INFO_TYPE) == mq.MQIACF_CONN_INFO_CONN
-    assert first.get(mq.MQCACF_APPL_TAG) == Filter(mq.MQCFOP_EQUAL, "PAYBATCH")
+    assert first.get(mq.MQCACF_APPL_TAG) == FilterValue(mq.MQCFOP_EQUAL, "PAYBATCH")
     assert first.get(mq.MQCACF_COMMAND_SCOPE) == "QM01"
     attributes = first.get(mq.MQIACF_CONNECTION_ATTRS)
     assert isinstance(attributes, tuple)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mqvitals_agent.connection.exchange import Exchange, MqiFailure, Reply
+from mqvitals_agent.connection.connection import Exchange, MqiFailure, Reply
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import byte_string, encode_message, integer, string

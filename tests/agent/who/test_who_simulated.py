@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mqvitals_agent.clock import VirtualClock
-from mqvitals_agent.connection.exchange import Exchange
+from mqvitals_agent.connection.connection import Exchange
 from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import load_scenario

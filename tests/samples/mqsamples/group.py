@@ -9,10 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mqvitals_agent.clock import SystemClock
-from mqvitals_agent.connection.connection import ConnectError, Connection
-from mqvitals_agent.connection.exchange import Exchange
-from mqvitals_agent.connection.header import Header
-from mqvitals_agent.connection.recording import Writer
+from mqvitals_agent.connection.connection import ConnectError, Connection, Exchange
+from mqvitals_agent.connection.recording import RecordingWriter
+from mqvitals_agent.connection.recording_format import RecordingHeader
 from mqvitals_agent.poll.errand import Errand, errands
 from mqvitals_agent.poll.schedule import configured_ms
 from mqvitals_agent.service.cycle_clock import Schedule
@@ -163,8 +162,10 @@ def write_recording(path: Path, scenario: Scenario, polled: Iterable[CycleExchan
     polled = list(polled)
     source = f"scenario {scenario.title}, seed 1"
     names = tuple(members(polled))
-    header = Header(created=polled[0].began, source=source, name=SITE, queue_managers=names, interval_s=every_ms / 1000)
-    with Writer(path, header) as writer:
+    header = RecordingHeader(
+        created=polled[0].began, source=source, name=SITE, queue_managers=names, interval_s=every_ms / 1000
+    )
+    with RecordingWriter(path, header) as writer:
         for batch in polled:
             for exchange in batch.exchanges:
                 writer.write(exchange)

@@ -13,9 +13,9 @@ from mqstandin.distributed import DistributedServer
 from mqstandin.ordered_world import Moving
 from mqstandin.platform import Platform
 from mqstandin.queues import Queue, Selection
-from mqvitals_agent.pcf.error import PcfError
+from mqvitals_agent.pcf.message import PcfError
 from mqvitals_agent.pcf.names import command_name
-from mqvitals_agent.pcf.walk import read_header
+from mqvitals_agent.pcf.structures import read_header
 from mqvitals_agent.simulator.answer import RESPONSE_ID_LENGTH, ParameterEncoder, failure_set
 from mqvitals_agent.simulator.connector import CommandServer
 from mqvitals_agent.simulator.state import Fault, GroupState

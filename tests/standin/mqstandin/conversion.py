@@ -9,8 +9,8 @@ from mqstandin.descriptor import Descriptor
 from mqvitals_agent.pcf.codepage import codec
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import encode
-from mqvitals_agent.pcf.error import PcfError
-from mqvitals_agent.pcf.walk import Order
+from mqvitals_agent.pcf.message import PcfError
+from mqvitals_agent.pcf.structures import Order
 
 CLIENT_CCSID: Final = 1208
 """What CCSID 0 in the MQMD of an MQGET means: the character set of the client."""

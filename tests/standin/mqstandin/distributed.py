@@ -12,9 +12,8 @@ from typing import Final
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import REQUEST_CCSID, encode_message, integer, integers, string
-from mqvitals_agent.pcf.error import PcfError
-from mqvitals_agent.pcf.message import Message, Parameter
-from mqvitals_agent.pcf.walk import read_header
+from mqvitals_agent.pcf.message import Message, Parameter, PcfError
+from mqvitals_agent.pcf.structures import read_header
 from mqvitals_agent.simulator.answers.common import local_time, name_matches
 from mqvitals_agent.simulator.connector import CommandReplies
 from mqvitals_agent.simulator.state import GroupState

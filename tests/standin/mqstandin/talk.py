@@ -13,11 +13,10 @@ from typing import Any, Final
 
 from mqstandin.control import send_order
 from mqvitals_agent.clock import SystemClock
-from mqvitals_agent.connection.connection import ConnectError
-from mqvitals_agent.connection.conversation import Conversation, Time
-from mqvitals_agent.connection.exchange import Exchange
+from mqvitals_agent.connection.connection import ConnectError, Exchange
+from mqvitals_agent.connection.conversation import Conversation, TimeSource
 from mqvitals_agent.connection.link import MqiError, RouteError
-from mqvitals_agent.connection.mqi import load
+from mqvitals_agent.connection.mqi import load_binding
 from mqvitals_agent.connection.mqi_connector import MqiConnector
 from mqvitals_agent.connection.route import Route, Tls
 from mqvitals_agent.pcf import constants as mq
@@ -41,15 +40,15 @@ def route(address: str, **fields: Any) -> Route:
     )
 
 
-def clocks() -> Time:
+def clocks() -> TimeSource:
     """This machine's."""
-    return Time(SystemClock().now, lambda: time.monotonic_ns() // 1_000_000)
+    return TimeSource(SystemClock().now, lambda: time.monotonic_ns() // 1_000_000)
 
 
 def introduce(m: Any, address: str, **fields: Any) -> str:
     """Connect and leave; what was wrong with the route, if anything."""
     try:
-        load(m.__name__).connect(route(address, **fields)).disconnect()
+        load_binding(m.__name__).connect(route(address, **fields)).disconnect()
     except RouteError as error:
         return str(error)
     return ""
@@ -59,7 +58,7 @@ def converse(m: Any, address: str, asks: int = 1, wait_ms: int = 3_000, **fields
     """Connect, ask so often for all queues, leave: what failed on the way there, or what came."""
     way = route(address, **fields)
     try:
-        link = load(m.__name__).connect(way)
+        link = load_binding(m.__name__).connect(way)
     except MqiError as error:
         return {"call": error.call, "comp": error.comp, "reason": error.reason, "queue": error.queue}
     try:
@@ -87,7 +86,7 @@ def _told(exchange: Exchange) -> dict[str, Any]:
 def too_late(m: Any, address: str, control_port: int) -> dict[str, Any]:
     """Give up an answer that is slow, and ask again when it has come: what lay there between, and how both ended."""
     way = route(address, reply_queue="MQVITALS.REPLY")
-    talk = Conversation(load(m.__name__).connect(way), way, clocks(), lambda: False)
+    talk = Conversation(load_binding(m.__name__).connect(way), way, clocks(), lambda: False)
     send_order(control_port, "QM01", "slow", {"ms": 400})
     first = _told(talk.ask(mq.MQCMD_INQUIRE_Q, _ASKED, 200))
     send_order(control_port, "QM01", "slow", {"ms": 0})
@@ -103,7 +102,7 @@ def too_late(m: Any, address: str, control_port: int) -> dict[str, Any]:
 
 def long_message(m: Any, address: str) -> list[Any]:
     """Get what was planted with a CorrelId of ``big``, with too little room and then with what was reported."""
-    link = load(m.__name__).connect(route(address))
+    link = load_binding(m.__name__).connect(route(address))
     queue = link.open_queue("MQVITALS.REPLY", mq.MQOO_INPUT_SHARED)
     wanted = b"big".ljust(24, b"\0")
     try:
@@ -118,7 +117,7 @@ def long_message(m: Any, address: str) -> list[Any]:
 
 def after_the_end(m: Any, address: str) -> list[Any]:
     """Calls on a link whose connection has ended, and ending it again: reasons, and nothing is raised by the end."""
-    link = load(m.__name__).connect(route(address))
+    link = load_binding(m.__name__).connect(route(address))
     queue = link.open_queue("MQVITALS.REPLY", mq.MQOO_INPUT_SHARED)
     link.disconnect()
     link.disconnect()
@@ -137,7 +136,7 @@ def after_the_end(m: Any, address: str) -> list[Any]:
 
 def other_thread(m: Any, address: str) -> dict[str, Any]:
     """While one thread waits in MQGET, another one calls: its reason and how long it took, ms."""
-    link = load(m.__name__).connect(route(address))
+    link = load_binding(m.__name__).connect(route(address))
     queue = link.open_queue("MQVITALS.REPLY", mq.MQOO_INPUT_SHARED)
 
     def wait() -> None:
@@ -172,7 +171,7 @@ def imported(m: Any) -> dict[str, Any]:
 
 def loaded(m: Any) -> dict[str, Any]:
     """The binding's name and version."""
-    binding = load(m.__name__)
+    binding = load_binding(m.__name__)
     return {"name": binding.name, "version": binding.version}
 
 
@@ -187,7 +186,7 @@ def hung_put(m: Any, address: str, control_port: int) -> dict[str, Any]:
     """Ask while MQPUT hangs, connect anew and ask again while the old call still hangs, then let it come back."""
 
     async def run() -> dict[str, Any]:
-        connector = MqiConnector(load(m.__name__), route(address), _Hasty(), clocks())
+        connector = MqiConnector(load_binding(m.__name__), route(address), _Hasty(), clocks())
         first = await connector.connect()
         await asyncio.to_thread(send_order, control_port, "QM01", "hang", {"verb": "put"})
         lost = await first.ask(mq.MQCMD_INQUIRE_Q, _ASKED, 3_000)
@@ -237,7 +236,7 @@ def reconnects(m: Any, address: str, control_port: int, count: int, reply_queue:
     """
 
     async def once(place: int) -> str:
-        connector = MqiConnector(load(m.__name__), way, clock, ticks)
+        connector = MqiConnector(load_binding(m.__name__), way, clock, ticks)
         kind = place % 3
         if kind == 0:
             await order("refuse", verb="open", reason=2035, times=1)

@@ -11,7 +11,7 @@ from typing import Final
 
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer
-from mqvitals_agent.pcf.message import Filter, Message, Parameter, Value
+from mqvitals_agent.pcf.message import FilterValue, Message, Parameter, Value
 from mqvitals_agent.simulator.answers import channel, handles, queue, queue_manager, storage
 from mqvitals_agent.simulator.answers.common import CommandRefusedError, CommandRequest, ReplyItem
 from mqvitals_agent.simulator.state import GroupState, MemberState
@@ -241,9 +241,9 @@ def parse_request(message: Message) -> tuple[SupportedCommand, CommandRequest]:
     if command is None:
         raise CommandRefusedError(mq.MQRCCF_CFH_COMMAND_ERROR, (integer(mq.MQIACF_PARAMETER_ID, 0),))
     values: dict[int, Value] = {}
-    filters: list[tuple[int, Filter]] = []
+    filters: list[tuple[int, FilterValue]] = []
     for parameter in message.parameters:
-        if isinstance(parameter.value, Filter) and command.filtered:
+        if isinstance(parameter.value, FilterValue) and command.filtered:
             filters.append((parameter.id, parameter.value))
             continue
         _check(command, parameter, values)

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.pcf.message import Filter, Parameter, Value
+from mqvitals_agent.pcf.message import FilterValue, Parameter, Value
 
 ReplyItem = Sequence[Parameter]
 """The parameters of one object, in the order in which z/OS tells them."""
@@ -31,7 +31,7 @@ class CommandRequest:
 
     command: int
     values: Mapping[int, Value]
-    filters: tuple[tuple[int, Filter], ...] = ()
+    filters: tuple[tuple[int, FilterValue], ...] = ()
 
     def text(self, number: int, default: str = "") -> str:
         """A text parameter; the default when it was left out."""
@@ -78,7 +78,7 @@ _COMPARE: Final[Mapping[int, Callable[[Any, Any], bool]]] = {
 }
 
 
-def fulfils(value: Value | None, wanted: Filter) -> bool:
+def fulfils(value: Value | None, wanted: FilterValue) -> bool:
     """True when a parameter's value fulfils the condition. One that an item does not have fulfils none.
 
     Raises RefusedError (3150) for an operator that does not go with the value.
@@ -100,7 +100,7 @@ def fulfils(value: Value | None, wanted: Filter) -> bool:
     return compare(value, wanted.value)
 
 
-def _listed(values: tuple[Any, ...], wanted: Filter) -> bool:
+def _listed(values: tuple[Any, ...], wanted: FilterValue) -> bool:
     text = wanted.value if isinstance(wanted.value, str) else ""
     match wanted.operator:
         case mq.MQCFOP_CONTAINS:
@@ -116,7 +116,7 @@ def _listed(values: tuple[Any, ...], wanted: Filter) -> bool:
 
 
 def filtered(
-    items: Iterable[ReplyItem], number: int, wanted: Filter, sometimes: Collection[int] = ()
+    items: Iterable[ReplyItem], number: int, wanted: FilterValue, sometimes: Collection[int] = ()
 ) -> list[ReplyItem]:
     """The items that fulfil the filter.
 

@@ -8,7 +8,7 @@ from datetime import timedelta, timezone
 import pytest
 
 from mqvitals_agent.clock import VirtualClock
-from mqvitals_agent.connection.exchange import Exchange
+from mqvitals_agent.connection.connection import Exchange
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.answer import AnswerTracker, MemberAnswer
 from mqvitals_agent.pcf.decoder import Decoder

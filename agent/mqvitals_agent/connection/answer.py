@@ -1,7 +1,11 @@
-"""What became of a command: reason codes to outcomes. The codes and their classes are those of IBM's reason code lists."""
+"""Answers: when one is complete, and its outcome. Reason codes and their classes are those of IBM's lists."""
 
 from __future__ import annotations
 
+from mqvitals_agent.connection.connection import Reply
+from mqvitals_agent.pcf.answer import TRACKED, AnswerTracker
+from mqvitals_agent.pcf.decoder import Decoder
+from mqvitals_agent.pcf.message import PcfError
 from mqvitals_rules.snapshot import Outcome
 
 NO_REPLY = 2033
@@ -43,11 +47,32 @@ _OF_REASON = {
 }
 
 
-def of_answer(reason: int) -> Outcome:
+def outcome_of_answer(reason: int) -> Outcome:
     """The outcome of an answer whose first specific reason is this one; 0 is success."""
     return _OF_REASON.get(reason, Outcome.FAILED)
 
 
-def of_call(reason: int) -> Outcome:
+def outcome_of_call(reason: int) -> Outcome:
     """The outcome of a command whose MQI call failed with this reason."""
-    return Outcome.UNREACHABLE if reason in CONNECTION_FAILURES else of_answer(reason)
+    return Outcome.UNREACHABLE if reason in CONNECTION_FAILURES else outcome_of_answer(reason)
+
+
+class AnswerEnd:
+    """Follows the replies of one answer."""
+
+    def __init__(self, decoder: Decoder) -> None:
+        """``decoder`` may be kept from answer to answer: it remembers the shapes of messages."""
+        self._decoder = decoder
+        self._tracker = AnswerTracker()
+
+    def reached(self, reply: Reply) -> bool:
+        """Take the next reply into account; True when the answer is whole with it.
+
+        One that cannot be decoded leaves a gap: what comes of the answer is judged by whoever reads it, and here it ends
+        when no more replies come.
+        """
+        try:
+            self._tracker.add(self._decoder.decode_values(reply.data, reply.ccsid, TRACKED))
+        except PcfError:
+            return False
+        return self._tracker.complete

@@ -11,9 +11,8 @@ from struct import Struct, unpack_from
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.pcf.error import PcfError
-from mqvitals_agent.pcf.message import Filter, Parameter, Value
-from mqvitals_agent.pcf.text import TextPool, Texts
+from mqvitals_agent.pcf.codepage import DecodedTexts, TextPool
+from mqvitals_agent.pcf.message import FilterValue, Parameter, PcfError, Value
 
 Order: TypeAlias = Literal[">", "<"]
 """The byte order of the integers, as the struct module writes it."""
@@ -51,7 +50,7 @@ _ONE: Final = {order: Struct(order + "i").unpack_from for order in "><"}
 _LONG: Final = {order: Struct(order + "q").unpack_from for order in "><"}
 
 
-class Header(NamedTuple):
+class MessageHeader(NamedTuple):
     """The fields of an MQCFH that matter, and the byte order that they were read in."""
 
     order: Order
@@ -64,7 +63,7 @@ class Header(NamedTuple):
     parameter_count: int
 
 
-class Columns(NamedTuple):
+class ParameterColumns(NamedTuple):
     """Parameters side by side: identifiers, structure types, values."""
 
     ids: list[int]
@@ -72,7 +71,7 @@ class Columns(NamedTuple):
     column: list[Value]
 
 
-def read_header(data: bytes, start: int = 0) -> Header:
+def read_header(data: bytes, start: int = 0) -> MessageHeader:
     """The message header at ``start``; PcfError when there is none."""
     room = len(data) - start
     if room < mq.MQCFH_STRUC_LENGTH:
@@ -85,7 +84,7 @@ def read_header(data: bytes, start: int = 0) -> Header:
     most = (room - mq.MQCFH_STRUC_LENGTH) // SMALLEST
     if not 0 <= count <= most:
         raise PcfError(start + 32, f"a parameter count from 0 to {most}, which is all that fits, not {count}")
-    return Header(order, kind, command, sequence, control, comp_code, reason, count)
+    return MessageHeader(order, kind, command, sequence, control, comp_code, reason, count)
 
 
 def byte_order(data: bytes, start: int = 0) -> Order:
@@ -98,7 +97,7 @@ def byte_order(data: bytes, start: int = 0) -> Order:
     raise PcfError(start + 4, f"36, the length of a message header, in either byte order, not X'{word.hex().upper()}'")
 
 
-class Walk:
+class StructureReader:
     """One walk over the structures of a message; ``at`` is where it stands."""
 
     __slots__ = ("at", "ccsid", "data", "order", "pool")
@@ -110,7 +109,7 @@ class Walk:
         self.ccsid = ccsid
         self.pool = pool
 
-    def structures(self, count: int, wanted: frozenset[int] | None, depth: int = 0) -> Columns:
+    def structures(self, count: int, wanted: frozenset[int] | None, depth: int = 0) -> ParameterColumns:
         """The wanted ones (None: all) of the next ``count`` structures, without those of unknown types.
 
         PcfError when any of them, wanted or not, is not sound.
@@ -153,7 +152,7 @@ class Walk:
                 types.append(kind)
                 column.append(value)
         self.at = at
-        return Columns(ids, types, column)
+        return ParameterColumns(ids, types, column)
 
     def _group(self, length: int, count: int, wanted: frozenset[int] | None, depth: int) -> Value:
         start = self.at
@@ -180,7 +179,7 @@ class Walk:
             raise wrong_length(at, length, f"from 8 to {room}, a multiple of 4")
         return int(length)
 
-    def texts(self, ccsid: int, at: int) -> Texts:
+    def texts(self, ccsid: int, at: int) -> DecodedTexts:
         """The texts of a structure's character set; 0 is that of the message."""
         return self.pool.of(ccsid or self.ccsid, at)
 
@@ -198,23 +197,23 @@ def wrong_length(at: int, length: int, right: str) -> PcfError:
 # What the lengths and counts of a structure must be, and where its value stands. A check runs before its value is read.
 
 
-def _check_string(walk: Walk, at: int, length: int, _ccsid: int) -> None:
+def _check_string(walk: StructureReader, at: int, length: int, _ccsid: int) -> None:
     _check_tail(walk, at, length, at + 16, mq.MQCFST_STRUC_LENGTH_FIXED)
 
 
-def _check_bytes(walk: Walk, at: int, length: int, _size: int) -> None:
+def _check_bytes(walk: StructureReader, at: int, length: int, _size: int) -> None:
     _check_tail(walk, at, length, at + 12, mq.MQCFBS_STRUC_LENGTH_FIXED)
 
 
-def _check_string_filter(walk: Walk, at: int, length: int, _operator: int) -> None:
+def _check_string_filter(walk: StructureReader, at: int, length: int, _operator: int) -> None:
     _check_tail(walk, at, length, at + 20, mq.MQCFSF_STRUC_LENGTH_FIXED)
 
 
-def _check_bytes_filter(walk: Walk, at: int, length: int, _operator: int) -> None:
+def _check_bytes_filter(walk: StructureReader, at: int, length: int, _operator: int) -> None:
     _check_tail(walk, at, length, at + 16, mq.MQCFBF_STRUC_LENGTH_FIXED)
 
 
-def _check_tail(walk: Walk, at: int, length: int, size_at: int, fixed: int) -> None:
+def _check_tail(walk: StructureReader, at: int, length: int, size_at: int, fixed: int) -> None:
     """A structure of a fixed part and as many bytes as the field at ``size_at`` says, padded."""
     if length < fixed:
         raise wrong_length(at, length, f"of at least {fixed}")
@@ -223,21 +222,21 @@ def _check_tail(walk: Walk, at: int, length: int, size_at: int, fixed: int) -> N
         raise PcfError(size_at, f"a string length from 0 to {length - fixed}, not {size}")
 
 
-def _check_integer64(_walk: Walk, at: int, length: int, _reserved: int) -> None:
+def _check_integer64(_walk: StructureReader, at: int, length: int, _reserved: int) -> None:
     if length != mq.MQCFIN64_STRUC_LENGTH:
         raise wrong_length(at, length, "of 24")
 
 
-def _check_integer_filter(_walk: Walk, at: int, length: int, _operator: int) -> None:
+def _check_integer_filter(_walk: StructureReader, at: int, length: int, _operator: int) -> None:
     if length != mq.MQCFIF_STRUC_LENGTH:
         raise wrong_length(at, length, "of 20")
 
 
-def _check_integers(_walk: Walk, at: int, length: int, count: int) -> None:
+def _check_integers(_walk: StructureReader, at: int, length: int, count: int) -> None:
     _check_list(at, length, count, 4)
 
 
-def _check_integers64(_walk: Walk, at: int, length: int, count: int) -> None:
+def _check_integers64(_walk: StructureReader, at: int, length: int, count: int) -> None:
     _check_list(at, length, count, 8)
 
 
@@ -249,7 +248,7 @@ def _check_list(at: int, length: int, count: int, width: int) -> None:
         raise PcfError(at + 12, f"a count from 0 to {most}, not {count}")
 
 
-def _check_strings(walk: Walk, at: int, length: int, _ccsid: int) -> None:
+def _check_strings(walk: StructureReader, at: int, length: int, _ccsid: int) -> None:
     if length < mq.MQCFSL_STRUC_LENGTH_FIXED:
         raise wrong_length(at, length, "of at least 24")
     room = length - mq.MQCFSL_STRUC_LENGTH_FIXED
@@ -263,12 +262,12 @@ def _check_strings(walk: Walk, at: int, length: int, _ccsid: int) -> None:
         raise PcfError(at + 16, f"a count from 0 to {most}, not {count}")
 
 
-def _string(walk: Walk, at: int, ccsid: int) -> Value:
+def _string(walk: StructureReader, at: int, ccsid: int) -> Value:
     size = walk.one(at + 16)
     return walk.texts(ccsid, at + 12)[walk.data[at + 20 : at + 20 + size]] if size else ""
 
 
-def _strings(walk: Walk, at: int, ccsid: int) -> Value:
+def _strings(walk: StructureReader, at: int, ccsid: int) -> Value:
     count = walk.one(at + 16)
     size = walk.one(at + 20)
     if not size:
@@ -278,39 +277,39 @@ def _strings(walk: Walk, at: int, ccsid: int) -> Value:
     return tuple(texts[walk.data[item : item + size]] for item in range(first, first + count * size, size))
 
 
-def _bytes(walk: Walk, at: int, size: int) -> Value:
+def _bytes(walk: StructureReader, at: int, size: int) -> Value:
     return walk.data[at + 16 : at + 16 + size]
 
 
-def _integers(walk: Walk, at: int, count: int) -> Value:
+def _integers(walk: StructureReader, at: int, count: int) -> Value:
     return unpack_from(f"{walk.order}{count}i", walk.data, at + 16)
 
 
-def _integer64(walk: Walk, at: int, _reserved: int) -> Value:
+def _integer64(walk: StructureReader, at: int, _reserved: int) -> Value:
     value: int = _LONG[walk.order](walk.data, at + 16)[0]
     return value
 
 
-def _integers64(walk: Walk, at: int, count: int) -> Value:
+def _integers64(walk: StructureReader, at: int, count: int) -> Value:
     return unpack_from(f"{walk.order}{count}q", walk.data, at + 16)
 
 
-def _integer_filter(walk: Walk, at: int, operator: int) -> Value:
-    return Filter(operator, walk.one(at + 16))
+def _integer_filter(walk: StructureReader, at: int, operator: int) -> Value:
+    return FilterValue(operator, walk.one(at + 16))
 
 
-def _string_filter(walk: Walk, at: int, operator: int) -> Value:
+def _string_filter(walk: StructureReader, at: int, operator: int) -> Value:
     size = walk.one(at + 20)
     text = walk.texts(walk.one(at + 16), at + 16)[walk.data[at + 24 : at + 24 + size]] if size else ""
-    return Filter(operator, text)
+    return FilterValue(operator, text)
 
 
-def _bytes_filter(walk: Walk, at: int, operator: int) -> Value:
+def _bytes_filter(walk: StructureReader, at: int, operator: int) -> Value:
     size = walk.one(at + 16)
-    return Filter(operator, walk.data[at + 20 : at + 20 + size])
+    return FilterValue(operator, walk.data[at + 20 : at + 20 + size])
 
 
-CHECKS: Final[dict[int, Callable[[Walk, int, int, int], None]]] = {
+CHECKS: Final[dict[int, Callable[[StructureReader, int, int, int], None]]] = {
     mq.MQCFT_STRING: _check_string,
     mq.MQCFT_STRING_LIST: _check_strings,
     mq.MQCFT_BYTE_STRING: _check_bytes,
@@ -321,7 +320,7 @@ CHECKS: Final[dict[int, Callable[[Walk, int, int, int], None]]] = {
     mq.MQCFT_STRING_FILTER: _check_string_filter,
     mq.MQCFT_BYTE_STRING_FILTER: _check_bytes_filter,
 }
-_VALUES: Final[dict[int, Callable[[Walk, int, int], Value]]] = {
+_VALUES: Final[dict[int, Callable[[StructureReader, int, int], Value]]] = {
     mq.MQCFT_STRING: _string,
     mq.MQCFT_STRING_LIST: _strings,
     mq.MQCFT_BYTE_STRING: _bytes,
