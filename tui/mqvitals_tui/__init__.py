@@ -1,1 +1,1 @@
-"""The terminal interface, on top of everything else; the console script starts here."""
+"""The terminal interface; the console script ``mqvitals`` starts here."""

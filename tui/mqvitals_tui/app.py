@@ -1,4 +1,4 @@
-"""The full-screen interface over a store, whoever fills it: an agent, a replay, the demo."""
+"""The terminal interface of a store, whether an agent, a replay or the demo fills it."""
 
 from __future__ import annotations
 
@@ -27,15 +27,17 @@ from mqvitals_tui.themes import CONTRAST, DARK, THEMES
 from mqvitals_tui.widgets.painting import attribute_css
 
 _ATTRIBUTES = "attributes"
-"""The class of the app while tones are to differ by more than colours."""
+"""The CSS class of the app while tones differ by more than colours."""
 
 
 class MqvitalsApp(App[None], inherit_bindings=False):
-    """Shows the store at ``store``, which need not exist yet, judged by ``judging``. It only reads, but for questions to the agent.
+    """Shows the store at ``store``, which need not exist yet, with the rules in ``judging``.
 
-    ``now`` gives the time, ms since 1970 UTC; ``theme`` is the name of one of ``THEMES``. ``ended`` says in words that the agent
-    which the screen brought along has ended, and nothing while it runs. ``machine`` is the machine's clock, by which questions
-    to the agent are asked.
+    It only reads, but for requests to the agent.
+
+    ``now`` gives the time, ms since 1970 UTC; ``theme`` is the name of one of ``THEMES``. ``ended`` is a sentence once
+    the child agent has ended, else empty. ``machine`` is the machine's clock, ms since 1970 UTC, by which requests to
+    the agent are dated.
     """
 
     TITLE = "mqvitals"
@@ -63,7 +65,7 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         self._settled = False
 
     def _post(self, message: Message) -> None:
-        """From the feed's thread; what comes after the end is of no use to anybody."""
+        """Called from the feed's thread; messages after the end are dropped."""
         if self.is_running:
             self.post_message(message)
 
@@ -76,46 +78,47 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         self.run_worker(self._feed.run, name="feed", thread=True)
 
     def on_unmount(self) -> None:
-        """Let the feed's thread end."""
+        """Stop the feed's thread."""
         self._feed.stop()
 
     async def _shutdown(self) -> None:
-        """End the searches of the palette before its widgets go: a search without its list ends as a fault of the program."""
+        """End the searches of the palette before its widgets go: a search without its list ends as a fault of the
+        program."""
         for screen in self.screen_stack:
             self.workers.cancel_node(screen)
         await super()._shutdown()
 
-    # -- what was read -----------------------------------------------------------------------------------------------
+    # -- frames -------------------------------------------------------------------------------------------------------
 
     def on_frame_screen_frame_requested(self, message: FrameScreen.FrameRequested) -> None:
-        """The screen on top wants something else."""
+        """The screen on top requests another frame."""
         self._feed.request(message.request)
 
     def on_frame_loaded(self, message: FrameLoaded) -> None:
-        """To whoever wants it."""
+        """Pass it to the screens; each shows the frame that it requested."""
         for screen in self.screen_stack:
             if isinstance(screen, FrameScreen):
                 screen.take(message.read)
         if not self._settled and not self.is_headless:
-            # All that lasts is there once there is a frame to show. Without a terminal others share the process.
+            # With the first frame all long-lived objects exist. Without a terminal other code shares the process.
             self._settled = True
             self.call_after_refresh(freeze_long_lived)
 
     def on_feed_failed(self, message: FeedFailed) -> None:
-        """Every screen says so."""
+        """Every screen shows it."""
         for screen in self.screen_stack:
             if isinstance(screen, FrameScreen):
                 screen.fail(message.text, waiting=message.waiting)
 
-    # -- going places ------------------------------------------------------------------------------------------------
+    # -- navigation --------------------------------------------------------------------------------------------------
 
     def open_holders(self, queue: ObjectName) -> None:
-        """Ask who has a queue open, and show it."""
+        """Ask which applications have a queue open, and show them."""
         self.push_screen(HoldersScreen(self._screen_context, self.store, queue, self._trail))
 
     @property
     def _trail(self) -> tuple[str, ...]:
-        """The names of the screens that lead to the next one."""
+        """The titles of the screens that lead to the next one."""
         top = self.screen
         if isinstance(top, DetailScreen | HoldersScreen):
             return (*top.trail, top.words)
@@ -128,13 +131,13 @@ class MqvitalsApp(App[None], inherit_bindings=False):
             self.push_screen(DetailScreen(self._screen_context, name, self._trail))
 
     def go_to(self, tab: str) -> None:
-        """Show a place of the main screen, whatever lies above it."""
+        """Show a tab of the main screen, whatever screens are above it."""
         while self.screen is not self._main and len(self.screen_stack) > 1:
             self.pop_screen()
         self._main.go_to(TABS_BY_ID[tab].id)
 
     def action_tab(self, tab: str) -> None:
-        """A digit; a second time it leads to what lies behind."""
+        """A digit; a second press leads to the sibling tab, if there is one."""
         here = self.screen is self._main and self._main.tab.id == tab
         self.go_to(SIBLING_TABS[tab].id if here and tab in SIBLING_TABS else tab)
 
@@ -145,13 +148,13 @@ class MqvitalsApp(App[None], inherit_bindings=False):
             self.push_screen(HelpScreen(top.help_groups()))
 
     def action_command_palette(self) -> None:
-        """The palette, with what can be found in it."""
+        """The command palette."""
         if isinstance(self.screen, FrameScreen):
             self.push_screen(
                 CommandPalette(placeholder="a screen, or words of an object's name", id="--command-palette")
             )
 
-    # -- looks -------------------------------------------------------------------------------------------------------
+    # -- themes ------------------------------------------------------------------------------------------------------
 
     def use_theme(self, name: str) -> None:
         """Change the theme."""

@@ -1,7 +1,7 @@
 """The agent as a child process that ends with the process that started it, even when that one is killed.
 
-The parent holds the writing end of a pipe and writes nothing. At the end of file on the reading end the child knows that there
-is no parent any more, on every Unix. The child runs this module.
+The parent holds the writing end of a pipe and writes nothing. At the end of file on the reading end the child knows
+that there is no parent any more, on every Unix. The child runs this module.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from types import FrameType
 from mqvitals_agent.commandline.arguments import now_ms
 from mqvitals_agent.errors import Failure
 
-PIPE_VARIABLE, FOLDER_VARIABLE = "MQVITALS_LEASH", "MQVITALS_LEASH_FOLDER"
-"""In the environment: the number of the pipe's reading end, and the folder to remove when the starter is gone."""
+PIPE_VARIABLE, FOLDER_VARIABLE = "MQVITALS_PARENT_PIPE", "MQVITALS_PARENT_FOLDER"
+"""Environment variables: the number of the pipe's reading end, and the folder to remove when the parent is gone."""
 PARENT_GONE_GRACE_S = 5.0
-"""The command may take so long to end in order when the starter is gone."""
+"""The time for an orderly end when the parent is gone, s."""
 
 
 def main() -> int:
-    """Run the whole command line on the leash that the environment describes; returns the exit code."""
+    """Run the command line, bound to the parent by the pipe in the environment; returns the exit code."""
     held, folder = os.environ.pop(PIPE_VARIABLE, None), os.environ.pop(FOLDER_VARIABLE, None)
     gone, ended = threading.Event(), threading.Event()
     if held is not None:
-        # Before the agent listens itself: what is to be removed is removed even now.
+        # Before the agent handles signals itself: the folder is removed even then.
         signal.signal(signal.SIGTERM, _exit_on_signal)
         threading.Thread(target=_watch_parent, args=(int(held), folder, gone, ended), daemon=True).start()
     try:
@@ -66,9 +66,9 @@ def _remove(folder: str | None) -> None:
 
 LOG = "agent.log"
 START_S = 30.0
-"""The agent must have a store after so long."""
+"""The agent must have a store within this time, s."""
 GRACE_S = 5.0
-"""The agent may take so long to end in order."""
+"""The time for an orderly end, s."""
 PROGRAM = (sys.executable, "-P", "-m", "mqvitals_tui.child_agent")
 
 _HINT = " / hint: "
@@ -80,17 +80,17 @@ _LAST_LINES = 3
 def run_child_agent(
     folder: Path, command: Sequence[str], environment: Mapping[str, str], *, temporary: bool, what: str
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """The agent, running, its log in the folder; whatever happens, it has ended afterwards. Raises Failure.
+    """The running agent, its log in the folder; it has ended when the context is left. Raises Failure.
 
-    When this process is killed the agent sees the end of a pipe, ends, and removes a ``temporary`` folder. ``what`` names
-    it in messages.
+    When this process is killed the agent sees the end of a pipe, ends, and removes a ``temporary`` folder. ``what``
+    names it in messages.
     """
     held, ours = os.pipe()
     more = {PIPE_VARIABLE: str(held), **({FOLDER_VARIABLE: str(folder)} if temporary else {})}
     try:
         try:
             with (folder / LOG).open("wb") as log:
-                # Of another session: what the terminal sends to all that run on it is for this process alone.
+                # In another session: signals of the terminal are for this process alone.
                 living = subprocess.Popen(
                     command,
                     stdin=subprocess.DEVNULL,
@@ -138,7 +138,7 @@ def wait_for_store(
 
 
 def exit_message(living: subprocess.Popen[bytes], folder: Path, *, what: str) -> Callable[[], str]:
-    """What says that the agent has ended and how its log ends; it says nothing while the agent runs."""
+    """A function that returns a sentence once the agent has ended, with the end of its log; else an empty text."""
     said: list[str] = []
 
     def words() -> str:
@@ -157,9 +157,9 @@ def agent_clock(
     machine: Callable[[], int] = now_ms,
     time_s: Callable[[], float] = time.monotonic,
 ) -> Callable[[], int]:
-    """What tells the moment, ms since 1970 UTC, that an agent has reached which goes ``speed`` times as fast as life (None: max).
+    """The clock of an agent that runs ``speed`` times as fast as real time (None: max), ms since 1970 UTC.
 
-    It is that of the store's newest snapshot and what has passed since that was seen first, and never after now.
+    Its time is that of the store's newest snapshot plus the time since that was first seen, and never after now.
     """
     from mqvitals_agent.store.error import StoreError
     from mqvitals_agent.store.reader import StoreReader
@@ -184,7 +184,7 @@ def agent_clock(
 
 
 def log_tail(folder: Path, lines: int = _LAST_LINES) -> str:
-    """The last lines of the agent's log, in one."""
+    """The last lines of the agent's log, joined."""
     try:
         text = (folder / LOG).read_text("utf-8", "replace")
     except OSError:

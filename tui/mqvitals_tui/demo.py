@@ -1,7 +1,7 @@
-"""``mqvitals demo``: a simulated group with a bad morning, on the full-screen interface; nothing to configure.
+"""``mqvitals demo``: a simulated group with incidents in the terminal interface; without configuration.
 
-A second process is the agent: it asks the simulated queue managers, judges and writes a store in a temporary folder; this
-one shows the store. The way is the real one: PCF bytes, samples, verdicts, alerts, store, screen.
+A child process is the agent: it polls the simulated queue managers, evaluates rules and writes a store in a temporary
+folder; this process shows the store. The path is the real one: PCF bytes, samples, verdicts, alerts, store, screen.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mqvitals_tui.terminal import ForcedExit, add_theme_argument, has_terminal, 
 SCENARIO = "busy-morning"
 INTERVAL = "2s"
 UNWATCHED = ("--for", "90s")
-"""What is played where nobody watches, without waiting: the group gets ill within it, and it takes seconds."""
+"""What is played without a terminal, without waiting: alerts fire within it, and it takes seconds."""
 _AS_USUAL = 0.0
 
 STORE = "demo.db"
@@ -97,7 +97,10 @@ def agent_command(
 
 
 def run_on_terminal(folder: Path, command: Sequence[str], arguments: argparse.Namespace) -> int:
-    """Show what the agent writes until the user ends it; returns the exit code. Raises Failure when there is no agent."""
+    """Show what the agent writes until the user ends it; returns the exit code.
+
+    Raises Failure when there is no agent.
+    """
     from mqvitals_config.settings import Settings
     from mqvitals_rules.ruleset.config import load_rule_config
     from mqvitals_tui.app import MqvitalsApp
@@ -115,7 +118,7 @@ def run_on_terminal(folder: Path, command: Sequence[str], arguments: argparse.Na
 
 
 def run_unattended(folder: Path, command: Sequence[str], *, kept: bool) -> int:
-    """Let the agent run for its time, and print how the group is then; returns the exit code. Raises Failure."""
+    """Run the agent to its end and print the status and the alerts; returns the exit code. Raises Failure."""
     with agent(folder, command, temporary=not kept) as living:
         if living.wait():
             raise Failure(f"the agent of the demonstration could not do its work: {log_tail(folder)}")
@@ -136,7 +139,7 @@ def agent(
 
 
 def _printed(*arguments: str) -> str:
-    """What one of our commands prints for this terminal, if there is one."""
+    """The output of an mqvitals command for this terminal."""
     environment = _environment()
     if sys.stdout.isatty():
         environment["COLUMNS"] = str(shutil.get_terminal_size().columns)
@@ -147,7 +150,8 @@ def _printed(*arguments: str) -> str:
 
 
 def _environment() -> dict[str, str]:
-    """Of our own commands. The settings of a real group are none of theirs: its receivers must not hear of a play."""
+    """The environment of child processes, without the settings of a real group: its receivers must get no demo
+    alerts."""
     ours = {
         key: value for key, value in os.environ.items() if not key.startswith("MQVITALS_") or key == "MQVITALS_COLOR"
     }

@@ -1,8 +1,9 @@
-"""The tabs of the main screen and all key bindings: each binding has an id, so that a site can change it, and a help text.
+"""The tabs of the main screen and all key bindings: each binding has an id, so that a site can change it, and a help
+text.
 
-Bindings have priority: the app acts on them one by one as they come, before it looks at the next one. Otherwise a key goes to the
-widget that has the focus when it arrives, and typing ``/`` and ``q`` faster than the filter opens would leave the program. A
-filter that is open still gets what is typed, because an input takes such keys for itself.
+Bindings have priority: the app acts on them one by one as they come, before it looks at the next one. Otherwise a key
+goes to the widget that has the focus when it arrives, and typing ``/`` and ``q`` faster than the filter opens would
+leave the program. A filter that is open still gets what is typed, because an input takes such keys for itself.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from mqvitals_agent.view.lists import STORAGE
 
 
 class Tab(NamedTuple):
-    """A place: the key that leads there, its title, a shorter one for narrow terminals, and what it wants."""
+    """A tab: its key, its title, a shorter one for narrow terminals, and the frame that it requests."""
 
     id: str
     key: str
@@ -29,7 +30,7 @@ class Tab(NamedTuple):
 
     @property
     def columns(self) -> str:
-        """What its table's columns are called, empty for a place without a table."""
+        """The name of its table's columns, empty for a tab without a table."""
         return self.request.kind or ("agent" if self.request.screen == AGENT else "")
 
 
@@ -46,7 +47,7 @@ TABS = (
 )
 
 DATA_SETS = Tab("data_sets", "", "Shared message data sets", "SMDS", FrameRequest(LIST, "smds"))
-"""Lies behind the structures that use them: it has no digit of its own, and the row marks theirs."""
+"""Reached from the structures that use them: it has no digit of its own, and the row marks theirs."""
 
 STRUCTURES = next(tab for tab in TABS if tab.id == "structures")
 
@@ -55,13 +56,14 @@ CHINIT = next(tab for tab in TABS if tab.id == "chinit")
 QUEUES = next(tab for tab in TABS if tab.id == "queues")
 
 SIBLING_TABS = {DATA_SETS.id: STRUCTURES, STRUCTURES.id: DATA_SETS}
-"""Where the key of a place leads who is there already."""
+"""The tab to which the key of the current tab leads."""
 
 TABS_BY_ID = {tab.id: tab for tab in (*TABS, DATA_SETS)}
 
 
 def tab_row(current: str, width: int) -> tuple[Line, tuple[tuple[int, int, str], ...]]:
-    """The row of places with the ``current`` one marked, in ``width`` cells if it can be; and where each is (from, to, id)."""
+    """The row of tabs with the ``current`` one marked, in ``width`` cells if possible; and the cells of each (from,
+    to, id)."""
     if current == DATA_SETS.id:
         current = STRUCTURES.id
     for gap, short in (("   ", False), ("  ", False), ("  ", True), (" ", True)):
@@ -73,7 +75,7 @@ def tab_row(current: str, width: int) -> tuple[Line, tuple[tuple[int, int, str],
             lead = gap if spans else " "
             text = f"{tab.key} {words}"
             if tab.id == current:
-                # The mark stands in the gap, so that nothing moves when the place changes.
+                # The mark is in the gap, so that nothing moves when the tab changes.
                 spans += [Span(lead[:-1]), Span("›", Tone.INFO), Span(text, Tone.STRONG)]
             else:
                 spans += [Span(lead), Span(text, Tone.FAINT)]
@@ -152,7 +154,7 @@ DETAIL = (
 """Keys of the detail of an object."""
 
 WHO = key("w", "who", "who has it open", "Ask the queue managers now which applications have the queue open")
-"""The key of whatever shows a queue."""
+"""The key of screens that show a queue."""
 
 HOLDERS = (
     key("r", "ask_again", "ask again", "Ask the queue managers again"),
@@ -164,7 +166,7 @@ HOLDERS = (
         name="holders_back",
     ),
 )
-"""Keys of who has a queue open."""
+"""Keys of the screen of handles."""
 
 HELP = (key("escape,f3,f12,question_mark,f1,q", "dismiss", "back", "Close the help", name="help_back"),)
 """Keys of the help."""
@@ -213,12 +215,12 @@ def _shown(name: str) -> str:
 
 
 def key_names(binding: Binding) -> str:
-    """The keys of a binding as they stand on a keyboard."""
+    """The keys of a binding as printed on a keyboard."""
     return " ".join(_shown(each) for each in binding.key.split(","))
 
 
 class Hint(NamedTuple):
-    """A part of the last line: a key, what it does, and how early it is left out where there is no room (0: never)."""
+    """A part of the last line: a key, its action, and its priority for omission where there is no room (0: never)."""
 
     key: str
     words: str
@@ -226,7 +228,10 @@ class Hint(NamedTuple):
 
 
 def hint_line(hints: Sequence[Hint], width: int, first: str = "") -> Line:
-    """The last line in ``width`` cells, ``first`` before the keys. Left out first is what is spared most."""
+    """The last line in ``width`` cells, ``first`` before the keys.
+
+    Hints with the highest ``spare`` are omitted first.
+    """
     kept = list(hints)
     while _size(kept, first) > width and any(hint.spare for hint in kept):
         kept.remove(max(kept, key=lambda hint: hint.spare))
@@ -238,7 +243,7 @@ def _size(hints: Sequence[Hint], first: str) -> int:
 
 
 def _spans(hints: Sequence[Hint], first: str) -> Iterator[Span]:
-    """Each key strong, what it does faint."""
+    """Each key strong, its action faint."""
     lead = " "
     if first:
         yield Span(f"{lead}{first}", Tone.INFO)

@@ -1,4 +1,4 @@
-"""The console script ``mqvitals``: the agent's commands, and those that need this top floor."""
+"""The console script ``mqvitals``: the agent's commands, and those of the terminal interface."""
 
 from __future__ import annotations
 

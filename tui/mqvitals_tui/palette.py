@@ -38,9 +38,9 @@ def index_names(names: Iterable[ObjectName]) -> tuple[IndexedName, ...]:
 
 
 def find_names(known: Sequence[IndexedName], query: str, most: int) -> list[ObjectName]:
-    """The objects in whose names every word of ``query`` occurs, at most so many.
+    """The objects whose names contain every word of ``query``, at most ``most``.
 
-    First those that are called so, then those whose own names begin so, then the shortest.
+    Exact names first, then names that begin with a word, then the shortest.
     """
     words = query.casefold().split()
     if not words:
@@ -59,7 +59,7 @@ def find_names(known: Sequence[IndexedName], query: str, most: int) -> list[Obje
 
 
 MOST_HITS = 50
-"""Objects shown for what was typed; who sees none of them types more."""
+"""The most objects shown for a query."""
 
 
 _ALL_TABS = (*TABS, DATA_SETS)
@@ -70,7 +70,7 @@ def _keys_to(tab: Tab) -> str:
 
 
 class NavigationProvider(Provider):
-    """Jumps to places and objects, and the themes. The names are read once, when the palette opens."""
+    """Tabs, objects and themes. The names are read once, when the palette opens."""
 
     async def startup(self) -> None:
         """Read the names."""
@@ -81,18 +81,18 @@ class NavigationProvider(Provider):
         return cast("MqvitalsApp", self.app)
 
     async def discover(self) -> Hits:
-        """What there is before anything is typed: the places."""
+        """The tabs, before anything is typed."""
         for tab in _ALL_TABS:
             yield DiscoveryHit(Content(tab.title), partial(self._vitals.go_to, tab.id), tab.title, _keys_to(tab))
 
     async def search(self, query: str) -> Hits:
-        """Places and themes by likeness, objects in whose whole name every word occurs."""
+        """Tabs and themes by similarity, objects whose whole name contains every word."""
         matcher = self.matcher(query)
         for tab in _ALL_TABS:
             score = matcher.match(tab.title)
             if score > 0:
                 yield Hit(
-                    # Few places, many objects: a place is what is most likely meant.
+                    # There are few tabs and many objects: a tab is more likely meant.
                     score + 1,
                     Content(tab.title),
                     partial(self._vitals.go_to, tab.id),
@@ -113,7 +113,7 @@ class NavigationProvider(Provider):
                 Content(object_words(name)),
                 partial(self._vitals.open_object, name),
                 whole,
-                # The palette reads this as markup. The toolkit's own escape leaves tags with an address in them.
+                # The palette parses this as markup. Textual's escape leaves tags that contain an address.
                 whole.replace("[", "\\["),
             )
 
@@ -124,5 +124,5 @@ def _read_names(store: Path) -> tuple[IndexedName, ...]:
         with StoreReader.open(store) as reader:
             return index_names(row.name for row in reader.objects("*"))
     except StoreError:
-        # The screens say what is wrong with the store; places can be found without it.
+        # The screens show what is wrong with the store; tabs can be found without it.
         return ()

@@ -1,8 +1,8 @@
 """Running a Textual app on a terminal: signals, its exit code, and a forced exit where it cannot end in order.
 
-Textual writes through a queue of its own. When the terminal takes no output, the event loop waits for room in that queue and
-sees neither signals nor keys; after a failed write nothing empties the queue. Then only ``ForcedExit`` ends the process and
-its child agent.
+Textual writes through a queue of its own. When the terminal takes no output, the event loop waits for room in that
+queue and sees neither signals nor keys; after a failed write nothing empties the queue. Then only ``ForcedExit`` ends
+the process and its child agent.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 
 ORDERLY_S: Final = 2.0
-"""Screen and agent may take so long to end in order."""
+"""The time for an orderly end of screen and agent, s."""
 WRITER_THREAD: Final = "textual-output"
 """The name of the toolkit's thread that writes to the terminal."""
 
 
 class ForcedExit:
-    """In a ``with`` statement around screen and agent: after ``begin`` both end in order, or by force after ``after_s`` seconds."""
+    """A context around screen and agent: after ``begin`` both end in order, or by force after ``after_s`` seconds."""
 
     def __init__(self, after_s: float = ORDERLY_S, leave: Callable[[int], object] = os._exit) -> None:
         """``leave`` ends the process with an exit code."""
@@ -48,11 +48,14 @@ class ForcedExit:
         self._terminal: list[Any] | None = None
 
     def take_along(self, child: subprocess.Popen[bytes], folder: Path | None) -> None:
-        """The agent ends too, and the ``folder``, if it is temporary, is removed."""
+        """End the agent too, and remove the ``folder``, if it is temporary."""
         self._child, self._folder = child, folder
 
     def begin(self, number: int) -> None:
-        """The end is asked for, by this signal; a second call does nothing. From any thread, and from a signal's handler."""
+        """Begin the end because of this signal; a second call does nothing.
+
+        Safe in any thread and in a signal handler.
+        """
         if self._begun.acquire(blocking=False):
             threading.Thread(target=self._wait, args=(128 + number,), name="mqvitals-end", daemon=True).start()
 
@@ -67,9 +70,9 @@ class ForcedExit:
         threading.excepthook = self._excepthook
 
     def _on_exception(self, found: threading.ExceptHookArgs) -> None:
-        """A failed write ends the toolkit's thread: the terminal is gone, whether or not a signal says so."""
+        """A failed write ends Textual's output thread: the terminal is gone, with or without a signal."""
         if found.thread is not None and found.thread.name == WRITER_THREAD and isinstance(found.exc_value, OSError):
-            # As a terminal that goes sends it.
+            # As a terminal sends it when it is closed.
             os.kill(os.getpid(), signal.SIGHUP)
             self.begin(signal.SIGHUP)
             return
@@ -77,7 +80,7 @@ class ForcedExit:
 
     def _wait(self, code: int) -> None:
         if self._child is not None:
-            # What the agent still does is done while the screen ends.
+            # The agent ends while the screen does.
             self._child.terminate()
         if self._over.wait(self._after_s):
             return
@@ -102,7 +105,7 @@ def add_theme_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def has_terminal() -> bool:
-    """Whether a person sits at a terminal that can be drawn on. The toolkit draws on standard error."""
+    """Whether standard streams are a terminal that Textual can use. It draws on standard error."""
     streams = (sys.stdin, sys.stdout, sys.stderr)
     return os.environ.get("TERM", "dumb") != "dumb" and all(
         stream is not None and stream.isatty() for stream in streams
@@ -110,9 +113,9 @@ def has_terminal() -> bool:
 
 
 def run_app(app: App[Any], forced: ForcedExit | None = None) -> int:
-    """Run ``app`` to its end, which SIGTERM and SIGHUP also bring, the terminal left as it was; returns the exit code.
+    """Run ``app`` until it ends, or SIGTERM or SIGHUP ends it, and restore the terminal; returns the exit code.
 
-    ``forced`` is what ends it when it cannot end in order, and is entered already.
+    ``forced``, which is entered already, ends it when it cannot end in order.
     """
 
     if forced is None:
@@ -127,7 +130,7 @@ async def _run_app(app: App[Any], forced: ForcedExit) -> int:
     came: list[int] = []
 
     def end(number: int) -> None:
-        # A handler that raises could do so in the midst of drawing: the terminal would stay as it was then.
+        # An exception from a handler could interrupt drawing and leave the terminal in disorder.
         came.append(number)
         app.exit()
 
@@ -135,10 +138,10 @@ async def _run_app(app: App[Any], forced: ForcedExit) -> int:
     taken = [number for number, handler in before.items() if handler != signal.SIG_IGN]
     for number in taken:
         loop.add_signal_handler(number, end, number)
-        # The loop learns of the signal by its file descriptor; this runs also while the loop waits for the terminal.
+        # The loop gets the signal by its file descriptor; this handler runs also while the loop is blocked by the terminal.
         signal.signal(number, lambda number, _: forced.begin(number))
     try:
-        # After SIGHUP there is no terminal any more to put in order.
+        # After SIGHUP there is no terminal to restore.
         with suppress(OSError):
             await app.run_async()
     finally:
@@ -147,12 +150,12 @@ async def _run_app(app: App[Any], forced: ForcedExit) -> int:
             signal.signal(number, before[number])
     if came:
         return 128 + came[0]
-    # The toolkit shows a mistake in the interface itself, and remembers that it did.
+    # Textual shows an exception of the app itself, and sets its return code.
     return app.return_code or ExitCode.DONE
 
 
 SWITCH_INTERVAL_S = 0.0005
-"""Python's own: 0.005."""
+"""Python's default: 0.005."""
 
 
 @contextmanager

@@ -1,6 +1,6 @@
-"""The three looks: dark, light, and high contrast. Every tone is readable on every background a theme uses.
+"""The themes: dark, light, and high contrast. Every tone is readable on every background a theme uses.
 
-The names of the variables are the toolkit's own, so the widgets also work, less carefully, with any other theme.
+The names of the variables are Textual's, so the widgets also work, with less contrast, with any other theme.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ CONTRAST = Theme(
 )
 
 THEMES = (DARK, LIGHT, CONTRAST)
-"""All of them, the usual one first."""
+"""All themes, the default first."""
 
 GROUNDS = ("background", "surface", "panel", "primary-muted", "block-cursor-blurred-background")
-"""The variables that stand behind text: tones must be readable on each."""
+"""The variables of backgrounds: tones must be readable on each."""

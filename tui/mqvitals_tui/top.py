@@ -1,7 +1,7 @@
-"""``mqvitals top``: the full-screen interface on a store, while an agent writes it or afterwards.
+"""``mqvitals top``: the terminal interface of a store, while an agent writes it or afterwards.
 
-With a scenario, or with a configuration that tells how queue managers are reached, it brings an agent along, as the
-demonstration does, unless one writes the store already.
+With a scenario, or with a configuration of connections, it starts a child agent, as the demonstration does, unless an
+agent writes the store already.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
         if not leads and arguments.scenario is None:
             raise Failure("no store is named", hint="name one with --store FILE, MQVITALS_STORE, or store.path")
         if settings.receivers:
-            # They would be told of every alert anew each time, and never that it has ended.
+            # They would get every alert again each time, and never its end.
             raise Failure(
                 "no store is named, and an agent that has receivers to tell needs one that stays",
                 hint="name one with --store FILE, MQVITALS_STORE, or store.path",
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
             hint=f"'mqvitals top --scenario busy-morning --store {path}' brings one; 'mqvitals demo' needs no store",
         )
     try:
-        # What is no store is better said here than on a screen that has nothing to show.
+        # A file that is no store is reported here rather than on an empty screen.
         StoreReader.open(path).close()
     except StoreError as error:
         raise Failure(error.message, hint=error.hint) from error
@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
             "the full-screen interface needs a terminal",
             hint=f"'mqvitals status --store {path}' shows the same as text",
         )
-    # An agent of ours could not begin with a mistake in the rules; who only looks sees what there is.
+    # A child agent does not start with invalid rules; without one the store is shown with the valid rules.
     code = _show(path, readable_rule_config(settings), now_ms, arguments)
     if writer is not None:
         sys.stderr.write(
@@ -105,19 +105,22 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def is_reachable(settings: Settings) -> bool:
-    """Whether the settings tell of any queue manager how it is reached."""
+    """Whether the settings have a connection for any queue manager."""
     return any(settings.connection_of(each).is_reachable for each in settings.queue_managers)
 
 
 def may_write(store: Path) -> bool:
-    """Whether an agent of ours could write the store. Whoever may only read one only looks: the agent is another's."""
+    """Whether a child agent could write the store.
+
+    With read permission alone the store belongs to another user's agent.
+    """
     lock = store.with_name(store.name + ".lock")
     there = [each for each in (store, lock) if each.exists()]
     return store not in there or all(os.access(each, os.R_OK | os.W_OK) for each in (*there, store.parent))
 
 
 def agent_command(path: Path, arguments: argparse.Namespace, config: str | None) -> tuple[str, ...]:
-    """The command line of the agent that is brought along for the store ``path``, with the settings of ``config``."""
+    """The command line of the child agent for the store ``path``, with the settings of ``config``."""
     words = [*PROGRAM, "agent", "--store", str(path)]
     if arguments.scenario is not None:
         words += ["--scenario", arguments.scenario, "--seed", str(arguments.seed)]
@@ -131,9 +134,9 @@ def agent_command(path: Path, arguments: argparse.Namespace, config: str | None)
 
 
 def _with_agent(path: Path | None, loaded: LoadedSettings, arguments: argparse.Namespace, judging: RuleConfig) -> int:
-    """Show the store ``path`` and what an agent of our own writes into it. Raises Failure when there is no agent.
+    """Show the store ``path`` while a child agent writes it. Raises Failure when the agent does not start.
 
-    Without a path the store lies in a temporary folder, and goes with it.
+    Without a path the store is in a temporary folder and is removed with it.
     """
     if arguments.scenario is None:
         refuse_simulation_options(arguments)
@@ -170,7 +173,7 @@ def _with_agent(path: Path | None, loaded: LoadedSettings, arguments: argparse.N
 
 
 def _folder() -> tempfile.TemporaryDirectory[str]:
-    """For the agent's log, and for a store that is not to stay. Raises Failure."""
+    """For the agent's log, and for a temporary store. Raises Failure."""
     try:
         return tempfile.TemporaryDirectory(prefix="mqvitals-top-", ignore_cleanup_errors=True)
     except OSError as error:

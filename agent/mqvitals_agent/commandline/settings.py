@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 def settings_in_force(path: str | None, flags: Mapping[str, object], *, search: bool = True) -> LoadedSettings:
     """The settings for a command: ``path`` is its ``--config``, ``flags`` its arguments (``vars(arguments)`` will do).
 
-    Without ``search`` only a file that is named is read: a simulation or a recording is not the site's own group. Raises Failure with every problem.
+    Without ``search`` only a file that is named is read: a simulation or a recording is not the site's own group.
+    Raises Failure with every problem.
     """
     from mqvitals_config.load import load_settings
     from mqvitals_config.problem import ConfigError

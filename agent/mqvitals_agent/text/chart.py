@@ -18,7 +18,7 @@ from mqvitals_agent.text.terminal import cells, fit
 
 WIDTH_RANGE = (2, 1000)
 HEIGHT_RANGE = (1, 200)
-"""Cells of the plot itself; what is asked beyond is taken as the nearest of these."""
+"""Cells of the plot itself; a size outside is clamped."""
 
 _CALM = 10
 
@@ -114,9 +114,9 @@ def chart(
 def scale_of_values(values: Iterable[float], label: Callable[[float], str], *, top: float | None = None) -> Scale:
     """A scale for numbers: from zero when that leaves at least half of the height to the line, else around the values.
 
-    ``top`` is a natural limit (100 for a share) that the scale does not pass unless a value does. What wavers by little is calm
-    and must not look like a storm: the scale is a tenth of that limit high at least, without one a tenth of the greatest
-    value. Of whole numbers it has only whole ones at its labels.
+    ``top`` is a natural limit (100 for a share) that the scale does not pass unless a value does. Values that vary by
+    little are calm and must not look dramatic: the scale is a tenth of that limit high at least, without one a tenth of
+    the greatest value. Of whole numbers it has only whole ones at its labels.
     """
     finite = [value for value in values if math.isfinite(value)]
     low, high = min(finite, default=0.0), max(finite, default=0.0)
@@ -163,9 +163,9 @@ def scale_of_states(codes: Iterable[int], name: Callable[[int], str]) -> tuple[S
 
 
 def pauses(points: Sequence[tuple[int, float | None]]) -> Iterator[TimeRange]:
-    """The runs of absent values, and pauses in which nothing was polled, from the value before each to the value behind it.
+    """Runs of absent values, and pauses without polls, each from the value before it to the value after it.
 
-    A run at the beginning or the end has none there: it begins or ends with its own points.
+    A run at the beginning or the end starts or ends with its own points.
     """
     pause = _longest(points)
     absent_since: int | None = None
@@ -266,8 +266,8 @@ def sparkline(
 ) -> str:
     """``width`` cells over ``span``; ``low`` and ``high`` are the values of the lowest and the highest block.
 
-    A stretch without a value is blank when nothing was polled or told in it, unless it is shorter than the polls are
-    apart: then it looks like the one before.
+    A stretch without a value is blank, unless it is shorter than the distance between polls: then it repeats the one
+    before.
     """
     known = [(ts, value) for ts, value in points if span.since <= ts <= span.until]
     length = max(span.until - span.since, 1)

@@ -79,7 +79,8 @@ _LONGEST_WORD = 24
 def column_lines(rows: Sequence[Sequence[str]], width: int, right: Collection[int]) -> Iterator[str]:
     """The lines of rows, the first of which are the titles; columns in ``right`` hold numbers, which are never broken.
 
-    Where even narrow columns do not fit beside each other, the last ones stand on a further line of each row. Cells are safe text.
+    Where even narrow columns do not fit beside each other, the last ones stand on a further line of each row. Cells are
+    safe text.
     """
     widths = _widths(rows, width, right)
     if widths is None:

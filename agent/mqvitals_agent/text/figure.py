@@ -41,7 +41,7 @@ def state(code: float, metric: Metric) -> str:
 
 
 def quantity(value: float, unit: str) -> str:
-    """A number with its unit, scaled so that it is short: ``1.2 k msgs``, ``120 µs``, ``1.5 GiB``."""
+    """A number with its unit, scaled to be short: ``1.2 k msgs``, ``120 µs``, ``1.5 GiB``."""
     if not math.isfinite(value):
         return "not a number"
     if unit == "pct":
@@ -64,12 +64,12 @@ def number(value: float) -> str:
 
 
 def whole(value: float) -> str:
-    """A limit that somebody set, to the last digit: ``999,999,999``."""
+    """A configured limit, to the last digit: ``999,999,999``."""
     return f"{value:,.0f}" if math.isfinite(value) else "not a number"
 
 
 def percent(value: float) -> str:
-    """A share: ``4 %``, ``93.1 %``. What is not quite nothing or everything does not look as if it were."""
+    """A share: ``4 %``, ``93.1 %``. Near 0 and near 100 it is not rounded to them."""
     if 0 < value < 0.1:
         return "< 0.1 %"
     if 99.9 < value < 100:
@@ -78,7 +78,7 @@ def percent(value: float) -> str:
 
 
 def whole_percent(value: float) -> str:
-    """A share without decimals, for narrow places: ``4 %``. 0 and 100 are nothing and everything, not nearly so."""
+    """A share without decimals, for narrow places: ``4 %``. Only exactly 0 and 100 show as such."""
     return f"{min(max(round(value), 1), 99) if 0 < value < 100 else number(round(value))} %"
 
 
@@ -103,7 +103,7 @@ def duration_us(us: float) -> str:
 def age(ms: int) -> str:
     """How long ago, or for how long: ``41 s``, ``4m12s``, ``2 h 10 m``, ``3 d 4 h``.
 
-    Never negative: what a clock ahead of ours says shows as ``0 s``.
+    Never negative: a time ahead of this clock shows as ``0 s``.
     """
     seconds = max(ms, 0) // 1000
     if seconds < 60:
@@ -158,7 +158,7 @@ def day(ts: int) -> str:
 
 
 def zone_name(ts: int) -> str:
-    """What people call the zone of times that are shown, at that moment: ``UTC``, ``CET``, ``+01:00``."""
+    """The name of the zone in which times are shown, at that moment: ``UTC``, ``CET``, ``+01:00``."""
     return _shown(ts).strftime("%Z").removeprefix("UTC") or "UTC"
 
 
@@ -182,7 +182,7 @@ def _scaled(value: float, step: int, words: tuple[str, ...]) -> str:
     if value >= 1000 * float(step) ** (len(words) - 1):
         return f"{sign}{value:.2e}"
     exponent = 0
-    # What would round up to the next step is that step already: never 1000 k for 1 M.
+    # A value that would round up to the next step uses that step: never 1000 k for 1 M.
     while exponent + 1 < len(words) and value >= step - (0.5 if exponent else 0.005):
         value /= step
         exponent += 1

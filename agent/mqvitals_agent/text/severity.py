@@ -1,4 +1,4 @@
-"""How bad it is: glyph, word, order and exit code, the same on every screen and for every script."""
+"""Health: glyph, word, order and exit code, the same on every screen and for every script."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from mqvitals_rules.lifecycle.alert import Severity
 
 
 class Health(IntEnum):
-    """The state of a thing, ordered so that the worst is the greatest.
+    """The state of an object or a group, ordered: the worst is the greatest.
 
-    A known fault outranks not knowing, and not knowing outranks information: what cannot be seen is never good.
+    A known fault outranks unknown, and unknown outranks information: what is not known is never good.
     """
 
     OK = 0
@@ -23,7 +23,7 @@ class Health(IntEnum):
 
     @property
     def glyph(self) -> str:
-        """The sign whose shape alone tells the states apart."""
+        """The sign; its shape alone distinguishes the states."""
         return _GLYPHS[self]
 
     @property
@@ -50,7 +50,7 @@ _OF_SEVERITY = {Severity.INFO: Health.INFO, Severity.WARNING: Health.WARNING, Se
 
 
 def health_of(severity: Severity) -> Health:
-    """What an alert of this severity makes of its object."""
+    """The health of an object with an alert of this severity."""
     return _OF_SEVERITY[severity]
 
 
@@ -75,7 +75,7 @@ _EXITS = {
 }
 
 CANNOT_TELL = 3
-"""The exit code of ``status`` when there is nothing to judge from."""
+"""The exit code of ``status`` when there is no data."""
 
 
 def exit_of(health: Health) -> Exit:

@@ -1,4 +1,7 @@
-"""Lines of styled spans: what a person sees, and what each piece means. The terminal interface paints them, ``ansi`` prints them."""
+"""Lines of styled spans: what a person sees, and what each piece means.
+
+The terminal interface paints them, ``ansi`` prints them.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,13 @@ from mqvitals_agent.text.terminal import cells, wrap
 
 
 class Tone(Enum):
-    """How a piece of text is meant; the words say it too. Each looks different from the others in every theme."""
+    """The meaning of a piece of text; the words express it too. Each looks different in every theme."""
 
     PLAIN = "plain"
-    FAINT = "faint"  # what matters less: titles, units, zeros of no interest
+    FAINT = "faint"  # of less importance: titles, units, zeros
     STRONG = "strong"
-    STALE = "stale"  # a figure that is too old to tell how it is now
-    ABSENT = "absent"  # there is no figure, and the text says why
+    STALE = "stale"  # a figure too old to describe the present
+    ABSENT = "absent"  # no figure; the text gives the reason
     UNKNOWN = "unknown"
     OK = "ok"
     INFO = "info"
@@ -38,7 +41,7 @@ class Span(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of styled text; ``key`` names what Enter on it opens (an object's whole name), empty: nothing."""
+    """A line of styled text; ``key`` is the whole name of the object that Enter opens, empty: none."""
 
     spans: tuple[Span, ...]
     key: str = ""
@@ -55,7 +58,7 @@ def line(text: str = "", tone: Tone = Tone.PLAIN, key: str = "") -> Line:
 
 
 def signed_line(text: str, health: Health) -> Line:
-    """A line whose glyph and word stand at its beginning and have the tone of the health; the rest is plain."""
+    """A line that begins with the glyph and word of the health, in its tone; the rest is plain."""
     sign = str(health)
     return Line((Span(sign, tone_of(health)), Span(text[len(sign) :]))) if text.startswith(sign) else line(text)
 
@@ -77,7 +80,8 @@ def labelled(
     indent: int | None = None,
     key: str = "",
 ) -> list[Line]:
-    """``text`` wrapped behind a label that has its own tone and a gap; further lines begin below the text, or ``indent`` cells in."""
+    """``text`` wrapped behind a label that has its own tone and a gap; further lines begin below the text, or
+    ``indent`` cells in."""
     head = f"{label.text}{gap}"
     first, *rest = wrap(text, width, first=head, rest=" " * (cells(head) if indent is None else indent))
     return [Line((label, Span(first[len(label.text) :], tone)), key), *(line(each, tone, key) for each in rest)]
@@ -87,17 +91,17 @@ _RULE = "─"
 
 
 def heading(title: str, width: int) -> Line:
-    """A title with a rule behind it."""
+    """A title followed by a horizontal rule."""
     return Line((Span(f"{title} ", Tone.STRONG), Span(_RULE * max(width - cells(title) - 1, 0), Tone.FAINT)))
 
 
 def is_heading(line: Line) -> bool:
-    """Whether ``heading`` made a line."""
+    """Whether a line is a heading."""
     return len(line.spans) == 2 and line.spans[0].tone is Tone.STRONG and not line.spans[1].text.strip(_RULE)
 
 
 COLOUR_VARIABLE = "MQVITALS_COLOR"
-"""``always`` colours what is not a terminal too, ``never`` nothing; for programs that pass our output on."""
+"""``always`` colours output that is not a terminal too, ``never`` none; for programs that pass the output on."""
 
 # The terminal's own palette, so that light and dark ones stay readable. The words and glyphs say the same without.
 _SGR: Mapping[Tone, str] = {

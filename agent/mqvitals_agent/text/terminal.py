@@ -20,8 +20,8 @@ _PICTURES = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "␡"}
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _MARKS = frozenset({"Mn", "Me"})
 
-# What changes the look or the width of the letter before it, which no two terminals measure alike: variation selectors,
-# skin tones, the vowels and ends of Hangul syllables, and letters that are there to be invisible.
+# Characters that change the look or width of the one before, which terminals measure differently: variation selectors,
+# skin tones, the vowels and ends of Hangul syllables, and invisible letters.
 _JOINING = frozenset(
     chr(code)
     for first, last in (
@@ -41,11 +41,11 @@ _MARKS_KEPT = 3
 
 
 def safe(text: str) -> str:
-    """``text`` with everything that could steer a terminal replaced by something visible.
+    """``text`` with everything that could control a terminal replaced by something visible.
 
-    Control characters become their pictures (``␛``), other invisible ones and those of a width that terminals do not agree
-    on their number (``\\u202e``), white space of any width a blank; a mark without a letter before it stands on a dotted circle, and of the marks on one letter those
-    beyond the third are dropped.
+    Control characters become their pictures (``␛``), other invisible characters and those of ambiguous width their
+    number (``\\u202e``), white space of any width a blank. A combining mark without a letter gets a dotted circle; of
+    the marks on one letter those beyond the third are dropped.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -75,7 +75,7 @@ def safe(text: str) -> str:
 
 
 def cells(text: str) -> int:
-    """How many cells of a terminal ``text`` takes: wide characters two, combining marks none."""
+    """The cells of a terminal that ``text`` takes: wide characters two, combining marks none."""
     if text.isascii():
         return len(text)
     return sum(_cells_of(char) for char in text)
@@ -89,7 +89,7 @@ def _cells_of(char: str) -> int:
 
 
 def cut(text: str, width: int) -> str:
-    """The beginning of ``text`` in at most ``width`` cells, ending in ``…`` when something was left out."""
+    """The beginning of ``text`` in at most ``width`` cells, ending in ``…`` when it is cut."""
     if cells(text) <= width:
         return text
     if width < 1:
@@ -163,8 +163,8 @@ def table(
 ) -> list[list[str]]:
     """Every row as the lines it takes within ``width`` cells, its columns below each other. Cells are safe text.
 
-    Columns are as wide as their widest cell; those in ``right`` stand at their right side. What does not fit beside the
-    others, two blanks or at worst one apart, goes for all rows alike to a further line that starts ``indent`` cells in.
+    Columns are as wide as their widest cell; those in ``right`` are aligned right. Columns that do not fit, two blanks
+    or at worst one apart, continue for all rows on a further line that starts ``indent`` cells in.
     """
     rows = list(rows)
     widths = [min(max(map(cells, column)), max(width - indent, 1)) for column in zip(*rows, strict=True)]
@@ -201,7 +201,7 @@ def to_ascii(text: str) -> str:
 
 
 def in_ascii(char: str) -> str:
-    """One character in ASCII: our own signs as their likes, a cell of a chart as ``*``, others as their number."""
+    """One character in ASCII: known signs by a similar one, a cell of a chart as ``*``, others as their number."""
     known = _ASCII.get(char) or _ASCII_PICTURES.get(char)
     if known is not None:
         return known
@@ -218,7 +218,8 @@ _NUMBER: Final = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 
 
 def csv_cell(value: str) -> str:
-    """A text in quotes, with a dot for what cannot be printed, and an apostrophe before what a spreadsheet would compute.
+    """A text in quotes, with a dot for what cannot be printed, and an apostrophe before what a spreadsheet would
+    compute.
 
     That is a text that begins with ``=``, ``+``, ``-`` or ``@``; a number such as ``-1.5`` stays one.
     """

@@ -28,7 +28,7 @@ def worst_first(alerts: Iterable[Alert]) -> list[Alert]:
 
 
 def grouped_by_cause(alerts: Iterable[Alert], covered: Mapping[AlertKey, AlertKey]) -> list[Alert]:
-    """Worst first, and behind each open alert those that it stands for (``covered``: alert -> what stands for it)."""
+    """Worst first, and after each open alert those that it covers (``covered``: alert -> the alert that covers it)."""
     listed = worst_first(alerts)
     keys = {alert.key for alert in listed if alert.ended is None}
     under: dict[AlertKey, list[Alert]] = {}
@@ -48,7 +48,7 @@ def at_least(alerts: Iterable[Alert], severity: Severity) -> list[Alert]:
 
 
 def summary(alert: Alert) -> str:
-    """What is wrong, in words; of several alerts about one object it says which one it is."""
+    """The summary; where a rule has several alerts about one object, it begins with the instance."""
     instance = alert.key.instance
     if not instance or instance in alert.summary:
         return alert.summary
@@ -56,14 +56,14 @@ def summary(alert: Alert) -> str:
 
 
 def summary_with_owner(alert: Alert) -> str:
-    """What is wrong, in words that name the owner too, for where nothing else does: ``QM01: buffer pool 3: 4 % free``."""
+    """The summary with the owner's name, for places where nothing else names it: ``QM01: buffer pool 3: 4 % free``."""
     text, owner = open_summary(alert), alert.key.object.owner
     stands = re.search(rf"(?<![\w./%]){re.escape(owner)}(?![\w./%])", text)
     return text if stands or not owner else f"{owner}: {text}"
 
 
 def ended_words(alert: Alert) -> str:
-    """An ended alert in words: how it ended, after how long, at which value, and what it was."""
+    """An ended alert in words: how it ended, after how long, at which value, and its summary."""
     lasting = duration_words(alert, alert.updated)
     if alert.why is Why.CLEARED:
         figures = [f"{alert.value_now} now"] if alert.value_now else []
@@ -74,7 +74,8 @@ def ended_words(alert: Alert) -> str:
 
 
 def full_json(alert: Alert) -> dict[str, Any]:
-    """The object of ``mqvitals alerts list --json --full``: ``alert_json``, and the rule's figure at its worst and as it is since the condition no longer holds."""
+    """The object of ``mqvitals alerts list --json --full``: ``alert_json``, and the rule's figure at its worst and
+    as it is since the condition no longer holds."""
     return {
         **alert_json(alert),
         "worst_value": alert.worst_value or None,
@@ -83,7 +84,10 @@ def full_json(alert: Alert) -> dict[str, Any]:
 
 
 def alert_json(alert: Alert) -> dict[str, Any]:
-    """An alert in ``mqvitals status --json`` and ``alerts list --json``. Severity is the worst while it was open, times ISO 8601 in UTC."""
+    """An alert in ``mqvitals status --json`` and ``alerts list --json``.
+
+    Severity is the worst while it was open, times ISO 8601 in UTC.
+    """
     name = alert.key.object
     return {
         "rule": alert.key.rule,
@@ -99,39 +103,40 @@ def alert_json(alert: Alert) -> dict[str, Any]:
 
 
 def since_words(ts: int, now: int) -> str:
-    """When something began: the time of day, with the date when that is another day's."""
+    """When something began: the time of day, with the date when it is not today."""
     return clock(ts) if day(ts) == day(now) else f"{day(ts)} {clock(ts)[:5]}"
 
 
 def shown_severity(alert: Alert) -> Severity:
-    """As it is while open; what it was at worst when it is over."""
+    """The current severity of an open alert, the worst of an ended one."""
     return alert.severity if alert.ended is None else alert.worst
 
 
 def began_ts(alert: Alert) -> int:
-    """When it began firing, or while it is pending when its condition first held; ms UTC."""
+    """When it started to fire, or for a pending alert when its condition first held; ms UTC."""
     return alert.since if alert.started is None else alert.started
 
 
 def duration_words(alert: Alert, now: int) -> str:
-    """For how long it has been, or was, firing."""
+    """How long it has been, or was, firing."""
     return age((now if alert.ended is None else alert.ended) - began_ts(alert))
 
 
 def short_summary(alert: Alert) -> str:
-    """The summary beside the object's name, which it need not begin with: ``queue X: depth 7`` is ``depth 7``."""
+    """The summary for use beside the object's name, without that name: ``queue X: depth 7`` is ``depth 7``."""
     text, name = summary(alert), alert.key.object.name
     subject, colon, rest = text.partition(": ")
     return _with_current_state(alert, rest if colon and rest and name and subject.endswith(f" {name}") else text)
 
 
 def open_summary(alert: Alert) -> str:
-    """The summary as an open alert may tell it: of one whose condition ceased to hold as something that was."""
+    """The summary of an open alert; when its condition no longer holds, it says that it was so."""
     return _with_current_state(alert, summary(alert))
 
 
 def _with_current_state(alert: Alert, text: str) -> str:
-    """The words are those of the last poll on which the condition held: what has changed since stands before them, for their end may be cut off."""
+    """The summary is that of the last poll at which the condition held; changes since then come first, as its end
+    may be cut off."""
     if alert.ended is not None:
         return text
     now = f"now {alert.value_now}" if alert.value_now else ""
@@ -141,14 +146,14 @@ def _with_current_state(alert: Alert, text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """What to do about the worst alert: the rule's advice and the MQSC command to type next; either may be empty."""
+    """What to do about an alert: the rule's advice and the MQSC command to type next; either may be empty."""
 
     advice: str = ""
     mqsc: str = ""
 
 
 def read_remedy(reader: StoreReader, alert: Alert, rules: RuleSet) -> Remedy:
-    """What the alert's rule advises; nothing when it is no longer in force. Raises StoreError."""
+    """What the alert's rule advises; empty when it is no longer in force. Raises StoreError."""
     rule = rules.rule(alert.key.rule)
     form = None if rule is None else rules.rule_for(rule, alert.scope)
     if form is None:

@@ -23,7 +23,7 @@ NEEDED: Final = "needs console messages: see mqvitals help console"
 _INDENT = "  "
 _DAY_MS = 86_400_000
 _NEAR_MS = 120_000
-"""Messages so long before and after an alert began are shown with it."""
+"""Messages within this time before and after the start of an alert are shown with it."""
 _MOST = 10
 _MOST_LOOKED: Final = 500
 _NAMED: Final = frozenset({"buffer_pool", "page_set", "queue", "channel", "cf_structure"})
@@ -34,7 +34,7 @@ _COMPONENTS: Final = {
     "log": "CSQJ",
     "channel_initiator": "CSQX",
 }
-"""Kinds that messages of a component of MQ are about, and how the ids of those begin."""
+"""Kinds that the messages of a component of MQ are about, and the prefix of their ids."""
 
 CRITICAL: Final = frozenset(
     {
@@ -43,26 +43,26 @@ CRITICAL: Final = frozenset(
         *("IRA200E", "IXC585E"),
     }
 )
-"""What matters most. The letter of an id does not tell: some of these are mere information by it."""
+"""The messages that matter most, whatever the type letter of their id: some are informational by it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConsoleExcerpt:
-    """What the console says of an object, the oldest first. Not ``followed``: there is no console to know from."""
+    """The console messages about an object, the oldest first. Not ``followed``: no console of its owner is followed."""
 
     followed: bool = False
     messages: tuple[StoredMessage, ...] = ()
 
 
 def tone_of_code(code: str) -> Tone:
-    """How much a message matters, by its id."""
+    """The tone of a message, by its id."""
     if code in CRITICAL:
         return Tone.CRITICAL
     return Tone.WARNING if code[-1:] in "EADS" and code[:4] != "$HAS" else Tone.PLAIN
 
 
 def read_console(reader: StoreReader, name: ObjectName, alerts: Iterable[Alert], now: int) -> ConsoleExcerpt:
-    """The newest messages of the last day about an object, and those from around the beginnings of its alerts.
+    """The newest messages of the last day about an object, and those near the start of its alerts.
 
     Raises StoreError.
     """
@@ -147,12 +147,13 @@ def message_list_lines(
 
 
 def failing_words(path: str, why: str) -> str:
-    """That a file cannot be followed, and why."""
+    """The sentence for a file that cannot be followed."""
     return f"{safe(path)} cannot be followed: {safe(why)}"
 
 
 def _worth(each: StoredMessage, name: ObjectName) -> bool:
-    """Whether a message from around an alert may explain it: one about the object, or of trouble about no other."""
+    """Whether a message near the start of an alert may explain it: about the object, or a warning about no other
+    object."""
     if each.code in FREQUENT:
         return False
     if each.kind in _NAMED and name.kind in _NAMED:

@@ -1,4 +1,5 @@
-"""What the rules find for an object with the values that a store holds: for ``rules explain`` and for the object's screen."""
+"""What the rules find for an object with the values that a store holds: for ``rules explain`` and for the object's
+screen."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def lasting_owners(reader: StoreReader) -> frozenset[str]:
-    """The owners whose SMF records do not go stale: no agent polls them, so that their newest records are how they are.
+    """The owners whose SMF records do not go stale: no agent polls them, so the newest record is the newest state.
 
     Raises StoreError.
     """
@@ -38,7 +39,7 @@ def load_kind(
     metrics: Collection[str] | None = None,
     lasting: Collection[str] = (),
 ) -> None:
-    """Tell the world of all existing objects of a kind of an owner, only of ``metrics`` when given; ``group`` is the group's name.
+    """Load the existing objects of a kind of an owner, only ``metrics`` when given; ``group`` is the group's name.
 
     ``lasting`` is as ``lasting_owners`` gives it. Raises StoreError.
     """
@@ -49,8 +50,8 @@ def load_kind(
 def load_values(
     world: LatestValues, name: ObjectName, group: str, values: Mapping[str, CurrentValue], lasting: Collection[str] = ()
 ) -> None:
-    """Tell the world of one object. ``lasting`` is as ``lasting_owners`` gives it."""
-    # Nothing but accounting tells of applications, and it may be switched on for an hour of a year.
+    """Load one object. ``lasting`` is as ``lasting_owners`` gives it."""
+    # Applications are known by accounting records alone, which may be collected for an hour a year.
     stays = name.owner in lasting or name.kind == "application"
     poll = KINDS[name.kind].poll
     polled = {}
@@ -60,7 +61,7 @@ def load_values(
             about = current.probe, current.source, current.interval_ms, current.ts
             recorded.setdefault(about, {})[metric] = current.value
             continue
-        # What a poll asked for in vain is absent to a rule, however well the last value is remembered.
+        # A metric that a poll asked for without an answer is absent to a rule, though its last value is stored.
         silent = current.unanswered is not None and current.probe == poll
         polled[metric] = current.unanswered if silent and current.unanswered is not None else current.value
     records = [
@@ -76,7 +77,7 @@ _HOUR_MS = 3_600_000
 
 
 class ObjectExplanations(NamedTuple):
-    """What each rule says of an object, as of ``now``: the object's owner's last snapshot, ms UTC."""
+    """What each rule finds for an object, as of ``now``: the last snapshot of its owner, ms UTC."""
 
     now: int
     findings: tuple[RuleExplanation, ...]
@@ -112,7 +113,7 @@ def explain_object(
 
 
 def _load(reader: StoreReader, world: LatestValues, name: ObjectName, group: str, lasting: Collection[str]) -> None:
-    """Tell the world what the store holds of an object. Raises UnknownNameError for one that the store does not know."""
+    """Load an object from the store. Raises UnknownNameError for one that the store does not know."""
     load_values(world, name, group, reader.current(name), lasting)
 
 
@@ -125,7 +126,7 @@ def _load_company(
     group: str,
     lasting: Collection[str],
 ) -> None:
-    """Tell the world of all objects among which may be members of ``name``, or its pair, as far as the rules ask about them."""
+    """Load all objects that may be members of ``name``, or its pair, as far as the rules refer to them."""
     whose = owners if KINDS[name.kind].of_group else dict.fromkeys((name.owner, group))
     company = _company(forms)
     for owner in whose:
@@ -135,7 +136,8 @@ def _load_company(
 
 
 def _company(forms: Iterable[CompiledRule]) -> dict[str, set[str]]:
-    """Of which kinds rules may ask many objects - members, what belongs to these, the other queue of a pair - and which of their metrics."""
+    """The kinds of which rules refer to many objects (members, their related objects, the other queue of a pair),
+    and the metrics."""
     found: dict[str, set[str]] = {}
     for form in forms:
         for expression in form.expressions:
@@ -154,7 +156,7 @@ def _company(forms: Iterable[CompiledRule]) -> dict[str, set[str]]:
 def _load_related(
     reader: StoreReader, world: LatestValues, name: ObjectName, kind: str, group: str, lasting: Collection[str]
 ) -> None:
-    """Tell the world of the object of another kind that belongs to ``name``, if the store holds it."""
+    """Load the object of another kind that belongs to ``name``, if the store holds it."""
     state = world.state(name)
     relation = RELATIONS.get((name.kind, kind))
     if relation is not None and relation[0] != name.kind:
@@ -169,7 +171,7 @@ def _load_related(
 
 
 class StoredPast:
-    """The past of a store, metric by metric as it is asked for."""
+    """The history in a store, read metric by metric on demand."""
 
     def __init__(self, reader: StoreReader, now: int) -> None:
         self._reader = reader
@@ -178,7 +180,7 @@ class StoredPast:
 
     def points(self, object_name: ObjectName, metric: str, since: int) -> Sequence[Point]:
         """Every poll with ts > ``since``, oldest first."""
-        # From further back, so that the first of them has one before it to measure its interval from.
+        # From further back, so that the first point has one before it, from which its interval is measured.
         begin = since - max(self._now - since, _HOUR_MS)
         return [point for point in self._told(object_name, metric, first=begin) if point.ts > since]
 
@@ -187,7 +189,7 @@ class StoredPast:
         return self._told(object_name, metric, newest_of=count)
 
     def baseline(self, object_name: ObjectName, metric: str, now: int, counter: bool) -> float | None:  # noqa: ARG002, FBT001
-        """What the metric usually is at this weekday and hour."""
+        """The usual value of the metric at this weekday and hour."""
         means = self._reader.hour_means(object_name.kind, metric, hours(now), object_name)
         return middle(means.get(object_name, ()))
 

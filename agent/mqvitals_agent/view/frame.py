@@ -1,4 +1,4 @@
-"""All that one screen of the full-screen interface shows, read from a store in one go."""
+"""What one screen of the terminal interface shows, read from a store in one go."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MOST_ENDED = 500
 """Ended alerts that the alerts screen lists, the newest."""
 
 ADVISED = 3
-"""Alerts of the overview whose remedies are read, the worst."""
+"""The number of alerts, the worst, for which the overview reads remedies."""
 
 _HEADER_FIGURES: Mapping[str, tuple[str, ...]] = {"queue_manager": ("reachable", "reason")}
 
@@ -39,7 +39,7 @@ class FrameRequest(NamedTuple):
     """What a screen needs.
 
     ``kind`` for a list (``storage`` means buffer pools and page sets), ``name`` for the detail of an object; ``metric``
-    is what its chart shows (empty: the usual one of its kind), ``span_ms`` for how long.
+    is what its chart shows (empty: the main one of its kind), ``span_ms`` the length of the chart.
     """
 
     screen: str = OVERVIEW
@@ -50,7 +50,7 @@ class FrameRequest(NamedTuple):
 
 
 class StorePosition(NamedTuple):
-    """How far the store is: the newest snapshot, ms UTC, and how many cycles there have been of all owners together."""
+    """The newest snapshot, ms UTC, and the number of cycles of all owners."""
 
     ts: int = 0
     cycles: int = 0
@@ -60,10 +60,11 @@ class StorePosition(NamedTuple):
 class Frame:
     """What a screen shows. ``now`` is ms UTC (of a replay its last snapshot), ``read_at`` the clock when it was read.
 
-    Every frame has the status, for the header. Only those of their screens have ``items`` (worst first), ``tasks`` (of the
-    channel initiators), ``store`` (the agent's own), ``receivers``, ``consoles`` (files that cannot be followed, and why), ``detail``,
-    ``pulse`` (the overview's figures over time), ``remedy`` (of the worst alert; ``further``: of the next two) and ``alerts``: open and ended ones, advice included, with those in
-    ``covered`` that another alert of their family stands for.
+    Every frame has the status, for the header. Only those of their screens have ``items`` (worst first), ``tasks`` (of
+    the channel initiators), ``store`` (the agent's own), ``receivers``, ``consoles`` (files that cannot be followed,
+    and why), ``detail``, ``history`` (the overview's figures over time), ``remedy`` (of the worst alert; ``further``:
+    of the next two) and ``alerts``: open and ended ones, advice included, with those in ``covered`` that another alert
+    covers.
     """
 
     request: FrameRequest
@@ -86,7 +87,7 @@ class Frame:
 
 
 def store_position(reader: StoreReader) -> StorePosition:
-    """How far the store is; cheap. A frame whose ``seq`` is the same would show nothing new but ages.
+    """The newest position in the store; cheap to read. A frame with the same ``seq`` shows nothing new but ages.
 
     Raises StoreError.
     """

@@ -53,7 +53,7 @@ _RUNNING, _RETRYING, _STOPPED, _INACTIVE = (
 
 
 class ExtremeFigure(NamedTuple):
-    """The object whose figure is the least or greatest."""
+    """The object with the least or greatest value of a metric."""
 
     name: ObjectName
     latest: CurrentValue
@@ -75,9 +75,9 @@ def fullest(current: Current, member: OwnerData, now: int, *, aged: bool = True)
 
 
 def channel_counts(current: Current, member: OwnerData, now: int, alerts: Iterable[Alert] = ()) -> str:
-    """Channels by state, and of how many there is an alert: ``48 run 1 retry ▲1``.
+    """Channels by state, and how many have alerts: ``48 run 1 retry ▲1``.
 
-    Those that are inactive are nobody's concern here.
+    Inactive channels are not counted.
     """
     states = [
         values["status"] for values in objects_of_kind(current, member.name, "channel").values() if "status" in values
@@ -101,7 +101,7 @@ def channel_counts(current: Current, member: OwnerData, now: int, alerts: Iterab
             about[alert.scope] = max(about.get(alert.scope, Health.OK), health_of(alert.severity))
     ill = [health for health in about.values() if health >= Health.WARNING]
     parts += [f"{max(ill).glyph}{number(len(ill))}"] if ill else []
-    # The newest tells when the question was last answered; a channel of its own may have been asked for by name.
+    # The newest is as of the last answer; a single channel may have been asked for by name since.
     return " ".join(parts) + own_age(max(states, key=lambda each: each.ts or 0), member, now)
 
 
@@ -147,13 +147,14 @@ def extreme_figure(current: Current, owner: str, kind: str, name: str, sign: int
 
 
 def reason_of(current: Current, owner: str, kind: str, name: str) -> str:
-    """Why no object of a kind has a figure: the commonest reason, or what became of the command that reports them."""
+    """Why no object of a kind has a figure: the most frequent reason, or the outcome of the command that reports
+    them."""
     found = [values[name] for values in objects_of_kind(current, owner, kind).values() if name in values]
     return _reason(found) if found else nothing_known(current, owner, kind)
 
 
 def nothing_known(current: Current, owner: str, kind: str) -> str:
-    """Why no object of a kind is known: the queue manager answers its command in a way that cannot be read, or not yet."""
+    """Why no object of a kind is known: the outcome of its command, or that it was not asked."""
     poll = KINDS[kind].poll
     outcomes = {
         values["outcome"].value
@@ -181,13 +182,13 @@ def _plain(values: Values, name: str) -> str:
 
 
 def _reason(found: Iterable[CurrentValue]) -> str:
-    """Why there is no figure at all: the commonest reason."""
+    """Why there is no figure: the most frequent reason."""
     reasons = Counter(each.value.value for each in found if isinstance(each.value, Absence))
     return reasons.most_common(1)[0][0] if reasons else NOT_ASKED
 
 
 def newest_ts(current: Current, owner: str) -> int | None:
-    """When the newest of an owner's figures was told, ms UTC; what the agent reports of its own commands is none of them."""
+    """When the newest of an owner's figures was reported, ms UTC; the agent's own metrics do not count."""
     times = [
         latest.ts
         for name, values in current.items()
@@ -228,7 +229,7 @@ def read_overview_history(reader: StoreReader, data: StatusData) -> OverviewHist
     points: dict[ObjectName, Points] = {}
     rates: dict[str, CurrentValue] = {}
     for member in data.members:
-        # Of who has been silent: the hour before it fell silent.
+        # For a silent owner: the hour before its last snapshot.
         since = min(data.now, member.last_ts) - SPAN_MS
         if member.is_group:
             found = objects_of_kind(data.current, member.name, "cf_structure")
@@ -246,7 +247,8 @@ def read_overview_history(reader: StoreReader, data: StatusData) -> OverviewHist
 
 
 def _message_rate(reader: StoreReader, owner: str) -> CurrentValue | None:
-    """What all message channels of a queue manager move a second, or why that is not known; None without a channel.
+    """The messages per second of all message channels of a queue manager, or why they are unknown; None without a
+    channel.
 
     Server-connection channels are left out: they count calls.
     """
@@ -257,7 +259,7 @@ def _message_rate(reader: StoreReader, owner: str) -> CurrentValue | None:
     if not known:
         return max(rates, key=lambda each: each.asked, default=None)
     newest = max(known, key=lambda each: each.ts or 0)
-    # A channel that the newest answer does not hold moves nothing now.
+    # A channel that is not in the newest answer moves nothing now.
     return newest._replace(value=sum(number_in(each) or 0.0 for each in known if each.ts == newest.ts))
 
 
@@ -266,9 +268,9 @@ def _serves(channel_type: CurrentValue | None) -> bool:
 
 
 def as_seen(view: GroupStatus, member: OwnerData) -> OwnerData:
-    """The member as of the newest of its figures, where it has told nothing for a while.
+    """The owner as of the newest of its figures, where it has reported nothing for a while.
 
-    So there is one age for the whole line, and not one in every cell.
+    So the line has one age, instead of one in every cell.
     """
     seen = newest_ts(view.data.current, member.name)
     if seen is None or seen >= member.last_ts - member.interval_ms / 2:
@@ -277,7 +279,7 @@ def as_seen(view: GroupStatus, member: OwnerData) -> OwnerData:
 
 
 def seen_ts(view: GroupStatus, member: OwnerStatus) -> int | None:
-    """When it last said something, ms UTC; None when it never did."""
+    """When it last reported something, ms UTC; None: never."""
     if member.reachable:
         return view.data.now - member.age_ms
     return newest_ts(view.data.current, member.name)
@@ -294,7 +296,7 @@ def structure_name(name: ObjectName, groups: Collection[str]) -> str:
 
 
 def worst_and_fullest(view: GroupStatus) -> list[tuple[Health, ObjectName]]:
-    """The structures of the groups and how they are, the worst first, of those the fullest."""
+    """The structures of the groups with their health, the worst first, then the fullest."""
     ranked = sorted(
         (
             (_structure_health(view, group, name, values), _share(values), name)
@@ -307,7 +309,7 @@ def worst_and_fullest(view: GroupStatus) -> list[tuple[Health, ObjectName]]:
 
 
 def _structure_health(view: GroupStatus, group: OwnerData, name: ObjectName, values: Values) -> Health:
-    """As its alerts say; without any it is OK only when its figures are there and of now."""
+    """The health by its alerts; without alerts OK only when its figures are present and current."""
     if any(each.stale for each in view.groups if each.name == group.name):
         return Health.UNKNOWN
     latest = values.get("entries_pct")

@@ -117,7 +117,7 @@ def read_items(reader: StoreReader, status: GroupStatus, kind: str) -> tuple[Ite
     stale = {
         member.name
         for member in status.owners
-        # What became of earlier commands says nothing of one that cannot be asked now.
+        # Outcomes of earlier commands are not current for a queue manager that cannot be asked now.
         if member.stale or (kind == "agent" and member.reachable is False)
     }
     items: list[Item] = []
@@ -137,7 +137,7 @@ def read_items(reader: StoreReader, status: GroupStatus, kind: str) -> tuple[Ite
 
 
 def read_store(reader: StoreReader, status: GroupStatus) -> Item | None:
-    """The agent's own store, as it was last measured; None where no agent has. Raises StoreError."""
+    """The agent's store as last measured; None where no agent has measured it. Raises StoreError."""
     kind = KINDS["store"]
     by_object = health_by_object(status.firing)
     for member in status.data.members:
@@ -150,7 +150,7 @@ def read_store(reader: StoreReader, status: GroupStatus) -> Item | None:
 
 
 def health_by_object(alerts: Iterable[Alert]) -> Mapping[ObjectName, Health]:
-    """The worst alert about each object, or that an object gave rise to."""
+    """The worst alert about each object, and of each object that an alert's rule evaluates."""
     worst: dict[ObjectName, Health] = {}
     for alert in alerts:
         health = health_of(alert.severity)
@@ -162,7 +162,7 @@ def health_by_object(alerts: Iterable[Alert]) -> Mapping[ObjectName, Health]:
 def health_of_item(
     name: ObjectName, values: Mapping[str, CurrentValue], by_object: Mapping[ObjectName, Health], *, stale: bool
 ) -> Health:
-    """As its alerts say; unknown when its owner is silent, or when the figure that matters most was asked for in vain."""
+    """The health by its alerts; unknown when its owner is silent, or when its main metric was not answered."""
     health = by_object.get(name, Health.OK)
     if stale:
         return Health.UNKNOWN
@@ -176,7 +176,8 @@ _UNTOLD = frozenset({Absence.NO_ANSWER, Absence.UNREACHABLE, Absence.STALE, Abse
 
 
 def ordered(items: Iterable[Item], column: Column, *, reverse: bool = False) -> tuple[Item, ...]:
-    """The items sorted by a column; those with equal values stay as they are, those without any come last either way."""
+    """The items sorted by a column; those with equal values stay as they are, those without any come last either
+    way."""
     present: list[tuple[float | str, Item]] = []
     absent: list[Item] = []
     order = column.order
@@ -194,7 +195,7 @@ def matching(items: Sequence[Item], text: str) -> tuple[Item, ...]:
     """The items in which every word of ``text`` occurs in the whole name, upper and lower case alike.
 
     A word ``severity:critical`` selects by how an item is, ``state:retrying`` by its status, ``depth:0`` by any other
-    metric of the list as its figure begins; what stands before a colon and is none of these is part of a name.
+    metric of the list as its figure begins; any other text before a colon is part of a name.
     """
     found = items
     for word in text.casefold().split():
@@ -437,7 +438,7 @@ _WIDEST_NAME = 48
 def fitted(columns: Sequence[Column], width: int) -> tuple[Column, ...]:
     """The columns that fit into ``width`` cells, ``GAP`` between two: the last ones are left out first.
 
-    What room is left goes to the column of the name, up to the longest name that MQ has.
+    The remaining room goes to the name column, up to the longest name of MQ.
     """
     kept = list(columns)
     while len(kept) > 2 and _total(kept) > width:

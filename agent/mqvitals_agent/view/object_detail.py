@@ -40,9 +40,9 @@ Values = Mapping[str, CurrentValue]
 
 
 class RelatedObjects(NamedTuple):
-    """Objects that stand in one relation to another: in words what they are to it, and the first of them.
+    """Objects in one relation to another: the relation in words, and the first of them.
 
-    ``more`` counts those that are left out. Without objects, ``text`` says what is known instead (a partner's name).
+    ``more`` counts the others. Without objects, ``text`` is what is known instead (a partner's name).
     """
 
     words: str
@@ -127,7 +127,7 @@ def _word(values: Values, metric: str) -> str:
 
 
 class _Reads:
-    """Finds related objects, their health and their main figure."""
+    """Finds related objects, their health and their main metric."""
 
     def __init__(self, reader: StoreReader, status: GroupStatus, name: ObjectName) -> None:
         self._reader = reader
@@ -194,12 +194,12 @@ def _worst_and_greatest(related: tuple[ObjectName, Health, CurrentValue | None])
 
 
 _TOLD_BESIDE = 5
-"""Alerts, the worst, beside which the console's messages of that time are shown."""
+"""The number of alerts, the worst, with which the console messages of their time are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectRule:
-    """A rule that looks at the object and what it says; ``alert`` is its newest alert about it, open or ended."""
+    """A rule of the object and what it finds; ``alert`` is its newest alert about the object, open or ended."""
 
     form: CompiledRule
     finding: RuleExplanation
@@ -207,7 +207,7 @@ class ObjectRule:
 
     @property
     def firing(self) -> bool:
-        """Whether its alert is firing, which may be after the condition ceased to hold."""
+        """Whether its alert is firing, possibly after the condition no longer holds."""
         return self.alert is not None and self.alert.started is not None and self.alert.ended is None
 
     @property
@@ -222,10 +222,12 @@ class ObjectRule:
 class ObjectDetail:
     """All about one object.
 
-    ``known`` is false when the store holds no such object; ``near`` are then names that look like it. ``gone`` (ms UTC)
-    says since when it no longer exists. ``since`` is when it became as bad as it is. ``chartable`` are the metrics that
-    a chart can show, ``below`` the open alerts of what belongs to it, worst first; ``lead`` the worst of all with what to do,
-    when it is one of those; ``until`` when something last came, where that is long ago; ``tasks`` those of a channel initiator, ``console`` the messages about it; ``planned`` what the formulas are fed with. ``trend`` is the chosen one over time (None: it has none).
+    ``known`` is false when the store holds no such object; ``near`` are then similar names. ``gone`` (ms UTC) says
+    since when it no longer exists. ``since`` is when it became as bad as it is. ``chartable`` are the metrics that a
+    chart can show, ``below`` the open alerts of what belongs to it, worst first; ``lead`` the worst of all with what to
+    do, when it is one of those; ``until`` when something last came, where that is long ago; ``tasks`` those of a
+    channel initiator, ``console`` the messages about it; ``planned`` what the formulas are fed with. ``trend`` is the
+    chosen one over time (None: it has none).
     """
 
     name: ObjectName
@@ -256,7 +258,7 @@ def read_object_detail(
     reader: StoreReader, status: GroupStatus, rules: RuleConfig, name: ObjectName, *, metric: str = "", span_ms: int
 ) -> ObjectDetail:
     """Read and judge an object; ``metric`` is the one to chart, empty: the usual one, or where that is a
-    state the one that the worst firing rule tells of. Raises StoreError."""
+    state the one in the summary of the worst firing rule. Raises StoreError."""
     data = status.data
     if name.kind not in KINDS or not reader.has(name):
         return ObjectDetail(name, known=False, near=reader.closest(str(name)))
@@ -287,7 +289,7 @@ def read_object_detail(
     chartable = _chartable(name.kind, values)
     looked = _look(reader, rules, name, alerts)
     usual = MAIN_METRIC.get(name.kind, "")
-    # A chart of states says little beside the words that tell them: then rather what a firing rule tells of.
+    # A chart of states adds little to their words: prefer a metric in the summary of a firing rule.
     rather = _told_of(looked, name.kind) if usual and metric_of(name.kind, usual).type is MetricType.STATE else ()
     shown = next((each for each in (metric, *rather, usual, *chartable) if each in chartable), "")
     return ObjectDetail(
@@ -315,7 +317,7 @@ def read_object_detail(
 
 
 def _belongs(alert: Alert, name: ObjectName, related: Iterable[RelatedObjects]) -> bool:
-    """Whether an alert is about something that belongs to an object."""
+    """Whether an alert is about a related object."""
     owners = {alert.key.object.owner, alert.scope.owner}
     if name.kind in ("queue_manager", "qsg"):
         return name.owner in owners
@@ -327,11 +329,11 @@ def _belongs(alert: Alert, name: ObjectName, related: Iterable[RelatedObjects]) 
 
 
 def _look(reader: StoreReader, rules: RuleConfig, name: ObjectName, alerts: Iterable[Alert]) -> tuple[ObjectRule, ...]:
-    """What every rule in force for the object says of it: those that fire first, the worst of them on top.
+    """What every rule in force for the object finds: firing rules first, the worst of them on top.
 
     Those that only records could decide come last.
     """
-    newest = {alert.key.rule: alert for alert in alerts}  # the store tells them in the order they arose
+    newest = {alert.key.rule: alert for alert in alerts}  # the store returns them in the order they arose
     forms = rules.rules.rules_for(name)
     judged = explain_object(reader, forms, rules.facts, name)
     looked = [ObjectRule(form, found, newest.get(form.id)) for form, found in zip(forms, judged.findings, strict=True)]
@@ -339,10 +341,10 @@ def _look(reader: StoreReader, rules: RuleConfig, name: ObjectName, alerts: Iter
 
 
 def _told_of(looked: Iterable[ObjectRule], kind: str) -> Iterator[str]:
-    """The figures that the words of the firing rules tell, those of the worst first: what went wrong is what to look at."""
+    """The metrics in the summaries of the firing rules, those of the worst first."""
     for each in looked:
         if each.firing:
-            # A number that only names something, such as a reason code, makes no course.
+            # A number that only identifies something, such as a reason code, makes no chart.
             yield from (
                 metric.name
                 for of_kind, metric in each.form.summary.metrics
@@ -359,7 +361,7 @@ def _rank(looked: ObjectRule) -> tuple[int, int]:
 
 
 def _mqsc(looked: Iterable[ObjectRule]) -> str:
-    """The command to type next: that of the worst rule; where nothing is wrong that of the first that has one."""
+    """The command to type next: that of the worst rule, else of the first rule that has one."""
     return next((each.finding.mqsc for each in looked if each.finding.mqsc), "")
 
 

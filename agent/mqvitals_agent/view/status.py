@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 DEFAULT_INTERVAL_MS = 30_000
-"""Taken for the distance between snapshots while there are not two of them."""
+"""The interval that is assumed while there are fewer than two snapshots."""
 
 FIGURES: Mapping[str, tuple[str, ...]] = {
     "queue_manager": ("reachable", "reason"),
@@ -51,7 +51,7 @@ Current = Mapping[ObjectName, Mapping[str, CurrentValue]]
 
 @dataclass(frozen=True, slots=True)
 class OwnerData:
-    """A queue manager, or the group itself: when it was last seen, and how far apart its snapshots are, ms."""
+    """A queue manager, or the group: the times of its first and last snapshot, ms UTC, and their usual interval, ms."""
 
     name: str
     is_group: bool
@@ -62,10 +62,10 @@ class OwnerData:
 
 @dataclass(frozen=True, slots=True)
 class StatusData:
-    """Everything the status is made of, as of ``now`` (ms UTC; where nobody goes on with the store its last snapshot).
+    """The input of the status, as of ``now`` (ms UTC; of a replayed store its last snapshot).
 
-    ``alerts`` are those firing, advice on the configuration included. ``refused`` is what is wrong with settings or rules that the agent
-    did not take over, ``unstored`` what keeps the agent from writing the store.
+    ``alerts`` are those firing, advice on the configuration included. ``refused`` is the problem of settings or rules
+    that the agent did not accept, ``unstored`` what keeps the agent from writing the store.
     """
 
     now: int
@@ -83,7 +83,7 @@ class StatusData:
 def read_status_data(reader: StoreReader, clock: int, figures: Mapping[str, tuple[str, ...]] = FIGURES) -> StatusData:
     """Read the situation. ``clock`` is the time now, for a store that a running agent fills. Raises StoreError.
 
-    ``figures`` are the metrics to read, by kind: who shows fewer reads fewer.
+    ``figures`` are the metrics to read, by kind.
     """
     meta = reader.meta()
     members = tuple(
@@ -116,34 +116,34 @@ def read_status_data(reader: StoreReader, clock: int, figures: Mapping[str, tupl
 
 
 def refused_words(data: StatusData) -> str:
-    """What is said of settings and rules that the agent did not take over; empty when there are none."""
+    """The sentence for settings and rules that the agent did not accept; empty when there are none."""
     if not data.refused or data.past:
         return ""
     return f"The settings and rules from before are in force, for those of now cannot be used: {safe(data.refused)}"
 
 
 def unstored_words(data: StatusData) -> str:
-    """What is said of an agent that cannot write the store; empty while it can."""
+    """The sentence for an agent that cannot write the store; empty while it can."""
     if not data.unstored:
         return ""
     return f"The agent runs and sends alerts, but cannot store what it sees, so this is old: {safe(data.unstored)}"
 
 
 def unreachable_words(data: StatusData, last_ts: int | None) -> str:
-    """What is said of a queue manager that no answer shows to be there, and of which something was told at ``told`` (ms UTC)."""
+    """The words for a queue manager that is not reachable and last reported something at ``last_ts`` (ms UTC)."""
     if data.origin == RECORDS_ALONE:
         return "known by its SMF records alone"
     return "never reached" if last_ts is None else f"unreachable: these figures are {age(data.now - last_ts)} old"
 
 
 def snapshot_interval_ms(times: list[int]) -> int:
-    """The usual distance between snapshots, ms; ``times`` are those of the newest, oldest first."""
+    """The median interval of snapshots, ms; ``times`` are those of the newest, oldest first."""
     distances = [after - before for before, after in pairwise(times)]
     return int(median(distances)) if distances else DEFAULT_INTERVAL_MS
 
 
 STALE_INTERVALS = 3
-"""A snapshot older than this many intervals says nothing about now."""
+"""A snapshot older than this many intervals is stale."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class OwnerStatus:
     """A queue manager or the group.
 
     ``reachable`` is None when that is not known. ``age_ms`` is that of its newest snapshot, ``stale`` true when that is
-    too old to tell how it is now. ``alerts`` counts its operational alerts.
+    too old to describe the present. ``alerts`` counts its operational alerts.
     """
 
     name: str
@@ -167,8 +167,9 @@ class OwnerStatus:
 class GroupStatus:
     """The status of the whole group; ``alerts`` are the operational ones, worst first; ``advice`` counts the others.
 
-    Of alerts of one family about one object only the worst is among them, and none that another one explains. ``explained`` says which one
-    explains those, which are among ``firing``: an object is not well because its trouble has a cause elsewhere.
+    Of alerts of one family about one object only the worst is among them, and none that another one explains.
+    ``explained`` says which one explains those, which are among ``firing``: an object with an explained alert is not
+    OK.
     """
 
     data: StatusData
@@ -195,7 +196,7 @@ class GroupStatus:
 
     @property
     def exit(self) -> Exit:
-        """The exit code and why: what cannot be stored now cannot be told from here."""
+        """The exit code and its reason: UNKNOWN while the agent cannot store."""
         return exit_of(Health.UNKNOWN if self.data.unstored else self.health)
 
 
@@ -215,7 +216,7 @@ def status_of(data: StatusData, ranks: Mapping[str, int] | None = None) -> Group
         unknown[row.reason] += row.count
     healths = [member.health for member in members]
     if not queue_managers:
-        # A store in which nothing was ever seen must not look well.
+        # A store without data must not look OK.
         healths.append(Health.UNKNOWN)
     return GroupStatus(
         data=data,
@@ -232,14 +233,14 @@ def status_of(data: StatusData, ranks: Mapping[str, int] | None = None) -> Group
 
 
 def silent_since(view: GroupStatus) -> Mapping[str, int]:
-    """The owners of which nothing new has come, and when the last came (ms UTC)."""
+    """The owners that are stale, and the time of their last snapshot (ms UTC)."""
     return {member.name: view.data.now - member.age_ms for member in view.owners if member.stale}
 
 
 def last_known(view: GroupStatus) -> Mapping[str, int]:
-    """As of when (ms UTC) the alerts of an owner are shown of which nothing new has come, by ``status`` and ``alerts list`` alike.
+    """The time (ms UTC) as of which the alerts of a stale owner are shown, by ``status`` and ``alerts list`` alike.
 
-    When nothing new has come of any, all are shown as of the newest of them.
+    When all owners are stale, all are shown as of the newest of these times.
     """
     silent = silent_since(view)
     if silent and len(silent) == len(view.owners):
@@ -253,13 +254,16 @@ def health_of_object(name: ObjectName, alerts: Iterable[Alert]) -> Health:
 
 
 def counts(alerts: Iterable[Alert]) -> tuple[tuple[Severity, int], ...]:
-    """How many alerts there are of each severity, the worst first, also where there are none."""
+    """The number of alerts of each severity, the worst first, zeros included."""
     counted = Counter(alert.severity for alert in alerts)
     return tuple((severity, counted[severity]) for severity in sorted(Severity, reverse=True))
 
 
 def status_json(view: GroupStatus) -> dict[str, Any]:
-    """The object of ``mqvitals status --json``. ``refused`` is in it while settings or rules cannot be used, ``unstored`` while the agent cannot store."""
+    """The object of ``mqvitals status --json``.
+
+    ``refused`` is in it while settings or rules cannot be used, ``unstored`` while the agent cannot store.
+    """
     data = view.data
     return {
         "at": iso(data.now),
@@ -293,13 +297,13 @@ def _owner_status(
     age_ms = max(data.now - member.last_ts, 0)
     stale = age_ms > STALE_INTERVALS * member.interval_ms
     reachable = None if member.is_group else _reachable(member.name, data)
-    # What another owner's trouble brought about counts here, though it is told there.
+    # An alert that another owner's alert explains counts here, though the other one is listed.
     health = worst(health_of(alert.severity) for alert in firing if alert.key.object.owner == member.name)
     if stale:
-        # Its alerts are of the past; how it is now cannot be told.
+        # Its alerts are of the past; its present state is unknown.
         health = Health.UNKNOWN
     elif not member.is_group and reachable is not True:
-        # Never reached, or not now: where no alert speaks, that is not health.
+        # Never reached, or not now: without an alert that is unknown, not OK.
         health = max(health, Health.UNKNOWN)
     return OwnerStatus(member.name, member.is_group, health, reachable, age_ms, stale, counts(own))
 
@@ -327,16 +331,17 @@ _NEEDS = {
     Absence.NOT_ON_ZOS: ("is not for z/OS", "are not for z/OS"),
     Absence.NOT_ON_DISTRIBUTED: ("is for z/OS only", "are for z/OS only"),
 }
-"""What is so for good, or as long as nothing happens, and so no trouble: as the words of one verdict and of several."""
+"""Reasons that are permanent, or last while nothing happens, and so need no attention: words for one verdict and for
+several."""
 
 
 def troubling(unknown: UnknownCounts) -> tuple[tuple[Absence, int], ...]:
-    """The reasons, with their numbers, that are trouble of this moment."""
+    """The reasons, with their numbers, that need attention."""
     return tuple((reason, count) for reason, count in unknown if reason not in _NEEDS)
 
 
 def without_answer(unknown: UnknownCounts) -> str:
-    """In words how many verdicts nothing polled can tell, by reason; empty when there are none."""
+    """In words how many verdicts need data which is not collected, by reason; empty when there are none."""
     named = [(_NEEDS[reason], count) for reason, count in unknown if reason in _NEEDS and count]
     parts = [f"{number(count)} {words[count != 1]}" for words, count in named]
     if not parts:

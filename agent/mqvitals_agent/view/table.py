@@ -18,7 +18,7 @@ from mqvitals_rules.vocabulary.tables import KINDS
 
 
 class Cell(NamedTuple):
-    """One cell's text (safe for a terminal) and how it is meant."""
+    """One cell's text (safe for a terminal) and its tone."""
 
     text: str
     tone: Tone = Tone.PLAIN
@@ -26,7 +26,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One object of a list: its name, how it is, and the newest of its metrics. ``stale``: its owner has been silent."""
+    """One object of a list: its name, its health and its latest values. ``stale``: its owner is stale."""
 
     name: ObjectName
     health: Health
@@ -35,13 +35,13 @@ class Item:
 
     @property
     def key(self) -> str:
-        """What a cursor follows when lines move: the whole name."""
+        """The whole name, by which a cursor follows the item."""
         return str(self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: title with the unit, width in cells, and what it makes of an item at the moment ``now``.
+    """A column: title with the unit, width in cells, and its cell for an item as of ``now``.
 
     ``order`` gives a key to sort by, the smallest first; absent values come last either way (None).
     """
@@ -90,7 +90,7 @@ def short_absence(absence: Absence) -> str:
 
 
 def value_cell(latest: CurrentValue | None, text: Callable[[CurrentValue], str], item: Item, *, main: bool) -> Cell:
-    """A figure, or why there is none; ``main`` figures take the tone of an item that is ill."""
+    """A figure, or why there is none; a ``main`` figure takes the tone of an item with an alert."""
     if latest is None:
         return Cell(_SHORT[Absence.NOT_ASKED], Tone.ABSENT)
     if isinstance(latest.value, Absence):
@@ -104,7 +104,7 @@ def value_cell(latest: CurrentValue | None, text: Callable[[CurrentValue], str],
 
 
 _COUNTED = frozenset({"messages", "count", "number", "buffers", "pages", "blocks", "per_s"})
-"""Units that a title names, so that a cell is only the number."""
+"""Units that are in the title, so that a cell is only the number."""
 
 
 def short_figure(value: Reported, metric: Metric) -> str:
@@ -122,7 +122,7 @@ def short_figure(value: Reported, metric: Metric) -> str:
 
 
 def state_column() -> Column:
-    """How an object is, the worst first."""
+    """The health of an object, the worst first."""
     return Column(
         "health",
         "State",
@@ -179,7 +179,7 @@ def _age_order(item: Item) -> float | None:
 
 
 _SENDING = frozenset({"xmitq_msgs", "nettime_us_short"})
-"""What only channels that send from a transmission queue have."""
+"""Metrics that only channels with a transmission queue have."""
 
 _RECEIVING = frozenset(CHANNEL_TYPE[word] for word in ("RCVR", "RQSTR", "CLUSRCVR", "SVRCONN") if word in CHANNEL_TYPE)
 
@@ -216,7 +216,7 @@ def metric_column(
 
 
 def record_column(kind: str, name: str, title: str, width: int, *, main: bool = False) -> Column:
-    """A column of a metric that only records tell, with the age of the record: ``4 % 14m``, or that it needs SMF."""
+    """A column of a metric of SMF records, with the age of the record: ``4 % 14m``, or that it needs SMF."""
     column = metric_column(kind, name, title, width, main=main)
     metric = KINDS[kind].metric(name)
     assert metric is not None  # metric_column has looked
@@ -230,7 +230,7 @@ def record_column(kind: str, name: str, title: str, width: int, *, main: bool = 
             return shown
         value, old = short_figure(latest.value, metric), rough_age(now - latest.ts)
         if metric.unit == "pct" and cells(f"{value} {old}") > width:
-            # Rounded down: the lowest never looks more than what there is now.
+            # Rounded down: the lowest value never looks greater than the current one.
             value = f"{int(latest.value)} %"
         return shown._replace(text=f"{value} {old}")
 
@@ -238,7 +238,7 @@ def record_column(kind: str, name: str, title: str, width: int, *, main: bool = 
 
 
 def pair_column(kind: str, name: str, of: str, title: str, width: int, *, main: bool = False) -> Column:
-    """A column of a figure and what it may be at most: ``8/8``, ``10 of 3 k``. Sorted by what is left."""
+    """A column of a figure and its limit: ``8/8``, ``10 of 3 k``. Sorted by the difference."""
 
     def cell(item: Item, _: int) -> Cell:
         if item.name.kind != kind:
@@ -267,7 +267,7 @@ def pair_column(kind: str, name: str, of: str, title: str, width: int, *, main: 
 
 
 def _of(value: str, limit: str) -> str:
-    # A scaled number holds a blank: a stroke would read as if it scaled both.
+    # A scaled number contains a blank: a slash would read as if it scaled both.
     return f"{value} of {limit}" if " " in f"{value}{limit}" else f"{value}/{limit}"
 
 
@@ -294,12 +294,12 @@ def _per_second(value: float, unit: str) -> str:
 
 
 def used_column() -> Column:
-    """How full page sets are. Of buffer pools everybody says how much is free."""
+    """The used share of page sets; buffer pools have their free share instead."""
     return replace(metric_column("page_set", "used_pct", "Used %", 8, main=True), id="used")
 
 
 def storage_name_column() -> Column:
-    """The name of a buffer pool or page set, with the word that tells the two apart."""
+    """The name of a buffer pool or page set, with its kind."""
     words = {"buffer_pool": "buffer pool", "page_set": "page set"}
     name = name_column("Pool, page set", 14)
     return replace(name, cell=lambda item, _: Cell(f"{words[item.name.kind]} {safe(item.name.name)}", Tone.STRONG))

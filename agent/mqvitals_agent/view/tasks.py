@@ -1,4 +1,5 @@
-"""The tasks of channel initiators in their newest SMF interval: how busy each adapter, dispatcher, TLS and DNS task was."""
+"""The tasks of channel initiators in their newest SMF interval: how busy each adapter, dispatcher, TLS and DNS task
+was."""
 
 from __future__ import annotations
 
@@ -48,13 +49,13 @@ _LEAD = 6
 
 _BAR, _MOST_BAR = 10, 30
 _SET_MS = 1_000
-"""Many tasks take several records, whose ends may differ a little; ms."""
+"""Many tasks take several records, whose ends may differ by this, ms."""
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
 def read_tasks(reader: StoreReader, status: GroupStatus, owners: Sequence[str]) -> tuple[Item, ...]:
-    """The tasks of the channel initiators of ``owners``: those that the newest record of each knows. Raises StoreError."""
+    """The tasks of the channel initiators of ``owners`` in the newest record of each. Raises StoreError."""
     by_object = health_by_object(status.alerts)
     stale = {member.name for member in status.queue_managers if member.stale}
     items: list[Item] = []
@@ -62,7 +63,7 @@ def read_tasks(reader: StoreReader, status: GroupStatus, owners: Sequence[str]) 
         for kind in TASKS:
             found = reader.current_by_kind(owner, kind, [name for name in _TITLES if KINDS[kind].metric(name)])
             ends = [latest.ts for values in found.values() if (latest := values.get("requests")) and latest.ts]
-            # A task of which the newest record says nothing is there no more.
+            # A task that is not in the newest record no longer exists.
             kept = {
                 name: values for name, values in found.items() if (_end(values) or 0) + _SET_MS >= max(ends, default=0)
             }
@@ -74,7 +75,7 @@ def read_tasks(reader: StoreReader, status: GroupStatus, owners: Sequence[str]) 
 
 
 def with_tasks(initiators: Sequence[Item], tasks: Sequence[Item]) -> tuple[Item, ...]:
-    """The channel initiators, each as ill as the worst of its tasks, the worst first."""
+    """The channel initiators, each with the health of its worst task, the worst first."""
     worst: dict[str, Health] = {}
     for item in tasks:
         if item.health >= Health.WARNING:
@@ -84,9 +85,10 @@ def with_tasks(initiators: Sequence[Item], tasks: Sequence[Item]) -> tuple[Item,
 
 
 def task_lines(initiator: Item, tasks: Sequence[Item], now: int, width: int) -> tuple[Line, ...]:
-    """The tasks of ``initiator`` that are among ``tasks``, a part for each kind and a line for each task; its key opens it.
+    """The tasks of ``initiator`` that are among ``tasks``, a part for each kind and a line for each task; its key
+    opens it.
 
-    Without any, what is known of their number, and how to get records.
+    Without tasks, their number as far as it is known, and how to collect records.
     """
     lines: list[Line] = []
     titled = False
@@ -123,7 +125,7 @@ def _shown(width: int) -> tuple[str, ...]:
 
 
 def _bar_cells(width: int) -> int:
-    """What room the columns leave, in reason."""
+    """The cells that the columns leave, within limits."""
     return min(max(width - _LEAD - (2 + _WIDTH) * len(_shown(width)), _BAR), _MOST_BAR)
 
 
@@ -148,7 +150,7 @@ def _row(item: Item, width: int) -> Line:
 
 
 def bar(share: float | None, width: int) -> str:
-    """A bar of so many cells for a share of 100; what is not quite nothing has at least a sliver."""
+    """A bar of at most ``width`` cells for a percentage; a small share has at least an eighth of a cell."""
     if share is None:
         return ""
     eighths = round(min(max(share, 0.0), 100.0) / 100 * width * 8)
@@ -164,7 +166,7 @@ def _cell(item: Item, name: str) -> Cell:
     if latest is not None and (
         latest.value is Absence.NOTHING_TO_TELL or (name == "longest_us" and _value(item, "requests") == 0)
     ):
-        # Of an unused task there is no request that could have taken any time.
+        # An unused task has no request that could have taken time.
         return Cell(short_absence(Absence.NOTHING_TO_TELL), Tone.FAINT)
     return value_cell(latest, lambda each: short_figure(each.value, metric), item, main=name == "busy_pct")
 
@@ -179,7 +181,7 @@ def _end(values: Values) -> int | None:
 
 
 def _started(kind: str, values: Values) -> str:
-    """``8 of 8 started``; empty where nobody was asked."""
+    """``8 of 8 started``; empty where that is not known."""
     begin = _STARTED.get(kind)
     if begin is None:
         return ""

@@ -25,22 +25,23 @@ Points = Sequence[tuple[int, int | float | None]]
 CSV_HEADER = "at,value"
 _UNITS = {"pct": "%", "us": "µs"}
 MOST_GAPS = 5
-"""So many gaps are named, the others counted."""
+"""The number of gaps that are named; the others are counted."""
 _JOINT_MS = 2_000
-"""Intervals do not join to the millisecond."""
+"""Consecutive intervals may differ by this, ms."""
 _MINUTE_MS = 60_000
 _SHARED_RECORD_KINDS = ("application", "cf_structure", "queue")
-"""Kinds of objects of which several records may tell together."""
+"""Kinds of objects whose samples may combine several records."""
 _CLOCK_SPAN_MS = 2 * 86_400_000
 """A longer chart shows days below, a shorter one times of day."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """One series. ``why`` says in words why the newest value is absent, where it is; ``note`` what else to know.
+    """One series. ``why`` is the reason when the newest value is absent; ``note`` is a remark.
 
-    ``intervals`` are the ms that each point is about, as ``Series`` has them; none given: unknown. ``by_records``: the points are
-    those of records, not of polls. ``kept_from``: samples before (ms UTC) have been deleted; None: none of this time have.
+    ``intervals`` are the ms that each point is about, as ``Series`` has them; none given: unknown. ``by_records``: the
+    points are those of records, not of polls. ``kept_from``: samples before that time (ms UTC) have been deleted; None:
+    none.
     """
 
     object: ObjectName
@@ -55,7 +56,7 @@ class Trend:
 
 
 def trend_of(name: ObjectName, metric: Metric, series: Series, span: TimeRange, why: str = "", note: str = "") -> Trend:
-    """What a store tells of a metric over time."""
+    """The trend of a metric that was read from a store."""
     return Trend(
         name,
         metric,
@@ -70,7 +71,7 @@ def trend_of(name: ObjectName, metric: Metric, series: Series, span: TimeRange, 
 
 
 def not_kept(view: Trend) -> str:
-    """That a part of the time, or all of it, is no longer kept; empty where all is."""
+    """The sentence that samples of the time, or a part of it, have been deleted; empty where none have."""
     if view.kept_from is None or view.kept_from <= view.span.since:
         return ""
     if view.kept_from > view.span.until:
@@ -133,7 +134,8 @@ def trend_text(view: Trend, width: int, height: int) -> list[str]:
 
 
 class ChartData(NamedTuple):
-    """What a chart of a trend is drawn from; ``earlier`` are series of other days, by name, their times moved into the trend's."""
+    """What a chart of a trend is drawn from; ``earlier`` are series of other days, by name, their times moved into
+    the trend's."""
 
     points: Points
     scale: Scale
@@ -144,7 +146,10 @@ class ChartData(NamedTuple):
 
 
 def chart_data(trend: Trend, earlier: Sequence[tuple[str, Points]] = ()) -> ChartData:
-    """Numbers with a scale of their own, states each on a level of its own. The scale covers the series of other days too."""
+    """Numbers with a scale of their own, states each on a level of its own.
+
+    The scale covers the series of other days too.
+    """
     metric = trend.metric
     since = trend.span.since
     within = tuple((name, tuple(point for point in points if point[0] >= since)) for name, points in earlier)
@@ -175,17 +180,17 @@ def chart_data(trend: Trend, earlier: Sequence[tuple[str, Points]] = ()) -> Char
 
 
 def _with_gaps(view: Trend) -> Points:
-    """The points, with an absent one in each time that no record covers: no line is drawn across it."""
+    """The points, with an absent one in each range that no record covers: no line is drawn across it."""
     if not view.by_records:
         return view.points
     return sorted([*view.points, *((gap.since + 1, None) for gap in gap_spans(view))], key=itemgetter(0))
 
 
 def gap_spans(view: Trend) -> tuple[TimeRange, ...]:
-    """The times of which nothing is told, oldest first.
+    """The time ranges without data, oldest first.
 
-    Of polls, runs of absent values and pauses in which nothing was polled; of records, what lies between the end of one that tells a value
-    and the beginning of the next one's interval.
+    For polls: runs of absent values and pauses without polls. For records: the time between the end of a record with a
+    value and the beginning of the next one's interval.
     """
     present = [(ts, length) for (ts, value), length in zip(view.points, _lengths(view), strict=True) if _is(value)]
     if view.by_records and all(length is not None for _, length in present):
@@ -196,7 +201,7 @@ def gap_spans(view: Trend) -> tuple[TimeRange, ...]:
 def _uncovered(view: Trend, present: Sequence[tuple[int, int]]) -> Iterator[TimeRange]:
     covered: int | None = None
     for ts, length in present:
-        # What several tell together stands at the nearest full minute, whenever their intervals ended.
+        # A sample that combines several records is dated at the nearest full minute.
         rounded = view.object.kind in _SHARED_RECORD_KINDS and ts % _MINUTE_MS == 0
         spare = max(_JOINT_MS, length // 2 if rounded else 0)
         if covered is not None and ts - length - covered > spare:
@@ -258,7 +263,7 @@ def _footer(view: Trend, width: int) -> list[str]:
 
 
 def _rate(view: Trend) -> float | None:
-    """Increase a second, over the time that the known increases cover; None where that is not known."""
+    """The increase per second over the intervals with a value; None where they are not known."""
     increase, ms = 0.0, 0
     for (_, value), length in zip(view.points, _lengths(view), strict=True):
         if _is(value) and value is not None and length:

@@ -1,4 +1,5 @@
-"""What views make of stored values: rates, time until full, the record that a value is from, the main metric of a kind."""
+"""What views make of stored values: rates, time until full, the record that a value is from, the main metric of a
+kind."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ RATE: Mapping[str, str] = {"channel": "msgs", "log": "written_bytes"}
 """The counter of each kind that lists show as a rate."""
 
 PER_SECOND = "per_second"
-"""Where the rate stands among an object's values."""
+"""The name of the rate among an object's values."""
 
 Values = Mapping[str, CurrentValue]
 
@@ -61,7 +62,7 @@ def _rate_of(latest: CurrentValue, interval_ms: int | None) -> CurrentValue:
 
 
 def _interval_ms(reader: StoreReader, counter: str, found: Mapping[ObjectName, Values]) -> int | None:
-    """What the newest increase covers; one answer brings those of all objects of an owner, so one of them tells it."""
+    """The interval of the newest increase, ms; one answer reports all objects of an owner, so one of them is enough."""
     times = {
         name: values[counter].ts or 0
         for name, values in found.items()
@@ -72,34 +73,34 @@ def _interval_ms(reader: StoreReader, counter: str, found: Mapping[ObjectName, V
     if not times:
         return None
     newest = max(times, key=lambda name: times[name])
-    # Polls after it brought no answer, and so no increase.
+    # Later polls had no answer, and so no increase.
     samples = reader.samples(newest, counter, first=times[newest], last=times[newest])
     return samples[-1].interval_ms if samples else None
 
 
 GROWTH_POLLS = 12
-"""The newest values that are looked at."""
+"""The number of newest values that are used."""
 
 LEAST_POLLS = 10
-"""Fewer values make no trend."""
+"""Fewer values make no forecast."""
 
 RISING_POLLS = 3
-"""The newest values of which each must exceed the one before: what paused has no time."""
+"""The number of newest values that must each exceed the one before: after a pause there is no forecast."""
 
 LEAST_MS = 60_000
-"""Values over a shorter time make no trend."""
+"""Values over a shorter time make no forecast."""
 
 SOON_MS = 3_600_000
-"""What is nearer than this is a warning."""
+"""A time until full below this is a warning."""
 
 LEAST_RISE = 1.0
-"""Percentage points: what grew by less may as well go to and fro."""
+"""Percentage points: a smaller rise may be noise."""
 
 LEAST_CORRELATION = 0.9
 """The least correlation of value and time; a line through anything wilder would be a guess."""
 
 FARTHEST_MS = 86_400_000
-"""What is farther away than a day is nobody's concern today."""
+"""Longer times are not shown."""
 
 
 def full_in(points: Iterable[tuple[int, float | None]], now: int, limit: float = 100.0) -> int | None:
@@ -138,9 +139,9 @@ _TRACES = {
 
 
 def record_words(latest: CurrentValue, now: int, *, long: bool = False) -> str:
-    """Which interval a figure is of, and how long ago that ended: ``SMF 12:00, 14m05s ago``; ``long``: and its length.
+    """The interval of a figure, and how long ago it ended: ``SMF 12:00, 14m05s ago``; ``long``: and its length.
 
-    One that ended a day ago or more has its date; one that is stale says so. Of a poll it is only the age.
+    After a day it includes the date; a stale one says so. For a poll it is only the age.
     """
     if latest.ts is None:
         return "never told"
@@ -157,18 +158,18 @@ def record_words(latest: CurrentValue, now: int, *, long: bool = False) -> str:
 
 
 def trace_words(kind: str) -> str:
-    """Which trace makes the records that tell of a kind, and where it is said what to do with them."""
+    """The trace that writes the records of a kind, and where their import is described."""
     trace = _TRACES.get(kind, "STAT) CLASS(1)")
     return f"START TRACE({trace}, smf import; see mqvitals help smf"
 
 
 def on_zos(values: Values) -> bool:
-    """Whether an object may be one of z/OS: none of its metrics is told to be of z/OS alone and missing here."""
+    """Whether an object may be on z/OS: none of its metrics is absent as z/OS only."""
     return all(latest.value is not Absence.NOT_ON_DISTRIBUTED for latest in values.values())
 
 
 def newest_record(values: Values, names: Iterable[str]) -> CurrentValue | None:
-    """The figure of the newest record among ``names``; None: no record told any of them."""
+    """The value of the newest record among ``names``; None: no record has any of them."""
     found = (values[name] for name in names if name in values)
     recorded = [
         each
@@ -197,7 +198,7 @@ MAIN_METRIC: dict[str, str] = {
     "agent": "outcome",
     "store": "used_bytes",
 }
-"""The metric to look at first, by kind of object."""
+"""The main metric, by kind of object."""
 
 
 def natural_order(name: ObjectName) -> tuple[str, int, str, str]:

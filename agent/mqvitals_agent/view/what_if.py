@@ -1,4 +1,4 @@
-"""The documents' formulas with what was seen of an object: what would be, beside the rules' advice."""
+"""What if: the documents' formulas with the latest values of an object."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mqvitals_rules.plan.structures import cf_structure_messages, cf_structure_s
 
 _INDENT = "  "
 _MOVED = 1000
-"""Messages whose time is told."""
+"""The number of messages whose transfer time is shown."""
 _BATCHES = (50, 100, 200)
 _FORMULAS: Mapping[str, tuple[Formula, ...]] = {
     "channel": (batch_transfer_time,),
@@ -26,7 +26,7 @@ _FORMULAS: Mapping[str, tuple[Formula, ...]] = {
 }
 _BESIDE: Mapping[str, tuple[str, ...]] = {"cf_structure": ("type",), "channel_initiator": ("adapters_started",)}
 _LEFT_OUT = frozenset({"msgs"})
-"""The past of counters: these lines do not need it."""
+"""Inputs from the history of counters, which these lines do not need."""
 
 
 def what_if_metrics(kind: str) -> frozenset[str]:
@@ -36,7 +36,7 @@ def what_if_metrics(kind: str) -> frozenset[str]:
 
 
 def what_if_lines(kind: str, inputs: Mapping[str, KnownMetric], width: int) -> Iterator[Line]:
-    """A few lines, or none where the values are not there or were not answered since."""
+    """A few lines, or none where the values are absent or stale."""
     found = {name: each for name, each in inputs.items() if isinstance(each, KnownValue) and not each.silent}
     match kind:
         case "channel":
@@ -61,7 +61,7 @@ def what_if_lines(kind: str, inputs: Mapping[str, KnownMetric], width: int) -> I
 
 
 def _channel(known: Mapping[str, KnownMetric]) -> tuple[str, ...]:
-    """How long a thousand messages take with other batch sizes and the round trip that was seen."""
+    """The transfer time of a thousand messages with other batch sizes and the measured round trip."""
     inputs = _inputs(batch_transfer_time, "channel", known, {"batch_msgs", "wait_us"})
     if inputs is None:
         return ()
@@ -79,7 +79,7 @@ def _channel(known: Mapping[str, KnownMetric]) -> tuple[str, ...]:
 
 
 def _structure(known: Mapping[str, KnownMetric]) -> tuple[str, ...]:
-    """How many more messages of the average length there is room for, and what twice as many would take."""
+    """The number of further messages of average length that fit, and the size for twice as many."""
     of_group = known.get("type")
     if isinstance(of_group, KnownValue) and of_group.value != 0:
         return ()
@@ -103,7 +103,7 @@ def _structure(known: Mapping[str, KnownMetric]) -> tuple[str, ...]:
 
 
 def _page_set(known: Mapping[str, KnownMetric]) -> tuple[str, ...]:
-    """How many messages of the average length it holds as large as it is."""
+    """The number of messages of average length that it holds at its current size."""
     inputs = _inputs(page_set_capacity, "page_set", known, {"pages", "msg_bytes"})
     most = None if inputs is None else _value(page_set_capacity, inputs)
     if inputs is None or most is None:
@@ -118,7 +118,7 @@ def _page_set(known: Mapping[str, KnownMetric]) -> tuple[str, ...]:
 
 
 def _initiator(known: Mapping[str, KnownMetric]) -> tuple[str, ...]:
-    """How many adapters are recommended against those that there are."""
+    """The recommended number of adapters and the current one."""
     inputs = _inputs(chiadaps, "channel_initiator", known, {"processors"})
     now = known.get("adapters_started")
     most = None if inputs is None else _value(chiadaps, inputs)
@@ -134,13 +134,13 @@ def _initiator(known: Mapping[str, KnownMetric]) -> tuple[str, ...]:
 
 
 def _inputs(formula: Formula, kind: str, known: Mapping[str, KnownMetric], needed: set[str]) -> dict[str, Given] | None:
-    """What is seen of a formula's inputs; None without one of those that are ``needed``."""
+    """A formula's inputs that are known; None without one of those that are ``needed``."""
     found = {each.input.name: each.value for each in find_inputs(formula, kind, known) if each.value is not None}
     return found if needed <= set(found) else None
 
 
 def _value(formula: Formula, inputs: Mapping[str, Given]) -> float | None:
-    """The answer's; None for twice of something that becomes more than is allowed."""
+    """The answer's value; None where an input exceeds its limit."""
     try:
         return formula(**inputs).value
     except PlanError:

@@ -1,1 +1,1 @@
-"""The screens: the main one with its places, the detail of an object, and the help."""
+"""The screens: the main one with its tabs, the detail of an object, its handles, and the help."""

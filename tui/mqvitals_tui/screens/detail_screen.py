@@ -34,13 +34,13 @@ _MINUTES = (1, 5, 15, 30, 60, 3 * 60, 6 * 60, 12 * 60, 24 * 60, 3 * 24 * 60, 7 *
 _UNITS = ((24 * 60, "day"), (60, "hour"), (1, "minute"))
 
 SPANS_MS = tuple(minutes * 60_000 for minutes in _MINUTES)
-"""The steps, the shortest first."""
+"""The lengths of a chart, ms, the shortest first."""
 
 
 def fitting_span_ms(trend: Trend, most_ms: int) -> int:
     """The shortest step that holds all points of a trend, at most ``most_ms``: a young store fills its chart.
 
-    A trend without points gets the most: that nothing is known is true of all of it.
+    A trend without points gets the longest.
     """
     if not trend.points:
         return most_ms
@@ -49,7 +49,7 @@ def fitting_span_ms(trend: Trend, most_ms: int) -> int:
 
 
 def next_span_ms(span_ms: int, step: int) -> int:
-    """The step so many after ``span_ms`` (before it, when negative); the first or the last where there is none."""
+    """The length ``step`` positions after ``span_ms`` (before it, when negative), or the first or last one."""
     position = SPANS_MS.index(span_ms) + step
     return SPANS_MS[min(max(position, 0), len(SPANS_MS) - 1)]
 
@@ -64,7 +64,7 @@ def last_part(trend: Trend, span_ms: int) -> Trend:
 
 
 def span_words(ms: int) -> str:
-    """A step in words: ``the last 15 minutes``. Raises ValueError for what is no whole number of minutes."""
+    """A length in words: ``the last 15 minutes``. Raises ValueError unless it is a whole number of minutes."""
     minutes, rest = divmod(ms, 60_000)
     if rest:
         raise ValueError(f"{ms} ms is no whole number of minutes")
@@ -77,7 +77,7 @@ _SHORT_UNITS = {"pct": "%", "us": "µs", "count": "", "number": ""}
 
 
 def unit_words(metric: Metric) -> str:
-    """The unit as a person writes it; a counter's values are increases from one poll to the next."""
+    """The unit in words; a counter's values are increases from one poll to the next."""
     unit = _SHORT_UNITS.get(metric.unit, metric.unit)
     if metric.type is MetricType.COUNTER:
         return f"{unit} per interval".strip()
@@ -87,11 +87,11 @@ def unit_words(metric: Metric) -> str:
 DAY_MS = 24 * HOUR_MS
 
 _CHARTED = 18
-"""From so many lines on there is room for a chart and some text below it."""
+"""The least lines for a chart and some text below it."""
 
 
 class DetailScreen(FrameScreen):
-    """The detail of ``name``; ``trail`` are the names of the places and objects that led here."""
+    """The detail of ``name``; ``trail`` are the titles of the screens that led here."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*DETAIL_KEYS, WHO]
     AUTO_FOCUS = "#lines"
@@ -110,7 +110,7 @@ class DetailScreen(FrameScreen):
         self._steps = 0
 
     def compose(self) -> ComposeResult:
-        """Header, the way here, what the chart shows, the chart, the text, the keys."""
+        """Header, trail, title of the chart, chart, text, keys."""
         yield Banner(id="header")
         yield Banner(id="trail")
         yield Banner(id="what")
@@ -132,12 +132,12 @@ class DetailScreen(FrameScreen):
 
     @property
     def _usual_ms(self) -> int:
-        # Of what only records tell there are one or two values an hour.
+        # SMF records give one or two values an hour.
         return DAY_MS if self._of_records else HOUR_MS
 
     @property
     def span_ms(self) -> int:
-        """How long the chart reaches back: as chosen, else as far as there is a past, up to an hour or, of records, a day; ms."""
+        """The length of the chart, ms: as chosen, else that of the history, up to an hour or, for records, a day."""
         if self._chosen_ms is not None:
             return self._chosen_ms
         detail = None if self._read is None else self._read.frame.detail
@@ -160,7 +160,7 @@ class DetailScreen(FrameScreen):
         return object_words(self.object_name)
 
     def paint_frame_around(self, width: int) -> None:
-        """The way here, and the keys."""
+        """The trail and the keys."""
         self.query_one("#trail", Banner).show((trail_line((*self.trail, object_words(self.object_name)), width),))
         hints = (
             Hint("Esc", "back"),
@@ -246,7 +246,7 @@ class DetailScreen(FrameScreen):
         """Another metric in the chart."""
         detail = None if self._read is None else self._read.frame.detail
         if detail is None:
-            # Typed before the object was read: it counts when it is.
+            # Pressed before the object was read: applied when it is.
             self._steps += step
             return
         if not detail.chartable:
@@ -260,7 +260,7 @@ class DetailScreen(FrameScreen):
         self.post_message(self.FrameRequested(self.request))
 
     def action_who(self) -> None:
-        """Who has the queue open."""
+        """Show which applications have the queue open."""
         if self._of_queue:
             self.who(self.object_name)
         else:

@@ -32,20 +32,20 @@ if TYPE_CHECKING:
 TICK_S = 1.0
 
 LEAST = (40, 10)
-"""A terminal with fewer columns or lines shows only that it is too small, and how bad things are."""
+"""A terminal with fewer columns or lines shows only that it is too small, and the counts of alerts."""
 
 ENOUGH = "80x24"
 
 _MOST_WORDS = 3
-"""Lines for what the agent said before it ended; its log has all of it."""
+"""The most lines for the end of the agent's log."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScreenContext:
-    """What every screen is given: the judging in force, the clock, ms since 1970 UTC, and what tells of the agent's end.
+    """What all screens share: the rules in force, the clock, ms since 1970 UTC, and the end of the child agent.
 
-    ``ended`` says nothing while the agent runs that this screen brought along, or when it brought none. ``machine`` is the
-    machine's clock, ms since 1970 UTC, by which questions are asked: the samples of a simulation may have another.
+    ``ended`` is a sentence once the child agent has ended, else empty. ``machine`` is the machine's clock, ms since
+    1970 UTC, by which requests to the agent are dated: the samples of a simulation may have another clock.
     """
 
     judging: RuleConfig
@@ -55,7 +55,7 @@ class ScreenContext:
 
 
 class FrameScreen(Screen[None], inherit_bindings=False):
-    """A screen that shows frames. It paints what it has at once, and what it wanted as soon as it was read."""
+    """A screen that shows frames: the last one at once, and the one that it requests as soon as it was read."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*EVERYWHERE, OPEN]
     DEFAULT_CSS = """
@@ -65,7 +65,7 @@ class FrameScreen(Screen[None], inherit_bindings=False):
     """
 
     class FrameRequested(Message):
-        """The screen on top wants this to be read from now on."""
+        """The screen on top requests this frame from now on."""
 
         def __init__(self, request: FrameRequest) -> None:
             super().__init__()
@@ -82,62 +82,62 @@ class FrameScreen(Screen[None], inherit_bindings=False):
     @property
     @abstractmethod
     def request(self) -> FrameRequest:
-        """What this screen shows."""
+        """The frame that this screen requests."""
 
     @abstractmethod
     def paint(self, read: LoadedFrame, width: int) -> None:
-        """Show what was read, aged to the moment, in ``width`` cells."""
+        """Show the frame, with current ages, in ``width`` cells."""
 
     def paint_frame_around(self, width: int) -> None:
-        """Show what does not depend on what was read."""
+        """Show what does not depend on a frame."""
 
     @property
     @abstractmethod
     def body(self) -> Widget:
-        """What has the focus when nothing else has."""
+        """The widget that has the focus by default."""
 
     @abstractmethod
     def help_groups(self) -> tuple[tuple[str, Sequence[Binding]], ...]:
         """The keys that do something here, by what they are for."""
 
     async def action_open(self) -> None:
-        """Open what is under the cursor: at once, so that the next key is for what was opened.
+        """Open what is under the cursor at once, so that the next key is for the opened screen.
 
-        Before there is anything to see nothing is opened: nobody means what was never shown.
+        Before a frame is shown nothing is opened.
         """
         view = self.focused
         if isinstance(view, CursorView) and view.cursor_key:
             self.drill(view.cursor_key)
 
     def drill(self, key: str) -> None:
-        """Have the object of this whole name opened."""
+        """Open the object with this whole name."""
         cast("MqvitalsApp", self.app).open_object(ObjectName.parse(key))
 
     def who(self, queue: ObjectName) -> None:
-        """Have it asked who has this queue open."""
+        """Ask which applications have this queue open."""
         cast("MqvitalsApp", self.app).open_holders(queue)
 
     @property
     def frame(self) -> Frame | None:
-        """What was read last for what the screen wants now."""
+        """The last frame that was read for the current request."""
         return None if self._read is None or self._read.frame.request != self.request else self._read.frame
 
     def on_mount(self) -> None:
-        """Age what is shown, each second."""
+        """Update ages every second."""
         self.set_interval(TICK_S, self._tick)
 
     def _tick(self) -> None:
-        # Nobody sees a screen below another one; the palette leaves most of it in sight.
+        # A screen below another one is not visible; below the palette most of it is.
         if self.on_top or self.app.screen.is_modal:
             self.repaint()
 
     @property
     def on_top(self) -> bool:
-        """Whether this is the screen that keys are for. The toolkit calls the one below it current too."""
+        """Whether this is the screen that keys are for. Textual calls the one below it current too."""
         return self.app.screen is self
 
     def on_screen_resume(self) -> None:
-        """On top again: ask for what is wanted."""
+        """On top again: request the frame."""
         self.repaint()
         self.post_message(self.FrameRequested(self.request))
 
@@ -146,7 +146,7 @@ class FrameScreen(Screen[None], inherit_bindings=False):
         self.call_after_refresh(self.repaint)
 
     def take(self, read: LoadedFrame) -> None:
-        """Show this, if it is what the screen wants."""
+        """Show this frame, if it is the requested one."""
         if read.frame.request != self.request:
             return
         self._read, self._failed, self._waiting = read, "", False
@@ -154,19 +154,19 @@ class FrameScreen(Screen[None], inherit_bindings=False):
         self.repaint()
 
     def fail(self, text: str, *, waiting: bool) -> None:
-        """There is nothing to read, and why. What was read before stays."""
+        """Show why nothing can be read. The last frame stays."""
         self._failed, self._waiting = text, waiting
         self.repaint()
 
     def repaint(self) -> None:
-        """Show everything as it is now."""
+        """Paint everything again, as of now."""
         if not self.is_mounted or not self.size.width:
             return
         width, height = self.size
         tiny = width < LEAST[0] or height < LEAST[1]
         self.set_class(tiny, "tiny")
         if not tiny and self.focused is None and self.app.app_focus and self.on_top:
-            # What was hidden has lost the focus.
+            # A hidden widget has lost the focus.
             self.set_focus(self.body)
         read = self._read
         if read is not None:
@@ -182,7 +182,7 @@ class FrameScreen(Screen[None], inherit_bindings=False):
             return
         silent = _silent(read.frame)
         if silent != self._silent and self.on_top:
-            # Who has fallen silent changes more than ages: how its objects are is unknown now.
+            # When an owner becomes stale, the health of its objects becomes unknown: read the frame again.
             self._silent = silent
             self.post_message(self.FrameRequested(self.request))
         self.paint(read, width)
@@ -208,7 +208,7 @@ def _silent(frame: Frame) -> frozenset[str]:
 
 
 def trail_line(names: tuple[str, ...], width: int) -> Line:
-    """The names of places and objects in ``width`` cells; where they are too long, the middle is left out."""
+    """The titles of screens in ``width`` cells; where they are too long, those in the middle are omitted."""
     parts = list(names)
     while len(parts) > 2 and cells(" › ".join(parts)) + 1 > width:
         del parts[2 if parts[1] == "…" and len(parts) > 3 else 1]

@@ -1,4 +1,4 @@
-"""The help: every key of the screen that was on top, and what it does."""
+"""The help: every key of the screen below, and its action."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ MOUSE = (
     ("Double click", "Open the object"),
     ("Wheel", "Move the text or the table; the cursor stays on its object"),
 )
-"""What a mouse does; nothing needs one."""
+"""The functions of a mouse; all of them have keys too."""
 
 
 def help_lines(groups: Groups, width: int) -> tuple[Line, ...]:
-    """The keys of a screen, those of all screens, and what the signs mean, in ``width`` cells."""
+    """The keys of a screen and of all screens, and the meaning of signs, in ``width`` cells."""
     lines: list[Line] = []
     for title, bindings in (*groups, ("Everywhere", (*EVERYWHERE, *APP))):
         lines += [heading(title, width), *_bindings(bindings, width)]
@@ -67,7 +67,7 @@ def _entry(keys: str, words: str, width: int) -> list[Line]:
 
 
 class HelpScreen(Screen[None], inherit_bindings=False):
-    """The keys of the screen below on one page that scrolls; ``groups`` are those that only it has."""
+    """The keys of the screen below, as a text that scrolls; ``groups`` are those of that screen alone."""
 
     BINDINGS: ClassVar[list[BindingType]] = list(HELP)
     AUTO_FOCUS = "#lines"
@@ -81,7 +81,7 @@ class HelpScreen(Screen[None], inherit_bindings=False):
         self._groups = groups
 
     def compose(self) -> ComposeResult:
-        """A title, the keys, the way out."""
+        """Title, keys, and how to leave."""
         yield Banner(id="title")
         yield LinesView(id="lines")
         yield StatusBar(id="keys")

@@ -1,4 +1,4 @@
-"""Who has a queue open: asked when the screen opens and whenever that is wished, in a thread of its own."""
+"""Which applications have a queue open: asked in a thread, when the screen opens and on request."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from mqvitals_tui.widgets.painting import Banner, StatusBar
 
 
 class HoldersScreen(FrameScreen):
-    """Who has ``queue`` open, asked through the store; ``trail`` are the names of the places and objects that led here."""
+    """The handles of ``queue``, asked through the store; ``trail`` are the titles of the screens that led here."""
 
     BINDINGS: ClassVar[list[BindingType]] = list(HOLDERS)
     AUTO_FOCUS = "#lines"
@@ -39,7 +39,7 @@ class HoldersScreen(FrameScreen):
     """
 
     class Answered(Message):
-        """What became of a question, the ``number``-th of this screen: holders, or why there are none."""
+        """The result of a request, the ``number``-th of this screen: holders, or the reason why there are none."""
 
         def __init__(self, number: int, holders: Holders | None, problem: str = "") -> None:
             super().__init__()
@@ -59,7 +59,7 @@ class HoldersScreen(FrameScreen):
         self._gone = threading.Event()
 
     def compose(self) -> ComposeResult:
-        """Header, the way here, the text, the keys."""
+        """Header, trail, text, keys."""
         yield Banner(id="header")
         yield Banner(id="trail")
         yield LinesView(id="lines")
@@ -70,12 +70,12 @@ class HoldersScreen(FrameScreen):
         self.action_ask_again()
 
     def on_unmount(self) -> None:
-        """Nobody waits any more."""
+        """Stop waiting for an answer."""
         self._gone.set()
 
     @property
     def request(self) -> FrameRequest:
-        """The queue: the header says how old the store is, and who is watched."""
+        """The queue, for the header."""
         return FrameRequest(DETAIL, name=self.queue)
 
     @property
@@ -85,17 +85,17 @@ class HoldersScreen(FrameScreen):
 
     @property
     def words(self) -> str:
-        """What is asked, for the trail."""
+        """The title of this screen for the trail."""
         return WHO.description
 
     @property
     def asking(self) -> bool:
-        """Whether a question is under way."""
+        """Whether a request is in progress."""
         return self._asked is not None
 
     @property
     def holders(self) -> Holders | None:
-        """What was told last."""
+        """The last answer."""
         return self._holders
 
     def help_groups(self) -> tuple[tuple[str, Sequence[Binding]], ...]:
@@ -105,7 +105,7 @@ class HoldersScreen(FrameScreen):
     # -- asking ------------------------------------------------------------------------------------------------------
 
     def action_ask_again(self) -> None:
-        """Ask, unless the answer is still awaited."""
+        """Ask, unless a request is in progress."""
         if self.asking:
             return
         self._number += 1
@@ -114,7 +114,7 @@ class HoldersScreen(FrameScreen):
         self.repaint()
 
     def _ask(self) -> None:
-        """In the worker's thread: to it alone belongs what writes the question."""
+        """Runs in the worker's thread."""
         number = self._number
         try:
             answers = ask_agent(self._store, (self.queue,), self.context.machine, self._gone.wait)
@@ -125,7 +125,7 @@ class HoldersScreen(FrameScreen):
                 self.post_message(self.Answered(number, answers[0]))
 
     def on_holders_screen_answered(self, message: Answered) -> None:
-        """Show it. What was told before gives way to a problem: who had the queue open then may have gone since."""
+        """Show the answer. A problem replaces an earlier answer, which may no longer hold."""
         if message.number == self._number:
             self._asked = None
             self._holders, self._problem = message.holders, message.problem
@@ -134,7 +134,7 @@ class HoldersScreen(FrameScreen):
     # -- painting ----------------------------------------------------------------------------------------------------
 
     def paint_frame_around(self, width: int) -> None:
-        """The way here, what is known of the handles, whether or not the store was read already, and the keys."""
+        """The trail, the handles, whether or not a frame was read, and the keys."""
         self.query_one("#trail", Banner).show(
             (trail_line((*self._before, object_words(self.queue), self.words), width),)
         )
@@ -151,11 +151,11 @@ class HoldersScreen(FrameScreen):
         self.query_one("#keys", StatusBar).show((hint_line(hints, width),))
 
     def paint(self, read: LoadedFrame, width: int) -> None:
-        """Nothing of what was read has a place below the header."""
+        """The frame is shown in the header alone."""
 
     @property
     def _before(self) -> tuple[str, ...]:
-        """The trail without the queue, which stands behind it anyway."""
+        """The trail without the queue, which follows it."""
         return self.trail[:-1] if self.trail[-1:] == (object_words(self.queue),) else self.trail
 
     def _lines(self, width: int) -> tuple[Line, ...]:
@@ -171,7 +171,7 @@ class HoldersScreen(FrameScreen):
         return tuple(lines)
 
     def _members(self) -> str:
-        """Who is asked: of a shared queue every queue manager that is watched."""
+        """The queue managers that are asked: for a shared queue all of them."""
         if self._read is None:
             return safe(self.queue.owner)
         names = [member.name for member in self._read.frame.status.queue_managers]

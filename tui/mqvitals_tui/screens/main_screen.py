@@ -51,19 +51,19 @@ MOST_FILTER_CHARS = 200
 
 
 def typeable(text: str) -> str:
-    """What was pasted as one line of what can be typed: blanks for breaks and tabs, no control characters."""
+    """Pasted text as one line: blanks for line breaks and tabs, no control characters."""
     line = " ".join(text.split())
     return "".join(char for char in line if unicodedata.category(char) not in ("Cc", "Cf", "Cs"))
 
 
 class FilterLine(Input):
-    """An input that acts on its keys in the order in which they came, and takes no more than one line of a paste."""
+    """An input that handles keys in the order in which they came, and takes a paste as one line."""
 
     def __init__(self, *, placeholder: str, id: str | None = None) -> None:  # noqa: A002 - the toolkit's word
         super().__init__(id=id, placeholder=placeholder, compact=True, max_length=MOST_FILTER_CHARS)
 
     async def on_key(self, event: events.Key) -> None:
-        """Editing keys at once: the toolkit has the app act on them, after what was typed behind them."""
+        """Handle editing keys at once: Textual would run their actions after later keys."""
         for binding in self._bindings.key_to_bindings.get(event.key, ()):
             if await self.app.run_action(binding.action, self):
                 event.stop()
@@ -71,14 +71,14 @@ class FilterLine(Input):
                 return
 
     def on_paste(self, event: events.Paste) -> None:
-        """A list of names copied from elsewhere becomes words, whatever else it holds."""
+        """A pasted list of names becomes words on one line."""
         event.stop()
         event.prevent_default()
         if text := typeable(event.text):
             self.replace(text, *self.selection)
 
     async def finish(self) -> str:
-        """Wait until all keys that came are in the line; returns it."""
+        """Wait until all keys so far are handled; returns the text."""
         done = asyncio.Event()
         if self.call_later(done.set):
             await done.wait()
@@ -92,11 +92,11 @@ Sort = tuple[str, bool]
 _TABLES_ONLY = frozenset({"sort_next", "sort_previous", "reverse"})
 
 _LEAST_TABLE, _TABLE_SHARE = 4, 0.4
-"""Lines that the table of the channel initiators may always have, and the share of the screen; the rest is the tasks'."""
+"""The least lines of the table of channel initiators, and its largest share of the screen; the tasks have the rest."""
 
 
 class MainScreen(FrameScreen):
-    """One place at a time; each keeps its filter and its order while others are shown."""
+    """One tab at a time; each keeps its filter and its order."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*MAIN, WHO]
     AUTO_FOCUS = ""
@@ -118,7 +118,7 @@ class MainScreen(FrameScreen):
         self._made: tuple[tuple[Item, ...], str, Sort | None, tuple[Item, ...]] | None = None
 
     def compose(self) -> ComposeResult:
-        """Header, places, the text or the table, the filter, the keys."""
+        """Header, tabs, text or table, filter, keys."""
         yield Banner(id="header")
         yield Banner(id="tabs")
         yield LinesView(id="lines")
@@ -127,7 +127,7 @@ class MainScreen(FrameScreen):
         yield StatusBar(id="keys")
 
     def on_mount(self) -> None:
-        """The overview first."""
+        """Show the overview."""
         self._box.display = False
         self._arrange()
 
@@ -137,26 +137,26 @@ class MainScreen(FrameScreen):
 
     @property
     def request(self) -> FrameRequest:
-        """What the place wants."""
+        """The frame of the tab."""
         return self._tab.request
 
     @property
     def tab(self) -> Tab:
-        """The place that is shown."""
+        """The current tab."""
         return self._tab
 
     @property
     def sort(self) -> Sort | None:
-        """The column that the table of this place is sorted by, None: the worst first."""
+        """The column by which the table of this tab is sorted, None: the worst first."""
         return self._sorts.get(self._tab.id)
 
     @property
     def filter_text(self) -> str:
-        """What the filter of this place says."""
+        """The filter of this tab."""
         return self._filters.get(self._tab.id, "")
 
     def go_to(self, tab: str) -> None:
-        """Show another place."""
+        """Show another tab."""
         self._tab = TABS_BY_ID[tab]
         self._arrange()
         self.post_message(self.FrameRequested(self.request))
@@ -186,13 +186,13 @@ class MainScreen(FrameScreen):
 
     @property
     def _empty(self) -> str:
-        """What a table says of which nothing has been read."""
+        """The text of a table before a frame was read."""
         if self._waiting:
             return "nothing to show: there is no store yet"
         return "nothing to show: the store cannot be read" if self._failed else "reading the store"
 
     def help_groups(self) -> tuple[tuple[str, Sequence[Binding]], ...]:
-        """The keys of this place; those that do nothing here are left out."""
+        """The keys of this tab, without those that do nothing here."""
         names = {binding.id or "" for binding in MAIN}
         if self._tab.request.screen == OVERVIEW:
             names.discard("filter")
@@ -209,7 +209,7 @@ class MainScreen(FrameScreen):
         return (("Here: " + self._tab.title, here), ("Moving about", (*MOVES, *across)))
 
     def paint_frame_around(self, width: int) -> None:
-        """The row of places, and the keys; and why a table is empty of which nothing has been read."""
+        """The row of tabs and the keys; and the text of a table before a frame was read."""
         if self._tab.columns and self.frame is None:
             self.query_one("#table", VirtualTable).show((), (), 0, empty=self._empty)
         self.query_one("#tabs", Banner).show((tab_row(self._tab.id, width)[0],))
@@ -240,7 +240,7 @@ class MainScreen(FrameScreen):
         return hint_line((*hints, *help_quit), width)
 
     def paint(self, read: LoadedFrame, width: int) -> None:
-        """The place's own lines or table."""
+        """The lines or the table of the tab."""
         frame = read.frame
         lines, table = self.query_one("#lines", LinesView), self.query_one("#table", VirtualTable)
         room = max(width - 1, 20)
@@ -256,7 +256,7 @@ class MainScreen(FrameScreen):
             self._paint_tasks(lines, table, frame, room)
 
     def _paint_tasks(self, lines: LinesView, table: VirtualTable, frame: Frame, width: int) -> None:
-        """Below the table the tasks of the channel initiator that its cursor is on."""
+        """Below the table the tasks of the channel initiator under its cursor."""
         most = max(int(self.size.height * _TABLE_SHARE), _LEAST_TABLE)
         table.styles.height = min(len(table.items) + 1, most) if table.items else "1fr"
         initiator = next((item for item in table.items if item.key == table.cursor_key), None)
@@ -271,7 +271,7 @@ class MainScreen(FrameScreen):
         self.query_one("#keys", StatusBar).show((self._hints(self.size.width),))
 
     def _items(self, frame: Frame) -> tuple[Item, ...]:
-        # Ages tick every second, but tens of thousands of items are chosen and sorted only when something changed.
+        # Ages change every second, but tens of thousands of items are filtered and sorted only when something changed.
         if self._made is not None:
             read, text, sort, items = self._made
             if read is frame.items and (text, sort) == (self.filter_text, self.sort):
@@ -296,7 +296,7 @@ class MainScreen(FrameScreen):
             self.repaint()
 
     def on_banner_clicked(self, message: Banner.Clicked) -> None:
-        """A click on the row of places goes there."""
+        """A click on a tab shows it."""
         if message.banner.id == "tabs":
             for begin, end, tab in tab_row(self._tab.id, self.size.width)[1]:
                 if begin <= message.x < end:
@@ -305,7 +305,7 @@ class MainScreen(FrameScreen):
     # -- filter and order --------------------------------------------------------------------------------------------
 
     def action_filter(self) -> None:
-        """Type what is to be shown."""
+        """Open the filter."""
         if self._tab.request.screen == OVERVIEW:
             self.notify("The overview has no filter; lists and alerts do", markup=False)
             return
@@ -315,7 +315,7 @@ class MainScreen(FrameScreen):
         self.repaint()
 
     def on_input_changed(self, _: Input.Changed) -> None:
-        """Filter as it is typed. What the line holds is always of the place that is shown; a message may be older."""
+        """Filter while typing. The input is always that of the current tab; a message may be older."""
         self._take_filter(self._box.value)
 
     def _take_filter(self, text: str) -> None:
@@ -324,7 +324,7 @@ class MainScreen(FrameScreen):
             self.repaint()
 
     async def action_open(self) -> None:
-        """From the filter to what is left of the list; else open what is under the cursor."""
+        """In the filter: accept it; else open what is under the cursor."""
         box = self._box
         if self.focused is not box:
             await super().action_open()
@@ -343,7 +343,7 @@ class MainScreen(FrameScreen):
         self.set_focus(self.body)
 
     async def action_back(self) -> None:
-        """Take the filter away, else go to the overview."""
+        """Remove the filter, else go to the overview."""
         box = self._box
         if box.display:
             await box.finish()
@@ -358,7 +358,7 @@ class MainScreen(FrameScreen):
             self.go_to(TABS[0].id)
 
     def action_data_sets(self) -> None:
-        """From the structures to the data sets of their messages, and back."""
+        """From the structures to their shared message data sets, and back."""
         behind = SIBLING_TABS.get(self._tab.id)
         if behind is None:
             self.notify("The shared message data sets are behind 5, Coupling facility", markup=False)
@@ -366,7 +366,7 @@ class MainScreen(FrameScreen):
             self.go_to(behind.id)
 
     def action_who(self) -> None:
-        """Who has the queue under the cursor open."""
+        """Show which applications have the queue under the cursor open."""
         key = self.query_one("#table", VirtualTable).cursor_key if self._tab is QUEUES else ""
         if key:
             self.who(ObjectName.parse(key))
@@ -374,7 +374,7 @@ class MainScreen(FrameScreen):
             self.notify("Put the cursor on a queue, behind 3, and w asks who has it open", markup=False)
 
     def action_part(self, step: int) -> None:
-        """To another part: of the overview's text, else of the screen."""
+        """To another section of the overview, else to the next widget."""
         if self._tab.request.screen == OVERVIEW:
             self.query_one("#lines", LinesView).go_to_part(step)
         elif step > 0:
@@ -383,7 +383,7 @@ class MainScreen(FrameScreen):
             self.focus_previous()
 
     def action_sort(self, step: int) -> None:
-        """Sort by the next column in sight; beyond the last, the worst come first again."""
+        """Sort by the next visible column; after the last one the worst come first again."""
         shown = self._shown_columns()
         if not shown:
             return
@@ -400,7 +400,7 @@ class MainScreen(FrameScreen):
             self._sort_by(shown[0])
 
     def on_virtual_table_sorted(self, message: VirtualTable.Sorted) -> None:
-        """A click on a title: sort by it, and by a second one the other way round."""
+        """A click on a title sorts by it, a second one reverses the order."""
         if self.sort is not None and self.sort[0] == message.column:
             self.action_reverse()
         else:

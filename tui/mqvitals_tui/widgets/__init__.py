@@ -1,1 +1,1 @@
-"""What the screens are made of: widgets that paint what the view models say, line by line, and only what is seen."""
+"""Widgets that paint styled lines and tables, only the lines in sight."""

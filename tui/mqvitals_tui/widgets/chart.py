@@ -1,4 +1,4 @@
-"""A braille chart that fills its place: drawn anew for the size it has, with its figures in words beneath."""
+"""A braille chart that fills its widget, with its figures in words below."""
 
 from __future__ import annotations
 
@@ -20,11 +20,14 @@ Points = Sequence[tuple[int, float | None]]
 _BLANK = "\u2800"
 _BESIDE = 2
 _UNDER = 2
-"""Lines beneath the plot that belong to it: the axis and its times."""
+"""Lines below the plot: the axis and its times."""
 
 
 class BrailleChart(Widget):
-    """One series, with earlier ones faint behind it, and a legend: last, least and greatest value. Five lines or more."""
+    """One series, with earlier ones faint behind it, and a legend: last, least and greatest value.
+
+    At least five lines.
+    """
 
     DEFAULT_CSS = (
         "BrailleChart { height: 1fr; min-height: 5; width: 1fr; background: $background; color: $foreground; }\n"
@@ -63,9 +66,9 @@ class BrailleChart(Widget):
     ) -> None:
         """Draw ``points`` (ms UTC, value or None for a gap) over ``span``.
 
-        ``words`` writes a value with its unit, ``time_label`` a moment; ``time_words`` stand between the first and the
+        ``words`` writes a value with its unit, ``time_label`` a moment; ``time_words`` are between the first and the
         last moment where there is room. ``earlier`` are series of other days with the name of each, their times
-        moved into the span. ``steps``: a value holds until the next. ``empty`` is said when no value is present.
+        moved into the span. ``steps``: a value holds until the next. ``empty`` is the text when no value is present.
         """
         shown = (tuple(points), scale, span, tuple(earlier), steps, tone, empty, time_words)
         if shown == self._shown:
@@ -79,7 +82,7 @@ class BrailleChart(Widget):
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """One line of the chart as it fits the size of now."""
+        """One line of the chart at its current size."""
         size = (self.size.width, self.size.height)
         if self._drawn is None or self._drawn[0] != size:
             self._drawn = (size, self._draw(*size))
@@ -133,7 +136,7 @@ class BrailleChart(Widget):
 
 
 def _between(times: str, words: str) -> str:
-    """Words in the middle of the blanks between the first and the last moment, if they fit there with two on each side."""
+    """``words`` in the middle between the first and the last time, where they fit with two blanks on each side."""
     begin, _, end = times.strip().partition(" ")
     start = times.index(begin) + len(begin)
     stop = len(times) - len(end.strip())
@@ -144,7 +147,7 @@ def _between(times: str, words: str) -> str:
 
 
 def _over(front: str, behind: Sequence[str], tone: Tone) -> list[Span]:
-    """A row of the plot over rows of other series: where the front has no dot, theirs show, faint."""
+    """A row of the plot over rows of other series: where it has no dots, theirs are shown, faint."""
     spans: list[Span] = []
     for x, char in enumerate(front):
         here = tone

@@ -21,7 +21,7 @@ from mqvitals_tui.widgets.painting import TONE_CLASSES, paint, tone_css
 
 
 class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
-    """Rows below ``header`` fixed lines (0 or 1). The cursor stands on one of ``stops``; where there are none, keys scroll."""
+    """Rows below ``header`` fixed lines (0 or 1). The cursor is on one of ``stops``; without any, keys scroll."""
 
     BINDINGS: ClassVar[list[BindingType]] = list(MOVES)
 
@@ -42,7 +42,7 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
         """Enter or a double click on a row."""
 
     class Highlighted(_Keyed):
-        """The cursor came to another key; empty: there is no row for it any more."""
+        """The cursor is on another key; empty: on no row."""
 
     header: ClassVar[int] = 0
 
@@ -95,9 +95,9 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
     # -- rows changed ------------------------------------------------------------------------------------------------
 
     def _rows_changed(self, stops: Sequence[int], key: str) -> None:
-        """New rows are in place; ``key`` was under the cursor before and keeps it if it is still there.
+        """The rows have changed; the cursor stays on ``key`` if that still exists.
 
-        A cursor that was in sight stays so; one that was scrolled away does not pull the view back.
+        A cursor that was in sight stays in sight; one that was scrolled away does not scroll the view.
         """
         top = self.scroll_offset.y
         seen = self._cursor < 0 or top <= self._cursor < top + self.page
@@ -115,7 +115,7 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
         self._tell()
 
     def _find(self, key: str, near: int) -> int:
-        """The row of ``key``, looked for first where it was: most things move little from one poll to the next."""
+        """The row of ``key``, searched outwards from ``near``: most rows move little from one poll to the next."""
         stops = self._stops
         middle = min(bisect_left(stops, near), len(stops))
         for distance in range(max(middle, len(stops) - middle) + 1):
@@ -137,8 +137,8 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
     def _fit_scroll_bars(self) -> None:
         """Show scroll bars where they are needed and nowhere else.
 
-        The toolkit looks at that only when a view's size changes, and then sometimes at a content that is gone: without this
-        a bar stays beside rows that all have room.
+        Textual updates them only when a view's size changes, and then sometimes for old content: without this a bar
+        stays beside rows that all fit.
         """
         if self.show_vertical_scrollbar is not (self.virtual_size.height > self.container_size.height):
             self.call_after_refresh(self._refresh_scrollbars)
@@ -168,11 +168,11 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
             self.refresh(Region(0, y, self.size.width, 1))
 
     def on_focus(self) -> None:
-        """The cursor looks different with the focus."""
+        """Paint the cursor with the focus."""
         self._refresh_row(self._cursor)
 
     def on_blur(self) -> None:
-        """The cursor looks different without the focus."""
+        """Paint the cursor without the focus."""
         self._refresh_row(self._cursor)
 
     # -- moving ------------------------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
         return self._stops[position] if position >= 0 else -1
 
     def action_down(self) -> None:
-        """To the next stop when it is in sight or next to it, else one line on: no line is jumped over unread."""
+        """To the next stop when it is in sight or next to it, else one line down: no line is skipped."""
         top = self.scroll_offset.y
         row = self._after(max(self._cursor, top - 1))
         if 0 <= row <= top + self.page:
@@ -215,7 +215,7 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
             self._scroll(top + 1)
 
     def action_up(self) -> None:
-        """To the stop before when it is in sight or next to it, else one line back."""
+        """To the previous stop when it is in sight or next to it, else one line up."""
         top = self.scroll_offset.y
         row = self._before(min(self._cursor, top + self.page) if self._cursor >= 0 else 0)
         if row >= max(top - 1, 0):
@@ -257,12 +257,12 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
         self._scroll(self.row_count)
 
     def action_open(self) -> None:
-        """Say that the row under the cursor is to be opened."""
+        """Post ``Opened`` for the row under the cursor."""
         if self._cursor >= 0:
             self.post_message(self.Opened(self, self.cursor_key))
 
     def on_click(self, event: events.Click) -> None:
-        """A click puts the cursor there, a second one opens."""
+        """A click moves the cursor, a double click opens."""
         offset = event.get_content_offset(self)
         if offset is None:
             return
@@ -284,7 +284,7 @@ _KEPT = 512
 
 
 class LinesView(CursorView, can_focus=True):
-    """Shows lines of toned text. Lines longer than the view are cut with an ellipsis: wrapping is the view model's."""
+    """Shows styled lines. Lines longer than the view are cut with an ellipsis: they are wrapped when they are made."""
 
     DEFAULT_CSS = """
     LinesView { background: $background; color: $foreground; overflow-x: hidden; }
@@ -313,9 +313,10 @@ class LinesView(CursorView, can_focus=True):
         self._rows_changed(tuple(row for row, line in enumerate(self._lines) if line.key), key)
 
     def go_to_part(self, step: int) -> None:
-        """To the first stop of a part so many parts on, or back; from the last to the first. A part begins with a heading.
+        """To the first stop of the section ``step`` sections on, or back, cyclically. A section begins with a heading.
 
-        The heading and as much of its part as there is room for comes into sight. Without a part that has a stop nothing happens.
+        The heading and as much of its section as fits is scrolled into sight. Without a section with a stop nothing
+        happens.
         """
         heads = [row for row, each in enumerate(self._lines) if is_heading(each)]
         parts = [
@@ -338,7 +339,7 @@ class LinesView(CursorView, can_focus=True):
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """What is shown."""
+        """The lines."""
         return self._lines
 
     def key_at(self, row: int) -> str:
@@ -346,7 +347,7 @@ class LinesView(CursorView, can_focus=True):
         return self._lines[row].key
 
     def notify_style_update(self) -> None:
-        """The theme changed, or the focus: lines painted before are of no use."""
+        """The theme or the focus changed: discard painted lines."""
         super().notify_style_update()
         self._strips.clear()
 

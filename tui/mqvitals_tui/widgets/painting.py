@@ -1,8 +1,9 @@
-"""Styled lines painted in the colours of the theme: a component class for each tone, ``paint``, and the widgets of a few lines.
+"""Styled lines painted in the colours of the theme: a component class for each tone, ``paint``, and the widgets of a
+few lines.
 
-Without colours (``NO_COLOR``), and in the high-contrast theme, tones differ by weight, slant, underline or reversal as well. What is
-drawn with blocks or dots has none of these: a reversed low block reads as a high one, and underlined blank dots as a curve. The
-words beside a drawing have the tone and its attributes.
+Without colours (``NO_COLOR``), and in the high-contrast theme, tones differ by weight, slant, underline or reversal as
+well. What is drawn with blocks or dots has none of these: a reversed low block reads as a high one, and underlined
+blank dots as a curve. The words beside a drawing have the tone and its attributes.
 """
 
 from __future__ import annotations
@@ -42,27 +43,28 @@ TONE_STYLES = {
     Tone.WARNING: ToneStyle("text-warning", "bold", "bold underline"),
     Tone.CRITICAL: ToneStyle("text-error", "bold", "bold reverse"),
 }
-"""Plain text has no look of its own: it is as its row is. OK is told by its glyph, which no other tone has."""
+"""Plain text has the style of its row. OK has no attributes: its glyph is unique."""
 
 TONE_CLASSES = frozenset(f"tone--{tone.value}" for tone in TONE_STYLES)
-"""What a widget that paints tones adds to its COMPONENT_CLASSES."""
+"""The component classes of a widget that paints tones."""
 
 
 def tone_css(widget: str) -> str:
-    """The rules of all tones for a widget class of this name, to be part of its DEFAULT_CSS."""
+    """The CSS rules of all tones for a widget class of this name, for its DEFAULT_CSS."""
     rules = []
     for tone, look in TONE_STYLES.items():
         rules.append(f"{widget} > .tone--{tone.value} {{ color: ${look.variable}; text-style: {look.style}; }}")
-        # The toolkit dims by mixing with what is behind: from the full colour it stays readable.
+        # Textual dims by mixing with the background: from the full colour it stays readable.
         color = "color: $foreground; " if look.colourless == "dim" else ""
         rules.append(f"{widget}:nocolor > .tone--{tone.value} {{ {color}text-style: {look.colourless}; }}")
     return "\n".join(rules)
 
 
 def attribute_css(widgets: Iterable[str], within: str) -> str:
-    """The rules that give the tones of these widget classes the looks without colours too, inside the class ``within``.
+    """The rules that give the tones of these widget classes the attributes of the colourless style, inside the CSS
+    class ``within``.
 
-    Not dim, however: that would take away the contrast for which such a theme is chosen.
+    Except dim, which would reduce the contrast for which such a theme is chosen.
     """
     return "\n".join(
         f".{within} {widget} > .tone--{tone.value} {{ text-style: {look.colourless}; }}"
@@ -85,18 +87,18 @@ _BARE = Style(bold=False, italic=False, underline=False, reverse=False)
 
 
 def is_drawn(text: str) -> bool:
-    """Whether a text is a drawing: blocks or braille dots, with blanks between them or not."""
+    """Whether a text is a drawing: blocks or braille dots, with or without blanks."""
     return not text.isascii() and not set(text) - _DRAWN - {" "}
 
 
 def span_style(widget: Widget, tone: Tone, ground: Style, text: str) -> Style:
-    """The style of ``text`` in ``tone``: of a drawing the colours alone, and that it is dim, which hides nothing of it."""
+    """The style of ``text`` in ``tone``; a drawing has its colours and dimming alone."""
     style = tone_style(widget, tone, ground)
     return style + _BARE if is_drawn(text) else style
 
 
 def fitted(text: str, width: int, *, right: bool = False) -> str:
-    """``text``, made safe, in exactly ``width`` cells: ours by our measure, and where the toolkit's differs, by its."""
+    """``text``, made safe, in exactly ``width`` cells, as Textual measures them."""
     text = fit(safe(text), width, right=right)
     if text.isascii() or cell_len(text) == width:
         return text
@@ -124,7 +126,7 @@ def paint(widget: Widget, line: Line, width: int, ground: Style) -> Strip:
 
 
 class Banner(Widget):
-    """Lines that are painted anew when they change; its height is their number, and it is not there without any."""
+    """A few styled lines; its height is their number, and it is hidden without any."""
 
     DEFAULT_CSS = "Banner { height: 1; width: 1fr; background: $panel; color: $foreground; }\n" + tone_css("Banner")
     COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
@@ -169,13 +171,13 @@ class Banner(Widget):
         return paint(self, self._lines[y] if y < len(self._lines) else line(), self.size.width, self.rich_style)
 
     def on_click(self, event: events.Click) -> None:
-        """Say where."""
+        """Post ``Clicked``."""
         offset = event.get_content_offset(self)
         if offset is not None:
             self.post_message(self.Clicked(self, offset.x, offset.y))
 
 
 class StatusBar(Banner):
-    """The keys that do something here; docked at the bottom."""
+    """The keys of the screen; docked at the bottom."""
 
     DEFAULT_CSS = "StatusBar { dock: bottom; }"

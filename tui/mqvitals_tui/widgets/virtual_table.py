@@ -1,6 +1,6 @@
-"""A table of any length: an immutable sequence of items, of which only the lines in sight are ever made.
+"""A table of any length: an immutable sequence of items, of which only the lines in sight are made.
 
-Its cost depends on the terminal's size and not on the number of items, so every poll simply shows the new items.
+Its cost depends on the size of the terminal, not on the number of items, so every poll just shows the new items.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mqvitals_tui.widgets.cursor_view import CursorView
 from mqvitals_tui.widgets.painting import TONE_CLASSES, fitted, paint, span_style, tone_css, tone_style
 
 _KEPT = 1024
-"""Lines kept ready; several screenfuls."""
+"""The most lines in the cache; several screenfuls."""
 
 ASCENDING, DESCENDING = "▲", "▼"
 
@@ -102,7 +102,7 @@ class VirtualTable(CursorView, can_focus=True):
 
     @property
     def items(self) -> Sequence[Item]:
-        """What is shown."""
+        """The items."""
         return self._items
 
     def key_at(self, row: int) -> str:
@@ -110,12 +110,12 @@ class VirtualTable(CursorView, can_focus=True):
         return self._items[row].key
 
     def notify_style_update(self) -> None:
-        """The theme changed, or the focus: lines painted before are of no use."""
+        """The theme or the focus changed: discard painted lines."""
         super().notify_style_update()
         self._strips.clear()
 
     def render_line(self, y: int) -> Strip:
-        """One line of the table; without items the second says why."""
+        """One line of the table; without items the second line is the reason."""
         if not self._items and y == self.header:
             return paint(self, line(f" {self._empty}", Tone.FAINT), self.size.width, self.rich_style)
         return super().render_line(y)
@@ -169,7 +169,7 @@ class VirtualTable(CursorView, can_focus=True):
             if tone is Tone.PLAIN:
                 run.append(" ")
             else:
-                # The gap is nobody's: an underlined or reversed cell ends with its column.
+                # The gap has the style of the row: an underlined or reversed cell ends with its column.
                 segments.append(Segment(text, span_style(self, tone, ground, text)))
                 run, tone = [" "], Tone.PLAIN
         if run:
@@ -177,7 +177,7 @@ class VirtualTable(CursorView, can_focus=True):
         return Strip(segments)
 
     def _edges(self) -> list[int]:
-        """Where each column begins."""
+        """The first cell of each column."""
         edges, x = [], 0
         for column in self._columns:
             edges.append(x)

@@ -1,4 +1,4 @@
-"""The agent screen: what became of the commands that were sent to each queue manager, what they cost, who is told of alerts."""
+"""The agent screen: outcomes and cost of the commands to each queue manager, the store, and the receivers of alerts."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ _WELL = (Outcome.OK.value, Outcome.NOT_FOUND.value)
 
 
 def agent_lines(frame: Frame, width: int) -> tuple[Line, ...]:
-    """A line for the store, each queue manager and receiver; the table below them has ``columns("agent")`` over ``frame.items``.
+    """A line for the store, each queue manager and receiver; the table below them has ``columns("agent")`` over
+    ``frame.items``.
 
-    Receivers that are not told as they should be come first, as alerts wait for them, then a store with an alert. The others come last.
+    Receivers with failures come first, as alerts wait for them, then a store with an alert. The others come last.
     """
     if not frame.status.queue_managers:
         return (line("No queue manager has been asked yet", Tone.UNKNOWN),)
@@ -69,7 +70,8 @@ def agent_lines(frame: Frame, width: int) -> tuple[Line, ...]:
 
 
 def store_lines(store: Item | None, now: int, width: int) -> tuple[Line, ...]:
-    """How large the store is, how long it keeps, and when its limit or the disk is reached, as measured before ``now`` (ms UTC)."""
+    """How large the store is, how long it keeps, and when its limit or the disk is reached, as measured before
+    ``now`` (ms UTC)."""
     if store is None:
         return ()
     measured = store.values.get("used_bytes")
@@ -132,7 +134,7 @@ def _signed(
 
 
 def receiver_lines(receiver: ReceiverRow, now: int, width: int, *, stale: bool = False) -> tuple[Line, ...]:
-    """How telling a receiver goes, at the moment ``now`` (ms UTC); ``stale``: nobody has told it since the agent fell silent."""
+    """The deliveries to a receiver as of ``now`` (ms UTC); ``stale``: none are made, as the agent is silent."""
     health = Health.UNKNOWN if stale else _health(receiver)
     words = [_telling(receiver, now), _waiting(receiver, now)]
     if receiver.refused or receiver.given_up:
@@ -146,7 +148,7 @@ def _health(receiver: ReceiverRow) -> Health:
         return Health.WARNING
     if receiver.given_up:
         return Health.INFO
-    # Before it has taken anything nobody knows whether it would.
+    # Before its first accepted notification it is not known whether it accepts any.
     return Health.UNKNOWN if receiver.accepted is None else Health.OK
 
 

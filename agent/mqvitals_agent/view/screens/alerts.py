@@ -1,4 +1,5 @@
-"""The alerts screen and ``mqvitals alerts list``: open alerts, ended ones, and apart from them advice on the configuration."""
+"""The alerts screen and ``mqvitals alerts list``: open alerts, ended ones, and apart from them advice on the
+configuration."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 SUMMARY_INDENT = 4
 
 WIDE, LEAST_SUMMARY = 120, 40
-"""Cells: from which width summaries stand beside their alerts, and the least that they need there."""
+"""Cells: the width from which summaries are beside their alerts, and the least room that they need there."""
 
 
 def entry_texts(
@@ -41,14 +42,14 @@ def entry_texts(
     silent: Mapping[str, int] | None = None,
     one_line: bool = False,
 ) -> list[list[str]]:
-    """Each alert as lines: how bad, for how long, since when, which rule, on what; beside or below it its summary.
+    """Each alert as lines: severity, duration, start, rule, object; beside or below them its summary.
 
-    ``covered`` says which firing alerts another one stands for (a worse one of their family, or what brought them about), ``silent`` of which owners only the
-    last known state is shown, and as of when (ms UTC). With ``one_line`` a summary is cut to one line, and what an
-    alert brought about is left out.
+    ``covered`` maps a firing alert to the one that covers it (a worse one of its family, or its cause), ``silent`` an
+    owner of which only the last known state is shown to its time (ms UTC). With ``one_line`` a summary is cut to one
+    line, and effects are omitted.
     """
     silent, covered = silent or {}, covered or {}
-    # Milder stages of the same trouble need not be counted.
+    # Milder alerts of the same family are not counted as effects.
     families = {alert.key: alert.family for alert in alerts}
     stages = {
         alert.key
@@ -73,7 +74,7 @@ def entry_texts(
         )
         for alert in alerts
     ]
-    # What is over has longer times: its columns are its own.
+    # Ended alerts have longer times, and so columns of their own.
     groups = {is_open: [each for each in rows if each.is_open is is_open] for is_open in (True, False)}
     columns = {is_open: _AlertColumns.of(group, width) for is_open, group in groups.items()}
     if any(group and not columns[is_open].summary for is_open, group in groups.items()):
@@ -92,7 +93,7 @@ class _AlertRow(NamedTuple):
 
 
 class _AlertColumns(NamedTuple):
-    """How wide the columns are; ``summary`` is where the summary begins beside its alert, 0 when it stands below."""
+    """How wide the columns are; ``summary`` is the cell where the summary begins, 0 when it is below its alert."""
 
     lasted: int
     rule: int
@@ -107,7 +108,7 @@ class _AlertColumns(NamedTuple):
         if width < WIDE:
             widest = max((head + cells(each.words) for head, each in zip(heads, rows, strict=True)), default=0)
             return plain if widest <= width else cls(lasted, 0, 0)
-        # A few long names keep their summaries below; were they many, the list would be neither one thing nor the other.
+        # A few long names have their summaries below; when there are many of them, all have.
         ends = [head + cells(each.words) + 2 for head, each in zip(heads, rows, strict=True)]
         fitting = [end for end in ends if width - end >= LEAST_SUMMARY]
         return cls(lasted, rule, max(fitting) if 2 * len(fitting) > len(ends) else 0)
@@ -133,7 +134,7 @@ def _texts(row: _AlertRow, columns: _AlertColumns, width: int, *, one_line: bool
         if cells(first) <= width:
             lines = [first]
         else:
-            # The sign stays whole however narrow it is: it is what colour and eye look for.
+            # The sign is never broken, however narrow the terminal is.
             head = head.rstrip()
             heads = [head] if cells(head) <= width else wrap(head[WIDEST:], width, first=head[:WIDEST] + " ", rest=rest)
             lines = [*heads, *wrap(row.words, width, first=rest, rest=rest)]
@@ -179,7 +180,7 @@ END_WORDS = {
     Why.UNWATCHED: "ended: unwatched",
     Why.RULE_REMOVED: "ended: no rule",
 }
-"""An end that is no recovery says so."""
+"""Words for an end that is not a recovery."""
 
 
 def _when(alert: Alert, now: int) -> str:
@@ -196,7 +197,7 @@ def _notes(
     brought: Sequence[str],
     silent: Collection[str],
 ) -> list[str]:
-    """What else to know, in brackets: nothing, or one word of a line."""
+    """Notes in brackets: none, or one per fact."""
     if alert.ended is not None:
         figures = [f"{alert.worst_value} at worst"] if alert.worst_value else []
         figures += [f"{alert.value_now} at its end"] if alert.value_now else []
@@ -225,7 +226,8 @@ __all__ = ["alert_lines", "matching_alerts"]
 
 
 def alert_lines(frame: Frame, width: int, text: str = "") -> tuple[Line, ...]:
-    """The alerts that match ``text``, in ``width`` cells; a line's key is the object that the alert's rule looks at."""
+    """The alerts that match ``text``, in ``width`` cells; a line's key is the object that the alert's rule
+    evaluates."""
     found = matching_alerts(frame.alerts, text)
     advice = [alert for alert in found if alert.kind_of_rule != RuleKind.OPERATIONAL.value]
     others = [alert for alert in found if alert.kind_of_rule == RuleKind.OPERATIONAL.value]

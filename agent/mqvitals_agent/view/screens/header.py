@@ -24,7 +24,7 @@ _ASKING = "Does the agent run? 'mqvitals agent' starts one; its log says why it 
 def header_lines(frame: Frame, width: int, *, asking: bool = True) -> tuple[Line, ...]:
     """The header in ``width`` cells: one line, and further ones for what must be known (the past, stale, empty).
 
-    ``asking``: of what is stale it asks whether the agent runs, and says what to type; else somebody knows that it does not.
+    ``asking``: when all is stale the header asks whether the agent runs, and shows the command that starts one.
     """
     view = frame.status
     signs = _signs(view)
@@ -35,12 +35,12 @@ def header_lines(frame: Frame, width: int, *, asking: bool = True) -> tuple[Line
             if cells(left) + 2 + size <= width:
                 gap = " " * (width - cells(left) - size)
                 return (Line((Span(left, Tone.STRONG), Span(gap), *right)), *_notes(view, width, asking=asking))
-    # Names of any length: what is wrong comes first.
+    # Where names are too long, the counts come first.
     return (Line(tuple(right)), line(cut(_lefts(view)[-1], width), Tone.STRONG), *_notes(view, width, asking=asking))
 
 
 def _lefts(view: GroupStatus) -> list[str]:
-    """Who, how often and as of when: the longest form first."""
+    """Group, interval and time: the longest form first."""
     data = view.data
     number_of = len(view.queue_managers)
     who = ["mqvitals", *([safe(data.group)] if data.group else [])]
@@ -73,7 +73,7 @@ def _lefts(view: GroupStatus) -> list[str]:
 
 
 def _signs(view: GroupStatus) -> list[tuple[Health, int, str, Tone]]:
-    """How many there are of each: glyph, number, word, tone. None where nothing was ever seen: that is not none wrong."""
+    """The counts of each severity: glyph, number, word, tone. None where nothing was ever stored: that is not OK."""
     signs: list[tuple[Health, int, str, Tone]] = []
     if not view.data.members:
         return signs
@@ -82,7 +82,7 @@ def _signs(view: GroupStatus) -> list[tuple[Health, int, str, Tone]]:
         if severity is Severity.INFO and not count:
             continue
         health = health_of(severity)
-        # When nobody tells anything, these were the alerts, and nobody knows whether they are.
+        # When all is stale, these were the alerts; whether they still fire is unknown.
         tone = Tone.STALE if stale else tone_of(health) if count else Tone.FAINT
         signs.append((health, count, health.word, tone))
     total = sum(count for _, count in troubling(view.unknown))
@@ -104,7 +104,7 @@ def _joined(signs: list[tuple[Health, int, str, Tone]], *, short: bool) -> list[
 
 
 def _notes(view: GroupStatus, width: int, *, asking: bool) -> list[Line]:
-    """What the reader must know before trusting the rest."""
+    """What limits the rest: the past, stale or missing data."""
     data = view.data
     if not data.members:
         text = (
@@ -131,7 +131,7 @@ def _notes(view: GroupStatus, width: int, *, asking: bool) -> list[Line]:
 
 
 def status_header(view: GroupStatus, width: int, *, lacking: bool = True) -> list[Line]:
-    """The lines of the header; ``lacking``: also how much no answer could tell."""
+    """The lines of the header; ``lacking``: also the verdicts that need data which is not collected."""
     data = view.data
     number_of = len(view.queue_managers)
     newest = max((member.last_ts for member in data.members), default=None)
@@ -164,7 +164,7 @@ def status_header(view: GroupStatus, width: int, *, lacking: bool = True) -> lis
 
 
 def _header_signs(view: GroupStatus) -> list[str]:
-    """How bad it is, and for how long it has been: the longest form first."""
+    """Severity and duration: the longest form first."""
     sign = str(view.health)
     bad = {member.name for member in view.owners if member.health is view.health}
     begun = [
@@ -189,7 +189,7 @@ def _numbers(view: GroupStatus) -> Line:
 
 
 def _header_notes(view: GroupStatus, width: int) -> list[Line]:
-    """What the reader must know before trusting the rest."""
+    """What limits the rest: the past, stale or missing data."""
     unstored = unstored_words(view.data)
     if unstored:
         return wrapped(unstored, width, rest=_INDENT)

@@ -16,9 +16,9 @@ from mqvitals_rules.snapshot import ObjectName
 UNKNOWN = "not known"
 
 _IN_DOUBT = {"UNRESOLVED": Health.CRITICAL, "PREPARED": Health.WARNING}
-"""States of a unit of work that is in doubt: nobody else gets what it holds before its coordinator has decided.
+"""States of a unit of work in doubt: it holds its locks until its coordinator has decided.
 
-PREPARED passes by itself as a rule; UNRESOLVED waits for a coordinator that is not there.
+PREPARED usually resolves by itself; UNRESOLVED waits for a coordinator that is not available.
 """
 
 
@@ -43,7 +43,7 @@ class HolderRow:
 
 
 def holder_rows(holders: Iterable[Holder]) -> tuple[HolderRow, ...]:
-    """Those that look alike together: what is in doubt first, then who keeps others out, who reads, who writes."""
+    """Handles that look alike as one row: units of work in doubt first, then exclusive input, input, output."""
     alike: dict[Holder, list[Holder]] = {}
     for each in holders:
         alike.setdefault(_looks(each), []).append(each)
@@ -57,7 +57,7 @@ def counted(count: int, one: str, many: str = "") -> str:
 
 
 def _looks(each: Holder) -> Holder:
-    """What handles have in common that stand in one row: not the task, nor the region, nor whether a call is in progress just now."""
+    """A handle without what may differ within a row: task, region, thread, state of the call."""
     connection = None if each.connection is None else replace(each.connection, identifier="")
     return replace(each, task="", region="", thread=None, state="", connection=connection)
 
@@ -80,7 +80,7 @@ def _order(each: Holder, count: int) -> tuple[int, int, int, int, str, str, str,
 
 
 def health_of_unit(each: Holder) -> Health:
-    """How bad its unit of work is: OK unless it is in doubt."""
+    """The health of its unit of work: OK unless it is in doubt."""
     unit = None if each.connection is None else each.connection.unit_of_work
     return Health.OK if unit is None else _IN_DOUBT.get(unit.state, Health.OK)
 
@@ -126,7 +126,7 @@ def _several(names: Sequence[str], word: str) -> str:
 
 
 def _how(each: Holder, group: Sequence[Holder]) -> Cell:
-    """What it was opened for, in the words of DISPLAY QSTATUS, and what it does with it now."""
+    """The open options in the words of DISPLAY QSTATUS, and calls in progress."""
     parts = [] if each.input == "NO" else [f"IN {safe(each.input)}" if each.input else "IN not told"]
     flags = (("OUT", each.output), ("BROWSE", each.browse), ("INQUIRE", each.inquire), ("SET", each.set))
     parts += [word for word, flag in flags if flag]
@@ -188,17 +188,19 @@ def _unit_of_work(each: Holder) -> Cell:
 _INDENT = "  "
 _GAP = "  "
 _OLD_MS = 60_000
-"""Applications open and close queues all the time: what was told so long ago need not be so any more."""
+"""An older answer is stale: applications open and close queues all the time."""
 
 _LEAST = 8
-"""Cells that the widest column keeps, however narrow the terminal is."""
+"""The least cells of the widest column, however narrow the terminal is."""
 
 _FURTHER = ("Via", "Unit of work", "Job", "User", "Type")
-"""Columns that go below the rows where there is no room for them beside the others, this one first."""
+"""Columns that move below the rows where they do not fit, the first one first."""
 
 
 def holders_lines(holders: Holders, now: int, width: int) -> tuple[Line, ...]:
-    """The lines for ``width`` cells, as of ``now`` (ms since 1970 UTC). Several queue managers have a line on top for all.
+    """The lines for ``width`` cells, as of ``now`` (ms since 1970 UTC).
+
+    For several queue managers the first line is about all.
 
     The line of handles that came through a channel has the channel's whole name as its key.
     """
@@ -209,7 +211,7 @@ def holders_lines(holders: Holders, now: int, width: int) -> tuple[Line, ...]:
         part = [*_member(member, now, width)]
         if lines and (long or len(part) > 2):
             lines.append(line())
-        # Those of which there is little to say stand together.
+        # Queue managers with short answers are not separated by blank lines.
         long = len(part) > 2
         lines += part
     if not holders.members:
@@ -264,7 +266,7 @@ def _member(member: MemberHolders, now: int, width: int) -> Iterator[Line]:
 
 
 def _in_doubt(holders: Sequence[Holder], width: int) -> Iterator[Line]:
-    """That units of work are in doubt, and the MQSC command to look at them with."""
+    """Units of work in doubt, and the MQSC command that displays them."""
     bad = [health for health in map(health_of_unit, holders) if health is not Health.OK]
     if not bad:
         return
@@ -285,7 +287,7 @@ def _headline(words: str, asked: str, tone: Tone, width: int) -> Iterator[Line]:
 
 
 def _uses(holders: Sequence[Holder]) -> str:
-    """What they are open for. A handle that is open for two things counts with both."""
+    """Counts by open option. A handle with two options counts for both."""
     alone = sum(each.input == "EXCL" for each in holders)
     shared = sum(each.input == "SHARED" for each in holders)
     kinds = [(alone, "exclusive"), (shared, "shared")]
@@ -308,7 +310,7 @@ def _uses(holders: Sequence[Holder]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _HolderColumn:
-    """A column: its title, what it says of each row, and whether it stands at the right side."""
+    """A column: its title, the text of each row, and whether it is aligned right."""
 
     title: str
     texts: tuple[Cell, ...]
@@ -357,14 +359,14 @@ def _rows(rows: Sequence[HolderRow], owner: str, width: int) -> Iterator[Line]:
 
 
 def _channel(owner: str, row: HolderRow) -> str:
-    """The whole name of the channel, empty where there is none, or where nobody could read the name back."""
+    """The whole name of the channel; empty where there is none, or where it could not be parsed."""
     name = ObjectName(owner, "channel", row.channel)
-    # A name that MQ would never give may not be one that can be written.
+    # An invalid name may not have a whole name that can be parsed.
     return str(name) if row.channel and owner and "/" not in owner else ""
 
 
 def _further(title: str, cell: Cell, lead: str, width: int) -> Iterator[Line]:
-    """A cell that has no room in its column: below its row, with the column's title before it."""
+    """A cell of a column that does not fit: below its row, after the column's title."""
     if not cell.text:
         return
     label = f"{lead}{title.lower()} "
@@ -378,7 +380,7 @@ def _size(columns: Sequence[_HolderColumn]) -> int:
 
 
 def _widths(columns: Sequence[_HolderColumn], width: int) -> list[int]:
-    """How wide each column is: the widest of them give way where all together have no room."""
+    """The widths of the columns: the widest shrink where all together do not fit."""
     widths = [each.width for each in columns]
     while (over := cells(_INDENT) + sum(widths) + cells(_GAP) * (len(widths) - 1) - width) > 0:
         widest = max(widths)

@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 
 
 MOST_EFFECTS = 5
-"""So many of the alerts that one brought about are named."""
+"""The number of effects of an alert that are named."""
 
 
 def incident_lines(alert: Alert, status: GroupStatus, indent: int, width: int) -> Iterator[Line]:
-    """Which alert brought this one about, and which ones it brought about; the key of each line is that one's object.
+    """The cause and the effects of an alert; the key of each line is that alert's object.
 
-    Those about the same object stand on the same screen anyway.
+    Alerts about the same object are left out: they are on the same screen.
     """
     lead = " " * indent
     own = alert.key.object
@@ -65,7 +65,7 @@ def incident_lines(alert: Alert, status: GroupStatus, indent: int, width: int) -
 
 _INDENT = "  "
 _WIDE = 100
-"""From this width on there is room for what a metric means beside it."""
+"""From this width on the meaning of a metric fits beside it."""
 
 _MOST_INSTANCES = 10
 
@@ -134,7 +134,7 @@ def _state(detail: ObjectDetail, status: GroupStatus, now: int, width: int) -> I
 
 
 def _below(detail: ObjectDetail, now: int, width: int) -> Iterator[Line]:
-    """The open alerts of what belongs to it, the worst first; Enter opens the object of each."""
+    """The open alerts of related objects, the worst first; Enter opens the object of each."""
     if not detail.below:
         return
     yield heading(f"Alerts of what belongs to it: {number(len(detail.below))}", width)
@@ -150,7 +150,7 @@ def _below(detail: ObjectDetail, now: int, width: int) -> Iterator[Line]:
 
 
 def _next(detail: ObjectDetail, width: int) -> Iterator[Line]:
-    """What to do about the worst that fires, and the command to look closer with."""
+    """What to do about the worst firing rule, and the command to type next."""
     if detail.lead is not None:
         lead, remedy = detail.lead
         yield heading(f"What to do about {object_words(lead.scope)}, {safe(lead.key.rule)}", width)
@@ -213,7 +213,7 @@ def _main(name: ObjectName, latest: CurrentValue | None, now: int) -> str:
 
 
 def _figures(detail: ObjectDetail, now: int, width: int) -> Iterator[Line]:
-    """What is known, by the answer that told it, in the vocabulary's order."""
+    """The present metrics, by the answer that reported them, in the vocabulary's order."""
     kind, values = KINDS[detail.name.kind], detail.values or {}
     present = [
         (metric, values[metric.name])
@@ -251,7 +251,7 @@ def _figures(detail: ObjectDetail, now: int, width: int) -> Iterator[Line]:
 
 
 def _long(spans: list[Span], text: str, old: str, width: int, tone: Tone) -> Iterator[Line]:
-    """A text that is longer than the column: over as many lines as it takes."""
+    """A text that is longer than the column, over several lines."""
     lead = "".join(span.text for span in spans)
     first, *rest = wrap(f"{text}  {old}", width, first=lead, rest=" " * min(cells(lead), width // 2))
     yield Line((*spans, Span(first[len(lead) :], tone)))
@@ -280,7 +280,7 @@ def _instance(each: Instance, kind: str) -> str:
 
 
 def _absent(detail: ObjectDetail, width: int) -> Iterator[Line]:
-    """What is not known, by the reason."""
+    """The absent metrics, by reason."""
     kind, values = KINDS[detail.name.kind], detail.values or {}
     reasons: dict[str, list[str]] = {}
     for metric in kind.metrics:

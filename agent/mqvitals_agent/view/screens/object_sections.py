@@ -18,13 +18,13 @@ from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.tables import metric as metric_of
 
 _LEAD = 12
-"""Cells of the words before each text."""
+"""Cells of the label before each text."""
 
 
 def rule_lines(rules: Sequence[ObjectRule], now: int, width: int) -> Iterator[Line]:
-    """Every rule that looks at an object; of those that find nothing wrong only the condition and its source.
+    """Every rule of an object; of rules that find nothing wrong only the condition and its source.
 
-    Of those that only records could decide, only that.
+    Of rules that need SMF records only that.
     """
     if not rules:
         return
@@ -34,7 +34,7 @@ def rule_lines(rules: Sequence[ObjectRule], now: int, width: int) -> Iterator[Li
 
 
 def verdict(looked: ObjectRule, now: int) -> tuple[Health, str]:
-    """How a rule's verdict looks, and in words."""
+    """A rule's verdict as a health and in words."""
     truth, alert = looked.finding.when.truth, looked.alert
     if looked.firing and alert is not None and alert.started is not None:
         words = f"fires for {age(now - alert.started)}, since {since_words(alert.started, now)}"
@@ -61,7 +61,7 @@ def _rule(looked: ObjectRule, now: int, width: int) -> Iterator[Line]:
     text = f"{safe(one_line(rule.title))}: {words}"
     yield from labelled(Span(f"{head:<{_LEAD}}", tone_of(health)), text, width, Tone.STRONG, gap="")
     if looked.needs_smf:
-        # Where nobody reads records this is so of many rules for good: what they would say belongs to the manual.
+        # Without SMF records this holds for many rules permanently: their details are in the manual.
         return
     yield from _labelled("when", finding.when.filled, width)
     if finding.when.truth is None:
@@ -127,11 +127,11 @@ _PARTS: Mapping[str, tuple[RecordFigure, ...]] = {
         RecordFigure("put retries", "put_retries"),
     ),
 }
-"""By kind what an operator asks of an interval, in the order in which it is told."""
+"""By kind the figures of an interval, in the order in which they are shown."""
 
 
 def interval_lines(kind: str, values: Values, now: int, width: int) -> tuple[Line, ...]:
-    """The lines; of a buffer pool always one with how much is free, of another kind none where no record tells."""
+    """The lines; a buffer pool always has one for its free buffers, other kinds none without a record."""
     return (*(_free(values, now, width) if kind == "buffer_pool" else ()), *_told(kind, values, now, width))
 
 

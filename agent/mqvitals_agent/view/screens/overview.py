@@ -44,10 +44,10 @@ _TITLES = {
     _LOGS: "Full logs",
     _SEEN: "Seen",
 }
-"""In the order in which they stand."""
+"""The columns, in their order."""
 
 _BY_NEED = (_POOL, _PAGE_SET, _CHANNELS, _POOL_PAST, _FULL_IN, _RATE, _LOGS, _TASKS, _SEEN, _PAGE_SET_PAST)
-"""The order in which columns are taken while there is room."""
+"""The columns by priority: they are added while they fit."""
 
 _KIND = {
     _POOL: "buffer_pool",
@@ -58,20 +58,20 @@ _KIND = {
 }
 
 PAST, WIDE_PAST = 8, 16
-"""Cells of a past in one line, and where there is much room."""
+"""Cells of a trend, and on a very wide screen."""
 
 VERY_WIDE = 160
-"""Cells: from which width there is much room."""
+"""Cells: the width from which a screen is very wide."""
 
 AGE = 4
-"""Cells kept free for a figure's own age: it comes and goes with each poll, and no column may move for it."""
+"""Cells reserved for a figure's own age, so that no column moves when it appears."""
 
 LONGEST_NAME = 20
 _MOST_CHANNELS = 26
 
 
 def past_cells(width: int) -> int:
-    """How many cells a past takes on a screen of that width."""
+    """The cells of a trend on a screen of that width."""
     return WIDE_PAST if width >= VERY_WIDE else PAST
 
 
@@ -117,7 +117,7 @@ def _row(frame: Frame, each: OwnerStatus, member: OwnerData, past: int) -> dict[
     seen_as = as_seen(frame.status, member)
     pool = key_figures.extreme_figure(current, each.name, "buffer_pool", "free_pct", -1)
     page_set = key_figures.extreme_figure(current, each.name, "page_set", "used_pct", 1)
-    # One answer tells of both: its age is said once.
+    # One answer reports both: its age is shown once.
     both = pool is not None and page_set is not None and pool.latest.ts == page_set.latest.ts
     pool_age = "" if pool is None else key_figures.own_age(pool.latest, seen_as, now)
     texts = {
@@ -138,7 +138,7 @@ def _row(frame: Frame, each: OwnerStatus, member: OwnerData, past: int) -> dict[
     else:
         text = number(round(rate.value, 1 if rate.value < 10 else None)) + key_figures.own_age(rate, seen_as, now)
         row[_RATE] = Cell(text, Tone.STALE if silent else Tone.PLAIN)
-    # Of what is stale the past ends where it ended, instead of shrinking to nothing.
+    # The trend of a stale queue manager ends at its last snapshot.
     until = member.last_ts if each.stale else now
     span = Time(max(until - SPAN_MS, member.first_ts), until)
     for column, extreme, of in ((_POOL_PAST, pool, _POOL), (_PAGE_SET_PAST, page_set, _PAGE_SET)):
@@ -170,7 +170,7 @@ def _note(view: GroupStatus, each: OwnerStatus, width: int) -> list[str]:
 
 
 _ENTRIES, _PAST, _STRUCTURE_FULL_IN, _SIZE, _STATUS, _COUNTS = range(6)
-"""In the order in which they stand."""
+"""The columns, in their order."""
 
 _WELL = "ACTIVE"
 
@@ -245,12 +245,12 @@ def _structure_row(frame: Frame, group: OwnerData, name: ObjectName, past: int, 
 __all__ = ["alert_rows", "header_lines", "heading", "overview_lines"]
 
 _MOST_ADVICE, _MOST_ADVICE_NARROW = 4, 3
-"""Lines of advice about an alert, and where the screen is narrow; its object's screen has all of it."""
+"""The most lines of advice about an alert, and on a narrow screen; the object's screen shows all of it."""
 
 _NARROW = 100
 
 _ADVISED = 3
-"""Alerts with advice where there is much room."""
+"""The number of alerts with advice on a very wide screen."""
 
 
 def overview_lines(frame: Frame, width: int) -> tuple[Line, ...]:
@@ -283,7 +283,7 @@ def _alerts(view: GroupStatus, remedies: Sequence[Remedy], width: int) -> list[L
             brought.setdefault(cause, []).append(each)
     lines = []
     for place, (alert, row) in enumerate(zip(view.alerts, rows, strict=True)):
-        # What is only known to have been needs no doing but what the header says.
+        # For stale alerts there is no advice but that of the header.
         if place >= min(advised, len(remedies)) or alert.key.object.owner in silent:
             lines.append(row)
         else:
@@ -293,7 +293,7 @@ def _alerts(view: GroupStatus, remedies: Sequence[Remedy], width: int) -> list[L
 
 
 def _brought_about(brought: Sequence[Alert], width: int) -> list[Line]:
-    """What else is firing because of an alert, on one line; the alerts screen has it in full."""
+    """The effects of an alert on one line; the alerts screen shows them in full."""
     if not brought:
         return []
     words = [f"{safe(each.key.rule)} {object_words(each.key.object)}" for each in brought]
@@ -301,7 +301,7 @@ def _brought_about(brought: Sequence[Alert], width: int) -> list[Line]:
 
 
 def _advised(alert: Alert, row: Line, remedy: Remedy, width: int) -> list[Line]:
-    """An alert with what to do and what to type; its words below its line where that has no room for all of them."""
+    """An alert with advice and command; its summary is below its line where it does not fit beside it."""
     lead = " " * (WIDEST + 2)
     summary, advice = safe(short_summary(alert)), safe(one_line(remedy.advice))
     lines = [row]
@@ -325,9 +325,9 @@ def _advice(view: GroupStatus) -> list[Line]:
 
 
 def alert_rows(alerts: Sequence[Alert], now: int, width: int, silent: Mapping[str, int] | None = None) -> list[Line]:
-    """Each alert on one line: how bad, for how long, which rule, on what, and as much of the summary as there is room.
+    """Each alert on one line: severity, duration, rule, object, and as much of the summary as fits.
 
-    ``silent`` says of which owners nothing new has come, and since when (ms UTC): their alerts are as of then.
+    ``silent`` maps owners without new data to the time of the last (ms UTC): their alerts are as of then.
     """
     silent = silent or {}
     ends = [silent.get(alert.key.object.owner, now) for alert in alerts]

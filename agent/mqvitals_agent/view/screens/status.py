@@ -22,17 +22,17 @@ from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.vocabulary.metric import Absence
 
 MOST_ALERTS = 10
-"""Alerts shown where there is room for any number of lines."""
+"""The most alerts where the number of lines is not limited."""
 
 LEAST_ALERTS = 3
-"""Alerts that stay however little room there is."""
+"""The least alerts, however few lines there are."""
 
 FEW = 2
-"""Queue managers that are OK and keep their lines for a while."""
+"""Queue managers that are OK and are omitted last."""
 
 
 class AdviceLevel(IntEnum):
-    """How much is said about what to do."""
+    """How much advice is shown."""
 
     NONE = 0
     COMMANDS = 1  # what to type, without the rule's words
@@ -41,10 +41,10 @@ class AdviceLevel(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class StatusLayout:
-    """What is shown: at most so many alerts, their summaries cut or not; ``most_ok`` None: every queue manager.
+    """What is shown: the most alerts, whether summaries are cut to a line; ``most_ok`` None: every queue manager.
 
-    ``spaced`` puts a blank line between the parts; ``lacking`` counts what no answer could ever tell;
-    ``further`` has a command that says where to go on although there is no room for advice.
+    ``spaced`` puts a blank line between the parts; ``lacking`` counts verdicts that need data which is not collected;
+    ``further`` shows the command that lists all alerts where there is no room for advice.
     """
 
     alerts: int = MOST_ALERTS
@@ -60,14 +60,14 @@ class StatusLayout:
 def layouts(alerts: int, height: int) -> Iterator[StatusLayout]:
     """The layouts to try, from the fullest to the sparest, for a number of alerts and a height in lines.
 
-    Given up are, in this order: what no answer could tell, the structures that are OK, queue managers that are OK beyond a few, advice, alerts
-    beyond the worst, the ends of summaries, blank lines, every queue manager that is OK, the command
-    that says where to go on.
+    Omitted are, in this order: verdicts that need data which is not collected, structures that are OK, queue managers
+    that are OK beyond a few, advice, alerts beyond the worst, the ends of summaries, blank lines, every queue manager
+    that is OK, the command that lists all alerts.
     """
     most = min(alerts, MOST_ALERTS)
     least = min(alerts, LEAST_ALERTS)
     layout = StatusLayout()
-    # Room for more than usual is used; an alert takes a line at least.
+    # A tall terminal shows more alerts; each takes at least a line.
     for count in range(min(alerts, max(height, 0)), most, -1):
         yield replace(layout, alerts=count)
     layout = replace(layout, alerts=most)
@@ -120,7 +120,7 @@ def queue_manager_table(view: GroupStatus, width: int, most_ok: int | None = Non
     ]
     upper, lower, *lines = table(rows, width, indent=4)
     heads = [each for pair in zip(upper, lower, strict=True) for each in pair]
-    # The heading stands over the columns without a title of their own, where these are wide enough.
+    # The heading is above the columns without a title, where these are wide enough.
     free = heads[0][: len(_HEADING)].strip() == ""
     title = _HEADING + heads.pop(0)[len(_HEADING) :] if free else _HEADING.rstrip()
     shown = [line(title, Tone.STRONG), *(line(each, Tone.FAINT) for each in heads)]
@@ -139,7 +139,7 @@ def _ok_spans(words: str) -> tuple[Span, Span]:
 
 
 def key_figure_cells(view: GroupStatus, member: OwnerData) -> tuple[str, ...]:
-    """Least free buffer pool, fullest page set, channels, tasks of the channel initiator, full logs: a cell each."""
+    """Least free buffer pool, fullest page set, channels, channel initiator tasks, full logs: a cell each."""
     current, now = view.data.current, view.data.now
     member = as_seen(view, member)
     return (
@@ -208,7 +208,7 @@ def _figure(values: Values, name: str) -> str:
 
 
 def what_next(alert: Alert, width: int, remedy: Remedy, options: str) -> list[Line]:
-    """What to do and to type next about an alert. ``options`` are those that the commands need too."""
+    """Advice and commands for an alert. ``options`` are added to each command."""
     name = f"{safe(alert.key.rule)} {safe(str(alert.key.object))}"
     lines = wrapped(f"What to do about {name}", width, Tone.STRONG, rest="  ")
     if remedy.advice:
@@ -221,7 +221,7 @@ def what_next(alert: Alert, width: int, remedy: Remedy, options: str) -> list[Li
 
 
 def command_lines(command: str, width: int, options: str, *, first: str = "") -> list[str]:
-    """A command to be typed, with its options, behind ``first``: one line, or two that a shell takes for one.
+    """A command to type, with its options, after ``first``: one line, or two that a shell joins.
 
     A name or a path is never broken, so that it can be copied.
     """
@@ -230,7 +230,7 @@ def command_lines(command: str, width: int, options: str, *, first: str = "") ->
 
 
 def suggestions(alert: Alert) -> tuple[str, ...]:
-    """Commands that tell more about an alert, ready to be typed."""
+    """Commands that show more about an alert, ready to type."""
     scope = alert.scope
     commands = [f"mqvitals rules explain {_argument(alert.key.rule)} {_argument(str(scope))}"]
     if scope.kind in MAIN_METRIC:
@@ -252,7 +252,7 @@ def status_screen(
 ) -> list[Line]:
     """The whole screen. ``options`` are those that the commands it suggests need too (``--store X``).
 
-    With a ``height`` it is fitted into so many lines of the terminal, as far as ``layouts`` goes; None: all of it.
+    With a ``height`` it is fitted into that many lines of the terminal, as far as ``layouts`` goes; None: all of it.
     """
     remedy = remedy or Remedy()
     layout = StatusLayout()
@@ -264,7 +264,7 @@ def status_screen(
 
 
 def _rows(lines: list[Line], width: int) -> int:
-    """How many lines of the terminal they take: one that must not be broken goes on in the next."""
+    """The lines of the terminal that they take: a line that must not be broken continues on the next."""
     return sum(max(-(-cells(each.text.rstrip()) // width), 1) for each in lines)
 
 
