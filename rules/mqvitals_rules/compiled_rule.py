@@ -123,15 +123,12 @@ def compile_rule(rule: Rule, kinds: Mapping[str, Kind], values: Mapping[str, flo
         when=when,
         clear=clear,
         severity_if=tuple((compiled, severity) for compiled, severity in cases if compiled is not None),
-        policy=HoldPolicy(
-            rule.hold.polls, rule.hold.duration_ms, rule.clear.polls, rule.hold.of, rule.clear.duration_ms
-        ),
-        record_policy=HoldPolicy(
+        policy=_policy(rule, rule.hold.polls, rule.clear.polls, rule.hold.of),
+        record_policy=_policy(
+            rule,
             rule.hold.records or rule.hold.polls,
-            rule.hold.duration_ms,
             rule.clear.records or rule.clear.polls,
             rule.hold.of if rule.hold.records is None else None,
-            rule.clear.duration_ms,
         ),
         summary=summary,
         mqsc=mqsc,
@@ -140,6 +137,10 @@ def compile_rule(rule: Rule, kinds: Mapping[str, Kind], values: Mapping[str, flo
         own=_own(scope, when, clear),
         figure=_figure(summary, when, clear),
     )
+
+
+def _policy(rule: Rule, hold: int, clear: int, of: int | None) -> HoldPolicy:
+    return HoldPolicy(hold, rule.hold.duration_ms, clear, of, rule.clear.duration_ms)
 
 
 def _lost_members(compiled: Expression, scope: Kind, kinds: Mapping[str, Kind]) -> Iterator[Problem]:

@@ -15,7 +15,8 @@ from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.eval_context import EvalContext
 from mqvitals_rules.explanation import severity_of
 from mqvitals_rules.history import MetricHistory
-from mqvitals_rules.latest import LatestState, LatestValues
+from mqvitals_rules.latest import LatestValues
+from mqvitals_rules.latest_state import LatestState
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Transition, Why
 from mqvitals_rules.lifecycle.causes import Partners, explained
 from mqvitals_rules.lifecycle.step import HoldPolicy, Measured, Verdict, begin, end, shifted, step

@@ -13,7 +13,8 @@ from typing import Any
 from mqvitals_rules.expression.context import Context, enough
 from mqvitals_rules.expression.functions import delta
 from mqvitals_rules.history import MetricHistory, ObjectMessage, Point
-from mqvitals_rules.latest import LatestState, LatestValues
+from mqvitals_rules.latest import LatestValues
+from mqvitals_rules.latest_state import LatestState
 from mqvitals_rules.members import MemberGroup, MemberIndex
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Metric, Reported

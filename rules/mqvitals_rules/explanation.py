@@ -9,7 +9,8 @@ from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.eval_context import EvalContext
 from mqvitals_rules.expression import Explanation, Missing
 from mqvitals_rules.history import MetricHistory
-from mqvitals_rules.latest import LatestState, LatestValues
+from mqvitals_rules.latest import LatestValues
+from mqvitals_rules.latest_state import LatestState
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.facts import Declaration, declaration_of
 from mqvitals_rules.snapshot import ObjectName

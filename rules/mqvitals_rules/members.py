@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mqvitals_rules.latest import RELATIONS, UNDECIDED, LatestState, LatestValues
+from mqvitals_rules.latest import LatestValues
+from mqvitals_rules.latest_state import RELATIONS, UNDECIDED, LatestState
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported
 

@@ -9,7 +9,7 @@ from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.eval_context import EvalContext
 from mqvitals_rules.expression.compiler import JudgeTogether, Verdict
 from mqvitals_rules.expression.expression import judge_together
-from mqvitals_rules.latest import LatestState
+from mqvitals_rules.latest_state import LatestState
 from mqvitals_rules.lifecycle.alert import Alert
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.vocabulary.metric import Absence, Reported

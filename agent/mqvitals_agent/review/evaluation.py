@@ -22,7 +22,8 @@ from mqvitals_rules.expression.context import Context
 from mqvitals_rules.expression.expression import Calculation, compile_value
 from mqvitals_rules.expression.syntax import parse
 from mqvitals_rules.history import MetricHistory
-from mqvitals_rules.latest import LatestState, LatestValues
+from mqvitals_rules.latest import LatestValues
+from mqvitals_rules.latest_state import LatestState
 from mqvitals_rules.lifecycle.alert import Alert, AlertState, Severity
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.ruleset.rule import Rule

@@ -15,7 +15,8 @@ from mqvitals_agent.view.explanation import StoredPast, lasting_owners, load_kin
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.explanation import undeclared_facts
 from mqvitals_rules.expression import Explanation
-from mqvitals_rules.latest import LatestState, LatestValues
+from mqvitals_rules.latest import LatestValues
+from mqvitals_rules.latest_state import LatestState
 from mqvitals_rules.lifecycle.alert import Alert, Transition, Why
 from mqvitals_rules.lifecycle.step import HoldPolicy, Verdict, begin, end, step
 from mqvitals_rules.ruleset.config import RuleConfig

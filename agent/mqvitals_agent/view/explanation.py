@@ -11,7 +11,8 @@ from mqvitals_agent.store.result import CurrentValue
 from mqvitals_rules.compiled_rule import CompiledRule
 from mqvitals_rules.explanation import RuleExplanation, explain_rule
 from mqvitals_rules.history import ObjectMessage, Point, hours, middle
-from mqvitals_rules.latest import RELATIONS, Declared, LatestValues
+from mqvitals_rules.latest import Declared, LatestValues
+from mqvitals_rules.latest_state import RELATIONS
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import MetricType, Reported
 from mqvitals_rules.vocabulary.tables import KINDS

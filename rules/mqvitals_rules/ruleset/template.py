@@ -9,7 +9,7 @@ control characters; in an MQSC command names are quoted where MQSC needs it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from mqvitals_config.problem import LocatedText, Problem, did_you_mean
@@ -147,29 +147,29 @@ def compile_template(
         elif field in parameters:
             parts.append(format_quantity(values[field], parameters[field].unit))
         else:
-            place = _metric_field(field, scope, kinds)
-            if place is not None:
-                parts.append(place)
+            shown = _metric_field(field, scope, kinds)
+            if shown is not None:
+                parts.append(shown)
             else:
-                known = [*(metric.name for metric in scope.metrics), *parameters, "name", "owner"]
-                meant = did_you_mean(field, known)
-                problems.append(
-                    Problem(
-                        text.at(match.start(1)),
-                        "",
-                        f"{field!r} is no metric of {scope.name} and no parameter of this rule{meant}",
-                    )
-                )
+                message = _unknown_field(field, scope, parameters)
+                problems.append(Problem(text.at(match.start(1)), "", message))
     parts.append(str(text[end:]))
     if begun is not None:
         problems.append(Problem(text.at(begun), "", "an aside begins here and does not end: add ]]"))
+    return Template(tuple(part for part in whole if part), mqsc=mqsc), [*problems, *_single_braces(text)]
+
+
+def _unknown_field(field: str, scope: Kind, parameters: Mapping[str, RuleParameter]) -> str:
+    known = [*(metric.name for metric in scope.metrics), *parameters, "name", "owner"]
+    meant = did_you_mean(field, known)
+    return f"{field!r} is no metric of {scope.name} and no parameter of this rule{meant}"
+
+
+def _single_braces(text: LocatedText) -> Iterator[Problem]:
     # With blanks in place of the fields only braces that belong to none are left.
     rest = _FIELD.sub(lambda match: " " * len(match[0]), text)
-    problems += [
-        Problem(text.at(match.start()), "", f"a {match[0]} alone: write {{metric}}, with both braces")
-        for match in re.finditer("[{}]", rest)
-    ]
-    return Template(tuple(part for part in whole if part), mqsc=mqsc), problems
+    for match in re.finditer("[{}]", rest):
+        yield Problem(text.at(match.start()), "", f"a {match[0]} alone: write {{metric}}, with both braces")
 
 
 def _metric_field(field: str, scope: Kind, kinds: Mapping[str, Kind]) -> _MetricField | None:

@@ -13,7 +13,7 @@ from mqvitals_rules.engine import Engine
 from mqvitals_rules.eval_context import EvalContext
 from mqvitals_rules.explanation import RuleExplanation, explain_rule
 from mqvitals_rules.history import MemoryHistory
-from mqvitals_rules.latest import LatestState
+from mqvitals_rules.latest_state import LatestState
 from mqvitals_rules.lifecycle.alert import Alert, AlertState
 from mqvitals_rules.ruleset.facts import Facts
 from mqvitals_rules.ruleset.ruleset import RuleSet

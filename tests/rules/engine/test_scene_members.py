@@ -13,7 +13,8 @@ from mqvitals_rules.engine import Engine
 from mqvitals_rules.eval_context import EvalContext
 from mqvitals_rules.expression import Expression, compile_expression
 from mqvitals_rules.history import MemoryHistory, ObjectMessage
-from mqvitals_rules.latest import RELATIONS, LatestState, LatestValues
+from mqvitals_rules.latest import LatestValues
+from mqvitals_rules.latest_state import RELATIONS, LatestState
 from mqvitals_rules.members import MemberIndex, has_members
 from mqvitals_rules.ruleset.facts import Fact, Facts
 from mqvitals_rules.ruleset.pack import decode_packs
