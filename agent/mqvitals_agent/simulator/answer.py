@@ -11,7 +11,7 @@ from mqvitals_agent.pcf.encoder import StructureWriter, byte_string, integer, st
 from mqvitals_agent.pcf.message import Parameter
 
 ENCODING: Final = 785
-"""What message descriptors say of numbers as z/OS writes them."""
+"""The encoding in message descriptors from z/OS."""
 CCSID: Final = 500
 RESPONSE_ID_LENGTH: Final = 24
 _HEADER: Final = Struct(">9i")
@@ -27,10 +27,10 @@ def answer(
 
 
 class ParameterEncoder:
-    """Parameters as bytes, each different one encoded once.
+    """Encodes parameters, each different one once.
 
-    Most of what a queue manager tells is the same in every answer: names, types, limits. Forgets everything when it
-    holds more than ``most``.
+    Most parameters are the same in every answer: names, types, limits. The cache is cleared when it holds more than
+    ``most``.
     """
 
     def __init__(self, most: int = 50_000) -> None:
@@ -41,7 +41,7 @@ class ParameterEncoder:
         """The parameters one after another. ValueError for a value that does not fit its structure."""
         known = list(map(self._known.get, parameters))
         if None in known:
-            # As a rule a few counters have moved, and all else is as it was.
+            # Usually only a few counters have changed.
             return b"".join(
                 [
                     self._structure(parameter) if found is None else found
@@ -51,7 +51,7 @@ class ParameterEncoder:
         return b"".join(known)  # type: ignore[arg-type]
 
     def _structure(self, parameter: Parameter) -> bytes:
-        """One that is not known yet."""
+        """Encode and cache a parameter."""
         if len(self._known) >= self._most:
             self._known.clear()
         found = self._known[parameter] = _WRITER.structure(parameter)
@@ -61,7 +61,7 @@ class ParameterEncoder:
 def item_set(
     encoding: ParameterEncoder, queue_manager: str, command: int, set_id: bytes, items: Iterable[Sequence[Parameter]]
 ) -> list[bytes]:
-    """A response set that tells of objects: an XR_ITEM for each, then the XR_SUMMARY."""
+    """A response set with objects: an XR_ITEM for each, then the XR_SUMMARY."""
     common = _common(encoding, queue_manager, set_id)
     found = []
     pack, encode = _HEADER.pack, encoding.encode
@@ -92,7 +92,7 @@ def failure_set(
     reason: int,
     named: Sequence[Parameter] = (),
 ) -> list[bytes]:
-    """A response set that says why there is nothing to tell: an XR_MSG with the reason, then a failed XR_SUMMARY."""
+    """A response set without objects: an XR_MSG with the reason, then a failed XR_SUMMARY."""
     common = _common(encoding, queue_manager, set_id)
     return [
         _message(
@@ -124,7 +124,7 @@ def accepted_set(
     announced: Sequence[bytes],
     members: int,
 ) -> list[bytes]:
-    """The first set of a scoped command's answer: to how many queue managers it went, and which sets will come."""
+    """The first set of a scoped command's answer: the number of queue managers asked, and the sets to come."""
     told = (
         integer(c.MQIACF_COMMAND_INFO, c.MQCMDI_CMDSCOPE_ACCEPTED),
         integer(c.MQIACF_CMDSCOPE_Q_MGR_COUNT, members),
@@ -135,14 +135,14 @@ def accepted_set(
 
 
 def completed_set(encoding: ParameterEncoder, queue_manager: str, command: int, set_id: bytes) -> list[bytes]:
-    """The last set of a scoped command's answer: every queue manager has been heard."""
+    """The last set of a scoped command's answer: every queue manager has answered."""
     told = (integer(c.MQIACF_COMMAND_INFO, c.MQCMDI_CMDSCOPE_COMPLETED),)
     common = _common(encoding, queue_manager, set_id)
     return [_message(c.MQCFT_XR_MSG, command, common + encoding.encode(told), 2 + len(told))]
 
 
 def _common(encoding: ParameterEncoder, queue_manager: str, set_id: bytes) -> bytes:
-    """What begins every message of a set. The set's identifier is never seen again, so it is not kept."""
+    """The beginning of every message of a set. It is not cached: the set's identifier never comes again."""
     name = encoding.encode((string(c.MQCACF_RESPONSE_Q_MGR_NAME, queue_manager),))
     return _plain((byte_string(c.MQBACF_RESPONSE_ID, set_id),)) + name
 

@@ -17,9 +17,9 @@ from mqvitals_agent.simulator.state import ChannelInstance, ChannelState, GroupS
 _NOT_ACTIVE: Final = frozenset({"RETRYING", "STOPPED", "INACTIVE"})
 _OWN_QUEUES: Final = "SYSTEM."
 _FROM_AFAR: Final = "REMOTE."
-"""Into queues of such names other queue managers put, by receiver channels."""
+"""Parts of the names of queues that receiver channels put to."""
 _ANSWERS: Final = ("REPLY", "RESPONSE", "OUT")
-"""Last parts of the names of queues from which clients get; into others they put."""
+"""Last parts of the names of queues that clients get from; they put to others."""
 _BATCH: Final = "BATCH"
 """A part of the names of queues that jobs use."""
 _STEM: Final = 3
@@ -50,7 +50,7 @@ _KINDS: Final = (
 class Application:
     """One connection. ``identifier`` is its own 8 bytes (CONN).
 
-    ``unconfirmed`` is when the last message came that its channel has not yet seen confirmed (ms since 1970 UTC), else None.
+    ``unconfirmed`` is the time of the last message that its channel has not confirmed (ms since 1970 UTC), or None.
     """
 
     name: str
@@ -72,7 +72,7 @@ Running = tuple[ChannelState, ChannelInstance]
 
 
 class Applications:
-    """The applications of one member, each asked for by the queue that it has open, and its place among those."""
+    """The applications of one member, by the queue that they have open and their number there."""
 
     def __init__(self, seed: int, member: MemberState) -> None:
         self._seed = seed
@@ -81,7 +81,7 @@ class Applications:
         self._clients: list[Running] = []
         self._clients_by_part: dict[str, list[Running]] = {}
         self._receivers: list[Running] = []
-        # Without a channel initiator nothing comes through a channel.
+        # Without a channel initiator no channel runs.
         for channel in member.channels.values() if member.chinit_running else ():
             for instance in channel.instances:
                 if instance.status in _NOT_ACTIVE:
@@ -125,7 +125,7 @@ class Applications:
                 yield self._local(queue, side, place)
 
     def _clients_of(self, queue: QueueState) -> list[Running]:
-        """Instances of a channel that shares a part of its name with the queue; else, for some queues, of any channel."""
+        """Instances of a channel with a part of the queue's name; else, for some queues, of any channel."""
         parts = queue.name.split(".")
         own = next((self._clients_by_part[part] for part in parts if part in self._clients_by_part), [])
         if own or not self._clients or self._number(queue.name, "client") % 3:
@@ -141,7 +141,7 @@ class Applications:
     def _through(
         self, queue: QueueState, side: str, place: int, channel: ChannelState, instance: ChannelInstance
     ) -> Application:
-        """The channel initiator for a channel: on z/OS its name is told, and not that of the partner's program."""
+        """The channel initiator for a channel: z/OS reports its name, not that of the partner's program."""
         name = f"{self._member.name}CHIN"
         identifier = self._identifier(queue, f"{side} {channel.name} {instance.connection_name}", place)
         return Application(
@@ -196,7 +196,7 @@ class Applications:
         return f"{self._number(self._member.name, name, 'asid') % 0x3FF + 0x20:04X}"
 
     def _number(self, *parts: object) -> int:
-        """A number of 64 bits that looks like chance, and is always the same for the same seed and parts."""
+        """A pseudo-random number of 64 bits, the same for the same seed and parts."""
         text = "/".join(map(str, (self._seed, *parts)))
         return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
 
@@ -206,17 +206,17 @@ def _holds_answers(queue: QueueState) -> bool:
 
 
 def _stem(name: str) -> str:
-    """Three letters that remind of a queue's name: of its first part that has letters only."""
+    """Three letters of the first alphabetic part of a queue's name."""
     part = next((part for part in name.split(".") if part.isalpha() and len(part) >= _STEM), "APPL")
     return part[:_STEM].upper()
 
 
 _STUCK_MS: Final = 120_000
-"""Whoever has not got a message from a queue that holds some for so long holds on to the one before."""
+"""A consumer that gets no message of a non-empty queue for this long still holds the one before."""
 _LIVELY_MS: Final = 2_000
-"""Where a message moved within this time, there are units of work under way."""
+"""A queue has active units of work when a message has moved within this time."""
 _ONE_OF: Final = 3
-"""So many applications of a lively queue share one unit of work that is seen under way."""
+"""The number of applications of a busy queue that share one visible unit of work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +256,7 @@ def holders(
     found: list[QueueHolder] = []
     for place, application in enumerate(who.readers(queue, inputs)):
         began = held if place == 0 and held is not None else _under_way(application, queue.last_get, group.now)
-        # One that waits for messages is inside MQGET; one that does not come back to MQ is not.
+        # A consumer that waits is inside MQGET; a stuck one is not.
         waits = held is None or place > 0
         found.append(
             QueueHolder(
@@ -272,14 +272,14 @@ def holders(
 
 
 def all_holders(group: GroupState, member: MemberState) -> Iterator[QueueHolder]:
-    """Every handle at one member, queue after queue: these are also its connections."""
+    """Every handle at one member, queue by queue: these are also its connections."""
     applications = Applications(group.seed, member)
     for queue in (*member.queues.values(), *group.shared_queues.values()):
         yield from holders(group, member, queue, applications)
 
 
 def _held(group: GroupState, member: MemberState, queue: QueueState) -> int | None:
-    """Since when the first that gets has held on to a unit of work; None when it does not. Of a shared queue at one member."""
+    """The time since which the first consumer holds a unit of work, of a shared queue at one member; None: it does not."""
     if queue.structure:
         first = min((name for name, each in group.members.items() if open_counts(queue, each)[0]), default=None)
         if member.name != first:
@@ -292,7 +292,7 @@ def _held(group: GroupState, member: MemberState, queue: QueueState) -> int | No
 
 
 def _under_way(application: Application, last: int | None, now: int) -> int | None:
-    """When the unit of work began that an application has just now; None when it has none."""
+    """The begin of an application's active unit of work; None: it has none."""
     if application.unconfirmed is not None:
         return application.unconfirmed
     if last is None or now - last > _LIVELY_MS:

@@ -44,7 +44,7 @@ class CommandReplies(NamedTuple):
 
 
 class CommandServer:
-    """Answers for the queue manager ``name``, and passes on what is meant for other members of the group."""
+    """Answers for the queue manager ``name``, and forwards scoped commands to other members of the group."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -105,7 +105,7 @@ class CommandServer:
     def _own(
         self, command: SupportedCommand, wanted: CommandRequest, group: GroupState, member: MemberState, set_id: bytes
     ) -> CommandReplies:
-        """What one member says, or what comes of it."""
+        """One member's response set, or its refusal."""
         fault = group.faults.get(member.name, Fault())
         if command.name in fault.silent:
             return CommandReplies([], whole=False)
@@ -124,7 +124,7 @@ class CommandServer:
     def _items(
         self, command: SupportedCommand, wanted: CommandRequest, group: GroupState, member: MemberState
     ) -> Iterable[ReplyItem]:
-        items: list[ReplyItem] = list(command.tell(wanted, group, member))
+        items: list[ReplyItem] = list(command.items(wanted, group, member))
         for number, condition in wanted.filters:
             items = filtered(items, number, condition, command.sometimes)
         if not items:
@@ -149,7 +149,7 @@ class CommandServer:
 _CONNECTING_MS: Final = 20
 _SHORTEST_MS, _LONGEST_MS = 2.0, 6.0
 _A_MESSAGE_MS: Final = 0.03
-"""What one message adds to the time of an answer."""
+"""The time that one message adds to an answer."""
 _HUNDREDTHS_MS: Final = 10
 """The descriptor of a message keeps the time to hundredths of a second."""
 _NO_MESSAGE: Final = MqiFailure(mq.MQCC_FAILED, mq.MQRC_NO_MSG_AVAILABLE)
@@ -159,7 +159,7 @@ _NOT_AVAILABLE: Final = MqiFailure(mq.MQCC_FAILED, mq.MQRC_Q_MGR_NOT_AVAILABLE)
 
 
 class GroupSource(Protocol):
-    """A world that is moved to a moment by being asked for it."""
+    """A group that can be advanced to a time."""
 
     def advance(self, now: int) -> GroupState:
         """The group as of ``now``, ms since 1970 UTC. Called with moments that do not go back."""
@@ -167,7 +167,7 @@ class GroupSource(Protocol):
 
 
 class SimulatedConnector:
-    """Connects to one queue manager of the world. Times between request and answer come from ``seed``."""
+    """Connects to one queue manager of the group. ``seed`` decides on the times between request and answer."""
 
     def __init__(self, world: GroupSource, queue_manager: str, clock: Clock, seed: int = 1) -> None:
         self._world = world
@@ -183,7 +183,7 @@ class SimulatedConnector:
 
     @property
     def calls(self) -> MqiCalls:
-        """None of them hangs: there is no MQ client behind it."""
+        """No call hangs: there is no MQ client."""
         return MqiCalls()
 
     async def connect(self) -> SimulatedConnection:
@@ -228,7 +228,7 @@ class SimulatedConnection:
         await self._clock.sleep(waited)
         if self._down(self._world.advance(self._clock.now())):
             return self._break(command, request, began, waited)
-        # The queue manager puts its messages one by one; what is slow is the way that they take.
+        # The queue manager puts its messages one by one; only their transport is slow.
         step = took / max(len(messages), 1)
         replies = tuple(
             Reply(ENCODING, CCSID, data, _hundredths(began + step * place))
@@ -257,13 +257,13 @@ class SimulatedConnection:
         replies: tuple[Reply, ...] = (),
         error: MqiFailure | None = None,
     ) -> Exchange:
-        # What the simulated queue manager took, not what this process did to simulate it: with a clock that goes faster
-        # than life a few ms of work would pass for seconds.
+        # The time of the simulated queue manager, not of this process: with an accelerated clock a few ms of work
+        # would count as seconds.
         return Exchange(0, began, round(waited), self._server.name, command, request, replies, error)
 
 
 def connectors(world: GroupSource, clock: Clock, *, seed: int = 1) -> tuple[SimulatedConnector, ...]:
-    """A connector for each queue manager of the world, in the order of their names."""
+    """A connector for each queue manager of the group, in the order of their names."""
     group = world.advance(clock.now())
     return tuple(SimulatedConnector(world, name, clock, seed) for name in sorted(group.members))
 

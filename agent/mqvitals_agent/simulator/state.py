@@ -19,7 +19,7 @@ class Average:
     long: float = 0.0
 
     def add(self, value: float, count: int = 1) -> None:
-        """Take a second's value in; ``count`` measurements, of which none changes nothing."""
+        """Add a second's value; nothing changes when ``count``, the number of measurements, is 0."""
         if count <= 0:
             return
         if self.short is None:
@@ -90,8 +90,8 @@ class LogState:
 class QueueState:
     """A local queue. ``structure`` names the coupling facility structure of a shared one, empty for a private one.
 
-    ``times_us`` are the short-term and long-term average of a message's time on the queue. ``held_since`` is since when one of
-    its consumers has held on to a unit of work. One that is not ``shareable`` is open to one consumer at a time.
+    ``times_us`` are the short-term and long-term average of a message's time on the queue. ``held_since`` is the time since
+    which a consumer holds a unit of work. A queue that is not ``shareable`` is open to one consumer at a time.
     """
 
     name: str
@@ -122,7 +122,7 @@ class QueueState:
 
 @dataclass(slots=True)
 class ChannelInstance:
-    """One current instance of a channel: a partner, a start. Pairs are short-term and long-term averages."""
+    """A current instance of a channel. Pairs are short-term and long-term averages."""
 
     started: int
     connection_name: str
@@ -193,7 +193,7 @@ class StructureState:
 
 @dataclass(slots=True)
 class MemberState:
-    """A queue manager. ``zone_ms`` is what its local time is ahead of UTC.
+    """A queue manager. ``zone_ms`` is its local time minus UTC.
 
     ``tasks`` are the channel initiator's, by kind (adapters, dispatchers, ssl, dns): started and configured.
     """
@@ -215,16 +215,16 @@ class MemberState:
     queues: dict[str, QueueState] = field(default_factory=dict)
     channels: dict[str, ChannelState] = field(default_factory=dict)
     shared_handles: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """By shared queue: this member's input and output handles."""
+    """This member's input and output handles of shared queues."""
 
 
 @dataclass(slots=True)
 class Fault:
-    """How a queue manager misbehaves just now.
+    """A queue manager's current fault.
 
     ``down``: connecting fails (2059) and open connections break (2009). ``refuse``: commands (``INQUIRE_ARCHIVE``) that
     it refuses (2035); ``silent``: those it never answers; ``truncate``: those whose answer stops half way; ``slow_ms``:
-    what every answer takes longer.
+    the delay of every answer.
     """
 
     down: bool = False
@@ -236,7 +236,7 @@ class Fault:
 
 @dataclass(slots=True)
 class GroupState:
-    """The whole group as of ``now``. What is made up rather than moved, such as applications, follows from ``seed``."""
+    """The whole group as of ``now``. Applications and the like follow from ``seed``."""
 
     site: str
     name: str

@@ -1,6 +1,6 @@
 """Buffer pools and page sets under the backlog of their queues, and the log under what is written to it.
 
-A message that stays occupies a page of its page set and, until it is written there, a buffer of its pool. From 85 % in use the
+A message that stays on its queue occupies a page of its page set and, until it is written there, a buffer of its pool. From 85 % in use the
 deferred write task writes pages out and their buffers become free; from 95 % every task that puts writes its pages itself,
 which slows it down.
 """
@@ -17,9 +17,9 @@ _MESSAGE_OVERHEAD = 500
 _DEFERRED_PAGES = 200
 """Pages that the deferred write task writes in a second."""
 _SYNCHRONOUS_PAGES = 80
-"""Pages that the putting tasks write besides."""
+"""Pages that the putting tasks write in addition."""
 SLOWED = 0.75
-"""The share of its usual speed that putting has while its tasks write."""
+"""The share of the usual put rate while tasks write pages."""
 _EXPANDS_AT = 0.9
 _LOG_OVERHEAD = 900
 _ARCHIVE_S = 12
@@ -27,7 +27,7 @@ _ARCHIVE_S = 12
 
 @dataclass(slots=True)
 class Storage:
-    """What one queue manager's storage remembers beyond what it tells; of queues, those that the member has now."""
+    """The buffer pools, page sets and log of one queue manager, for the queues that it has now."""
 
     member: MemberState
     _base_buffers: dict[int, int] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class Storage:
     _queues: list[tuple[QueueState, int, int]] = field(default_factory=list)
     _calm_pools: set[int] = field(default_factory=set)
     _calm_page_sets: set[int] = field(default_factory=set)
-    """Those that hold nothing, and held nothing the second before: another such second changes nothing of them."""
+    """Page sets that are and were empty: another such second does not change them."""
 
     def __post_init__(self) -> None:
         for pool in self.member.pools.values():
@@ -53,18 +53,18 @@ class Storage:
                 self._queues.append((queue, number, queue.message_bytes + _MESSAGE_OVERHEAD))
 
     def slowed(self, storage_class: str) -> float:
-        """The share of its usual speed with which messages are put on queues of a storage class."""
+        """The share of the usual put rate for queues of a storage class."""
         page_set = self.member.page_sets.get(self.member.storage_classes.get(storage_class, -1))
         pool = None if page_set is None else self.member.pools.get(page_set.pool)
         return SLOWED if pool is not None and pool.writing == 2 else 1.0
 
     @property
     def slows_anything(self) -> bool:
-        """Whether messages are put more slowly than usual on any queue."""
+        """Whether any queue has a reduced put rate."""
         return any(pool.writing == 2 for pool in self.member.pools.values())
 
     def move(self) -> None:
-        """One second: page sets hold the backlog, pools what of it is not yet written."""
+        """One second: page sets hold the backlog, pools the part of it that is not yet written."""
         pages = dict.fromkeys(self.member.page_sets, 0)
         for queue, number, size in self._queues:
             if queue.depth:
@@ -99,7 +99,7 @@ class Storage:
         share = used / pool.buffers
         pool.writing = 2 if share >= SYNCHRONOUS else 1 if share >= DEFERRED else 0
         pool.deferred_pages = pool.synchronous_pages = 0
-        # Before anything is written, each page that came in this second needs a buffer.
+        # Before any page is written, each page of this second needs a buffer.
         pool.waits = max(0, round(used - pool.buffers))
         lowest = max(0, int(pool.buffers - used))
         if pool.writing:
@@ -129,7 +129,7 @@ class Storage:
         self._to_write += messages * (message_bytes + _LOG_OVERHEAD)
 
     def end_second(self, *, stopped: bool) -> None:
-        """Write what the second brought to the log, and offload; ``stopped``: archiving is."""
+        """Write the second's messages to the log, and offload; ``stopped``: archiving is stopped."""
         self._second(self._to_write, stopped)
         self._seconds.append((self._to_write, stopped))
         self._to_write = 0

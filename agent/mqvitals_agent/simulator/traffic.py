@@ -18,16 +18,16 @@ from mqvitals_agent.simulator.state import Average, ChannelInstance, ChannelStat
 
 STEP_MS = 1000
 _UNDER_WAY = 0.03
-"""The share of a second's messages that is on its way to a consumer, at most."""
+"""The largest share of a second's messages that is between put and get."""
 _SEEN_UNDER_WAY = 0.25
-"""How often a look at a queue that is well served finds something on it."""
+"""The probability that a well-served queue is not empty."""
 _FASTEST_US = 700
-"""What a message takes from put to get when its consumer waits for it."""
+"""The time of a message from put to get when its consumer waits for it."""
 _TENTH_EACH_WAY = 1.1 - 0.9
 _TWENTIETH_EACH_WAY = 1.05 - 0.95
-"""Widths of what ``random.uniform`` would give: its call costs more than all else in a second of a flow."""
+"""Widths of ``random.uniform``, whose call would cost more than the rest of a flow's second."""
 _STUCK = 0.1
-"""With a smaller share of its usual speed one of the consumers is stuck in a unit of work."""
+"""Below this share of the usual rate one of the consumers is stuck in a unit of work."""
 
 
 @dataclass(slots=True)
@@ -42,12 +42,12 @@ class QueueFlow:
     arrival_factor: float = 1.0
     service_factor: float = 1.0
     _waiting: deque[tuple[int, int]] = field(default_factory=deque)
-    """(when, how many were put until then), the oldest that is still there first."""
+    """(time, messages put until then), the oldest message on the queue first."""
     _times: Average = field(default_factory=Average)
     _rest: float = 0.0
 
     def come(self, now: int, random: Random, slowed: float = 1.0) -> int:
-        """What applications put in the second that ends ``now``; ``slowed`` is their share of the usual speed."""
+        """Put the messages of the second that ends ``now``; ``slowed`` is the share of the usual rate."""
         exact = self._rest + self.arrivals * self.arrival_factor * slowed * (0.9 + _TENTH_EACH_WAY * random.random())
         count = int(exact)
         self._rest = exact - count
@@ -67,17 +67,17 @@ class QueueFlow:
             queue.oldest_put = self._waiting[0][0]
 
     def go(self, now: int, random: Random) -> int:
-        """What the consumers get in the second that ends ``now``."""
+        """Get the messages of the second that ends ``now``."""
         queue = self.queue
         queue.input_handles = self.readers if self.service_factor > 0 else 0
         self._hold(now)
         able = int(self.service * self.service_factor * (0.95 + _TWENTIETH_EACH_WAY * random.random()))
-        # Of what came last, some is still between put and get whenever anyone looks.
+        # Some of the last messages are always between put and get.
         under_way = random.randrange(2 + int(self.arrivals * _UNDER_WAY)) if random.random() < _SEEN_UNDER_WAY else 0
         return self.get(min(able, max(queue.depth - under_way, 0)), now)
 
     def _hold(self, now: int) -> None:
-        """A consumer that hardly gets any more keeps what it got in a unit of work that it does not end."""
+        """A consumer that gets hardly any messages is stuck in a unit of work."""
         queue = self.queue
         if not 0 < self.service_factor < _STUCK:
             queue.held_since, queue.uncommitted = None, 0
@@ -102,13 +102,13 @@ class QueueFlow:
         return count
 
     def begin_round(self, now: int) -> tuple[object, ...]:
-        """Forget what is of no weight at the beginning of a round; returns what is remembered, apart from when it was."""
+        """Drop state without effect on the next round; returns the rest, without times."""
         self._rest = 0.0
         self._times = Average()
         return tuple((now - when, self.queue.put_total - until) for when, until in self._waiting)
 
     def add_rounds(self, later: int, more: int) -> None:
-        """What waits came ``later`` ms, and ``more`` messages had been put."""
+        """Shift waiting messages by ``later`` ms and ``more`` messages."""
         self._waiting = deque((when + later, until + more) for when, until in self._waiting)
 
 
@@ -119,12 +119,12 @@ _HEADER_BYTES = 480
 
 
 def batch_us(messages: float, network_us: float) -> float:
-    """The time of one batch of so many messages."""
+    """The time of one batch of ``messages``."""
     return messages * _A_MESSAGE_US + _PUT_US + _COMMIT_US + network_us + _PARTNER_US
 
 
 def achieved(arriving: float, batch_size: int, network_us: float) -> float:
-    """Messages of a batch when so many arrive a second: what comes while the batch before is under way, 1 to BATCHSZ."""
+    """Messages of a batch: those that arrive while the batch before is under way, 1 to BATCHSZ."""
     fixed = batch_us(0, network_us)
     spare = _SECOND_US - arriving * _A_MESSAGE_US
     return batch_size if spare <= 0 else min(max(arriving * fixed / spare, 1.0), batch_size)
@@ -137,7 +137,7 @@ def capacity(batch_size: int, network_us: float) -> int:
 
 @dataclass(slots=True)
 class ChannelSender:
-    """One sender channel and its transmission queue's flow. ``network_us`` is the network's time just now."""
+    """One sender channel and its transmission queue's flow. ``network_us`` is the network's current time."""
 
     channel: ChannelState
     flow: QueueFlow
@@ -150,7 +150,7 @@ class ChannelSender:
     _batch: Average = field(default_factory=Average)
     _retried_s: int = 0
     _shown: bool = False
-    """Whether the instance shows the averages as they are."""
+    """Whether the instance shows the current averages."""
 
     def move(self, now: int, arrived: int) -> int:
         """One second in which ``arrived`` messages came to the transmission queue; returns how many moved on."""
@@ -179,7 +179,7 @@ class ChannelSender:
         return moved
 
     def begin_round(self, now: int) -> tuple[object, ...]:
-        """As a flow does: what the channel remembers at the beginning of a round; its averages begin anew."""
+        """The channel's state at the beginning of a round, as for a flow; its averages are reset."""
         self._network, self._waiting, self._batch = Average(), Average(), Average()
         self._shown = False
         return (self._retried_s, *self.flow.begin_round(now))
@@ -221,25 +221,25 @@ class ChannelSender:
 
 
 _BUSY_S, _CYCLE_S = 60, 120
-"""One minute is busy, with three times the messages of the calm one after it."""
+"""A busy minute has three times the messages of the calm one after it."""
 _SLOWEST, _RATES = 2, 23
-"""The slowest moves two messages in a second of the calm minute: each moves in every second."""
+"""The slowest moves two messages in a calm second, so every object moves in every second."""
 _EVERY_S: Final = (1, 1, 1, 2, 3)
-"""The seconds between two gets; with 1 nothing is ever found on the queue."""
+"""The seconds between two gets; with 1 the queue is always empty."""
 _TIMES_US: Final = {1: (700, 700), 2: (500_000, 500_000), 3: (1_000_000, 1_000_000)}
-"""By seconds between gets: the average time of a message on the queue."""
+"""The average time of a message on the queue, by the seconds between gets."""
 _RECEIVED_BYTES, _SENT_BYTES = 1000, 300
 
 
 def calm_seconds(second: int) -> int:
-    """How many seconds of a calm minute bring as many messages as come until ``second``."""
+    """The number of calm seconds with as many messages as all seconds until ``second``."""
     cycles, part = divmod(second, _CYCLE_S)
     busy = min(part, _BUSY_S)
     return cycles * (4 * _BUSY_S) + 3 * busy + (part - busy)
 
 
 class BackgroundTraffic:
-    """Two of five queues and every second channel of those that were added move."""
+    """The traffic of the added queues and channels: two of five queues and every second channel move."""
 
     def __init__(self, begin: int, queues: Sequence[QueueState], instances: Sequence[ChannelInstance]) -> None:
         """``begin``: when all is as it is now, ms since 1970 UTC."""
@@ -257,12 +257,12 @@ class BackgroundTraffic:
             self._instances.append((instance, calm, phase, instance.messages - calm * calm_seconds(phase)))
 
     def move(self, now: int) -> None:
-        """Put all of them as they are ``now``, a whole number of seconds after the beginning."""
+        """Set all objects to their state at ``now``, a whole number of seconds after the beginning."""
         if not self._queues and not self._instances:
             return
         second = (now - self._begin) // STEP_MS
         put = [calm_seconds(second + phase) for phase in range(_CYCLE_S)]
-        # By seconds between gets: when they got last, and what they had got by then.
+        # By seconds between gets: the time of the last get, and the messages got until then.
         last = {every: second - second % every for every in _EVERY_S}
         got = {every: [calm_seconds(at + phase) for phase in range(_CYCLE_S)] for every, at in last.items()}
         for queue, calm, phase, begun, every in self._queues:

@@ -1,1 +1,1 @@
-"""What a simulated queue manager answers, one module for each kind of command: the state in, items of PCF parameters out."""
+"""The answers of a simulated queue manager: from the state to items of PCF parameters."""

@@ -69,7 +69,7 @@ SUBSTATES: Final = {
     "MQICALL": mq.MQCHSSTATE_IN_MQI_CALL,
     "COMPRESS": mq.MQCHSSTATE_COMPRESSING,
 }
-"""Substates by their MQSC names; any other is told as OTHER."""
+"""Substates by their MQSC names; any other is reported as OTHER."""
 SENDING: Final = frozenset({"SENDER", "SERVER", "CLUSSDR"})
 """Types that send from a transmission queue."""
 
@@ -82,7 +82,7 @@ _PRIVATE_TOO: Final = frozenset({mq.MQCHLD_ALL, mq.MQCHLD_DEFAULT, mq.MQCHLD_PRI
 _OWN: Final = frozenset({mq.MQQSGD_ALL, mq.MQQSGD_LIVE, mq.MQQSGD_Q_MGR, mq.MQQSGD_PRIVATE})
 _WRAP: Final = MAX_STATUS_NUMBER + 1
 _MOST_COUNTED: Final = 999
-"""Messages on the transmission queue are counted up to here."""
+"""The largest number of messages on the transmission queue that is reported."""
 
 STATUS_SOMETIMES: Final = frozenset(
     {
@@ -146,7 +146,7 @@ STATUS_ALWAYS: Final = frozenset(
         mq.MQIACH_STOP_REQUESTED,
     }
 )
-"""Status that is told whatever attributes are asked for."""
+"""Status that is returned whatever attributes are asked for."""
 
 
 def channel_status(asked: CommandRequest, _group: GroupState, member: MemberState) -> Iterator[ReplyItem]:

@@ -24,17 +24,16 @@ _BYTES: Final = mq.MQCFT_BYTE_STRING
 
 @dataclass(frozen=True, slots=True)
 class SupportedCommand:
-    """``name`` without MQCMD; ``tell`` makes the items of one member; ``takes`` is its parameters and their structure types.
+    """``name`` without MQCMD; ``items`` makes the items of one member; ``takes`` are its parameters by structure type.
 
-    ``needs`` are those that must be there, ``attributes`` the one that lists what is wanted, ``always`` what is told
-    even if not in that list. ``generic`` and ``exact`` are the reasons when a generic or an exact name selects nothing
-    (0: nothing is a good answer); ``exists`` tells that an exact name is defined, so the generic reason holds for it.
-    ``scoped`` is true when it may be sent to other members; ``filtered`` when it takes a filter, ``sometimes`` are
-    parameters that only some of its items have.
+    ``needs`` are required parameters, ``attributes`` the one that lists the wanted attributes, ``always`` attributes that
+    are returned in any case. ``generic`` and ``exact`` are the reasons when a generic or an exact name selects nothing (0:
+    an empty answer); ``exists`` says whether an exact name is defined, which then has the generic reason. ``scoped``: it
+    may be sent to other members. ``filtered``: it takes a filter. ``sometimes``: parameters that only some items have.
     """
 
     name: str
-    tell: Callable[[CommandRequest, GroupState, MemberState], Iterable[ReplyItem]]
+    items: Callable[[CommandRequest, GroupState, MemberState], Iterable[ReplyItem]]
     takes: Mapping[int, int]
     needs: tuple[int, ...] = ()
     attributes: int = 0
@@ -219,7 +218,7 @@ COMMANDS: Final[Mapping[int, SupportedCommand]] = {
         scoped=False,
     ),
 }
-"""By number. Any other command is answered as z/OS answers one that it does not know (3007)."""
+"""By number. Other commands are refused as unknown ones on z/OS (3007)."""
 
 
 _NOT_HERE: Final = {
@@ -234,7 +233,7 @@ _NOT_HERE: Final = {
 
 
 def parse_request(message: Message) -> tuple[SupportedCommand, CommandRequest]:
-    """The command, and what it asks for. Raises RefusedError for a message that is no such request."""
+    """The command and its request. Raises CommandRefusedError for a malformed message."""
     if message.type != mq.MQCFT_COMMAND_XR:
         raise CommandRefusedError(mq.MQRCCF_CFH_TYPE_ERROR)
     command = COMMANDS.get(message.command)

@@ -13,11 +13,11 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.message import FilterValue, Parameter, Value
 
 ReplyItem = Sequence[Parameter]
-"""The parameters of one object, in the order in which z/OS tells them."""
+"""The parameters of one object, in the order of z/OS."""
 
 
 class CommandRefusedError(Exception):
-    """The command cannot be carried out. ``reason`` is the PCF reason; ``named`` are the parameters that say what it is about."""
+    """The command is refused: ``reason`` is the PCF reason, ``named`` are the parameters it refers to."""
 
     def __init__(self, reason: int, named: ReplyItem = ()) -> None:
         super().__init__(f"reason {reason}")
@@ -44,7 +44,7 @@ class CommandRequest:
         return value if isinstance(value, int) else default
 
     def choice(self, number: int, default: int, allowed: frozenset[int]) -> int:
-        """A number that must be one of some. Raises RefusedError (3229) for another."""
+        """A number out of ``allowed``. Raises CommandRefusedError (3229) for others."""
         value = self.number(number, default)
         if value not in allowed:
             raise CommandRefusedError(
@@ -139,7 +139,7 @@ def filtered(
 
 
 def wanted_attributes(items: Iterable[ReplyItem], wanted: Value | None, always: Collection[int]) -> Iterable[ReplyItem]:
-    """The items with no more than the wanted attributes and those that are told always; all for ``MQIACF_ALL`` or no list."""
+    """The items with only the wanted attributes and those in ``always``; all for ``MQIACF_ALL`` or no list."""
     if not isinstance(wanted, tuple) or mq.MQIACF_ALL in wanted:
         return items
     kept = {number for number in wanted if isinstance(number, int)}.union(always)
@@ -153,21 +153,21 @@ MONITORING_LEVELS: Final = {
     "MEDIUM": mq.MQMON_MEDIUM,
     "HIGH": mq.MQMON_HIGH,
 }
-"""The levels as a definition says them."""
+"""The levels of definitions."""
 QUEUE_MANAGER_LEVEL: Final = mq.MQMON_MEDIUM
-"""What every simulated queue manager has set for itself."""
+"""The level of every simulated queue manager."""
 MAX_STATUS_NUMBER: Final = 999_999_999
-"""Numbers in status answers stop here, and counters of channels wrap behind it."""
+"""The highest number in status answers; counters of channels wrap after it."""
 NOT_MEASURED: Final = (mq.MQMON_NOT_AVAILABLE, mq.MQMON_NOT_AVAILABLE)
 
 
 def level_in_force(level: str) -> int:
-    """The level that holds, which is the queue manager's for QMGR. KeyError for a level that does not exist."""
+    """The level in force, for QMGR the queue manager's. Raises KeyError for an unknown level."""
     return QUEUE_MANAGER_LEVEL if level == "QMGR" else MONITORING_LEVELS[level]
 
 
 def reported_averages(pair: tuple[int, int] | None, *, monitored: bool) -> tuple[int, int]:
-    """Short-term and long-term average as told: -1 each while nothing is measured."""
+    """The reported short-term and long-term average: -1 each while nothing is measured."""
     return (
         (min(pair[0], MAX_STATUS_NUMBER), min(pair[1], MAX_STATUS_NUMBER))
         if monitored and pair is not None
@@ -190,7 +190,7 @@ def _time_of_day(seconds: int) -> str:
 
 
 def local_time(moment: int | None, zone_ms: int) -> tuple[str, str]:
-    """Date and time of ``moment`` (ms since 1970 UTC) on a clock that is ``zone_ms`` ahead of UTC; both blank for None."""
+    """Date and time of ``moment`` (ms since 1970 UTC) in the zone ``zone_ms`` ahead of UTC; both empty for None."""
     if moment is None:
         return "", ""
     days, rest = divmod(moment + zone_ms, _DAY_MS)

@@ -42,7 +42,7 @@ _LOGGED_A_SECOND: Final = 4_096
 def handles(
     asked: CommandRequest, group: GroupState, member: MemberState, queues: Iterable[tuple[QueueState, int]]
 ) -> Iterator[ReplyItem]:
-    """The handles of ``queues``, each given with its disposition. Raises RefusedError: 3229 for a wrong open type."""
+    """The handles of ``queues`` (each with its disposition). Raises CommandRefusedError (3229) for a wrong open type."""
     wanted = asked.choice(mq.MQIACF_OPEN_TYPE, mq.MQQSOT_ALL, _OPEN_TYPES)
     applications = Applications(group.seed, member)
     for queue, disposition in queues:
@@ -52,11 +52,11 @@ def handles(
 
 
 def unit_identifiers(holder: QueueHolder, member: MemberState) -> tuple[bytes, bytes]:
-    """QMURID, where in the log the unit of work began, and URID, what its coordinator calls it; zeros for what is not there."""
+    """QMURID, where in the log the unit of work began, and URID, its coordinator's identifier; zeros if absent."""
     if holder.unit_began is None:
         return bytes(_RBA_BYTES), bytes(_UNIT_BYTES)
     own = holder.application.identifier
-    # The log of back then is not remembered: a place in it that stays the same as long as the unit lasts.
+    # The log of that time is not kept: any place that stays the same for the unit's life will do.
     seconds = max(holder.unit_began - member.started, 0) // 1000
     rba = member.log.start_rba + seconds * _LOGGED_A_SECOND + own[-1]
     outside = UNIT_TYPES[holder.application.kind] != mq.MQUOWT_Q_MGR
@@ -116,7 +116,7 @@ def connections(asked: CommandRequest, group: GroupState, member: MemberState) -
         return  # no unit of work of a simulated group belongs to the group
     page = codec(CCSID)
     queue_manager = page.encode("CSQC") + page.encode(member.name[:4].ljust(12))
-    # Of thousands of connections mostly those of one application are wanted: no items are made for the others.
+    # Usually one application's connections are wanted out of thousands: make no items for the others.
     tags = [condition for number, condition in asked.filters if number == mq.MQCACF_APPL_TAG]
     for holder in all_holders(group, member):
         identifier = queue_manager + holder.application.identifier
@@ -125,7 +125,7 @@ def connections(asked: CommandRequest, group: GroupState, member: MemberState) -
 
 
 def _beginning(asked: CommandRequest) -> bytes:
-    """What the wanted identifiers begin with."""
+    """The prefix of the wanted identifiers."""
     exact = asked.values.get(mq.MQBACF_CONNECTION_ID)
     generic = asked.values.get(mq.MQBACF_GENERIC_CONNECTION_ID)
     if isinstance(exact, bytes) and isinstance(generic, bytes):
@@ -150,7 +150,7 @@ def _connection_item(holder: QueueHolder, identifier: bytes, member: MemberState
     day, time = local_time(holder.unit_began, member.zone_ms)
     rba, external = unit_identifiers(holder, member)
     under_way = holder.unit_began is not None
-    # What another region coordinates has the name that it has there.
+    # A unit of work of another region has that region's identifier.
     network = application.identifier if under_way and application.kind is ApplicationKind.CICS else b""
     through = application.kind is ApplicationKind.CHINIT
     return (

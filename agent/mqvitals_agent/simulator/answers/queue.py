@@ -1,6 +1,6 @@
 """INQUIRE_Q_STATUS, INQUIRE_Q and INQUIRE_STG_CLASS.
 
-Every member tells of a shared queue the group's depth, its own handles and the group's times.
+Every member reports a shared queue with the group's depth and times, and its own handles.
 """
 
 from __future__ import annotations

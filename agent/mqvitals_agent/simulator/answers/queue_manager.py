@@ -115,7 +115,7 @@ _NOT_ACTIVE = ("RETRYING", "STOPPED", "INACTIVE")
 
 
 def channel_initiator_status(_asked: CommandRequest, _group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
-    """Tasks, channels by state, and the listener; while it is down nothing is started and nothing listens."""
+    """Tasks, channels by state, and the listener; all zero or stopped while the channel initiator is down."""
     running = member.chinit_running
     states: Counter[str] = Counter()
     if running:
@@ -159,7 +159,7 @@ def rba_text(rba: int) -> str:
 
 
 def log_data_set(member: MemberState, rba: int, copy: int = 1) -> str:
-    """The active log that holds a position; blank when the position has left the active logs."""
+    """The active log that holds a position; empty when the position is no longer in the active logs."""
     log = member.log
     number = rba // log.log_bytes
     if not 0 <= log.rba // log.log_bytes - number < log.total_logs:
@@ -168,7 +168,7 @@ def log_data_set(member: MemberState, rba: int, copy: int = 1) -> str:
 
 
 def used_pct(log: LogState) -> int:
-    """How full the current active log is, in percent."""
+    """The used part of the current active log, in percent."""
     return log.rba % log.log_bytes * 100 // log.log_bytes
 
 
@@ -222,7 +222,7 @@ def log_status(_asked: CommandRequest, _group: GroupState, member: MemberState) 
 
 
 def archive_parameters(_asked: CommandRequest, _group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
-    """The archiving parameters. Archive logs are on disk, so no tape units are told."""
+    """The archiving parameters. Archive logs are on disk, so there are no tape units."""
     yield (
         integer(mq.MQIACF_SYSP_TYPE, mq.MQSYSP_TYPE_INITIAL),
         integer(mq.MQIACF_SYSP_ALLOC_UNIT, mq.MQSYSP_ALLOC_CYL),

@@ -36,11 +36,11 @@ _PARTS: Final = frozenset({mq.MQIACF_ALL, mq.MQIACF_USAGE_PAGESET, mq.MQIACF_USA
 _BEFORE_1970_US: Final = 2_208_988_800_000_000
 """From 1900, when the clock of z/OS begins, to 1970."""
 _RECENT_BYTES: Final = 65_536
-"""How far behind the newest log record the oldest active unit of work began."""
+"""The distance from the oldest active unit of work to the newest log record."""
 
 
 def usage(asked: CommandRequest, group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
-    """The parts asked for, page sets and buffer pools by default; with a page set number that one and its pool."""
+    """The requested parts, by default page sets and buffer pools; with a page set number that one and its pool."""
     part = asked.choice(mq.MQIACF_USAGE_TYPE, mq.MQIACF_USAGE_PAGESET, _PARTS)
     if part in (mq.MQIACF_ALL, mq.MQIACF_USAGE_PAGESET):
         wanted = asked.number(mq.MQIA_PAGESET_ID, -1)
@@ -112,7 +112,7 @@ def _positions(group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
 
 
 def lrsn(moment: int) -> str:
-    """A moment (ms since 1970 UTC) as a position that holds for all logs of a group: the first six bytes of the z/OS clock."""
+    """A time (ms since 1970 UTC) as a log position of the group (LRSN): the first six bytes of the z/OS clock."""
     return f"{(moment * 1000 + _BEFORE_1970_US) >> 4 & 0xFFFFFFFFFFFF:012X}"
 
 
@@ -219,7 +219,7 @@ def _selected(asked: CommandRequest, group: GroupState) -> Iterator[StructureSta
 
 
 def _failure() -> tuple[Parameter, Parameter]:
-    # The state holds no moment of a failure, so it is told as z/OS tells that there was none.
+    # The state keeps no time of a failure: the values are those of z/OS without one.
     return string(mq.MQCACF_FAIL_DATE, ""), string(mq.MQCACF_FAIL_TIME, "")
 
 
@@ -278,7 +278,7 @@ def _backup(structure: StructureState, group: GroupState, member: MemberState) -
 
 
 def _backup_position(moment: int | None) -> str:
-    # The state keeps moments, no positions: one that grows with time is as good for a reader as a true one.
+    # The state keeps times, not log positions: any position that grows with time will do.
     return rba_text((moment or 0) << 4)
 
 

@@ -291,7 +291,7 @@ def spread(work: TaskWork, tasks: int, length_us: int) -> list[TaskWork]:
 
 
 def task_values(work: TaskWork, length_us: int, member: str, kind: str, number: int) -> dict[str, int | str]:
-    """What a task's section tells; busy and waiting make up the interval exactly."""
+    """The values of a task's section; busy and waiting time add up to the interval exactly."""
     whole, busy = tod_duration(length_us), tod_duration(min(work.busy_us, length_us))
     return {
         "task": task_address(member, kind, number),
@@ -303,7 +303,7 @@ def task_values(work: TaskWork, length_us: int, member: str, kind: str, number: 
 
 
 def task_address(member: str, kind: str, number: int) -> int:
-    """A task is told by the address of its control block."""
+    """The address of its control block identifies a task."""
     return _FIRST_TASK + (crc32(f"{member}/{kind}".encode()) & 0xFFF8) - number * _BETWEEN_TASKS
 
 
@@ -320,7 +320,7 @@ _CHANNELS_A_MB: Final = 10
 
 
 class ChannelInitiatorMeter:
-    """Follows a channel initiator from now on, second by second."""
+    """Measures a channel initiator, second by second."""
 
     def __init__(self, member: MemberState) -> None:
         self._member = member

@@ -23,7 +23,7 @@ def tod_stamp(moment: int | None) -> int:
 
 
 def coarse_tod_stamp(moment: int | None) -> int:
-    """The same as channels keep it, in steps of about a second: only the clock's high word."""
+    """The stamp as channels keep it, in steps of about a second: only the clock's high word."""
     return tod_stamp(moment) & _HIGH_WORD
 
 
@@ -40,10 +40,10 @@ _BLANK: Final = b"\x40"
 
 
 class SectionTemplate:
-    """One kind of section. What is not given is zero, or blanks in a text.
+    """One kind of section. Fields without a value are zero, or blanks in a text.
 
-    ``identifier`` and ``eye`` open the section; tasks of the channel initiator have neither (0 and an empty text). ``lengths``:
-    by command level from which on, ascending, how long the section is.
+    A section begins with ``identifier`` and ``eye``; tasks of the channel initiator have neither (0 and an empty text).
+    ``lengths``: the section's length by the first command level that has it, ascending.
     """
 
     def __init__(self, identifier: int, eye: str, lengths: Mapping[int, int], cells: FieldOffsets) -> None:
@@ -53,12 +53,12 @@ class SectionTemplate:
         self._cells = {name: (offset, Struct(f">{code}"), code.endswith("s")) for name, (offset, code) in cells.items()}
 
     def length(self, level: int = _TODAY) -> int:
-        """Bytes of one section of a queue manager of that command level."""
+        """The length of one section at a command level, bytes."""
         fitting = [length for since, length in self._lengths.items() if since <= level]
         return fitting[-1] if fitting else next(iter(self._lengths.values()))
 
     def pack(self, values: Mapping[str, Value], level: int = _TODAY) -> bytes:
-        """The section. What a level does not have yet is left out; a number beyond its field stands at the field's highest."""
+        """The section without fields newer than ``level``; a number beyond its field becomes the field's maximum."""
         data = bytearray(_blank(self, level))
         for name, value in values.items():
             offset, form, textual = self._cells[name]
@@ -214,9 +214,9 @@ QEST = SectionTemplate(
     {0: 4104},
     {f"{name}_{slot}": (at + SLOT_BYTES * slot, code) for slot in range(SLOTS) for name, (at, code) in _SLOT.items()},
 )
-"""All but the names: a slot without a structure has none, and zeros in their place."""
+"""All but the names: a slot without a structure has zeros in place of the name."""
 QEST_NAME = SectionTemplate(0, "", {0: 16}, _NAME)
-"""What opens a slot that is in use."""
+"""The beginning of a used slot."""
 QESD = SectionTemplate(
     0xC523,
     "QESD",
@@ -318,7 +318,7 @@ QCST = SectionTemplate(
 
 STATISTICS, ACCOUNTING = 115, 116
 MOST_BYTES: Final = 32_756
-"""A record's data are no longer; what is more goes to another record."""
+"""The longest data of a record; the rest goes to another record."""
 _HEADER: Final = Struct(">HHBBI4s4s4sH3sx")
 _TRIPLET: Final = Struct(">IHH")
 _STANDARD: Final = Struct(">HBBHBBI4sQIIB3xQQ")
@@ -333,7 +333,7 @@ _EXTENDED_FROM: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class StatisticsInterval:
-    """Whose records, and of which time: from ``began`` to ``ended``, ms since 1970 UTC. ``zone_ms``: its local time is ahead."""
+    """A queue manager's interval from ``began`` to ``ended``, ms since 1970 UTC. ``zone_ms``: its local time minus UTC."""
 
     queue_manager: str
     number: int
@@ -345,7 +345,7 @@ class StatisticsInterval:
 
     @property
     def length_ms(self) -> int:
-        """How long it is."""
+        """The length of the interval."""
         return self.ended - self.began
 
 

@@ -33,7 +33,7 @@ class QueueTraffic:
     pools: dict[int, PoolTraffic] = field(default_factory=lambda: defaultdict(PoolTraffic))
 
     def since(self, before: QueueTraffic) -> QueueTraffic:
-        """What came after ``before``."""
+        """The traffic since ``before``."""
         pools = defaultdict(PoolTraffic)
         for number, now in self.pools.items():
             then = before.pools.get(number, PoolTraffic())
@@ -48,7 +48,7 @@ class QueueTraffic:
         )
 
     def add(self, queue: QueueState, puts: int, gets: int) -> None:
-        """So many messages of a queue more."""
+        """Add messages of a queue."""
         self.puts += puts
         self.gets += gets
         self.put_bytes += puts * queue.message_bytes
@@ -58,7 +58,7 @@ class QueueTraffic:
 
 
 def private_traffic(member: MemberState) -> QueueTraffic:
-    """All that a queue manager's own queues have seen."""
+    """The traffic of a queue manager's private queues so far."""
     found = QueueTraffic()
     page_sets, classes = member.page_sets, member.storage_classes
     pools = {name: page_sets[number].pool for name, number in classes.items() if number in page_sets}
@@ -77,7 +77,7 @@ INTERVAL_BYTES: Final = 4096
 """A control interval of the log."""
 _INTERVALS_A_WRITE: Final = 8
 _REWRITTEN_OF: Final = 100
-"""Of so many control intervals, one is on disk already when it is filled further, and is written again."""
+"""One of this many control intervals is written again because it was on disk before it was full."""
 _SINGLE_US, _MULTIPLE_US = 320, 700
 _SLOWEST_US: Final = 900
 """The longest I/O of a second is longer than the others by less than this."""
@@ -86,7 +86,7 @@ _FIRST_ONLY: Final = 2
 
 
 class LogMeter:
-    """Follows a queue manager's log from now on, second by second."""
+    """Measures a queue manager's log, second by second."""
 
     def __init__(self, member: MemberState) -> None:
         self._name = member.name
@@ -106,7 +106,7 @@ class LogMeter:
         if log.archiving:
             self._offloads += max(0, switches - (log.full_logs - self._full_logs))
         if log.full_logs >= log.total_logs - 1:
-            # No log is left to go on in when this one is full: who writes waits for a buffer.
+            # No log is free when this one is full: writers wait for a buffer.
             self._buffer_waits += made
         self._rba, self._full_logs = log.rba, log.full_logs
         if not made:
@@ -171,13 +171,13 @@ class LogMeter:
 
 
 PAGES_A_WRITE: Final = 16
-"""A deferred write carries so many pages; the tasks that put write theirs one by one."""
+"""The number of pages of a deferred write; putting tasks write pages one by one."""
 _DEFERRED_US, _SYNCHRONOUS_US, _READ_US = 1_600, 850, 600
 """The time of one I/O."""
 _ABOVE, _FIXED = 0x8000_0000, 0x4000_0000
 _EXPAND: Final = {"USER": 1, "SYSTEM": 2, "NONE": 3}
 _CHANGED: Final = 10
-"""Of so many requests that wait for a buffer, one finds its place in the pool changed afterwards."""
+"""One of this many requests that wait for a buffer finds the pool changed afterwards."""
 
 
 @dataclass(slots=True)
@@ -204,7 +204,7 @@ class _PageSet:
 
 
 class StorageMeter:
-    """Follows a queue manager's pools and page sets from now on, second by second."""
+    """Measures a queue manager's pools and page sets, second by second."""
 
     def __init__(self, member: MemberState) -> None:
         self._member = member
@@ -225,7 +225,7 @@ class StorageMeter:
             mark.lowest = min(mark.lowest, pool.free if pool.lowest is None else pool.lowest)
             if not (pool.writing or pool.read_pages):
                 continue
-            # The deferred write task ends when it has written its share, and is started anew while there is more.
+            # The deferred write task ends after its share, and starts again while pages are left.
             mark.deferred_starts += pool.writing >= 1
             mark.synchronous_hits += pool.writing == 2
             mark.waits += pool.waits

@@ -32,7 +32,7 @@ class _StructureMark:
 
 
 class StructureMeter:
-    """Follows the group's structures from now on, second by second, and what one member does with them."""
+    """Measures the group's structures, second by second, and one member's requests to them."""
 
     def __init__(self, group: GroupState, member: MemberState) -> None:
         self._group = group
@@ -46,7 +46,7 @@ class StructureMeter:
 
     @property
     def traffic(self) -> QueueTraffic:
-        """What this member put on shared queues so far, and got."""
+        """The messages that this member has put on shared queues and got from them."""
         return self._traffic
 
     def second(self, living: list[str]) -> None:
@@ -54,7 +54,7 @@ class StructureMeter:
         place, members = living.index(self._member.name), len(living)
         totals = self._shared_totals()
         for name, queue in self._group.shared_queues.items():
-            # The remainder goes to the first ones: together the members did all of it.
+            # The first members get the remainder, so that the sum is right.
             puts, gets = (
                 (now - then + members - 1 - place) // members
                 for now, then in zip(totals[name], self._totals[name], strict=True)

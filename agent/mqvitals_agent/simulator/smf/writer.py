@@ -36,9 +36,10 @@ _LOCKS_A_MESSAGE: Final = 2
 
 
 class MemberMeter:
-    """Follows a queue manager from now on, second by second, until the interval's end.
+    """Measures a queue manager, second by second, until the interval's end.
 
-    ``up_since`` says when it was started that is up at a moment (both ms since 1970 UTC): from then on it numbers its records.
+    ``up_since`` returns the start of the queue manager that is up at a time (both ms since 1970 UTC), from which on it
+    numbers its records.
     """
 
     def __init__(self, group: GroupState, member: MemberState, up_since: Callable[[int], int]) -> None:
@@ -128,23 +129,22 @@ class MemberMeter:
 
 
 KEPT: Final = 10
-"""So many intervals are remembered until they are written, and so many files stay in a folder."""
+"""The number of intervals that wait to be written, and of files that stay in a folder."""
 _PATTERN: Final = "SMF-*.dat"
 
 
 class SmfWriter:
-    """Follows a world from now on. Intervals end on the grid of ``interval_ms`` (whole seconds), counted from 1970 UTC.
+    """Writes the records of a group. Intervals end at multiples of ``interval_ms`` (whole seconds) since 1970 UTC.
 
-    Which records are written follows from the world and the moments at which intervals end, however often anyone looks, as
-    long as it is at least once in ``KEPT`` intervals. A queue manager that goes down ends its interval early; the next one
-    begins when it is up again.
+    The records only depend on the group and the ends of intervals, as long as ``write_due`` is called at least once in
+    ``KEPT`` intervals. A queue manager that goes down ends its interval early; the next one begins when it is up again.
     """
 
     def __init__(self, world: SimulatedGroup, target: Path | BinaryIO, interval_ms: int) -> None:
         """``target``: a folder, which gets a file ``SMF-<end>.dat`` for each interval, or a stream.
 
-        Make it before the world has been moved far: what was lived through before, it has not seen. Raises ValueError for an
-        interval that is not of whole seconds.
+        Create it before the group is advanced: it does not see earlier seconds. Raises ValueError for an interval that is
+        not of whole seconds.
         """
         if interval_ms <= 0 or interval_ms % STEP_MS:
             raise ValueError(f"an interval is of whole seconds, not of {interval_ms} ms")
@@ -162,9 +162,9 @@ class SmfWriter:
         return self._interval_ms
 
     def second(self, group: GroupState) -> None:
-        """The group has lived one second more."""
+        """One second of the group has passed."""
         if not self._meters:
-            # After a leap: nothing is known of the interval that it ended in.
+            # After a leap: the interval in which it ended is unknown.
             self._begin(group)
             return
         living = [
@@ -181,7 +181,7 @@ class SmfWriter:
             self._end(group)
 
     def leap(self, group: GroupState) -> None:
-        """Rounds have been added: of the intervals in them nothing is told, nor of those half seen."""
+        """Rounds have been added: their intervals are not written, nor those seen in part."""
         self._ended.clear()
         self._due.clear()
         self._meters = {}
@@ -190,8 +190,8 @@ class SmfWriter:
     def write_due(self, now: int) -> list[Path]:
         """Write the intervals that have ended until ``now``, ms since 1970 UTC; returns the files, none for a stream.
 
-        A file appears under its name when it is whole. One that is there already stays as it is: the records of an interval are the same
-        whoever writes them. Older files of the same kind go, but for the last ``KEPT``. Raises OSError.
+        A file appears under its name when it is complete. An existing file stays: the records of an interval are always the
+        same. All but the last ``KEPT`` files of this kind are deleted. Raises OSError.
         """
         self._world.advance(now)
         due = list(self._due)
@@ -213,7 +213,7 @@ class SmfWriter:
         return {name: self._meter(group, name) for name in group.members}
 
     def _ends(self, now: int) -> bool:
-        # The world's seconds need not be those of the clock: the first one at or after the end counts.
+        # The group's seconds may differ from those of the clock: the first one at or after the end counts.
         return now % self._interval_ms < STEP_MS
 
     def _begin(self, group: GroupState) -> None:
@@ -222,7 +222,7 @@ class SmfWriter:
             self._meters = self._begun(group)
 
     def _stop(self, group: GroupState, name: str, meter: MemberMeter) -> None:
-        """A queue manager is down: what it did until then is its last record."""
+        """A queue manager is down: write its last record."""
         self._world.settle()
         if meter.lasts:
             self._ended += meter.records()
