@@ -111,8 +111,8 @@ class Occurrence(NamedTuple):
 class Check:
     """A rule applied to an object: in how many intervals it could be evaluated (``judged``) and held.
 
-    ``fired``: the condition held as long as the rule demands. ``first`` and ``last`` are the ends (ms UTC) of the first and the last
-    interval in which it held. ``unknown`` counts the reasons why it could not be evaluated.
+    ``fired``: the condition held as long as the rule demands. ``first`` and ``last`` are the ends (ms UTC) of the first
+    and the last interval in which it held. ``unknown`` counts the reasons why it could not be evaluated.
     """
 
     rule: Rule

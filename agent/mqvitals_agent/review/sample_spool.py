@@ -76,7 +76,8 @@ class SampleSpool:
 
     def put(self, sample: PartialSample) -> None:
         """Store a partial sample."""
-        # Groups may be unknown yet, and two groups may have a structure of the same name: merge only parts of one member.
+        # Groups may be unknown yet, and two groups may have a structure of the same name: merge only parts of one
+        # member.
         member = sample.member if sample.group and not sample.object.owner else ""
         merge_into(self._waiting.setdefault(member, {}), sample)
         self._waits += 1

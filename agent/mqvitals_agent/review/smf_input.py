@@ -1,4 +1,6 @@
-"""The files of a health check: what was read of each queue manager, gaps between intervals, and records that are missing."""
+"""The files of a health check: what was read of each queue manager, gaps between intervals, and records that are
+missing.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from mqvitals_agent.smf.sampler import Sampler, UnnamedObjects
 
 @dataclass(slots=True)
 class RecordSource:
-    """What the records of a queue manager say of it: times in microseconds since 1970 UTC, ``records`` by type and subtype.
+    """What the records of a queue manager say of it: times in microseconds since 1970 UTC, ``records`` by type and
+    subtype.
 
     ``ahead`` are the offsets of its local time from UTC (microseconds).
     """
@@ -50,8 +53,9 @@ class RecordSource:
 class ReportInput:
     """The files and what they hold, in their order. ``repeated`` records came more than once and count once.
 
-    ``unreadable``: files that hold no SMF data or cannot be read to their ends, and why. ``unnamed``: objects without a usable name.
-    ``ungrouped``: by queue manager, how many structures, data sets and shared queues its records tell of without the group's name.
+    ``unreadable``: files that hold no SMF data or cannot be read to their ends, and why. ``unnamed``: objects without a
+    usable name. ``ungrouped``: by queue manager, how many structures, data sets and shared queues its records tell of
+    without the group's name.
     """
 
     groups: GroupNames

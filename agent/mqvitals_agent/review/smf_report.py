@@ -68,8 +68,9 @@ def health_check(
 ) -> HealthCheck:
     """Examine files. Raises sqlite3.Error when the temporary files cannot be written.
 
-    ``groups``: under which names the things of groups stand; by default as the records say. ``now_us``: now, microseconds
-    since 1970 UTC, by which records of the future are refused. ``ascii_only``: no character beyond ASCII comes from this program.
+    ``groups``: under which names the things of groups stand; by default as the records say. ``now_us``: now,
+    microseconds since 1970 UTC, by which records of the future are refused. ``ascii_only``: no character beyond ASCII
+    comes from this program.
     """
     with closing(SampleSpool()) as spool:
         report_input = read_files(paths, spool, groups or GroupNames(), now_us)

@@ -143,8 +143,8 @@ TASKS: Final = ("adapter", "dispatcher", "ssl_task", "dns_task")
 
 
 class PoolInterval(NamedTuple):
-    """A buffer pool in one interval, in an order in which the worst is the greatest; so the lowest free share and the end of the
-    interval (ms UTC) are negative.
+    """A buffer pool in one interval, in an order in which the worst is the greatest; so the lowest free share and the
+    end of the interval (ms UTC) are negative.
     """
 
     sos: float

@@ -1,4 +1,6 @@
-"""Evaluates the rules of a review for every object of a store: for ``review``, and for the advice that an import stores."""
+"""Evaluates the rules of a review for every object of a store: for ``review``, and for the advice that an import
+stores.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +36,8 @@ REVIEWED = (RuleKind.REVIEW, RuleKind.APPLICATION, RuleKind.DATA_QUALITY)
 class ReviewPart:
     """The checks of one kind of rules for one owner's objects.
 
-    ``lacking`` counts, by the reason of an unknown verdict, the metrics that are absent for it. ``declarations`` are the
-    facts that would make a verdict known.
+    ``lacking`` counts, by the reason of an unknown verdict, the metrics that are absent for it. ``declarations`` are
+    the facts that would make a verdict known.
     """
 
     kind: RuleKind

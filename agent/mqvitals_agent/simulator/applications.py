@@ -1,7 +1,7 @@
 """The applications of a simulated queue manager, and which of them have a queue open.
 
-CICS tasks, IMS regions, batch jobs, clients, and MQ's own address spaces: all follow from the seed, names and state, so one
-simulated time has one answer. Every name is made up.
+CICS tasks, IMS regions, batch jobs, clients, and MQ's own address spaces: all follow from the seed, names and state, so
+one simulated time has one answer. Every name is made up.
 """
 
 from __future__ import annotations

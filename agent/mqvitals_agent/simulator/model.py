@@ -1,8 +1,9 @@
-"""The simulated group in motion: applications put and get, channels carry, pools, page sets, logs and structures follow.
+"""The model of the simulated group: messages move through queues and channels, and pools, page sets, logs and
+structures follow.
 
-Moved in steps of one second from the scenario's beginning, so that the same scenario, seed and moment give the same group,
-whoever asked for it in between and however often. When a scenario begins anew so does chance; rounds that would be the same as the last
-are added or played from a record, not lived: a group that is days old is there at once, and days of looks every minute cost little.
+It advances in steps of one second, so the same scenario, seed and time always give the same group. A scenario repeats
+in rounds, each with the same random numbers. A round that would be like the last one is added by arithmetic or replayed
+from a recording instead of simulated, so that days cost little.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _PRIVATE_RATES = {
     "REMOTE.IN": (0.0, 2_500.0),
     "BATCH.FEED": (4.0, 400.0),
 }
-"""By queue: messages put a second, and messages that its consumers could get."""
+"""By queue: messages put a second, and messages that its consumers can get."""
 _SHARED_RATES = {"APPL1.ORDERS": (300.0, 480.0), "APPL1.STOCK": (60.0, 600.0), "APPL2.DOCUMENTS": (12.0, 100.0)}
 _SENT_PER_S = {"PARTNER": 60.0}
 _USUAL_SENT_PER_S = 240.0
@@ -40,21 +41,21 @@ _CATCHING_UP = 2_600.0
 
 
 class GroupObserver(Protocol):
-    """Looks on while a group lives, and changes nothing."""
+    """Sees every simulated second of a group, and changes nothing."""
 
     def second(self, group: GroupState) -> None:
-        """The group has lived one second more, until ``group.now``."""
+        """One second of the group has passed, until ``group.now``."""
         ...
 
     def leap(self, group: GroupState) -> None:
-        """Rounds have been added to the group without being lived."""
+        """Rounds have been added to the group without being simulated."""
         ...
 
 
 class SimulatedGroup:
-    """A simulated group that lives through a scenario from ``begin`` (ms since 1970 UTC) on.
+    """A simulated group in a scenario that begins at ``begin`` (ms since 1970 UTC).
 
-    ``queues`` and ``channels`` more than the ordinary site has are spread over its queue managers.
+    ``queues`` and ``channels`` are added to the ordinary site, spread over its queue managers.
     """
 
     def __init__(self, scenario: Scenario, begin: int, *, seed: int = 1, queues: int = 0, channels: int = 0) -> None:
@@ -83,20 +84,22 @@ class SimulatedGroup:
         self._plays = False
         self._put_at_begin: list[int] = []
         self._observers: list[GroupObserver] = []
-        self._lived_ms = 0
+        self._simulated_ms = 0
         self._sides = BackgroundTraffic(begin, *enlarge(self.group, queues, channels))
 
-    def watch(self, observer: GroupObserver, lived_ms: int) -> None:
-        """Let an observer look on from now on. The last ``lived_ms`` before a moment asked for are always lived, not added."""
+    def watch(self, observer: GroupObserver, simulated_ms: int) -> None:
+        """Add an observer. The last ``simulated_ms`` before a requested time are always simulated, so that it sees
+        them.
+        """
         self._observers.append(observer)
-        self._lived_ms = max(self._lived_ms, lived_ms)
+        self._simulated_ms = max(self._simulated_ms, simulated_ms)
 
     def settle(self) -> None:
-        """Put queues and channels beyond the ordinary site as they are now; while seconds are lived they stay as they were."""
+        """Set the added queues and channels to their state now; they do not change while seconds are simulated."""
         self._sides.move(self.group.now)
 
     def advance(self, now: int) -> GroupState:
-        """The group as of ``now``. A moment that has passed gives the group as it is."""
+        """The group as of ``now``. An earlier time returns the group as it is."""
         before = self.group.now
         while self.group.now + STEP_MS <= now:
             if (self.group.now - self._begin) % self._round_ms == 0:
@@ -114,7 +117,7 @@ class SimulatedGroup:
         return self.group
 
     def up_since(self, name: str, now: int) -> int:
-        """When the queue manager was started that is up at ``now``: it is back behind each time that it is away. Both ms since 1970 UTC."""
+        """The start of the queue manager that is up at ``now``: after its last outage. Both ms since 1970 UTC."""
         started, length = self.group.members[name].started, self._scenario.length
         for each in self._scenario.incidents:
             if each.what is IncidentKind.DOWN and each.object == name:
@@ -124,14 +127,14 @@ class SimulatedGroup:
         return started
 
     def _begin_round(self, now: int) -> None:
-        """Begin the scenario anew, and add the rounds until ``now`` that would be as the last one was."""
+        """Begin the next round, and add the rounds until ``now`` that would be like the last one."""
         self._random.seed(self._seed)
         group = self.group
         senders, storages = self._senders.values(), self._storage.values()
         hidden = [flow.begin_round(group.now) for flow in self._flows.values()]
         hidden += [sender.begin_round(group.now) for sender in senders]
         hidden += [storage.begin_round() for storage in storages]
-        rounds = self._repetition.whole_rounds(now - self._lived_ms, self._round_ms, hidden)
+        rounds = self._repetition.whole_rounds(now - self._simulated_ms, self._round_ms, hidden)
         if rounds > 0:
             before = self._put_totals()
             self._repetition.add(rounds, self._round_ms)
@@ -143,11 +146,11 @@ class SimulatedGroup:
         self._play_or_record()
 
     def _play_or_record(self) -> None:
-        """Play the round that begins now from the record of one that was alike, or record it when later ones will be."""
+        """Replay the round that begins now from the recording of a like one, or record it for later ones."""
         if not self._repetition.alike:
             self._plays, self._record = False, None
         elif self._record is None or self._record.seconds * STEP_MS < self._round_ms:
-            # None, or one that was begun at this very moment: whoever looks at the end of a round looks at the beginning of the next.
+            # None, or a recording begun at this time: the end of a round is the beginning of the next.
             self._plays, self._record = False, self._repetition.record()
         else:
             self._plays = True
@@ -155,7 +158,7 @@ class SimulatedGroup:
             self._put_at_begin = self._put_totals()
 
     def _play(self, now: int) -> None:
-        """Go on to ``now``, at most to the end of the round. Whoever looks on sees every second."""
+        """Advance to ``now``, at most to the end of the round. Observers see every second."""
         group, record = self.group, self._record
         assert record is not None, "only what was recorded is played"
         begun = group.now - (group.now - self._begin) % self._round_ms
@@ -176,7 +179,7 @@ class SimulatedGroup:
         return [flow.queue.put_total for flow in self._all_flows]
 
     def _add_to_flows(self, rounds: int, before: Iterable[int]) -> None:
-        """What waits in queues came so many rounds later; ``before``: what had been put until then."""
+        """Move the messages in queues by added rounds; ``before``: the messages put until then."""
         for flow, put in zip(self._all_flows, before, strict=True):
             flow.add_rounds(rounds * self._round_ms, flow.queue.put_total - put)
 
@@ -203,7 +206,7 @@ class SimulatedGroup:
         self._befall(incidents)
         random = self._random
         arrived_by: dict[str, int] = defaultdict(int)
-        # Storage moves once everything has been put: what slows a put is the same all through the second.
+        # Storage moves after all puts, so that the put rate is the same throughout the second.
         living = {name: storage.slows_anything for name, storage in self._storage.items() if self._lives(name)}
         for member, sender in self._sending:
             if member not in living:
@@ -251,7 +254,7 @@ class SimulatedGroup:
             self._storage[member].log(count, queue.message_bytes)
 
     def _befall(self, incidents: list[ScenarioIncident]) -> None:
-        """Put everything as usual, but for what the incidents change."""
+        """Reset everything that incidents may change, then apply the current ones."""
         for flow in self._flows.values():
             flow.arrival_factor = flow.service_factor = 1.0
         random = self._random.random
@@ -292,14 +295,14 @@ class SimulatedGroup:
                     sender.partner_down = True
 
     def _catch_up(self, flow: QueueFlow) -> None:
-        """With a backlog and no rush the consumers of shared queues run at their full speed."""
+        """With a backlog and usual arrivals the consumers of shared queues run at full speed."""
         rush = flow.arrival_factor > 1
         backlog = flow.queue.depth > 10 * flow.service
         if backlog and not rush and flow.service_factor == 1.0:
             flow.service_factor = _CATCHING_UP / flow.service
 
     def _share(self) -> None:
-        """Each member that lives has its part of the handles of shared queues."""
+        """Divide the handles of shared queues among the members that are up."""
         living = [name for name in MEMBERS if self._lives(name)]
         for place, member in enumerate(MEMBERS):
             mine = member in living

@@ -1,10 +1,10 @@
-"""What has come round: a group that ends a round of its scenario as it ended the one before will live every later one alike.
+"""Rounds of a scenario that are alike: a group that ends a round in the state in which it began goes through the next
+one alike.
 
-Chance begins anew with each round, so how a round goes follows from how the group is at its beginning. Two rounds that began
-alike differ only in totals and moments, and any number of further ones can be added by arithmetic instead of being lived.
-Logs are the exception: when one is full depends on all that was ever written. They are written again, second by second.
-
-Moments within such a round are the same as within the one before, too: one round is recorded, and later ones are played from it.
+Each round has the same random numbers, so it depends only on the state at its beginning. Like rounds differ only in
+totals and times, and further ones are added by arithmetic instead of being simulated. Logs are the exception: when one
+is full depends on everything written before, so they are written again, second by second. One round is recorded, and
+the seconds of later ones are replayed from it.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _MOMENTS: Final[dict[type, tuple[str, ...]]] = {
 
 
 class Repetition:
-    """Compares how a group is at the beginnings of rounds, and adds rounds to it."""
+    """Compares the states of a group at the beginnings of rounds, and adds rounds to it."""
 
     def __init__(self, group: GroupState) -> None:
-        """Looks at what ``group`` has now; what is added to it later does not take part."""
+        """Covers the objects that ``group`` has now, not those added later."""
         self._group = group
         self._moving: list[QueueState | ChannelInstance] = [*group.shared_queues.values()]
         self._still: list[Any] = [*group.structures.values()]
@@ -55,15 +55,17 @@ class Repetition:
 
     @property
     def alike(self) -> bool:
-        """Whether the round that begins now goes as the last one did; as of the last call of ``whole_rounds``."""
+        """Whether the round that begins now is like the last one, as of the last call of ``whole_rounds``."""
         return self._added is not None and self._at == self._group.now
 
     def record(self) -> RecordedRound:
-        """A record of the round that begins now, to which its seconds are yet to be added."""
+        """An empty recording of the round that begins now."""
         return RecordedRound(self._group, [*self._moving, *self._still])
 
     def whole_rounds(self, now: int, length: int, hidden: Iterable[object]) -> int:
-        """How many rounds of ``length`` ms until ``now`` can be added at this beginning of one; ``hidden`` is what the group does not tell."""
+        """The number of rounds of ``length`` ms until ``now`` that can be added here; ``hidden`` is state outside the
+        group.
+        """
         group = self._group
         if self._at != group.now:
             state, totals = (*self._visible(), *hidden), self._all_totals()
@@ -73,7 +75,7 @@ class Repetition:
         return 0 if self._added is None else (now - group.now) // length
 
     def add(self, rounds: int, length: int) -> None:
-        """Add so many rounds. Only as many as ``whole_rounds`` allowed, and before anything has moved since."""
+        """Add rounds: at most as many as ``whole_rounds`` returned, and before anything else has changed."""
         added = iter(self._added or ())
         before = self._group.now - length
         for each in self._moving:
@@ -81,7 +83,7 @@ class Repetition:
                 setattr(each, name, getattr(each, name) + rounds * next(added))
             for name in _MOMENTS[type(each)]:
                 moment = getattr(each, name)
-                # What did not happen in the last round happens in none.
+                # Times that did not change in the last round change in none.
                 if moment is not None and moment > before:
                     setattr(each, name, moment + rounds * length)
         self._group.now += rounds * length
@@ -102,10 +104,10 @@ class Repetition:
 
 
 class RecordedRound:
-    """How a group was at each second of a round, to put it there again in later rounds that are alike."""
+    """The state of a group at each second of a round, for replay in later like rounds."""
 
     def __init__(self, group: GroupState, objects: Iterable[Any]) -> None:
-        """Second 0 is now. ``objects`` are those that move; logs are not among them."""
+        """Second 0 is now. ``objects`` are those that change; logs are not among them."""
         self._group = group
         self._recorded_at = self._begun_at = group.now
         self._columns: list[tuple[Any, str]] = []
@@ -124,30 +126,30 @@ class RecordedRound:
         self._at_begin: list[Any] = []
 
     def add(self) -> None:
-        """Record one second more, as the group is now."""
+        """Record the group's state now as the next second."""
         values, course = self._values(), self._course
         for place, (first, value) in enumerate(zip(self._first, values, strict=True)):
             if value != first and place not in course:
                 course[place] = [first] * (self.seconds + 1)
         for place, told in course.items():
-            # What is equal is kept once: there are hundreds of columns, and most change seldom.
+            # Equal columns are kept once: there are hundreds, and most change seldom.
             told.append(told[-1] if told[-1] == values[place] else values[place])
         self.seconds += 1
 
     def begin(self) -> None:
-        """A round that is alike begins now."""
+        """Start the replay of a like round now."""
         self._begun_at = self._group.now
         self._at_begin = [getattr(*self._columns[place]) for place in self._course]
 
     def play(self, second: int) -> None:
-        """Make everything as it is at a second of the round that was begun last, but for ``group.now``."""
+        """Set everything but ``group.now`` to its state at a second of the replayed round."""
         later = self._begun_at - self._recorded_at
         for (place, told), at_begin in zip(self._course.items(), self._at_begin, strict=True):
             value = told[second]
             if place in self._totals:
                 value += at_begin - told[0]
             elif place in self._moments and value is not None:
-                # What has not happened since the round began is as long ago as it was then.
+                # A time before the round keeps its distance from the round's beginning.
                 value = at_begin if value == told[0] else value + later
             setattr(*self._columns[place], value)
 

@@ -1,4 +1,6 @@
-"""Scenarios of the simulated group, YAML files beside this module, and the site that all of them begin with: group PRDQ."""
+"""Scenarios of the simulated group, YAML files beside this module, and the site that all of them begin with: group
+PRDQ.
+"""
 
 from __future__ import annotations
 
@@ -39,11 +41,11 @@ Length = Annotated[int, Convert(parse_duration, DURATION_FORM, raw=True)]
 
 
 class ScenarioError(MqvitalsError):
-    """There is no such scenario; the text lists those there are."""
+    """There is no such scenario; the text lists the known ones."""
 
 
 class IncidentKind(Enum):
-    """What an incident does to its object, and what ``value`` then means."""
+    """The effect of an incident on its object, and the meaning of its ``value``."""
 
     CONSUMER_GONE = "consumer_gone"  # a queue's consumers close it
     SLOW_CONSUMER = "slow_consumer"  # they get ``value`` times as much as usual
@@ -60,7 +62,7 @@ class IncidentKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ScenarioIncident:
-    """One trouble, ``at`` so long after the scenario's beginning and ``lasts`` so long (ms).
+    """One problem, ``at`` ms after the scenario's beginning, for ``lasts`` ms.
 
     ``object`` is ``QM01/ORDERS.REQUEST`` (a queue or a channel of a queue manager), ``PRDQ/APPL1.ORDERS`` (a shared
     queue) or ``QM01``.
@@ -74,20 +76,20 @@ class ScenarioIncident:
     command: str = ""
 
     def active(self, since_begin: int) -> bool:
-        """True while it goes on."""
+        """True while the incident lasts."""
         return self.at <= since_begin < self.at + self.lasts
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A course of events that begins anew after ``length`` (ms)."""
+    """A series of incidents that repeats after ``length`` ms."""
 
     title: str
     length: Length
     incidents: tuple[ScenarioIncident, ...] = ()
 
     def active(self, since_begin: int) -> Iterator[ScenarioIncident]:
-        """The incidents that go on so long after the beginning."""
+        """The incidents at a time after the beginning."""
         return (incident for incident in self.incidents if incident.active(since_begin % self.length))
 
 
@@ -192,7 +194,7 @@ def _member(name: str, number: int, started: int, begin: int) -> MemberState:
 
 
 def enlarge(group: GroupState, queues: int, channels: int) -> tuple[list[QueueState], list[ChannelInstance]]:
-    """Add so many queues and channels, spread over the members; returns the queues and the channels' instances."""
+    """Add queues and channels, spread over the members; returns the queues and the channels' instances."""
     added: list[QueueState] = []
     instances: list[ChannelInstance] = []
     for place in range(queues):

@@ -38,8 +38,8 @@ class Average:
 class BufferPoolState:
     """A buffer pool. ``writing`` 0: none, 1: deferred writes run (85 % full), 2: synchronous writes (95 % full).
 
-    Of the last second alone: the fewest buffers that were free (None: as many as now), requests that found none, pages written
-    by the deferred write task and by the tasks that put, pages read back.
+    Of the last second alone: the fewest buffers that were free (None: as many as now), requests that found none, pages
+    written by the deferred write task and by the tasks that put, pages read back.
     """
 
     number: int
@@ -70,7 +70,8 @@ class PageSetState:
 
 @dataclass(slots=True)
 class LogState:
-    """The recovery log: bytes written since the beginning (its RBA), logs of ``log_bytes`` each, those not yet offloaded.
+    """The recovery log: bytes written since the beginning (its RBA), logs of ``log_bytes`` each, those not yet
+    offloaded.
 
     ``start_rba`` is where it stood when the queue manager started.
     """
@@ -90,8 +91,8 @@ class LogState:
 class QueueState:
     """A local queue. ``structure`` names the coupling facility structure of a shared one, empty for a private one.
 
-    ``times_us`` are the short-term and long-term average of a message's time on the queue. ``held_since`` is the time since
-    which a consumer holds a unit of work. A queue that is not ``shareable`` is open to one consumer at a time.
+    ``times_us`` are the short-term and long-term average of a message's time on the queue. ``held_since`` is the time
+    since which a consumer holds a unit of work. A queue that is not ``shareable`` is open to one consumer at a time.
     """
 
     name: str

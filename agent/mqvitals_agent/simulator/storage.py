@@ -1,8 +1,8 @@
 """Buffer pools and page sets under the backlog of their queues, and the log under what is written to it.
 
-A message that stays on its queue occupies a page of its page set and, until it is written there, a buffer of its pool. From 85 % in use the
-deferred write task writes pages out and their buffers become free; from 95 % every task that puts writes its pages itself,
-which slows it down.
+A message that stays on its queue occupies a page of its page set and, until it is written there, a buffer of its pool.
+From 85 % in use the deferred write task writes pages out and their buffers become free; from 95 % every task that puts
+writes its pages itself, which slows it down.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Messages through queues and over channels, second by second.
 
-The time of a batch follows the documents: ``n * 10 + put + commit + wait`` microseconds, with 1000 each for the put and the
-commit, and for the wait the network's time and 1000 of the partner (Performance Tuning and Problem Determination, "Where
-is the time spent"). Queues and channels beyond the ordinary site follow from the time alone, so thousands cost little.
+The time of a batch follows the documents: ``n * 10 + put + commit + wait`` microseconds, with 1000 each for the put and
+the commit, and for the wait the network's time and 1000 of the partner (Performance Tuning and Problem Determination,
+"Where is the time spent"). Queues and channels beyond the ordinary site follow from the time alone, so thousands cost
+little.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The CSV columns of a section: which there are, and how a value of the record is written in them.
 
-Names and codes are those of mqsmfcsv. The values are right where those of that program are not: counters have no sign and
-all their bits, flags come from their own word, and gets and browses of persistent messages are under their own names.
+Names and codes are those of mqsmfcsv. The values are right where those of that program are not: counters have no sign
+and all their bits, flags come from their own word, and gets and browses of persistent messages are under their own
+names.
 """
 
 from __future__ import annotations
@@ -138,7 +139,8 @@ _SWAPPED: Final[Mapping[tuple[str, str], str]] = {
 class CsvColumn(NamedTuple):
     """One or several adjacent columns that are made of one value.
 
-    ``element``: the value's name in its section; ``write`` makes the text of all the columns of the raw value, None: a number, as it is.
+    ``element``: the value's name in its section; ``write`` makes the text of all the columns of the raw value, None: a
+    number, as it is.
     """
 
     headings: tuple[str, ...]

@@ -1,7 +1,7 @@
 """A folder of CSV files, one a kind of section, with the columns that users of mqsmfcsv know.
 
-Absent is an empty element: what the record does not have, what an older section lacks, a stamp of zero. The first columns are of the record:
-``Date`` and ``Time`` as SMF took it, in the system's local time; all other times are UTC.
+Absent values are empty cells: those the record or an older section does not have, and stamps of zero. The first
+columns are of the record: ``Date`` and ``Time`` as SMF took it, in the system's local time; all other times are UTC.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Raw records out of a stream of SMF data: with descriptor words, in blocks, or end to end.
 
-``SITE RDW`` keeps the descriptor words, RECFM=U copies hold blocks, and binary transfer usually leaves the records alone.
-Damage costs only the records it touches. A stream may hold gigabytes without a record of MQ, so reading yields regularly.
-Source: z/OS DFSMS, record and block descriptor words.
+``SITE RDW`` keeps the descriptor words, RECFM=U copies hold blocks, and binary transfer usually leaves the records
+alone. Damage costs only the records it touches. A stream may hold gigabytes without a record of MQ, so reading yields
+regularly. Source: z/OS DFSMS, record and block descriptor words.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ CHUNK: Final = 1 << 20
 
 
 class StreamWindow:
-    """A piece of a stream: ``at`` is the next byte of ``data``, ``base`` the offset of its first; bytes before ``keep`` may go.
+    """A piece of a stream: ``at`` is the next byte of ``data``, ``base`` the offset of its first; bytes before ``keep``
+    may go.
 
     ``damage`` is the reason when the stream could not be read to its end.
     """
@@ -135,7 +136,8 @@ def block_at(data: bytes, at: int) -> int:
 
 
 def _blocks(data: bytes) -> bool:
-    """Whether the data begin with blocks: the first holds a record that is certainly SMF's, or records fill one of the first.
+    """Whether the data begin with blocks: the first holds a record that is certainly SMF's, or records fill one of the
+    first.
 
     A single block may be damaged, and the next would be taken for records of other types.
     """

@@ -137,8 +137,8 @@ _MOST_WAITING: Final = 2_000
 class IngestResult:
     """How many records were new and how many known before, and how many readings of which owners were stored.
 
-    ``unnamed`` are objects left out because of their names, ``restarts`` the restarts that the records show. ``left_out``
-    are queue managers of an unknown group, with the number of records that wait for a later import.
+    ``unnamed`` are objects left out because of their names, ``restarts`` the restarts that the records show.
+    ``left_out`` are queue managers of an unknown group, with the number of records that wait for a later import.
     """
 
     new: int = 0
@@ -244,7 +244,8 @@ class RecordIngest:
             assigned = [self._groups.assign(sample) for sample in each.samples]
             whole = None not in assigned
             for sample in assigned:
-                # A sample of one record may be written again once the rest of the record has its group; a merged one may not.
+                # A sample of one record may be written again once the rest of the record has its group; a merged one
+                # may not.
                 if sample is not None and (whole or not sample.joint):
                     merge_into(merged, sample)
             if whole:

@@ -139,7 +139,9 @@ _LINE: Final = '{"section":"%s","index":%d,%s,"fields":{%s},"derived":%s}\n'
 
 
 def json_lines(record: Record, wanted: Collection[str] = ()) -> Iterator[str]:
-    """A line of JSON, with its end, for each section of a record, in their order; ``wanted``: only sections of these names."""
+    """A line of JSON, with its end, for each section of a record, in their order; ``wanted``: only sections of these
+    names.
+    """
     head = _head(record)
     interval = interval_tod(record)
     for section in sections(record):

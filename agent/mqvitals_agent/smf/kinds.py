@@ -37,7 +37,9 @@ STAMP: Final = (1 << 64) - 1
 
 
 def _over(key: str, parts: tuple[int, ...], *, highest: bool = False) -> MetricFunction:
-    """The sum or maximum over elements of an array of QJST: 0 and 1 belong to copy 1, 2 and 3 to copy 2; TOD units as us."""
+    """The sum or maximum over elements of an array of QJST: 0 and 1 belong to copy 1, 2 and 3 to copy 2; TOD units as
+    us.
+    """
 
     def value_of(fields: Fields, _: int | None) -> MetricValue:
         values = [fields.get(f"{key}.{part}") for part in parts]

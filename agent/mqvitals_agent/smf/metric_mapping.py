@@ -1,6 +1,7 @@
 """The metrics of a kind as functions of a section's fields, compiled from the vocabulary's ``smf`` formulas.
 
-In a formula durations are microseconds, QWHSDURN is the interval in microseconds, and everything else is as in the record.
+In a formula durations are microseconds, QWHSDURN is the interval in microseconds, and everything else is as in the
+record.
 """
 
 from __future__ import annotations
@@ -109,11 +110,11 @@ IdleReason = Callable[[Fields], Absence | None]
 class MetricMapping:
     """How the fields of sections become the metrics of ``kind``.
 
-    ``layouts``: each with the prefix of its fields in the vocabulary (QPST; empty for WQST) and the prefix of their keys
-    among the values. ``specials`` calculate metrics that have no formula; ``needs`` are the fields they read. ``omitted``
-    are metrics that polls report in another form. ``not_rates`` are specials that are neither rates nor increases. ``idle``
-    returns the reason why all metrics but ``known_when_idle`` are absent, or None. ``overrides`` are the merge rules of
-    fields where they do not follow from the field's kind.
+    ``layouts``: each with the prefix of its fields in the vocabulary (QPST; empty for WQST) and the prefix of their
+    keys among the values. ``specials`` calculate metrics that have no formula; ``needs`` are the fields they read.
+    ``omitted`` are metrics that polls report in another form. ``not_rates`` are specials that are neither rates nor
+    increases. ``idle`` returns the reason why all metrics but ``known_when_idle`` are absent, or None. ``overrides``
+    are the merge rules of fields where they do not follow from the field's kind.
     """
 
     kind: Kind

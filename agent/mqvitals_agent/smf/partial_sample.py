@@ -1,8 +1,8 @@
 """A part of a sample: the fields of one object and interval, in a form that merges in any order.
 
-A channel has several instances, a structure several members, an application many tasks, and records arrive in any order.
-So the raw fields are kept and each is merged by its kind: counters add up, extremes are compared, and of the rest the
-newest record counts. Merging is commutative and associative.
+A channel has several instances, a structure several members, an application many tasks, and records arrive in any
+order. So the raw fields are kept and each is merged by its kind: counters add up, extremes are compared, and of the
+rest the newest record counts. Merging is commutative and associative.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ Recency = tuple[int, int, str]
 class PartialSample:
     """What records report of ``object`` for the interval that ended at ``ts`` (ms UTC).
 
-    ``spans`` are the lengths (microseconds) of the merged intervals, by queue manager and end. The sample with the greater
-    ``stamp`` is the newer. ``joint``: other records may hold other parts of the sample. ``member`` is the queue manager
-    that wrote the record. ``restarted``: a queue manager that reported it was started shortly before.
+    ``spans`` are the lengths (microseconds) of the merged intervals, by queue manager and end. The sample with the
+    greater ``stamp`` is the newer. ``joint``: other records may hold other parts of the sample. ``member`` is the queue
+    manager that wrote the record. ``restarted``: a queue manager that reported it was started shortly before.
     """
 
     object: ObjectName

@@ -29,8 +29,9 @@ class ReadCounts:
     """What a file holds.
 
     ``records`` are MQ's by type and subtype, ``sections`` their sections by name, ``skipped`` other records by type,
-    ``unknown`` MQ's records without a layout by type and subtype. ``lost`` counts damaged records, ``damage`` has the first
-    ``MOST_DAMAGE`` of them. ``selected`` is the number of records and sections after a filter; None: there is none.
+    ``unknown`` MQ's records without a layout by type and subtype. ``lost`` counts damaged records, ``damage`` has the
+    first ``MOST_DAMAGE`` of them. ``selected`` is the number of records and sections after a filter; None: there is
+    none.
     """
 
     records: Counter[tuple[int, int]] = field(default_factory=Counter)
@@ -159,8 +160,9 @@ def _unpacked(file: BinaryIO) -> BinaryIO:
 class RecordFilter:
     """Records of these queue managers (none: all) with intervals that ended from ``begin`` to ``end``, both included.
 
-    Times are microseconds since 1970 UTC, None: no limit. Records of threads have the time at which they were written. For
-    records without a time of their own the header's local time counts, with the UTC offset of the system's records before.
+    Times are microseconds since 1970 UTC, None: no limit. Records of threads have the time at which they were written.
+    For records without a time of their own the header's local time counts, with the UTC offset of the system's records
+    before.
     """
 
     def __init__(self, queue_managers: Iterable[str] = (), begin: int | None = None, end: int | None = None) -> None:
@@ -194,9 +196,9 @@ _PASSED: Final = 64
 def records(stream: BinaryIO, counts: ReadCounts, now_us: int | None = None) -> Iterator[Record]:
     """The records of MQ that have known sections; all others are counted.
 
-    Damage costs the record and is noted in ``counts``. ``now_us`` (microseconds since 1970 UTC) is now: a record that ended more
-    than a day after it counts as damaged, unless the first record of its system in this stream did so too, as the clock of that
-    system is then ahead. None: there is no such limit.
+    Damage costs the record and is noted in ``counts``. ``now_us`` (microseconds since 1970 UTC) is now: a record that
+    ended more than a day after it counts as damaged, unless the first record of its system in this stream did so too,
+    as the clock of that system is then ahead. None: there is no such limit.
 
     Raises OSError, and SmfError when these are no SMF data at all.
     """

@@ -84,7 +84,9 @@ _MOST: Final = 64
 
 
 class Triplet(NamedTuple):
-    """Where a section lies: the offset of its first instance (the descriptor word counted), the length of one, how many."""
+    """Where a section lies: the offset of its first instance (the descriptor word counted), the length of one, how
+    many.
+    """
 
     offset: int
     length: int
@@ -95,13 +97,13 @@ class Triplet(NamedTuple):
 class Record:
     """One whole record. ``data`` begins with the record descriptor word.
 
-    ``offset`` is where the record began in the file. ``time_cs`` (1/100 s since midnight) and ``date`` (year, day of the
-    year) are local, by the system that wrote it. ``release`` is a number such as 941 or 100000; 0 where the record has
-    none. ``qsg`` is None where the record does not say it, and empty outside a group. ``end_us`` is microseconds since
-    1970 UTC, None in storage records; ``start_us`` (UTC too) and ``interval_us`` are None in accounting of threads as
-    well. ``utc_offset_us`` is what the system's local time was ahead of UTC, to the quarter hour, known where an interval
-    is. ``sequence`` rises from record to record; the channel initiator writes 0. ``more``: further records of the same
-    interval follow.
+    ``offset`` is where the record began in the file. ``time_cs`` (1/100 s since midnight) and ``date`` (year, day of
+    the year) are local, by the system that wrote it. ``release`` is a number such as 941 or 100000; 0 where the record
+    has none. ``qsg`` is None where the record does not say it, and empty outside a group. ``end_us`` is microseconds
+    since 1970 UTC, None in storage records; ``start_us`` (UTC too) and ``interval_us`` are None in accounting of
+    threads as well. ``utc_offset_us`` is what the system's local time was ahead of UTC, to the quarter hour, known
+    where an interval is. ``sequence`` rises from record to record; the channel initiator writes 0. ``more``: further
+    records of the same interval follow.
     """
 
     offset: int
@@ -257,8 +259,8 @@ def _triplet(data: bytes, index: int, at: int) -> Triplet:
 def _triplets(data: bytes, number: int, at: int) -> tuple[Triplet, ...]:
     """As many as the record says, and those behind them for which there is room.
 
-    At V8 the channel initiator's records have a sixth one, of the DNS task, which their number leaves out. It may hold garbage when no
-    name was resolved: such a place counts as empty.
+    At V8 the channel initiator's records have a sixth one, of the DNS task, which their number leaves out. It may hold
+    garbage when no name was resolved: such a place counts as empty.
     """
     found = [_triplet(data, index, at) for index in range(number)]
     lowest = min((each.offset for each in found if each.offset), default=0)
@@ -331,7 +333,7 @@ def _check_end(end: int, stamp: int, header_us: int, of: str, at: int) -> None:
 def identity_of(record: Record) -> bytes:
     """A digest of all of it but the descriptor word, which depends on the file.
 
-    System, queue manager, type, subtype, end and sequence are in it. The channel initiator's sequence is always 0, so what else
-    the record holds must count as well.
+    System, queue manager, type, subtype, end and sequence are in it. The channel initiator's sequence is always 0, so
+    what else the record holds must count as well.
     """
     return blake2b(memoryview(record.data)[4:], digest_size=16).digest()

@@ -1,8 +1,8 @@
 """Restarts of queue managers, detected by the sequence numbers of their records.
 
-A queue manager numbers its records from 1 on after each start (QWHS), so a lower number means a restart. Its buffers are
-empty then and work has queued up, so rates and increases of the first two intervals are absent as ``restarted lately``.
-The channel initiator numbers nothing: its records follow the queue manager's.
+A queue manager numbers its records from 1 on after each start (QWHS), so a lower number means a restart. Its buffers
+are empty then and work has queued up, so rates and increases of the first two intervals are absent as ``restarted
+lately``. The channel initiator numbers nothing: its records follow the queue manager's.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Most objects have one section, and their sample ends with the record's interval, to the millisecond. These have several:
 
 * a channel, whose instances and records of one collection all end at the same time;
-* a structure or shared queue of the group: its members' intervals end at about the same time, so the sample stands at the
-  nearest full minute;
+* a structure or shared queue of the group: its members' intervals end at about the same time, so the sample stands at
+  the nearest full minute;
 * an application, whose tasks end at any time: likewise at the nearest full minute.
 
 An object whose name is empty or not printable is left out and noted in ``Sampler.unnamed``.

@@ -143,7 +143,7 @@ def test_what_is_played_is_what_would_be_lived(
         patch.setattr(played, "_play", counted)
         comparing = Comparing(lived)
         if observed:
-            played.watch(comparing, lived_ms=3_600_000)
+            played.watch(comparing, simulated_ms=3_600_000)
         for second in range(every, 6 * length + 1, every):
             assert played.advance(BEGIN + second * S) == lived.advance(BEGIN + second * S)
     assert comparing.seconds == (second if observed else 0)

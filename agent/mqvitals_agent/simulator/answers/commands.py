@@ -1,4 +1,5 @@
-"""The commands that a simulated queue manager supports: their parameters, who answers them, and how a request is refused.
+"""The commands that a simulated queue manager supports: their parameters, who answers them, and how a request is
+refused.
 
 A malformed request is refused for the reason that z/OS gives.
 """
@@ -26,10 +27,11 @@ _BYTES: Final = mq.MQCFT_BYTE_STRING
 class SupportedCommand:
     """``name`` without MQCMD; ``items`` makes the items of one member; ``takes`` are its parameters by structure type.
 
-    ``needs`` are required parameters, ``attributes`` the one that lists the wanted attributes, ``always`` attributes that
-    are returned in any case. ``generic`` and ``exact`` are the reasons when a generic or an exact name selects nothing (0:
-    an empty answer); ``exists`` says whether an exact name is defined, which then has the generic reason. ``scoped``: it
-    may be sent to other members. ``filtered``: it takes a filter. ``sometimes``: parameters that only some items have.
+    ``needs`` are required parameters, ``attributes`` the one that lists the wanted attributes, ``always`` attributes
+    that are returned in any case. ``generic`` and ``exact`` are the reasons when a generic or an exact name selects
+    nothing (0: an empty answer); ``exists`` says whether an exact name is defined, which then has the generic reason.
+    ``scoped``: it may be sent to other members. ``filtered``: it takes a filter. ``sometimes``: parameters that only
+    some items have.
     """
 
     name: str

@@ -106,8 +106,8 @@ _DISPOSITIONS: Final = frozenset({mq.MQQSGD_ALL, mq.MQQSGD_Q_MGR, mq.MQQSGD_GROU
 def connections(asked: CommandRequest, group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
     """The connections that have queues open. Their handles, the other types, are not simulated.
 
-    Raises RefusedError: 3228 without an identifier, 3203 with both kinds of it, 3229 for another type than CONN, a wrong
-    disposition or an identifier that is too long or, when it is not generic, too short.
+    Raises RefusedError: 3228 without an identifier, 3203 with both kinds of it, 3229 for another type than CONN, a
+    wrong disposition or an identifier that is too long or, when it is not generic, too short.
     """
     asked.choice(mq.MQIACF_CONN_INFO_TYPE, mq.MQIACF_CONN_INFO_CONN, _TYPES)
     disposition = asked.choice(mq.MQIA_UR_DISP, mq.MQQSGD_ALL, _DISPOSITIONS)

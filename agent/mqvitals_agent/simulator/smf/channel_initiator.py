@@ -53,14 +53,15 @@ _STATISTICS_MEDIUM: Final = 33
 _DATA_LIMIT_KB: Final = 5000
 _PARTNER_VERSION: Final = "09040000"
 _CLIENT_APPLICATION: Final = 28
-"""Of a client's application, the end is told: so many characters."""
+"""The length of the end of a client application's name in QCSTRQMN."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelActivity:
-    """What went through a channel's instance in the interval. ``gets`` and ``puts`` are MQI calls for messages.
+    """The messages of a channel instance in the interval. ``gets`` and ``puts`` are MQI calls for messages.
 
-    ``network_us`` is the network time of each message and batch, summed. ``retries``: how often it tried to reach its partner again.
+    ``network_us`` is the sum of the network times of all messages and batches, ``retries`` the attempts to reach the
+    partner.
     """
 
     place: int
@@ -94,7 +95,7 @@ class _ChannelMark:
 
 
 class ChannelMeter:
-    """Follows the channels that a queue manager has now, second by second."""
+    """Measures the channels that a queue manager has now, second by second."""
 
     def __init__(self, member: MemberState) -> None:
         self._member = member
@@ -104,7 +105,7 @@ class ChannelMeter:
             mark.totals = _totals(mark.instance)
             mark.messages, mark.batches = mark.instance.messages, mark.instance.batches
             mark.short_left = mark.instance.short_left
-        # Clients have neither batches nor a network time: their totals at both ends say all.
+        # Clients have neither batches nor a network time: their totals are enough.
         self._in_batches = [mark for mark in self._marks if mark.channel.kind != "SVRCONN"]
 
     def second(self, now: int) -> None:
@@ -117,7 +118,7 @@ class ChannelMeter:
             if not batches:
                 continue
             size = mark.channel.batch_size
-            # As few batches as could be: all but the last one were full.
+            # The fewest possible batches: all but the last were full.
             full = moved // size if batches == -(-moved // size) else 0
             mark.full += full
             if mark.channel.kind in _SENDING:
@@ -127,7 +128,7 @@ class ChannelMeter:
                     mark.held += instance.network_us[0] * (moved + batches)
 
     def moved(self) -> list[ChannelActivity]:
-        """What went through each instance; its place is that among all of the queue manager."""
+        """The activity of each instance, with its place among all of the queue manager."""
         found = []
         for place, mark in enumerate(self._marks):
             messages, batches, sent, received, *_ = self._since(mark)
@@ -147,7 +148,7 @@ class ChannelMeter:
         return found
 
     def sections(self, now: int, level: int, dispatchers: Mapping[int, int]) -> Iterator[bytes]:
-        """A section for each instance; ``dispatchers``: by its place, the dispatcher it runs on."""
+        """A section for each instance; ``dispatchers``: the dispatcher of an instance, by its place."""
         for place, mark in enumerate(self._marks):
             yield QCST.pack(self._values(mark, now, dispatchers.get(place, 0)), level)
 
@@ -213,7 +214,7 @@ def _totals(instance: ChannelInstance) -> tuple[int, ...]:
 
 
 def _measure(mark: _ChannelMark, us: int, batches: int, now: int) -> None:
-    """So many batches took this network time, as the channel's indicator tells it."""
+    """Add the network time of ``batches``, as the channel's indicator has it."""
     mark.weight += batches
     mark.network_sum += us * batches
     mark.shortest = min(mark.shortest, us)
@@ -226,13 +227,13 @@ def _mean(mark: _ChannelMark) -> int:
 
 
 _GET_US, _PUT_US, _CALL_US, _COMMIT_US = 26.0, 38.0, 55.0, 110.0
-"""How long an adapter is busy with one request: a message got or put for a channel, a client's call, the end of a batch."""
+"""The elapsed time of an adapter for one request: a get or put for a channel, a client's call, the end of a batch."""
 _CPU_SHARE: Final = 0.6
-"""Of that time, what is processor time; the rest is waiting, mostly for the log."""
+"""The share of processor time; the rest is waiting, mostly for the log."""
 _HELD: Final = 0.02
-"""While a batch is under way to the partner it holds its locks: each further call waits for this share of the network's time."""
+"""A batch on its way to the partner holds locks: each further call waits for this share of the network's time."""
 _BUFFER_US, _BUFFER_CPU_US = 14.0, 12.5
-"""How long a dispatcher is busy with one buffer that is sent or received, and its processor time."""
+"""Elapsed and processor time of a dispatcher for one buffer sent or received."""
 _RESOLVE_US, _RESOLVE_CPU_US = 2_400.0, 90.0
 _FIRST_TASK: Final = 0x8C_0000
 _BETWEEN_TASKS: Final = 0x298
@@ -251,7 +252,7 @@ class TaskWork:
 
 
 def adapter_work(moved: ChannelActivity) -> TaskWork:
-    """What a channel's instance asked of adapters."""
+    """The work of adapters for a channel instance."""
     if moved.client:
         return TaskWork(moved.messages, moved.messages * _CALL_US * _CPU_SHARE, moved.messages * _CALL_US)
     own_us = moved.messages * (_GET_US if moved.sends else _PUT_US) + moved.batches * _COMMIT_US
@@ -259,21 +260,21 @@ def adapter_work(moved: ChannelActivity) -> TaskWork:
 
 
 def dispatcher_work(moved: ChannelActivity) -> TaskWork:
-    """What a channel's instance asked of its dispatcher."""
+    """The work of the dispatcher for a channel instance."""
     return TaskWork(moved.buffers, moved.buffers * _BUFFER_CPU_US, moved.buffers * _BUFFER_US)
 
 
 def resolver_work(moved: Sequence[ChannelActivity]) -> TaskWork:
-    """What channels asked of the DNS task: the address of a partner whom they try to reach again."""
+    """The work of the DNS task: the addresses of partners that channels try to reach again."""
     retries = sum(each.retries for each in moved)
     return TaskWork(retries, retries * _RESOLVE_CPU_US, retries * _RESOLVE_US)
 
 
 def spread(work: TaskWork, tasks: int, length_us: int) -> list[TaskWork]:
-    """The work of an interval over so many tasks, of which a request takes the first that is free.
+    """Distribute the work of an interval over ``tasks``; a request takes the first free task.
 
-    The share of each is what overflows from those before it less what overflows from it (Erlang's loss formula); what all of
-    them together cannot take at once waits, and comes to each alike. All requests are given to some task.
+    The share of each is the overflow of those before it less its own overflow (Erlang's loss formula); the overflow of
+    all waits and is shared equally. Every request goes to some task.
     """
     load = work.busy_us / length_us if length_us else 0.0
     lost = [1.0]
@@ -314,7 +315,7 @@ def longest_us(work: TaskWork) -> float:
 
 _NOT_ACTIVE: Final = ("RETRYING", "STOPPED", "INACTIVE")
 _OVERHEAD: Final = 200
-"""More bytes than a record has beside its channels."""
+"""An upper limit of the bytes of a record beside its channels."""
 _STORAGE_31_MB, _STORAGE_64_MB, _LIMIT_64_MB = 60, 150, 2048
 _CHANNELS_A_MB: Final = 10
 

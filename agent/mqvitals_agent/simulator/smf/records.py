@@ -33,7 +33,9 @@ def tod_duration(us: float) -> int:
 
 
 FieldOffsets = Mapping[str, tuple[int, str]]
-"""By name: the offset from the section's beginning, and ``struct``'s code; text (``12s``) is EBCDIC, padded with blanks."""
+"""By name: the offset from the section's beginning, and ``struct``'s code; text (``12s``) is EBCDIC, padded with
+blanks.
+"""
 Value = int | str
 _TODAY: Final = 940
 _BLANK: Final = b"\x40"

@@ -143,8 +143,8 @@ class SmfWriter:
     def __init__(self, world: SimulatedGroup, target: Path | BinaryIO, interval_ms: int) -> None:
         """``target``: a folder, which gets a file ``SMF-<end>.dat`` for each interval, or a stream.
 
-        Create it before the group is advanced: it does not see earlier seconds. Raises ValueError for an interval that is
-        not of whole seconds.
+        Create it before the group is advanced: it does not see earlier seconds. Raises ValueError for an interval that
+        is not of whole seconds.
         """
         if interval_ms <= 0 or interval_ms % STEP_MS:
             raise ValueError(f"an interval is of whole seconds, not of {interval_ms} ms")
@@ -154,7 +154,7 @@ class SmfWriter:
         self._due: deque[tuple[int, bytes]] = deque(maxlen=KEPT)
         self._ended: list[bytes] = []
         self._meters = self._begun(world.group)
-        world.watch(self, lived_ms=(KEPT + 1) * interval_ms)
+        world.watch(self, simulated_ms=(KEPT + 1) * interval_ms)
 
     @property
     def interval_ms(self) -> int:
@@ -190,8 +190,8 @@ class SmfWriter:
     def write_due(self, now: int) -> list[Path]:
         """Write the intervals that have ended until ``now``, ms since 1970 UTC; returns the files, none for a stream.
 
-        A file appears under its name when it is complete. An existing file stays: the records of an interval are always the
-        same. All but the last ``KEPT`` files of this kind are deleted. Raises OSError.
+        A file appears under its name when it is complete. An existing file stays: the records of an interval are always
+        the same. All but the last ``KEPT`` files of this kind are deleted. Raises OSError.
         """
         self._world.advance(now)
         due = list(self._due)

@@ -24,9 +24,9 @@ class Field(NamedTuple):
     """A field of a section: bytes ``offset`` and following, from the section's beginning.
 
     ``form``: u8 u16 u32 u64 i16 numbers, ``tod`` a time stamp (STCK, 2**-12 microseconds since 1900 UTC), ``dur`` a
-    duration on that scale, ``ebc`` text and ``hex`` bytes of ``size``. ``kind``: D counted in the interval, P now, HW and
-    LW highest and lowest of the interval, C a limit, ID an identity, TS a time. ``column`` is its name in the files of
-    mqsmfcsv; empty: none of its own. ``times`` and ``step``: an array, so many bytes from one to the next.
+    duration on that scale, ``ebc`` text and ``hex`` bytes of ``size``. ``kind``: D counted in the interval, P now, HW
+    and LW highest and lowest of the interval, C a limit, ID an identity, TS a time. ``column`` is its name in the files
+    of mqsmfcsv; empty: none of its own. ``times`` and ``step``: an array, so many bytes from one to the next.
     """
 
     offset: int
@@ -57,8 +57,8 @@ class FieldElement(NamedTuple):
 class SectionShape:
     """A section in one of its lengths.
 
-    ``elements`` in the order of their offsets. ``unpack`` gives their raw values, ``read`` the same with texts and hexadecimal
-    digits in place of bytes.
+    ``elements`` in the order of their offsets. ``unpack`` gives their raw values, ``read`` the same with texts and
+    hexadecimal digits in place of bytes.
     """
 
     elements: tuple[FieldElement, ...]
@@ -142,7 +142,9 @@ _SMALL: Final = 24
 
 
 class FormatPart(NamedTuple):
-    """One value as text: ``form`` takes the raw value, or the result of ``write``. Without an element ``form`` is the text."""
+    """One value as text: ``form`` takes the raw value, or the result of ``write``. Without an element ``form`` is the
+    text.
+    """
 
     form: str
     element: FieldElement | None = None
