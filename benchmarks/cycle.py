@@ -33,8 +33,7 @@ from mqvitals_agent.connection.connection import Connector, Exchange
 from mqvitals_agent.gc_tuning import freeze_long_lived
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import encode_message
-from mqvitals_agent.poll.errand import Errand, errands
-from mqvitals_agent.poll.schedule import configured_ms
+from mqvitals_agent.poll.queries import ScheduledQuery, configured_ms, zos_queries
 from mqvitals_agent.service.cycle_clock import Schedule
 from mqvitals_agent.service.cycle_writer import StoredCycle
 from mqvitals_agent.service.service import Service
@@ -126,7 +125,7 @@ async def group_alone(cycles: int) -> tuple[list[float], Kept, list[Exchange]]:
     clock = Standing(BEGIN)
     connections = [(each.queue_manager, await each.connect()) for each in connectors(world(), clock, seed=SEED)]
     polling = settings().polling
-    wanted = errands(polling)
+    wanted = zos_queries(polling)
 
     def configured(question: str) -> int:
         return configured_ms(question, polling.interval, {}, 0)
@@ -143,7 +142,10 @@ async def group_alone(cycles: int) -> tuple[list[float], Kept, list[Exchange]]:
         last = []
         begin = time.process_time()
         for place, (name, connection) in enumerate(connections):
-            due: list[Errand] = [*tables[name].take_due(clock.moment), *([] if place else group.take_due(clock.moment))]
+            due: list[ScheduledQuery] = [
+                *tables[name].take_due(clock.moment),
+                *([] if place else group.take_due(clock.moment)),
+            ]
             for errand in due:
                 exchange = await connection.ask(errand.command, errand.request, WAIT_MS)
                 (group if errand.of_group else tables[name]).answered(errand, 0, silent=False)

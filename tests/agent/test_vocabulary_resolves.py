@@ -8,7 +8,7 @@ import pytest
 
 from mqvitals_agent.pcf import constants
 from mqvitals_agent.pcf.names import command_name, command_number, parameter_number
-from mqvitals_agent.poll.probes import PROBES
+from mqvitals_agent.poll.queries import PROBES
 from mqvitals_rules.vocabulary import tables
 from mqvitals_rules.vocabulary.metric import Kind, MetricType
 from mqvitals_rules.vocabulary.tables import KINDS

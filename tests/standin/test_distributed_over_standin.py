@@ -31,7 +31,7 @@ from mqvitals_agent.connection.conversation import Time
 from mqvitals_agent.connection.mqi import load
 from mqvitals_agent.connection.mqi_connector import MqiConnector
 from mqvitals_agent.connection.route import Route
-from mqvitals_agent.poll.errand import errands_of_distributed
+from mqvitals_agent.poll.queries import errands_of_distributed
 from mqvitals_config.collection import PollingSettings
 
 binding, address, statistics_queue = sys.argv[1:]

@@ -16,7 +16,7 @@ from mqstandin.server import stand_in
 from mqvitals_agent.clock import Clock, VirtualClock
 from mqvitals_agent.connection.connection import Exchange, Reply
 from mqvitals_agent.poll.collector import Collector
-from mqvitals_agent.poll.errand import errands
+from mqvitals_agent.poll.queries import zos_queries
 from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import load_scenario
@@ -35,7 +35,7 @@ from mqvitals_agent.connection.conversation import Time
 from mqvitals_agent.connection.mqi import load
 from mqvitals_agent.connection.mqi_connector import MqiConnector
 from mqvitals_agent.connection.route import Route
-from mqvitals_agent.poll.errand import errands
+from mqvitals_agent.poll.queries import errands
 from mqvitals_config.collection import PollingSettings
 
 binding, reply_queue, *pairs = sys.argv[1:]
@@ -68,7 +68,7 @@ async def simulated(clock: Clock) -> list[Exchange]:
     for each in connectors(world(), clock):
         if each.queue_manager != "QM04":
             connection = await each.connect()
-            asked = errands(PollingSettings(), ("QM04",) if each.queue_manager == "QM01" else ())
+            asked = zos_queries(PollingSettings(), ("QM04",) if each.queue_manager == "QM01" else ())
             found += [await connection.ask(errand.command, errand.request, 5000) for errand in asked]
     return found
 

@@ -339,7 +339,7 @@ def _print_forecast(loaded: LoadedSettings, path: str, of_files: tuple[Problem, 
 
 def _name_problems(loaded: LoadedSettings) -> tuple[Problem, ...]:
     """What is wrong with the names that well-formed settings hold."""
-    from mqvitals_agent.poll.errand import polling_problems
+    from mqvitals_agent.poll.queries import polling_problems
     from mqvitals_config.problem import ConfigError
     from mqvitals_rules.ruleset.config import check_settings
 

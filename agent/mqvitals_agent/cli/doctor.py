@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Examine; returns the exit code. Raises Failure when nothing can be examined."""
     from mqvitals_agent.clock import SystemClock
     from mqvitals_agent.commandline.settings import settings_in_force
-    from mqvitals_agent.poll.errand import polling_problems
+    from mqvitals_agent.poll.queries import polling_problems
     from mqvitals_config.source import explained
 
     settings = settings_in_force(arguments.config, {}, search=arguments.scenario is None).settings

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from mqvitals_agent.connection.recording import Recording
-    from mqvitals_agent.poll.replay import Cycle, Summary
+    from mqvitals_agent.poll.replay import ReplayCycle, ReplaySummary
     from mqvitals_agent.store.writer import Store
     from mqvitals_config.settings import Settings
     from mqvitals_rules.ruleset.config import RuleConfig
@@ -103,7 +103,7 @@ def _play(
     recording: Recording, store: Store, settings: Settings, judging: RuleConfig, arguments: argparse.Namespace
 ) -> int:
     from mqvitals_agent.poll.collector import Collector
-    from mqvitals_agent.poll.replay import USUAL_INTERVAL_MS, Pace, Summary, replay
+    from mqvitals_agent.poll.replay import DEFAULT_INTERVAL_MS, ReplayPace, ReplaySummary, replay
     from mqvitals_config.scalars import time_zone
 
     header = recording.header
@@ -113,16 +113,16 @@ def _play(
         return None if zone is None else time_zone(zone)
 
     collector = Collector(settings.name or header.name, header.queue_managers, zone_of)
-    interval_ms = USUAL_INTERVAL_MS
+    interval_ms = DEFAULT_INTERVAL_MS
     if header.interval_s is None:
         _say(f"the recording does not state its interval: {interval_ms // 1000} s are assumed")
     else:
         interval_ms = round(header.interval_s * 1000)
-    summary = Summary()
+    summary = ReplaySummary()
     take = _cycle_handler(store, judging, talkative=arguments.verbose or sys.stderr.isatty())
     interrupted = False
     try:
-        pace = Pace(arguments.speed, time.monotonic, time.sleep)
+        pace = ReplayPace(arguments.speed, time.monotonic, time.sleep)
         replay(recording, interval_ms, collector, pace, take, summary, header.created)
     except KeyboardInterrupt:
         interrupted = True
@@ -136,14 +136,14 @@ def _play(
     return ExitCode.FOUND if recording.damaged or summary.disordered else ExitCode.DONE
 
 
-def _cycle_handler(store: Store, judging: RuleConfig, *, talkative: bool) -> Callable[[Cycle], None]:
+def _cycle_handler(store: Store, judging: RuleConfig, *, talkative: bool) -> Callable[[ReplayCycle], None]:
     """What is done with each cycle: it is taken in; and a line about it when someone watches."""
     from mqvitals_agent.ingest.pipeline import Ingest
     from mqvitals_rules.timestamps import iso
 
     intake = Ingest(store, judging)
 
-    def take(cycle: Cycle) -> None:
+    def take(cycle: ReplayCycle) -> None:
         intake.take(cycle.snapshots)
         if talkative:
             _say(f"cycle {cycle.number}, {iso(cycle.began)}: {_count(intake.firing, 'alert')} firing")
@@ -151,7 +151,7 @@ def _cycle_handler(store: Store, judging: RuleConfig, *, talkative: bool) -> Cal
     return take
 
 
-def _time_warnings(summary: Summary) -> Iterator[str]:
+def _time_warnings(summary: ReplaySummary) -> Iterator[str]:
     """What is odd about the recording's times."""
     from mqvitals_rules.timestamps import iso
 
@@ -174,7 +174,7 @@ def _span(ms: int) -> str:
     return _count(hours // 24, "day") if hours >= 48 else _count(hours, "hour")
 
 
-def _summary(summary: Summary, *, interrupted: bool) -> str:
+def _summary(summary: ReplaySummary, *, interrupted: bool) -> str:
     text = (
         f"{'interrupted after' if interrupted else 'replayed'} {_count(summary.cycles, 'cycle')}: "
         f"{_count(summary.exchanges, 'exchange')}, {_count(summary.replies, 'message')}, {summary.damaged} of them damaged"

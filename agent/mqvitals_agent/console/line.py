@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import date, tzinfo
 from typing import Final
 
-from mqvitals_agent.poll.zone import Clock
+from mqvitals_agent.poll.local_time import QueueManagerClock
 from mqvitals_config.collection import Carrier
 
 DAY_MS: Final = 86_400_000
@@ -75,7 +75,7 @@ class LineCalendar:
     def __init__(self, zone: tzinfo | None, day: int | None = None, last: int = 0) -> None:
         """``day`` and ``last`` (ms of the day) are those of an earlier calendar of the same file."""
         self._zone = zone
-        self._clock = Clock(zone)
+        self._clock = QueueManagerClock(zone)
         self.day = day
         self.last = last
 

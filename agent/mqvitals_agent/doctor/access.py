@@ -19,7 +19,7 @@ from mqvitals_agent.doctor.finding import (
     to_display,
     to_use_queues,
 )
-from mqvitals_agent.poll.command import form, mqsc
+from mqvitals_agent.poll.cycle import command_form, display_command
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,9 @@ def display_finding(name: str, asked: DoctorAnswer, group: str | None) -> Doctor
         result = examination.result_of_display(asked.reason, exact=asked.query.exact)
         ask_for: tuple[Permission, ...] = ()
         if result is CheckResult.REFUSED:
-            ask_for = to_display(name, group, mqsc(form(asked.query.command)).removeprefix("DISPLAY "))
+            ask_for = to_display(
+                name, group, display_command(command_form(asked.query.command)).removeprefix("DISPLAY ")
+            )
             text = (CHECKED_USER,)
         elif result is CheckResult.MISSING:
             text = ("The settings name it, and it does not exist there: see polling.",)

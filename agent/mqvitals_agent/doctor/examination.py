@@ -19,11 +19,9 @@ from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import REQUEST_CCSID
 from mqvitals_agent.pcf.message import PcfError
 from mqvitals_agent.poll import queue, queue_manager
-from mqvitals_agent.poll.command import form, mqsc
-from mqvitals_agent.poll.errand import errands, errands_of_distributed
-from mqvitals_agent.poll.probe import Answer, Question, Rows
-from mqvitals_agent.poll.probes import PROBES
-from mqvitals_agent.poll.selection import Selection, of_request
+from mqvitals_agent.poll.cycle import command_form, display_command
+from mqvitals_agent.poll.probe import CycleRows, MemberReport, QueryOptions, RequestSelection, selection_of
+from mqvitals_agent.poll.queries import PROBES, distributed_queries, zos_queries
 from mqvitals_config.collection import PollingSettings
 from mqvitals_rules.snapshot import Outcome
 
@@ -135,7 +133,7 @@ class DoctorQuery:
 
     check: str
     request: bytes
-    selection: Selection
+    selection: RequestSelection
     own: bool = False
 
     @property
@@ -199,7 +197,7 @@ class Examination:
     identity: ConnectedQueueManager | None = None
     asked: tuple[DoctorAnswer, ...] = ()
     left_out: tuple[DoctorQuery, ...] = ()
-    rows: Rows = field(default_factory=Rows)
+    rows: CycleRows = field(default_factory=CycleRows)
 
     @property
     def reached(self) -> bool:
@@ -209,36 +207,36 @@ class Examination:
 
 def queries(polling: PollingSettings) -> tuple[DoctorQuery, ...]:
     """Every query that the agent sends with these settings, once. Raises ValueError for invalid settings."""
-    return tuple(_query(errand.request) for errand in errands(polling))
+    return tuple(_query(errand.request) for errand in zos_queries(polling))
 
 
 def queries_of_distributed(polling: PollingSettings) -> tuple[DoctorQuery, ...]:
     """The same for a queue manager that does not run on z/OS. Its statistics queue is not read: reading is destructive."""
-    return tuple(_query(errand.request) for errand in errands_of_distributed(polling))
+    return tuple(_query(errand.request) for errand in distributed_queries(polling))
 
 
 def member_query(name: str) -> DoctorQuery:
     """The cheapest query to a member of the group without a connection."""
-    request = queue_manager.ask_attributes(Question(scope=name))
+    request = queue_manager.ask_attributes(QueryOptions(scope=name))
     return DoctorQuery(f"DISPLAY QMGR CMDSCOPE({name})", request, _selection(request))
 
 
 def reply_queue_queries(name: str, *, zos: bool = True) -> tuple[DoctorQuery, ...]:
     """Queries for the reply queue's definition and status."""
-    question = Question(name, disposition=mq.MQQSGD_ALL if zos else None)
+    question = QueryOptions(name, disposition=mq.MQQSGD_ALL if zos else None)
     requests = (queue.ask_definition(question), queue.ask_status(question))
     return tuple(
         DoctorQuery(f"reply queue: {_query(each).check}", each, _selection(each), own=True) for each in requests
     )
 
 
-def _selection(request: bytes) -> Selection:
-    return of_request(Decoder().decode(request, REQUEST_CCSID))
+def _selection(request: bytes) -> RequestSelection:
+    return selection_of(Decoder().decode(request, REQUEST_CCSID))
 
 
 def _query(request: bytes) -> DoctorQuery:
     selection = _selection(request)
-    check = mqsc(form(selection.command))
+    check = display_command(command_form(selection.command))
     if selection.name not in ("", "*"):
         check += f"({selection.name})"
     if selection.part == mq.MQIACF_CF_STATUS_BACKUP:
@@ -295,9 +293,9 @@ async def examine(
 
 async def _ask_all(
     connection: Connection, wanted: Sequence[DoctorQuery], wait_ms: int
-) -> tuple[list[DoctorAnswer], Rows]:
+) -> tuple[list[DoctorAnswer], CycleRows]:
     asked: list[DoctorAnswer] = []
-    rows = Rows()
+    rows = CycleRows()
     decoder = Decoder(lenient=True)
     for query in wanted:
         exchange = await connection.ask(query.command, query.request, wait_ms)
@@ -308,7 +306,7 @@ async def _ask_all(
     return asked, rows
 
 
-def _read(query: DoctorQuery, exchange: Exchange, decoder: Decoder, rows: Rows) -> DoctorAnswer:
+def _read(query: DoctorQuery, exchange: Exchange, decoder: Decoder, rows: CycleRows) -> DoctorAnswer:
     probe = PROBES[query.command]
     tracker = AnswerTracker()
     damaged = unknown_ccsid = 0
@@ -330,7 +328,7 @@ def _read(query: DoctorQuery, exchange: Exchange, decoder: Decoder, rows: Rows) 
         distributed = rows.distributed.get(answer.queue_manager, False)
         put = next((reply.put for reply in reversed(exchange.replies) if reply.put is not None), exchange.at)
         probe.read(
-            Answer(
+            MemberReport(
                 answer.queue_manager,
                 query.selection,
                 answer.items,

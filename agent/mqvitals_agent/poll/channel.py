@@ -1,46 +1,177 @@
-"""Channels: INQUIRE_CHANNEL_STATUS for the current instances, INQUIRE_CHANNEL for what is defined.
+"""Channels: INQUIRE_CHANNEL_STATUS for the current instances, INQUIRE_CHANNEL for what is defined, and starts of instances.
 
 A channel is one object, whatever its restarts and instances. Of several current instances the object has
 
-* counters: the sum of their increases (see ``counter``);
-* ``status``: the worst, in the order of ``WORST``; other states and texts are those of the instance with the worst status;
+* counters: the sum of their increases (see ``counters``);
+* ``status``: the worst, in the order of ``WORST_STATUS``; other states and texts are those of the instance with the worst status;
 * ``indoubt``, ``stop_requested``: the greatest, for one in trouble is enough;
 * ``conversations``, ``current_msgs``: the sum; ``short_left``, ``long_left``: the least;
 * other gauges, the short-term and long-term averages among them: the greatest, which is the worst;
 * times: the newest; ``instances`` and ``tls_instances``: how many there are;
-* the starts: see ``start``.
+* the starts: see ``ChannelStarts``.
 
-A value that only some instances tell is taken from those. An inactive channel has no figures, but for those that are made to be added up
+A value that only some instances report is taken from those. An inactive channel has no figures except those that are added up
 over channels: these are 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, string
-from mqvitals_agent.poll import start
-from mqvitals_agent.poll.columns import Columns, Local, Picker, Values
-from mqvitals_agent.poll.columns import Row as Metrics
-from mqvitals_agent.poll.probe import Answer, InstanceRow, Part, Probe, Question, Rows, ask, part, wanted
-from mqvitals_agent.poll.selection import Selection
+from mqvitals_agent.poll.columns import LocalTime, MetricColumns, MetricValues, ParameterPicker, ParameterValues
+from mqvitals_agent.poll.probe import (
+    CycleRows,
+    InstanceRow,
+    MemberReport,
+    Probe,
+    ProbePart,
+    QueryOptions,
+    RequestSelection,
+    pcf_request,
+    probe_part,
+    wanted_parameters,
+)
 from mqvitals_rules.vocabulary.channel import CHANNEL_KIND
 from mqvitals_rules.vocabulary.metric import Absence, MetricType, Reported
 
-STATUS = part(CHANNEL_KIND, "INQUIRE_CHANNEL_STATUS")
-DEFINITION = part(CHANNEL_KIND, "INQUIRE_CHANNEL")
+START_METRICS = ("starts", "tls_starts", "broken_starts")
+_STOPPING = frozenset({mq.MQCHS_STOPPED, mq.MQCHS_STOPPING})
+_NO_START = frozenset({"", "None"})
 
-WORST = (6, 5, 8, 4, 9, 7, 1, 2, 13, 14, 3, 0)
+InstancePlace = tuple[str, ...]
+
+
+class _Line(NamedTuple):
+    """What is remembered of a place: the start of the instance that ran last, and whether that has broken off since, or might."""
+
+    ran: InstancePlace
+    lost: bool
+    under_way: bool
+
+
+_NEW = _Line((), lost=False, under_way=False)
+
+
+@dataclass(slots=True)
+class _Seen:
+    """One channel as the poll before saw it."""
+
+    keys: Counter[InstancePlace] = field(default_factory=Counter)
+    lines: dict[InstancePlace, _Line] = field(default_factory=dict)
+
+
+class ChannelStarts:
+    """The instances of every channel at its previous answered poll: which began since, and which replaced a broken one.
+
+    An instance is known by its place (queue manager, partner's address, transmission queue) and by its start. The start of an
+    instance that has not begun yet is blank: it counts as soon as it has begun.
+
+    A restart counts as broken when the poll before saw the place's instance with messages under way, or when it retried or was
+    in doubt since it last ran without trouble. However many instances of a channel break off together, as with their queue
+    manager, that is one broken start. A channel that ended for want of work, or that somebody stopped, has not broken off; nor
+    is a client that connects again a restart.
+    """
+
+    def __init__(self) -> None:
+        self._previous: dict[Hashable, _Seen] = {}
+
+    def count(self, channel: Hashable, instances: Sequence[InstanceRow]) -> dict[str, Reported]:
+        """``START_METRICS`` of a channel since its poll before; first reading when there was none. Without instances it is inactive."""
+        before = self._previous.get(channel)
+        begun = [(_key(each), each) for each in instances if each.key[4] not in _NO_START]
+        seen = _Seen(Counter(key for key, _ in begun))
+        broken = self._follow(seen, {} if before is None else before.lines, instances)
+        self._previous[channel] = seen
+        if before is None:
+            return dict.fromkeys(START_METRICS, Absence.FIRST_READING)
+        fresh = seen.keys - before.keys
+        secured = [uses_tls(each.values) for key, each in begun if key in fresh]
+        absent = next((each for each in secured if isinstance(each, Absence)), None)
+        told = {key: uses_tls(each.values) for key, each in begun}
+        tls_starts = sum(number for key, number in fresh.items() if told[key] is True)
+        return {
+            "starts": fresh.total(),
+            "tls_starts": tls_starts if absent is None else absent,
+            "broken_starts": int(broken),
+        }
+
+    def forget(self, channel: Hashable) -> None:
+        """The channel is gone; should its name return, it is another."""
+        self._previous.pop(channel, None)
+
+    @staticmethod
+    def _follow(seen: _Seen, before: Mapping[InstancePlace, _Line], instances: Sequence[InstanceRow]) -> bool:
+        """Carry what is remembered of each place on to now; whether an instance took the place of one that broke off."""
+        broken = False
+        for each in instances:
+            if each.values["type"] == mq.MQCHT_SVRCONN:
+                continue
+            place = each.key[:3]
+            line, restarted = _next(before.get(place, _NEW), each)
+            broken = broken or restarted
+            seen.lines[place] = line
+        # A retrying channel may have no status for a moment; one that was merely seen at work has ended.
+        for place, line in before.items():
+            if line.lost and place not in seen.lines:
+                seen.lines[place] = line._replace(under_way=False)
+        return broken
+
+
+def uses_tls(values: Mapping[str, Reported]) -> bool | Absence:
+    """Whether an instance is protected by TLS; else why that is not known."""
+    cipher, protocol = values["ssl_cipher"], values["security_protocol"]
+    if isinstance(cipher, str):
+        return bool(cipher)
+    if type(protocol) is int:
+        return protocol != 0
+    return cipher if isinstance(cipher, Absence) else Absence.NOT_RETURNED
+
+
+def tls_instances(instances: Sequence[InstanceRow]) -> Reported:
+    """How many of the instances are protected by TLS; absent unless all of them tell."""
+    secured = [uses_tls(each.values) for each in instances]
+    absent = next((each for each in secured if isinstance(each, Absence)), None)
+    return sum(each is True for each in secured) if absent is None else absent
+
+
+def _key(instance: InstanceRow) -> InstancePlace:
+    return (*instance.key[:3], *instance.key[4:])
+
+
+def _next(before: _Line, instance: InstanceRow) -> tuple[_Line, bool]:
+    """What is remembered of a place after this instance was seen in it, and whether it follows one that broke off."""
+    values = instance.values
+    status = values["status"]
+    if status in _STOPPING or values["stop_requested"] == 1:
+        return before._replace(lost=False, under_way=False), False
+    if status == mq.MQCHS_RETRYING:
+        return before._replace(lost=True), False
+    if status != mq.MQCHS_RUNNING or instance.key[4] in _NO_START:
+        return before, False
+    start = instance.key[4:]
+    in_batch = values["current_msgs"]
+    line = _Line(start, lost=values["indoubt"] == 1, under_way=type(in_batch) is int and in_batch > 0)
+    return line, bool(before.ran) and start != before.ran and (before.lost or before.under_way)
+
+
+STATUS = probe_part(CHANNEL_KIND, "INQUIRE_CHANNEL_STATUS")
+DEFINITION = probe_part(CHANNEL_KIND, "INQUIRE_CHANNEL")
+
+WORST_STATUS = (6, 5, 8, 4, 9, 7, 1, 2, 13, 14, 3, 0)
 """Statuses, the worst first: stopped, retrying, paused, stopping, disconnected, requesting, binding, starting, initializing,
 switching, running, inactive. A status that is not in the list is worse than running."""
 
 _COLUMNS = {
-    distributed: Columns(CHANNEL_KIND, "INQUIRE_CHANNEL_STATUS", platform="distributed" if distributed else "zos")
+    distributed: MetricColumns(CHANNEL_KIND, "INQUIRE_CHANNEL_STATUS", platform="distributed" if distributed else "zos")
     for distributed in (False, True)
 }
 _DEFINITION = {
-    distributed: Columns(CHANNEL_KIND, "INQUIRE_CHANNEL", platform="distributed" if distributed else "zos")
+    distributed: MetricColumns(CHANNEL_KIND, "INQUIRE_CHANNEL", platform="distributed" if distributed else "zos")
     for distributed in (False, True)
 }
 _COMPUTED = frozenset(metric.name for metric in CHANNEL_KIND.metrics if metric.computed)
@@ -55,7 +186,7 @@ _KEY = (
     mq.MQCACH_CHANNEL_START_TIME,
 )
 """What tells instances of one name apart; a restart makes another one."""
-_PICK = Picker(mq.MQCACH_CHANNEL_NAME, mq.MQIACH_CHANNEL_INSTANCE_TYPE, mq.MQIA_MONITORING_CHANNEL, *_KEY)
+_PICK = ParameterPicker(mq.MQCACH_CHANNEL_NAME, mq.MQIACH_CHANNEL_INSTANCE_TYPE, mq.MQIA_MONITORING_CHANNEL, *_KEY)
 
 _EXITS = (
     mq.MQCACH_SEC_EXIT_NAME,
@@ -65,7 +196,7 @@ _EXITS = (
     mq.MQCACH_MR_EXIT_NAME,
 )
 
-_RANK = {status: rank for rank, status in enumerate(WORST)}
+_RANK = {status: rank for rank, status in enumerate(WORST_STATUS)}
 _UNRANKED = _RANK[mq.MQCHS_RUNNING] - 0.5
 _SUMMED = frozenset({"conversations", "current_msgs"})
 _LEAST = frozenset({"short_left", "long_left"})
@@ -78,9 +209,9 @@ _GREATEST = frozenset({"indoubt", "stop_requested"}) | {
 }
 
 
-def ask_status(question: Question) -> bytes:
+def ask_status(question: QueryOptions) -> bytes:
     """DISPLAY CHSTATUS(name) CURRENT."""
-    return ask(
+    return pcf_request(
         mq.MQCMD_INQUIRE_CHANNEL_STATUS,
         question,
         string(mq.MQCACH_CHANNEL_NAME, question.name),
@@ -88,9 +219,9 @@ def ask_status(question: Question) -> bytes:
     )
 
 
-def ask_definition(question: Question) -> bytes:
+def ask_definition(question: QueryOptions) -> bytes:
     """DISPLAY CHANNEL(name)."""
-    return ask(
+    return pcf_request(
         mq.MQCMD_INQUIRE_CHANNEL,
         question,
         string(mq.MQCACH_CHANNEL_NAME, question.name),
@@ -98,11 +229,11 @@ def ask_definition(question: Question) -> bytes:
     )
 
 
-def _status_parts(selection: Selection) -> tuple[Part, ...]:
+def _status_parts(selection: RequestSelection) -> tuple[ProbePart, ...]:
     return (STATUS,) if selection.part == mq.MQOT_CURRENT_CHANNEL else ()
 
 
-def read_status(answer: Answer, rows: Rows) -> None:
+def read_status(answer: MemberReport, rows: CycleRows) -> None:
     """The current instances of each channel; saved and short status say nothing of the present."""
     columns = _COLUMNS[answer.distributed]
     channels: dict[str, list[InstanceRow]] = {}
@@ -125,7 +256,7 @@ def read_status(answer: Answer, rows: Rows) -> None:
     rows.see(answer, newest)
 
 
-def read_definition(answer: Answer, rows: Rows) -> None:
+def read_definition(answer: MemberReport, rows: CycleRows) -> None:
     """One row a channel that can run here: client definitions and templates are left out."""
     columns = _DEFINITION[answer.distributed]
     types = rows.channel_types.setdefault(answer.queue_manager, {})
@@ -146,7 +277,7 @@ def read_definition(answer: Answer, rows: Rows) -> None:
         rows.put(DEFINITION, answer.queue_manager, name, answer.row(metrics, columns.read_times(values, metrics)))
 
 
-def _exits(values: Values) -> Reported:
+def _exits(values: ParameterValues) -> Reported:
     """How many exits a definition names. Of one kind there is a name or a list of names; which kinds there are depends on the type."""
     told = [values[number] for number in _EXITS if number in values]
     if not told:
@@ -155,9 +286,9 @@ def _exits(values: Values) -> Reported:
     return sum(type(name) is str and bool(name.strip()) for name in names)
 
 
-def totals(instances: Sequence[InstanceRow]) -> dict[tuple[str, ...], Metrics]:
+def instance_totals(instances: Sequence[InstanceRow]) -> dict[tuple[str, ...], MetricValues]:
     """The running totals by instance key. Instances with the same key (one client, the same second) count together."""
-    found: dict[tuple[str, ...], Metrics] = {}
+    found: dict[tuple[str, ...], MetricValues] = {}
     for instance in instances:
         own = {name: instance.values[name] for name in COUNTERS}
         before = found.get(instance.key)
@@ -173,18 +304,18 @@ def _added(one: Reported, other: Reported) -> Reported:
     return one if isinstance(one, Absence) else other
 
 
-def together(instances: Sequence[InstanceRow]) -> tuple[Metrics, Sequence[Local]]:
+def combined_instances(instances: Sequence[InstanceRow]) -> tuple[MetricValues, Sequence[LocalTime]]:
     """The object's metrics (without counters) and local times from its instances."""
     if len(instances) == 1:
         (only,) = instances
         values = only.values
         values["instances"] = 1
-        values["tls_instances"] = start.tls_instances(instances)
+        values["tls_instances"] = tls_instances(instances)
         return values, only.local
     ordered = sorted(instances, key=_rank)
     values = {name: _one(name, [instance.values[name] for instance in ordered]) for name in ordered[0].values}
     values["instances"] = len(instances)
-    values["tls_instances"] = start.tls_instances(instances)
+    values["tls_instances"] = tls_instances(instances)
     local = []
     for times in _COLUMNS[False].times:
         told = [(seen, instance) for instance in ordered for seen in instance.local if seen.age == times.age]
@@ -213,13 +344,13 @@ def _one(name: str, told: Sequence[Reported]) -> Reported:
     return min(numbers) if name in _LEAST else max(numbers)
 
 
-def traffic(values: Mapping[str, Reported]) -> Metrics:
+def traffic_metrics(values: Mapping[str, Reported]) -> MetricValues:
     """What follows from the increases of a channel with a status: bytes both ways, and batches where there are any."""
     batches = 0 if values["type"] == mq.MQCHT_SVRCONN else values["batches"]
     return {"carried_bytes": _added(values["bytes_sent"], values["bytes_rcvd"]), "batch_ends": batches}
 
 
-def inactive(kind: int | None) -> Mapping[str, Reported]:
+def inactive_metrics(kind: int | None) -> Mapping[str, Reported]:
     """The metrics of a channel without a current instance; ``kind`` is its type, where a definition has told it."""
     values: dict[str, Reported] = dict.fromkeys(STATUS.metrics, Absence.INACTIVE)
     values["status"] = mq.MQCHS_INACTIVE
@@ -235,7 +366,7 @@ STATUS_PROBE = Probe(
     ask_status,
     _status_parts,
     read_status,
-    wanted(
+    wanted_parameters(
         mq.MQCACH_CHANNEL_NAME,
         mq.MQIACH_CHANNEL_INSTANCE_TYPE,
         mq.MQIA_MONITORING_CHANNEL,
@@ -250,7 +381,7 @@ DEFINITION_PROBE = Probe(
     ask_definition,
     lambda _: (DEFINITION,),
     read_definition,
-    wanted(
+    wanted_parameters(
         mq.MQCACH_CHANNEL_NAME,
         mq.MQIACH_CHANNEL_TYPE,
         mq.MQIA_QSG_DISP,

@@ -43,12 +43,18 @@ from mqvitals_agent.pcf.constants import MQCACF_RESPONSE_Q_MGR_NAME, MQCC_FAILED
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.message import PcfError
 from mqvitals_agent.poll import queue, statistics
-from mqvitals_agent.poll.command import form
-from mqvitals_agent.poll.cycle import Asked, Contact, Cycle
-from mqvitals_agent.poll.ending import Ending
-from mqvitals_agent.poll.probe import GROUP, Answer, Part, Probe
-from mqvitals_agent.poll.probes import PROBES
-from mqvitals_agent.poll.selection import Selection, of_request, unreadable
+from mqvitals_agent.poll.cycle import ConnectAttempt, CycleData, QueryResult, command_form
+from mqvitals_agent.poll.probe import (
+    GROUP,
+    MemberReport,
+    Probe,
+    ProbePart,
+    RequestSelection,
+    selection_of,
+    unreadable_selection,
+)
+from mqvitals_agent.poll.queries import PROBES
+from mqvitals_agent.poll.snapshot_builder import SnapshotBuilder
 from mqvitals_rules.snapshot import ObjectName, Outcome, Snapshot, is_object_name, is_owner_name
 from mqvitals_rules.vocabulary.metric import Absence
 
@@ -86,9 +92,9 @@ class Collector:
         zone_of: Callable[[str], tzinfo | None] = lambda _: None,
     ) -> None:
         self._decoder = Decoder(lenient=True)
-        self._selections: dict[bytes, Selection] = {}
-        self._ending = Ending(group, queue_managers, zone_of)
-        self._cycle = Cycle()
+        self._selections: dict[bytes, RequestSelection] = {}
+        self._ending = SnapshotBuilder(group, queue_managers, zone_of)
+        self._cycle = CycleData()
         self._number = 0
         self.exchanges = 0
         self.replies = 0
@@ -114,7 +120,7 @@ class Collector:
             return
         selection = self._selection(exchange)
         probe = PROBES.get(exchange.command)
-        name = form(exchange.command, selection.scope)
+        name = command_form(exchange.command, selection.scope)
         if probe is None and not self._pass_over(exchange.command):
             return
         tracker = AnswerTracker()
@@ -150,12 +156,12 @@ class Collector:
     def end_cycle(self, number: int | None = None) -> tuple[Snapshot, ...]:
         """The snapshots of the cycle ``number`` (by default the one after the last), the group's last; a new cycle begins."""
         self._number = self._number + 1 if number is None else number
-        cycle, self._cycle = self._cycle, Cycle()
+        cycle, self._cycle = self._cycle, CycleData()
         return self._ending.snapshots(cycle, self._number)
 
     def _pass_over(self, command: int) -> bool:
         """Count a command that nothing reads; whether it stands by its own name, as there are few."""
-        name = form(command)
+        name = command_form(command)
         few = name in self.unprobed or len(self.unprobed) < _MOST_UNPROBED
         self.unprobed[name if few else OTHERS] += 1
         return few
@@ -177,7 +183,7 @@ class Collector:
                 cycle.touch(record.key.queue_manager, exchange.at)
             else:
                 self.strange += 1
-        tally = cycle.tally(asked, form(statistics.COMMAND))
+        tally = cycle.tally(asked, command_form(statistics.COMMAND))
         tally.commands += 1
         tally.elapsed_ms += exchange.elapsed_ms
         tally.replies += len(exchange.replies)
@@ -192,17 +198,17 @@ class Collector:
         else:
             self._ending.reads_statistics(asked)
 
-    def _selection(self, exchange: Exchange) -> Selection:
+    def _selection(self, exchange: Exchange) -> RequestSelection:
         command = exchange.command or 0
         request = exchange.request
         if request is None:
-            return unreadable(command)
+            return unreadable_selection(command)
         found = self._selections.get(request)
         if found is None:
             try:
-                found = of_request(self._decoder.decode(request, _REQUEST_CCSID))
+                found = selection_of(self._decoder.decode(request, _REQUEST_CCSID))
             except PcfError:
-                found = unreadable(command)
+                found = unreadable_selection(command)
             if len(self._selections) >= _REQUESTS_KEPT:
                 self._selections.clear()
             self._selections[request] = found
@@ -211,7 +217,9 @@ class Collector:
     def _note_contact(self, exchange: Exchange) -> None:
         error = exchange.error
         failed = error is not None and (exchange.command is None or error.reason in outcomes.CONNECTION_FAILURES)
-        self._cycle.contacts[exchange.queue_manager] = Contact(error.reason if failed and error else 0, exchange.at)
+        self._cycle.contacts[exchange.queue_manager] = ConnectAttempt(
+            error.reason if failed and error else 0, exchange.at
+        )
 
     def _decode(self, exchange: Exchange, wanted: frozenset[int], tracker: AnswerTracker, name: str, key: int) -> int:
         """Decode the replies into the tracker and count them for their senders; returns how many are damaged.
@@ -285,13 +293,20 @@ class Collector:
             tally.judge(Outcome.INCOMPLETE, outcomes.NO_REPLY)
 
     def _read(
-        self, exchange: Exchange, probe: Probe, selection: Selection, name: str, member: MemberAnswer, *, damaged: int
+        self,
+        exchange: Exchange,
+        probe: Probe,
+        selection: RequestSelection,
+        name: str,
+        member: MemberAnswer,
+        *,
+        damaged: int,
     ) -> None:
         cycle = self._cycle
         now = max(exchange.at, cycle.clock.get(name, exchange.at))
         if member.items and member.items[0].type == MQCFT_RESPONSE:
             self._ending.answers_classically(name, cycle)
-        answer = Answer(
+        answer = MemberReport(
             name,
             selection,
             member.items,
@@ -309,7 +324,7 @@ class Collector:
         failed = _failed(probe, member.failed)
         for part in probe.parts(selection):
             for owner in _owners(part, name, selection):
-                cycle.ask(part, owner, Asked(selection, absence, failed))
+                cycle.ask(part, owner, QueryResult(selection, absence, failed))
                 if owner == GROUP:
                     cycle.touch(GROUP, exchange.at)
                     self._ending.asked_via(part, exchange.queue_manager)
@@ -318,7 +333,7 @@ class Collector:
         self,
         exchange: Exchange,
         probe: Probe,
-        selection: Selection,
+        selection: RequestSelection,
         told: Mapping[str, MemberAnswer],
         *,
         whole: bool,
@@ -335,12 +350,12 @@ class Collector:
                 continue
             for part in probe.parts(selection):
                 for owner in _owners(part, owner_name, selection):
-                    self._cycle.ask(part, owner, Asked(selection, absence))
+                    self._cycle.ask(part, owner, QueryResult(selection, absence))
                     if owner == GROUP:
                         self._cycle.touch(GROUP, exchange.at)
 
 
-def _owners(part: Part, queue_manager: str, selection: Selection) -> Sequence[str]:
+def _owners(part: ProbePart, queue_manager: str, selection: RequestSelection) -> Sequence[str]:
     """Whose objects an answer of this queue manager tells of."""
     if part.kind.of_group:
         return (GROUP,)

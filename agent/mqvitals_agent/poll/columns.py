@@ -16,7 +16,7 @@ from mqvitals_agent.pcf.constants import MQCFT_INTEGER, MQCFT_INTEGER_LIST, MQCF
 from mqvitals_agent.pcf.message import MessageValues as Decoded
 from mqvitals_agent.pcf.message import ParameterLayout, Value
 from mqvitals_agent.pcf.names import parameter_number
-from mqvitals_agent.poll.zone import local_ms
+from mqvitals_agent.poll.local_time import local_ms
 from mqvitals_rules.vocabulary.metric import LARGEST, Absence, Kind, Metric, MetricType, Reported, within_range
 
 NOT_RETURNED = Absence.NOT_RETURNED
@@ -25,12 +25,12 @@ _TIMES = re.compile(r"MQ\w+_DATE MQ\w+_TIME")
 _INT = {int}
 _STR = {str}
 
-Values = Mapping[int, Value]
+ParameterValues = Mapping[int, Value]
 Specials = tuple[tuple[str, Mapping[Any, Absence]], ...]
-Row = dict[str, Reported]
+MetricValues = dict[str, Reported]
 
 
-class Times(NamedTuple):
+class TimeColumns(NamedTuple):
     """A date and its time in an answer, and the metrics made of them: the text as reported, and the age (either may be "")."""
 
     date: int
@@ -39,7 +39,7 @@ class Times(NamedTuple):
     age: str
 
 
-class Local(NamedTuple):
+class LocalTime(NamedTuple):
     """A local time that an age is to be computed from, once the zone is known."""
 
     text: str
@@ -54,7 +54,7 @@ _PARAMETERS = 256
 class _Fetch(NamedTuple):
     """How the metrics are fetched from values with a certain set of parameters. ``row`` has them all, in their order, absent."""
 
-    row: Row
+    row: MetricValues
     number_names: tuple[str, ...]
     numbers: Callable[[Any], tuple[Any, ...]]
     text_names: tuple[str, ...]
@@ -64,7 +64,7 @@ class _Fetch(NamedTuple):
 class _Plan(NamedTuple):
     """As ``_Fetch``, from columns of one layout whose values can have no other types than they should. ``pairs`` have their places."""
 
-    row: Row
+    row: MetricValues
     names: tuple[str, ...]
     take: Callable[[Any], tuple[Any, ...]]
     pairs: tuple[tuple[int, tuple[tuple[str, int], ...]], ...]
@@ -81,7 +81,7 @@ def _fetcher(ids: tuple[int, ...]) -> Callable[[Any], tuple[Any, ...]]:
     return itemgetter(*ids)
 
 
-class Picker:
+class ParameterPicker:
     """Picks the values of some parameters out of messages: a tuple in the order of ``ids``, None for each that is absent."""
 
     def __init__(self, *ids: int) -> None:
@@ -112,7 +112,7 @@ class Picker:
         return take
 
 
-class Columns:
+class MetricColumns:
     """How to read the metrics of ``kind`` that the answer ``command`` fills straight from parameters.
 
     ``only`` restricts them to some names, for answers of several kinds of items. Metrics that the vocabulary calls computed are
@@ -124,7 +124,7 @@ class Columns:
         chosen = None if only is None else frozenset(only)
         metrics = [m for m in kind.metrics if m.command == command and (chosen is None or m.name in chosen)]
         elsewhere = Absence.NOT_ON_ZOS if platform == "zos" else Absence.NOT_ON_DISTRIBUTED
-        self._elsewhere: Row = {m.name: elsewhere for m in metrics if m.platform not in ("all", platform)}
+        self._elsewhere: MetricValues = {m.name: elsewhere for m in metrics if m.platform not in ("all", platform)}
         here = [m for m in metrics if m.name not in self._elsewhere]
         numbers, texts, self._pairs = _plain(here)
         self.times = _times(here)
@@ -136,13 +136,13 @@ class Columns:
         self.counters = tuple(m.name for m in here if m.type is MetricType.COUNTER)
         self._numbers, self._texts = numbers, texts
         self._fetches: dict[tuple[int, ...], _Fetch] = {}
-        self._pick_times = Picker(*(number for times in self.times for number in times[:2]))
+        self._pick_times = ParameterPicker(*(number for times in self.times for number in times[:2]))
         self._plans: dict[ParameterLayout, _Plan | None] = {}
         special = [m for m in here if m.special]
         self._unmonitored = tuple((m.name, m.special) for m in special)
         self._monitored = tuple((m.name, {n: _monitored(a) for n, a in m.special.items()}) for m in special)
 
-    def read(self, values: Values, *, long_first: bool = False, monitored: bool = False) -> Row:
+    def read(self, values: ParameterValues, *, long_first: bool = False, monitored: bool = False) -> MetricValues:
         """The metrics of one item. What is not in it, or has another type than it should, is absent as not returned.
 
         ``long_first`` says that the pairs come as distributed queue managers order them, long-term first. ``monitored``
@@ -177,7 +177,7 @@ class Columns:
             row.update(self._elsewhere)
         return row
 
-    def read_item(self, item: DecodedReply, *, long_first: bool = False, monitored: bool = False) -> Row:
+    def read_item(self, item: DecodedReply, *, long_first: bool = False, monitored: bool = False) -> MetricValues:
         """As ``read``, of the values of a message."""
         if not isinstance(item, Decoded) or item.layout is None:
             return self.read(item.values, long_first=long_first, monitored=monitored)
@@ -231,7 +231,9 @@ class Columns:
         self._plans[layout] = plan
         return plan
 
-    def read_times(self, values: Values, row: Row, blank: Absence = Absence.NOTHING_TO_TELL) -> Sequence[Local]:
+    def read_times(
+        self, values: ParameterValues, row: MetricValues, blank: Absence = Absence.NOTHING_TO_TELL
+    ) -> Sequence[LocalTime]:
         """Put the times into ``row``: the text, and the age as time zone unknown; returns what ages are to be made of.
 
         A blank time is absent for the reason ``blank``.
@@ -239,13 +241,15 @@ class Columns:
         return self._timed([(values.get(times.date), values.get(times.time)) for times in self.times], row, blank)
 
     def read_item_times(
-        self, item: DecodedReply, row: Row, blank: Absence = Absence.NOTHING_TO_TELL
-    ) -> Sequence[Local]:
+        self, item: DecodedReply, row: MetricValues, blank: Absence = Absence.NOTHING_TO_TELL
+    ) -> Sequence[LocalTime]:
         """As ``read_times``, of the values of a message."""
         told = self._pick_times(item)
         return self._timed(zip(told[::2], told[1::2], strict=True), row, blank)
 
-    def _timed(self, told: Iterable[tuple[Value | None, Value | None]], row: Row, blank: Absence) -> Sequence[Local]:
+    def _timed(
+        self, told: Iterable[tuple[Value | None, Value | None]], row: MetricValues, blank: Absence
+    ) -> Sequence[LocalTime]:
         found = []
         for (date, time), (_, _, text, age) in zip(told, self.times, strict=True):
             ms = local_ms(date, time)
@@ -260,7 +264,7 @@ class Columns:
                 row[text] = f"{date!s} {time!s}"
             if age:
                 row[age] = Absence.TIME_ZONE_UNKNOWN
-                found.append(Local(text, age, ms))
+                found.append(LocalTime(text, age, ms))
         return found
 
     def _fetch(self, parameters: tuple[int, ...]) -> _Fetch:
@@ -278,8 +282,8 @@ class Columns:
         )
         return found
 
-    def _careful(self, values: Values) -> Row:
-        row: Row = {}
+    def _careful(self, values: ParameterValues) -> MetricValues:
+        row: MetricValues = {}
         for name, number in self._numbers:
             value = values.get(number)
             row[name] = within_range(value) if type(value) is int else NOT_RETURNED
@@ -308,7 +312,7 @@ def _plain(
     return tuple(numbers), tuple(texts), tuple(pairs)
 
 
-def _times(metrics: Sequence[Metric]) -> tuple[Times, ...]:
+def _times(metrics: Sequence[Metric]) -> tuple[TimeColumns, ...]:
     found: dict[str, dict[bool, str]] = {}
     for metric in metrics:
         if _TIMES.fullmatch(metric.pcf):
@@ -316,7 +320,7 @@ def _times(metrics: Sequence[Metric]) -> tuple[Times, ...]:
     made = []
     for both, names in found.items():
         date, time = map(parameter_number, both.split())
-        made.append(Times(date, time, names.get(True, ""), names.get(False, "")))
+        made.append(TimeColumns(date, time, names.get(True, ""), names.get(False, "")))
     return tuple(made)
 
 

@@ -1,31 +1,105 @@
-"""What one cycle gathered, until it is made into snapshots."""
+"""What one cycle collected: rows, the results of its queries, and the outcome of each form of command."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from mqvitals_agent.poll.command import Tally
-from mqvitals_agent.poll.probe import Part, Rows
-from mqvitals_agent.poll.selection import Selection
-from mqvitals_agent.poll.statistics import Record
-from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_agent.pcf.names import command_name
+from mqvitals_agent.poll.probe import CycleRows, ProbePart, RequestSelection
+from mqvitals_agent.poll.statistics import StatisticsRecord
+from mqvitals_rules.snapshot import Outcome
+from mqvitals_rules.vocabulary.metric import Absence, Reported
+
+NO_INTERVAL: Mapping[str, Reported] = {"every_ms": Absence.NOT_RETURNED, "stretched": Absence.NOT_RETURNED}
+"""The interval in force, where nobody tells it: a recording does not."""
+
+
+def command_form(command: int, scope: str = "") -> str:
+    """``INQUIRE_ARCHIVE``, ``INQUIRE_CHANNEL_STATUS CMDSCOPE(*)``; the number where the command has no known name."""
+    name = command_name(command) or f"COMMAND {command}"
+    return f"{name} CMDSCOPE({scope})" if scope else name
+
+
+_DISPLAY: Mapping[str, str] = {
+    "INQUIRE_Q_MGR": "QMGR",
+    "INQUIRE_Q_MGR_STATUS": "QMSTATUS",
+    "INQUIRE_Q": "QUEUE",
+    "INQUIRE_Q_STATUS": "QSTATUS",
+    "INQUIRE_CHANNEL": "CHANNEL",
+    "INQUIRE_CHANNEL_STATUS": "CHSTATUS",
+    "INQUIRE_CLUSTER_Q_MGR": "CLUSQMGR",
+    "INQUIRE_CONNECTION": "CONN",
+    "INQUIRE_CF_STRUC": "CFSTRUCT",
+    "INQUIRE_CF_STRUC_STATUS": "CFSTATUS",
+    "INQUIRE_SMDS": "SMDS",
+    "INQUIRE_SMDSCONN": "SMDSCONN",
+    "INQUIRE_USAGE": "USAGE",
+    "INQUIRE_CHANNEL_INIT": "CHINIT",
+    "INQUIRE_LOG": "LOG",
+    "INQUIRE_ARCHIVE": "ARCHIVE",
+    "INQUIRE_SYSTEM": "SYSTEM",
+    "INQUIRE_QSG": "GROUP",
+    "INQUIRE_STG_CLASS": "STGCLASS",
+    "INQUIRE_SECURITY": "SECURITY",
+    "INQUIRE_THREAD": "THREAD",
+    "INQUIRE_TRACE": "TRACE",
+}
+"""What each command displays in MQSC; the profile in class MQCMDS that protects it has the same keyword."""
+
+
+def display_command(form_name: str) -> str:
+    """``DISPLAY CHSTATUS`` for ``INQUIRE_CHANNEL_STATUS`` in any of its forms; the command itself where MQSC has none."""
+    command = form_name.partition(" CMDSCOPE(")[0]
+    keyword = _DISPLAY.get(command)
+    return f"DISPLAY {keyword}" if keyword else command
 
 
 @dataclass(slots=True)
-class Asked:
+class CommandTally:
+    """What one queue manager did with one form of command in a cycle.
+
+    ``outcome`` is the worst (the greatest number), ``reason`` belongs to it; the rest are sums.
+    """
+
+    outcome: Outcome = Outcome.OK
+    reason: int = 0
+    commands: int = 0
+    replies: int = 0
+    bytes: int = 0
+    elapsed_ms: int = 0
+
+    def judge(self, outcome: Outcome, reason: int) -> None:
+        """Take one more outcome into account."""
+        if outcome.value > self.outcome.value:
+            self.outcome, self.reason = outcome, reason
+
+    def values(self) -> dict[str, Reported]:
+        """The metrics of kind ``agent`` that count something."""
+        return {
+            "outcome": self.outcome.value,
+            "reason": self.reason,
+            "commands": self.commands,
+            "replies": self.replies,
+            "bytes": self.bytes,
+            "elapsed_ms": self.elapsed_ms,
+        }
+
+
+@dataclass(slots=True)
+class QueryResult:
     """One question that was put to an owner, and what of its answer: ``absence`` None means that it came whole.
 
     ``failed`` are the objects that the answer names without being able to tell about them.
     """
 
-    selection: Selection
+    selection: RequestSelection
     absence: Absence | None
     failed: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
-class Contact:
+class ConnectAttempt:
     """The last attempt of the cycle to talk to a queue manager: ``reason`` is 0 when it could be reached."""
 
     reason: int
@@ -33,33 +107,33 @@ class Contact:
 
 
 @dataclass(slots=True)
-class Cycle:
+class CycleData:
     """Everything that the exchanges of one cycle told.
 
     ``first`` is when the first request for each owner was put, ``began`` the first of all; ``clock`` the queue managers' own
     clocks at their last reply; ``unknown_ccsids`` the CCSIDs of their answers that are not known here.
     """
 
-    rows: Rows = field(default_factory=Rows)
-    asked: dict[tuple[Part, str], list[Asked]] = field(default_factory=dict)
-    commands: dict[str, dict[str, Tally]] = field(default_factory=dict)
-    contacts: dict[str, Contact] = field(default_factory=dict)
+    rows: CycleRows = field(default_factory=CycleRows)
+    asked: dict[tuple[ProbePart, str], list[QueryResult]] = field(default_factory=dict)
+    commands: dict[str, dict[str, CommandTally]] = field(default_factory=dict)
+    contacts: dict[str, ConnectAttempt] = field(default_factory=dict)
     first: dict[str, int] = field(default_factory=dict)
     clock: dict[str, int] = field(default_factory=dict)
     unknown_ccsids: dict[str, int] = field(default_factory=dict)
     began: int | None = None
-    records: list[Record] = field(default_factory=list)
+    records: list[StatisticsRecord] = field(default_factory=list)
     """What statistics messages told."""
 
-    def tally(self, owner: str, form: str) -> Tally:
+    def tally(self, owner: str, form: str) -> CommandTally:
         """The tally of a form of command at a queue manager."""
         forms = self.commands.setdefault(owner, {})
         tally = forms.get(form)
         if tally is None:
-            tally = forms[form] = Tally()
+            tally = forms[form] = CommandTally()
         return tally
 
-    def ask(self, part: Part, owner: str, asked: Asked) -> None:
+    def ask(self, part: ProbePart, owner: str, asked: QueryResult) -> None:
         """Note a question."""
         self.asked.setdefault((part, owner), []).append(asked)
 
@@ -68,7 +142,7 @@ class Cycle:
         self.first.setdefault(owner, at)
 
 
-def verdict(name: str, questions: Sequence[Asked], default: Absence | None) -> Absence | None:
+def missing_reason(name: str, questions: Sequence[QueryResult], default: Absence | None) -> Absence | None:
     """Why nothing was told of an object: None when a whole answer would have; NOT_ASKED when nobody asked."""
     found = default or Absence.NOT_ASKED
     whole = False

@@ -10,39 +10,46 @@ from collections.abc import Sequence
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.answer import DecodedReply
 from mqvitals_agent.pcf.message import Value
-from mqvitals_agent.poll.columns import Columns
-from mqvitals_agent.poll.columns import Row as Metrics
-from mqvitals_agent.poll.probe import Answer, Probe, Question, Rows, ask, part, wanted
+from mqvitals_agent.poll.columns import MetricColumns, MetricValues
+from mqvitals_agent.poll.probe import (
+    CycleRows,
+    MemberReport,
+    Probe,
+    QueryOptions,
+    pcf_request,
+    probe_part,
+    wanted_parameters,
+)
 from mqvitals_rules.vocabulary import log, queue_manager
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
-LOG = part(log.LOG_KIND, "INQUIRE_LOG")
-START = part(queue_manager.QUEUE_MANAGER_KIND, "INQUIRE_LOG")
-ARCHIVE = part(log.LOG_KIND, "INQUIRE_ARCHIVE")
-SYSTEM = part(queue_manager.QUEUE_MANAGER_KIND, "INQUIRE_SYSTEM")
-SYSTEM_LOG = part(log.LOG_KIND, "INQUIRE_SYSTEM")
+LOG = probe_part(log.LOG_KIND, "INQUIRE_LOG")
+START = probe_part(queue_manager.QUEUE_MANAGER_KIND, "INQUIRE_LOG")
+ARCHIVE = probe_part(log.LOG_KIND, "INQUIRE_ARCHIVE")
+SYSTEM = probe_part(queue_manager.QUEUE_MANAGER_KIND, "INQUIRE_SYSTEM")
+SYSTEM_LOG = probe_part(log.LOG_KIND, "INQUIRE_SYSTEM")
 
-_LOG = Columns(log.LOG_KIND, "INQUIRE_LOG")
-_START = Columns(queue_manager.QUEUE_MANAGER_KIND, "INQUIRE_LOG")
-_ARCHIVE = Columns(log.LOG_KIND, "INQUIRE_ARCHIVE")
-_SYSTEM = Columns(queue_manager.QUEUE_MANAGER_KIND, "INQUIRE_SYSTEM")
-_SYSTEM_LOG = Columns(log.LOG_KIND, "INQUIRE_SYSTEM")
+_LOG = MetricColumns(log.LOG_KIND, "INQUIRE_LOG")
+_START = MetricColumns(queue_manager.QUEUE_MANAGER_KIND, "INQUIRE_LOG")
+_ARCHIVE = MetricColumns(log.LOG_KIND, "INQUIRE_ARCHIVE")
+_SYSTEM = MetricColumns(queue_manager.QUEUE_MANAGER_KIND, "INQUIRE_SYSTEM")
+_SYSTEM_LOG = MetricColumns(log.LOG_KIND, "INQUIRE_SYSTEM")
 _RBA = frozenset("0123456789ABCDEFabcdef")
 
 
-def ask_log(question: Question) -> bytes:
+def ask_log(question: QueryOptions) -> bytes:
     """DISPLAY LOG."""
-    return ask(mq.MQCMD_INQUIRE_LOG, question)
+    return pcf_request(mq.MQCMD_INQUIRE_LOG, question)
 
 
-def ask_archive(question: Question) -> bytes:
+def ask_archive(question: QueryOptions) -> bytes:
     """DISPLAY ARCHIVE."""
-    return ask(mq.MQCMD_INQUIRE_ARCHIVE, question)
+    return pcf_request(mq.MQCMD_INQUIRE_ARCHIVE, question)
 
 
-def ask_system(question: Question) -> bytes:
+def ask_system(question: QueryOptions) -> bytes:
     """DISPLAY SYSTEM."""
-    return ask(mq.MQCMD_INQUIRE_SYSTEM, question)
+    return pcf_request(mq.MQCMD_INQUIRE_SYSTEM, question)
 
 
 def _of(items: Sequence[DecodedReply], kind: int) -> list[dict[int, Value]]:
@@ -58,7 +65,7 @@ def _parameters(items: Sequence[DecodedReply]) -> dict[int, Value]:
     return merged
 
 
-def read_log(answer: Answer, rows: Rows) -> None:
+def read_log(answer: MemberReport, rows: CycleRows) -> None:
     """The log's parameters, copies and status in one row; when the queue manager started in another."""
     if not answer.items:
         return
@@ -78,9 +85,9 @@ def read_log(answer: Answer, rows: Rows) -> None:
         name = copies.get(number, {}).get(mq.MQCACF_DATA_SET_NAME)
         metrics[f"data_set_copy{number}"] = name if type(name) is str else Absence.NOTHING_TO_TELL
     metrics["written_bytes"] = Absence.FIRST_READING
-    totals: Metrics = {"written_bytes": position(metrics["rba"])}
+    totals: MetricValues = {"written_bytes": position(metrics["rba"])}
     rows.put(LOG, answer.queue_manager, "", answer.row(metrics, totals=totals))
-    start: Metrics = {}
+    start: MetricValues = {}
     local = _START.read_times(merged, start)
     rows.put(START, answer.queue_manager, "", answer.row(start, local))
 
@@ -92,7 +99,7 @@ def position(rba: Reported) -> Reported:
     return rba if isinstance(rba, Absence) else Absence.NOT_RETURNED
 
 
-def read_archive(answer: Answer, rows: Rows) -> None:
+def read_archive(answer: MemberReport, rows: CycleRows) -> None:
     """The archiving parameters and the tape units in one row."""
     if not answer.items:
         return
@@ -105,7 +112,7 @@ def read_archive(answer: Answer, rows: Rows) -> None:
     rows.put(ARCHIVE, answer.queue_manager, "", answer.row(metrics))
 
 
-def read_system(answer: Answer, rows: Rows) -> None:
+def read_system(answer: MemberReport, rows: CycleRows) -> None:
     """The system parameters: most are the queue manager's, two the log's."""
     if not answer.items:
         return
@@ -120,7 +127,7 @@ LOG_PROBE = Probe(
     ask_log,
     lambda _: (LOG, START),
     read_log,
-    wanted(
+    wanted_parameters(
         mq.MQIACF_SYSP_TYPE,
         mq.MQIACF_SYSP_LOG_COPY,
         mq.MQIACF_SYSP_LOG_USED,
@@ -134,7 +141,7 @@ ARCHIVE_PROBE = Probe(
     ask_archive,
     lambda _: (ARCHIVE,),
     read_archive,
-    wanted(mq.MQIACF_SYSP_TYPE, mq.MQIACF_SYSP_UNIT_STATUS, columns=[_ARCHIVE.wanted]),
+    wanted_parameters(mq.MQIACF_SYSP_TYPE, mq.MQIACF_SYSP_UNIT_STATUS, columns=[_ARCHIVE.wanted]),
 )
 SYSTEM_PROBE = Probe(
     mq.MQCMD_INQUIRE_SYSTEM,
@@ -142,5 +149,5 @@ SYSTEM_PROBE = Probe(
     ask_system,
     lambda _: (SYSTEM, SYSTEM_LOG),
     read_system,
-    wanted(mq.MQIACF_SYSP_TYPE, columns=[_SYSTEM.wanted, _SYSTEM_LOG.wanted]),
+    wanted_parameters(mq.MQIACF_SYSP_TYPE, columns=[_SYSTEM.wanted, _SYSTEM_LOG.wanted]),
 )

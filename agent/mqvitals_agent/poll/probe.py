@@ -1,4 +1,4 @@
-"""What a probe is: how to ask one command, and how to read its answer into rows of metrics."""
+"""What a probe is: how a command is asked, what a request selects, and how an answer becomes rows of metrics."""
 
 from __future__ import annotations
 
@@ -9,19 +9,138 @@ from typing import NamedTuple
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.answer import TRACKED, DecodedReply
 from mqvitals_agent.pcf.encoder import request, string
-from mqvitals_agent.pcf.message import Parameter
-from mqvitals_agent.poll.columns import Local, Values
-from mqvitals_agent.poll.columns import Row as Metrics
-from mqvitals_agent.poll.selection import Selection
+from mqvitals_agent.pcf.message import Message, Parameter
+from mqvitals_agent.poll.columns import LocalTime, MetricValues
 from mqvitals_rules.snapshot import is_object_name
-from mqvitals_rules.vocabulary.metric import Absence, Kind
+from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported
+
+_NAME = {
+    mq.MQCMD_INQUIRE_Q: mq.MQCA_Q_NAME,
+    mq.MQCMD_INQUIRE_Q_STATUS: mq.MQCA_Q_NAME,
+    mq.MQCMD_INQUIRE_CHANNEL: mq.MQCACH_CHANNEL_NAME,
+    mq.MQCMD_INQUIRE_CHANNEL_STATUS: mq.MQCACH_CHANNEL_NAME,
+    mq.MQCMD_INQUIRE_CF_STRUC: mq.MQCA_CF_STRUC_NAME,
+    mq.MQCMD_INQUIRE_CF_STRUC_STATUS: mq.MQCA_CF_STRUC_NAME,
+    mq.MQCMD_INQUIRE_STG_CLASS: mq.MQCA_STORAGE_CLASS,
+    mq.MQCMD_INQUIRE_SMDS: mq.MQCA_CF_STRUC_NAME,
+}
+"""The parameter that names the wanted objects, for commands that have one."""
+
+_PART = {
+    mq.MQCMD_INQUIRE_Q_STATUS: (mq.MQIACF_Q_STATUS_TYPE, mq.MQIACF_Q_STATUS),
+    mq.MQCMD_INQUIRE_CHANNEL_STATUS: (mq.MQIACH_CHANNEL_INSTANCE_TYPE, mq.MQOT_CURRENT_CHANNEL),
+    mq.MQCMD_INQUIRE_CF_STRUC_STATUS: (mq.MQIACF_CF_STATUS_TYPE, mq.MQIACF_CF_STATUS_SUMMARY),
+    mq.MQCMD_INQUIRE_USAGE: (mq.MQIACF_USAGE_TYPE, mq.MQIACF_USAGE_PAGESET),
+}
+"""The parameter that says which part of what a command can tell is wanted, and the part when it is left out."""
+
+_NEUTRAL = frozenset(
+    {
+        mq.MQIACF_Q_MGR_ATTRS,
+        mq.MQIACF_Q_ATTRS,
+        mq.MQIACF_Q_STATUS_ATTRS,
+        mq.MQIACF_CHANNEL_ATTRS,
+        mq.MQIACH_CHANNEL_INSTANCE_ATTRS,
+        mq.MQIACF_CF_STRUC_ATTRS,
+        mq.MQIACF_STORAGE_CLASS_ATTRS,
+        mq.MQIACF_SMDS_ATTRS,
+        mq.MQCACF_COMMAND_SCOPE,
+        mq.MQIA_QSG_DISP,
+    }
+)
+"""Lists of wanted attributes restrict what is told of an object, not which objects; scope and disposition are kept apart."""
+
+_ALL = {
+    (mq.MQIACH_CHANNEL_TYPE, mq.MQCHT_ALL),
+    (mq.MQIACH_CHANNEL_DISP, mq.MQCHLD_ALL),
+    (mq.MQIA_Q_TYPE, mq.MQQT_ALL),
+    (mq.MQIA_Q_TYPE, mq.MQQT_LOCAL),  # only local queues are polled
+    (mq.MQCACF_CF_SMDS, "*"),
+}
+"""Parameters that restrict nothing when they have this value."""
+
+_SHARED_TOO = frozenset({mq.MQQSGD_ALL, mq.MQQSGD_SHARED, mq.MQQSGD_LIVE})
+
+
+@dataclass(frozen=True, slots=True)
+class RequestSelection:
+    """``name`` may end in ``*``. ``part`` is the kind of answer (``MQIACF_CF_STATUS_BACKUP`` ...), 0 for commands with one.
+
+    ``disposition`` is a ``MQQSGD_...`` number, for queues only; without one the queue manager's own are meant. ``scope``
+    is the command scope, empty for the queue manager that got the command. ``partial`` is true when a filter or another
+    restriction selects among the named objects: then an object that is not in the answer may still be there.
+    """
+
+    command: int
+    name: str = "*"
+    part: int = 0
+    disposition: int = mq.MQQSGD_Q_MGR
+    scope: str = ""
+    partial: bool = False
+
+    def selects(self, name: str) -> bool:
+        """True when an object of that name is among those asked for."""
+        if self.partial:
+            return False
+        return name.startswith(self.name[:-1]) if self.name.endswith("*") else name == self.name
+
+    @property
+    def shared_queues(self) -> bool:
+        """True when shared queues were asked for."""
+        return self.disposition in _SHARED_TOO
+
+    @property
+    def private_queues(self) -> bool:
+        """True when the queue manager's own queues were asked for."""
+        return self.disposition != mq.MQQSGD_SHARED
+
+
+def unreadable_selection(command: int) -> RequestSelection:
+    """For a request that is missing or cannot be read: its answer is taken as of the usual part, and tells of nothing else."""
+    return RequestSelection(command, part=_PART.get(command, (0, 0))[1], disposition=mq.MQQSGD_ALL, partial=True)
+
+
+def selection_of(request: Message) -> RequestSelection:
+    """What this request selects."""
+    command = request.command
+    values = request.values
+    name_id = _NAME.get(command, 0)
+    part_id, part = _PART.get(command, (0, 0))
+    used = {name_id, part_id}
+    found = values.get(part_id)
+    if isinstance(found, int):
+        part = found
+    name = values.get(name_id, "*")
+    scope = values.get(mq.MQCACF_COMMAND_SCOPE, "")
+    disposition = values.get(mq.MQIA_QSG_DISP, mq.MQQSGD_Q_MGR)
+    return RequestSelection(
+        command,
+        name if isinstance(name, str) else "*",
+        part,
+        disposition if isinstance(disposition, int) else mq.MQQSGD_Q_MGR,
+        scope if isinstance(scope, str) else "",
+        any(
+            id_ not in used and id_ not in _NEUTRAL and (id_, value) not in _ALL  # a filter's value equals none of them
+            for id_, value in values.items()
+        ),
+    )
+
+
+def percent(some: Reported, whole: Reported) -> Reported:
+    """``some`` of ``whole`` in percent, to two decimals; absent for the reason either is, or when there is no whole."""
+    if type(some) is not int:
+        return some if isinstance(some, Absence) else Absence.NOT_RETURNED
+    if type(whole) is not int:
+        return whole if isinstance(whole, Absence) else Absence.NOT_RETURNED
+    return round(100 * some / whole, 2) if whole > 0 else Absence.NOT_RETURNED
+
 
 GROUP = ""
 """The owner of the group's things inside the collector, until it is known what the group is called."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class QueryOptions:
     """What to ask: the wanted objects by name (may end in ``*``), the part of the answer (``MQIACF_...``, 0: the probe's usual one),
     the disposition (``MQQSGD_...``, queues only; None: left out) and the command scope (empty: the queue manager that
     gets the request). ``where`` is a filter: only the objects that it holds for.
@@ -34,7 +153,7 @@ class Question:
     where: Parameter | None = None
 
 
-def ask(command: int, question: Question, *parameters: Parameter) -> bytes:
+def pcf_request(command: int, question: QueryOptions, *parameters: Parameter) -> bytes:
     """The request for ``command`` with these parameters, the question's command scope and its filter."""
     scope = (string(mq.MQCACF_COMMAND_SCOPE, question.scope),) if question.scope else ()
     where = () if question.where is None else (question.where,)
@@ -42,7 +161,7 @@ def ask(command: int, question: Question, *parameters: Parameter) -> bytes:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class ProbePart:
     """What one answer tells of one kind of object.
 
     ``probe`` is its name in readings, ``metrics`` all it can fill, ``poll`` true when it counts as a poll of the kind.
@@ -54,10 +173,10 @@ class Part:
     poll: bool
 
 
-def part(kind: Kind, command: str, *, only: Sequence[str] | None = None, label: str = "") -> Part:
+def probe_part(kind: Kind, command: str, *, only: Sequence[str] | None = None, label: str = "") -> ProbePart:
     """The part for ``kind`` of the answer to ``command``; ``only`` some of its metrics. With a ``label`` it is no poll."""
     names = tuple(m.name for m in kind.metrics if m.command == command and (only is None or m.name in only))
-    return Part(kind, f"{command} {label}" if label else command, names, kind.poll == command and not label)
+    return ProbePart(kind, f"{command} {label}" if label else command, names, kind.poll == command and not label)
 
 
 @dataclass(slots=True)
@@ -65,12 +184,12 @@ class InstanceRow:
     """One current instance of a channel: its key, its metrics (counters as running totals) and its local times."""
 
     key: tuple[str, ...]
-    values: Metrics
-    local: Sequence[Local]
+    values: MetricValues
+    local: Sequence[LocalTime]
 
 
 @dataclass(slots=True)
-class Row:
+class ObjectRow:
     """What one answer told of one object.
 
     ``whole`` is true unless a filter selected, ``own`` when the queue manager was asked itself, without a scope. ``at`` is
@@ -79,26 +198,26 @@ class Row:
     ``values`` is made of them later).
     """
 
-    values: Metrics
+    values: MetricValues
     whole: bool
     own: bool
     at: int
     now: int
     member: str
-    local: Sequence[Local] = ()
-    totals: Metrics | None = None
+    local: Sequence[LocalTime] = ()
+    totals: MetricValues | None = None
     instances: list[InstanceRow] | None = None
 
 
 @dataclass(slots=True)
-class Answer:
+class MemberReport:
     """What one queue manager answered to one request, put at ``at`` and answered within ``took`` ms.
 
     ``distributed`` says that it does not run on z/OS.
     """
 
     queue_manager: str
-    selection: Selection
+    selection: RequestSelection
     items: Sequence[DecodedReply]
     at: int
     now: int
@@ -106,18 +225,20 @@ class Answer:
     own: bool
     distributed: bool
 
-    def row(self, values: Metrics, local: Sequence[Local] = (), totals: Metrics | None = None) -> Row:
+    def row(
+        self, values: MetricValues, local: Sequence[LocalTime] = (), totals: MetricValues | None = None
+    ) -> ObjectRow:
         """A row of this answer."""
         whole = not self.selection.partial
-        return Row(values, whole, self.own, self.at, self.now, self.queue_manager, local, totals)
+        return ObjectRow(values, whole, self.own, self.at, self.now, self.queue_manager, local, totals)
 
 
 @dataclass(slots=True)
-class Rows:
+class CycleRows:
     """The rows of one cycle: by part, owner and name; those of shared queues by part, name and member until they are combined."""
 
-    told: dict[Part, dict[str, dict[str, Row]]] = field(default_factory=dict)
-    shared: dict[Part, dict[str, dict[str, Row]]] = field(default_factory=dict)
+    told: dict[ProbePart, dict[str, dict[str, ObjectRow]]] = field(default_factory=dict)
+    shared: dict[ProbePart, dict[str, dict[str, ObjectRow]]] = field(default_factory=dict)
     storage_classes: dict[str, dict[str, int]] = field(default_factory=dict)
     """By queue manager: storage class to page set."""
     dead_letter_queues: dict[str, str] = field(default_factory=dict)
@@ -133,7 +254,7 @@ class Rows:
     newest: dict[str, tuple[int, int, int]] = field(default_factory=dict)
     """By queue manager: the newest local time of its status answers, when that was asked for and how long it took, ms."""
 
-    def put(self, part: Part, owner: str, name: str, row: Row) -> None:
+    def put(self, part: ProbePart, owner: str, name: str, row: ObjectRow) -> None:
         """Keep a row. Two of one object become one, metric by metric: the queue manager's own answer first, then the newest.
 
         What has a name that no object can have is left out.
@@ -142,28 +263,28 @@ class Rows:
             return
         _put(self.told.setdefault(part, {}).setdefault(owner, {}), name, row)
 
-    def see(self, answer: Answer, local: int) -> None:
+    def see(self, answer: MemberReport, local: int) -> None:
         """Note the newest local time that a status answer tells; 0 when it tells none."""
         if local and local >= self.newest.get(answer.queue_manager, (0,))[0]:
             self.newest[answer.queue_manager] = (local, answer.at, answer.took)
 
-    def put_shared(self, part: Part, name: str, row: Row) -> None:
+    def put_shared(self, part: ProbePart, name: str, row: ObjectRow) -> None:
         """Keep a member's row of a shared object; as ``put``."""
         if not _can_be(part, name):
             return
         _put(self.shared.setdefault(part, {}).setdefault(name, {}), row.member, row)
 
 
-def _can_be(part: Part, name: str) -> bool:
+def _can_be(part: ProbePart, name: str) -> bool:
     return is_object_name(name) if name else part.kind.single
 
 
-def _put(rows: dict[str, Row], name: str, row: Row) -> None:
+def _put(rows: dict[str, ObjectRow], name: str, row: ObjectRow) -> None:
     before = rows.get(name)
     rows[name] = row if before is None else _merged(before, row)
 
 
-def _merged(before: Row, after: Row) -> Row:
+def _merged(before: ObjectRow, after: ObjectRow) -> ObjectRow:
     first, second = (before, after) if (before.whole, before.own) > (after.whole, after.own) else (after, before)
     if first.instances is not None:
         return first
@@ -175,26 +296,21 @@ def _merged(before: Row, after: Row) -> Row:
 
 
 class Probe(NamedTuple):
-    """One command: ``ask`` builds a request, ``read`` puts an answer's rows where they belong.
+    """One command: ``pcf_request`` builds a request, ``read`` puts an answer's rows where they belong.
 
-    ``parts`` says what an answer to a selection tells about, ``wanted`` which parameters reading needs (the tracker's
+    ``parts`` says what an answer to a selection tells about, ``wanted_parameters`` which parameters reading needs (the tracker's
     included), ``key`` which parameter names the object (0: none does).
     """
 
     command: int
     name: str
-    ask: Callable[[Question], bytes]
-    parts: Callable[[Selection], Sequence[Part]]
-    read: Callable[[Answer, Rows], None]
+    ask: Callable[[QueryOptions], bytes]
+    parts: Callable[[RequestSelection], Sequence[ProbePart]]
+    read: Callable[[MemberReport, CycleRows], None]
     wanted: frozenset[int]
     key: int = 0
 
 
-def wanted(*numbers: int, columns: Sequence[frozenset[int]] = ()) -> frozenset[int]:
+def wanted_parameters(*numbers: int, columns: Sequence[frozenset[int]] = ()) -> frozenset[int]:
     """The tracker's parameters and these."""
     return TRACKED.union(numbers, *columns)
-
-
-__all__ = [
-    "GROUP", "Answer", "InstanceRow", "Part", "Probe", "Question", "Row", "Rows", "Values", "ask", "part", "wanted",
-]  # fmt: skip

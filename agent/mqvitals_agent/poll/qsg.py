@@ -1,25 +1,93 @@
-"""INQUIRE_QSG: the queue-sharing group, one item a member."""
+"""The queue-sharing group: its members (INQUIRE_QSG), coupling facility structures and shared message data sets.
+
+INQUIRE_CF_STRUC_STATUS BACKUP is asked less often than the summary and makes readings of its own. Changes of the group's
+definitions are counted over a day; a deleted definition counts until its last alteration is a day ago.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.poll.columns import Values
-from mqvitals_agent.poll.probe import GROUP, Answer, Probe, Question, Rows, ask, part, wanted
+from mqvitals_agent.pcf.encoder import integer, string
+from mqvitals_agent.poll.columns import MetricColumns, ParameterValues
+from mqvitals_agent.poll.local_time import local_ms
+from mqvitals_agent.poll.probe import (
+    GROUP,
+    CycleRows,
+    MemberReport,
+    Probe,
+    ProbePart,
+    QueryOptions,
+    RequestSelection,
+    pcf_request,
+    percent,
+    probe_part,
+    wanted_parameters,
+)
 from mqvitals_rules.snapshot import is_owner_name
 from mqvitals_rules.vocabulary.metric import Absence, Reported
-from mqvitals_rules.vocabulary.qsg import QSG_KIND
+from mqvitals_rules.vocabulary.qsg import CF_STRUCTURE_KIND, QSG_KIND, SMDS_KIND
+from mqvitals_rules.vocabulary.qsg import QSG_KIND as QSG
 
-MEMBERS = part(QSG_KIND, "INQUIRE_QSG")
+DAY_MS = 86_400_000
+_BEHIND_MS = 12 * 3_600_000
+"""No time zone is further behind UTC: what is older than a day and this is so everywhere."""
+CHANGES = probe_part(QSG_KIND, "INQUIRE_Q")
+
+DefinitionKey = tuple[str, str]
+"""What sort of definition, and its name."""
+
+
+class AlterationTime(NamedTuple):
+    """When a definition was altered, in the local time of the queue manager that told."""
+
+    member: str
+    local_ms: int
+
+
+def note_alteration(rows: CycleRows, sort: str, name: str, member: str, values: ParameterValues) -> None:
+    """Keep when a definition of the group was altered, where its item says so."""
+    found = local_ms(values.get(mq.MQCA_ALTERATION_DATE), values.get(mq.MQCA_ALTERATION_TIME))
+    if found is not None:
+        rows.altered[sort, name] = (member, found)
+
+
+class AlterationCounter:
+    """What was told of the group's definitions so far, as long as it is of the last day."""
+
+    def __init__(self) -> None:
+        self._recent: dict[DefinitionKey, AlterationTime] = {}
+
+    def note(self, told: Mapping[DefinitionKey, tuple[str, int]]) -> None:
+        """Remember what a cycle told."""
+        self._recent.update((key, AlterationTime(*each)) for key, each in told.items())
+
+    def count(self, now: int, utc: Callable[[str, int], int | None]) -> Reported:
+        """How many were altered within a day before ``now`` (ms UTC).
+
+        ``utc``: a queue manager's local time as UTC; None while its time zone is not known, and then nobody knows how many.
+        """
+        self._recent = {key: each for key, each in self._recent.items() if now - each.local_ms < DAY_MS + _BEHIND_MS}
+        moments = {key: utc(*each) for key, each in self._recent.items()}
+        if None in moments.values():
+            return Absence.TIME_ZONE_UNKNOWN
+        self._recent = {key: self._recent[key] for key, at in moments.items() if at is not None and now - at < DAY_MS}
+        return len(self._recent)
+
+
+MEMBERS = probe_part(QSG_KIND, "INQUIRE_QSG")
 _STATUS = {0: "UNKNOWN", 1: "CREATED", 2: "ACTIVE", 3: "INACTIVE", 4: "FAILED", 5: "PENDING"}
 """MQQSGS."""
 
 
-def ask_members(question: Question) -> bytes:
+def ask_members(question: QueryOptions) -> bytes:
     """DISPLAY GROUP."""
-    return ask(mq.MQCMD_INQUIRE_QSG, question)
+    return pcf_request(mq.MQCMD_INQUIRE_QSG, question)
 
 
-def read(answer: Answer, rows: Rows) -> None:
+def read_members(answer: MemberReport, rows: CycleRows) -> None:
     """One row: how many members there are, and how they are."""
     members = [item.values for item in answer.items if mq.MQCA_Q_MGR_NAME in item.values]
     if not members:
@@ -42,23 +110,158 @@ def read(answer: Answer, rows: Rows) -> None:
     rows.put(MEMBERS, GROUP, "", answer.row(metrics))
 
 
-def _member(values: Values) -> str:
+def _member(values: ParameterValues) -> str:
     status = values.get(mq.MQIACF_Q_MGR_STATUS)
     word = _STATUS.get(status, str(status)) if type(status) is int else "UNKNOWN"
     return f"{values[mq.MQCA_Q_MGR_NAME]!s} {word}"
 
 
-PROBE = Probe(
+QSG_PROBE = Probe(
     mq.MQCMD_INQUIRE_QSG,
     "INQUIRE_QSG",
     ask_members,
     lambda _: (MEMBERS,),
-    read,
-    wanted(
+    read_members,
+    wanted_parameters(
         mq.MQCA_Q_MGR_NAME,
         mq.MQCA_QSG_NAME,
         mq.MQIA_COMMAND_LEVEL,
         mq.MQIACF_Q_MGR_STATUS,
         mq.MQIACF_DB2_CONN_STATUS,
     ),
+)
+
+
+_ALL = [metric.name for metric in CF_STRUCTURE_KIND.metrics if metric.command == "INQUIRE_CF_STRUC_STATUS"]
+_OF_BACKUP = [name for name in _ALL if name.startswith("backup_")]
+_OF_SUMMARY = [name for name in _ALL if name not in _OF_BACKUP]
+
+CF_SUMMARY = probe_part(CF_STRUCTURE_KIND, "INQUIRE_CF_STRUC_STATUS", only=_OF_SUMMARY)
+CF_BACKUP = probe_part(CF_STRUCTURE_KIND, "INQUIRE_CF_STRUC_STATUS", only=_OF_BACKUP, label="BACKUP")
+CF_DEFINITION = probe_part(CF_STRUCTURE_KIND, "INQUIRE_CF_STRUC")
+CF_COUNT = probe_part(QSG, "INQUIRE_CF_STRUC")
+
+_COLUMNS = {
+    mq.MQIACF_CF_STATUS_SUMMARY: (
+        CF_SUMMARY,
+        MetricColumns(CF_STRUCTURE_KIND, "INQUIRE_CF_STRUC_STATUS", only=_OF_SUMMARY),
+    ),
+    mq.MQIACF_CF_STATUS_BACKUP: (
+        CF_BACKUP,
+        MetricColumns(CF_STRUCTURE_KIND, "INQUIRE_CF_STRUC_STATUS", only=_OF_BACKUP),
+    ),
+}
+_DEFINITION = MetricColumns(CF_STRUCTURE_KIND, "INQUIRE_CF_STRUC")
+
+
+def ask_cf_status(question: QueryOptions) -> bytes:
+    """DISPLAY CFSTATUS(name) TYPE(SUMMARY), or TYPE(BACKUP) with that part."""
+    return pcf_request(
+        mq.MQCMD_INQUIRE_CF_STRUC_STATUS,
+        question,
+        string(mq.MQCA_CF_STRUC_NAME, question.name),
+        integer(mq.MQIACF_CF_STATUS_TYPE, question.part or mq.MQIACF_CF_STATUS_SUMMARY),
+    )
+
+
+def ask_cf_definition(question: QueryOptions) -> bytes:
+    """DISPLAY CFSTRUCT(name)."""
+    return pcf_request(mq.MQCMD_INQUIRE_CF_STRUC, question, string(mq.MQCA_CF_STRUC_NAME, question.name))
+
+
+def _status_parts(selection: RequestSelection) -> tuple[ProbePart, ...]:
+    found = _COLUMNS.get(selection.part)
+    return () if found is None else (found[0],)
+
+
+def read_cf_status(answer: MemberReport, rows: CycleRows) -> None:
+    """One row a structure and part; an item says itself which part it is."""
+    for item in answer.items:
+        values = item.values
+        name = values.get(mq.MQCA_CF_STRUC_NAME)
+        kind = values.get(mq.MQIACF_CF_STATUS_TYPE, answer.selection.part)
+        found = _COLUMNS.get(kind) if type(kind) is int else None
+        if not name or type(name) is not str or found is None:
+            continue
+        which, columns = found
+        metrics = columns.read(values)
+        local = columns.read_times(values, metrics)
+        if which is CF_SUMMARY:
+            metrics["entries_pct"] = percent(metrics["entries_used"], metrics["entries_max"])
+        else:
+            date = values.get(mq.MQCACF_BACKUP_DATE)
+            metrics["backup_made"] = int(bool(date)) if type(date) is str else Absence.NOT_RETURNED
+        rows.put(which, GROUP, name, answer.row(metrics, local))
+
+
+def read_cf_definition(answer: MemberReport, rows: CycleRows) -> None:
+    """One row a structure, and how many there are when all were asked for."""
+    count = 0
+    for item in answer.items:
+        name = item.values.get(mq.MQCA_CF_STRUC_NAME)
+        if not name or type(name) is not str:
+            continue
+        count += 1
+        note_alteration(rows, CF_STRUCTURE_KIND.name, name, answer.queue_manager, item.values)
+        metrics = _DEFINITION.read(item.values)
+        local = _DEFINITION.read_times(item.values, metrics)
+        rows.put(CF_DEFINITION, GROUP, name, answer.row(metrics, local))
+    if count and answer.selection.name == "*" and not answer.selection.partial:
+        rows.put(CF_COUNT, GROUP, "", answer.row({"structure_count": count}))
+
+
+CF_STATUS_PROBE = Probe(
+    mq.MQCMD_INQUIRE_CF_STRUC_STATUS,
+    "INQUIRE_CF_STRUC_STATUS",
+    ask_cf_status,
+    _status_parts,
+    read_cf_status,
+    wanted_parameters(
+        mq.MQCA_CF_STRUC_NAME,
+        mq.MQIACF_CF_STATUS_TYPE,
+        columns=[columns.wanted for _, columns in _COLUMNS.values()],
+    ),
+    mq.MQCA_CF_STRUC_NAME,
+)
+CF_DEFINITION_PROBE = Probe(
+    mq.MQCMD_INQUIRE_CF_STRUC,
+    "INQUIRE_CF_STRUC",
+    ask_cf_definition,
+    lambda _: (CF_DEFINITION,),
+    read_cf_definition,
+    wanted_parameters(mq.MQCA_CF_STRUC_NAME, columns=[_DEFINITION.wanted]),
+    mq.MQCA_CF_STRUC_NAME,
+)
+
+
+SMDS = probe_part(SMDS_KIND, "INQUIRE_SMDS")
+_SMDS_COLUMNS = MetricColumns(SMDS_KIND, "INQUIRE_SMDS")
+
+
+def ask_smds(question: QueryOptions) -> bytes:
+    """DISPLAY SMDS(*) CFSTRUCT(name)."""
+    return pcf_request(
+        mq.MQCMD_INQUIRE_SMDS,
+        question,
+        string(mq.MQCACF_CF_SMDS, "*"),
+        string(mq.MQCA_CF_STRUC_NAME, question.name),
+    )
+
+
+def read_smds(answer: MemberReport, rows: CycleRows) -> None:
+    """One row a structure and member."""
+    for item in answer.items:
+        member = item.values.get(mq.MQCACF_CF_SMDS)
+        structure = item.values.get(mq.MQCA_CF_STRUC_NAME)
+        if member and structure and type(member) is str and type(structure) is str:
+            rows.put(SMDS, GROUP, f"{structure}/{member}", answer.row(_SMDS_COLUMNS.read(item.values)))
+
+
+SMDS_PROBE = Probe(
+    mq.MQCMD_INQUIRE_SMDS,
+    "INQUIRE_SMDS",
+    ask_smds,
+    lambda _: (SMDS,),
+    read_smds,
+    wanted_parameters(mq.MQCACF_CF_SMDS, mq.MQCA_CF_STRUC_NAME, columns=[_SMDS_COLUMNS.wanted]),
 )

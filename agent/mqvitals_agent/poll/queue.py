@@ -11,34 +11,44 @@ from collections.abc import Callable, Mapping
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, string
 from mqvitals_agent.pcf.message import Parameter
-from mqvitals_agent.poll import alteration
-from mqvitals_agent.poll.columns import Columns, Picker
-from mqvitals_agent.poll.probe import Answer, Part, Probe, Question, Row, Rows, Values, ask, part, wanted
-from mqvitals_agent.poll.selection import Selection
+from mqvitals_agent.poll import qsg
+from mqvitals_agent.poll.columns import MetricColumns, ParameterPicker, ParameterValues
+from mqvitals_agent.poll.probe import (
+    CycleRows,
+    MemberReport,
+    ObjectRow,
+    Probe,
+    ProbePart,
+    QueryOptions,
+    RequestSelection,
+    pcf_request,
+    probe_part,
+    wanted_parameters,
+)
 from mqvitals_rules.plan.page_sets import message_pages
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 from mqvitals_rules.vocabulary.queue import QUEUE_KIND
 
-STATUS = part(QUEUE_KIND, "INQUIRE_Q_STATUS")
-DEFINITION = part(QUEUE_KIND, "INQUIRE_Q")
+STATUS = probe_part(QUEUE_KIND, "INQUIRE_Q_STATUS")
+DEFINITION = probe_part(QUEUE_KIND, "INQUIRE_Q")
 SUMMED = ("input_handles", "output_handles")
 """Of a shared queue, each member tells its own handles."""
 
 _STATUS = {
-    distributed: Columns(QUEUE_KIND, "INQUIRE_Q_STATUS", platform="distributed" if distributed else "zos")
+    distributed: MetricColumns(QUEUE_KIND, "INQUIRE_Q_STATUS", platform="distributed" if distributed else "zos")
     for distributed in (False, True)
 }
 _DEFINITION = {
-    distributed: Columns(QUEUE_KIND, "INQUIRE_Q", platform="distributed" if distributed else "zos")
+    distributed: MetricColumns(QUEUE_KIND, "INQUIRE_Q", platform="distributed" if distributed else "zos")
     for distributed in (False, True)
 }
 
-_PICK = Picker(mq.MQCA_Q_NAME, mq.MQIA_MONITORING_Q, mq.MQIA_QSG_DISP)
+_PICK = ParameterPicker(mq.MQCA_Q_NAME, mq.MQIA_MONITORING_Q, mq.MQIA_QSG_DISP)
 
 
-def ask_status(question: Question) -> bytes:
+def ask_status(question: QueryOptions) -> bytes:
     """DISPLAY QSTATUS(name) TYPE(QUEUE), by default with the shared queues."""
-    return ask(
+    return pcf_request(
         mq.MQCMD_INQUIRE_Q_STATUS,
         question,
         string(mq.MQCA_Q_NAME, question.name),
@@ -47,9 +57,9 @@ def ask_status(question: Question) -> bytes:
     )
 
 
-def ask_definition(question: Question) -> bytes:
+def ask_definition(question: QueryOptions) -> bytes:
     """DISPLAY QLOCAL(name), by default with the shared queues."""
-    return ask(
+    return pcf_request(
         mq.MQCMD_INQUIRE_Q,
         question,
         string(mq.MQCA_Q_NAME, question.name),
@@ -58,20 +68,20 @@ def ask_definition(question: Question) -> bytes:
     )
 
 
-def _disposition(question: Question) -> tuple[Parameter, ...]:
+def _disposition(question: QueryOptions) -> tuple[Parameter, ...]:
     return () if question.disposition is None else (integer(mq.MQIA_QSG_DISP, question.disposition),)
 
 
-def ask_storage_class(question: Question) -> bytes:
+def ask_storage_class(question: QueryOptions) -> bytes:
     """DISPLAY STGCLASS(name)."""
-    return ask(mq.MQCMD_INQUIRE_STG_CLASS, question, string(mq.MQCA_STORAGE_CLASS, question.name))
+    return pcf_request(mq.MQCMD_INQUIRE_STG_CLASS, question, string(mq.MQCA_STORAGE_CLASS, question.name))
 
 
-def _status_parts(selection: Selection) -> tuple[Part, ...]:
+def _status_parts(selection: RequestSelection) -> tuple[ProbePart, ...]:
     return (STATUS,) if selection.part == mq.MQIACF_Q_STATUS else ()
 
 
-def read_status(answer: Answer, rows: Rows) -> None:
+def read_status(answer: MemberReport, rows: CycleRows) -> None:
     """One row a queue; handles (the other part of this command) are not read."""
     if answer.selection.part != mq.MQIACF_Q_STATUS:
         return
@@ -95,7 +105,7 @@ def read_status(answer: Answer, rows: Rows) -> None:
     rows.see(answer, newest)
 
 
-def read_definition(answer: Answer, rows: Rows) -> None:
+def read_definition(answer: MemberReport, rows: CycleRows) -> None:
     """One row a local queue; templates and other types are left out."""
     columns = _DEFINITION[answer.distributed]
     for item in answer.items:
@@ -103,7 +113,7 @@ def read_definition(answer: Answer, rows: Rows) -> None:
         name = values.get(mq.MQCA_Q_NAME)
         disposition = values.get(mq.MQIA_QSG_DISP)
         if name and type(name) is str and disposition in (mq.MQQSGD_SHARED, mq.MQQSGD_GROUP):
-            alteration.note(rows, QUEUE_KIND.name, name, answer.queue_manager, values)
+            qsg.note_alteration(rows, QUEUE_KIND.name, name, answer.queue_manager, values)
         if (
             not name
             or type(name) is not str
@@ -128,7 +138,7 @@ def read_definition(answer: Answer, rows: Rows) -> None:
             rows.put(DEFINITION, answer.queue_manager, name, row)
 
 
-def _indexed(values: Values) -> Reported:
+def _indexed(values: ParameterValues) -> Reported:
     """The messages in the index of a private queue: all of an indexed one's."""
     index, depth = values.get(mq.MQIA_INDEX_TYPE), values.get(mq.MQIA_CURRENT_Q_DEPTH)
     if type(index) is not int or type(depth) is not int:
@@ -136,7 +146,7 @@ def _indexed(values: Values) -> Reported:
     return 0 if index == mq.MQIT_NONE else depth
 
 
-def read_storage_classes(answer: Answer, rows: Rows) -> None:
+def read_storage_classes(answer: MemberReport, rows: CycleRows) -> None:
     """Storage class to page set, templates left out: queues are joined to their page sets by it."""
     classes = rows.storage_classes.setdefault(answer.queue_manager, {})
     for item in answer.items:
@@ -146,11 +156,11 @@ def read_storage_classes(answer: Answer, rows: Rows) -> None:
             classes[name] = page_set
 
 
-Age = Callable[[Row, int], Reported]
+Age = Callable[[ObjectRow, int], Reported]
 """How long ago a local time of a row's queue manager was, s, or why that is not known."""
 
 
-def combine_status(members: Mapping[str, Row], age: Age) -> Row:
+def combine_status(members: Mapping[str, ObjectRow], age: Age) -> ObjectRow:
     """A shared queue from what its members told: the newest depth, the sum of the handles, the newest times.
 
     Members may live in different time zones: which time is the newest their ages tell. Only where no zone is known the
@@ -173,10 +183,10 @@ def combine_status(members: Mapping[str, Row], age: Age) -> Row:
         _, ms, row = max(known or [(0, ms, row) for _, ms, row in found], key=lambda triple: triple[:2])
         values[times.text] = row.values[times.text]
         values[times.age] = age(row, ms)
-    return Row(values, newest.whole, newest.own, newest.at, newest.now, newest.member)
+    return ObjectRow(values, newest.whole, newest.own, newest.at, newest.now, newest.member)
 
 
-def combine_definition(members: Mapping[str, Row], _: Age) -> Row:
+def combine_definition(members: Mapping[str, ObjectRow], _: Age) -> ObjectRow:
     """A shared queue's definition is the same whoever tells it: the newest."""
     return max(members.values(), key=lambda row: row.at)
 
@@ -190,7 +200,9 @@ STATUS_PROBE = Probe(
     ask_status,
     _status_parts,
     read_status,
-    wanted(mq.MQCA_Q_NAME, mq.MQIA_QSG_DISP, mq.MQIA_MONITORING_Q, columns=[c.wanted for c in _STATUS.values()]),
+    wanted_parameters(
+        mq.MQCA_Q_NAME, mq.MQIA_QSG_DISP, mq.MQIA_MONITORING_Q, columns=[c.wanted for c in _STATUS.values()]
+    ),
     mq.MQCA_Q_NAME,
 )
 DEFINITION_PROBE = Probe(
@@ -199,7 +211,7 @@ DEFINITION_PROBE = Probe(
     ask_definition,
     lambda _: (DEFINITION,),
     read_definition,
-    wanted(
+    wanted_parameters(
         mq.MQCA_Q_NAME,
         mq.MQIA_QSG_DISP,
         mq.MQIA_Q_TYPE,
@@ -215,5 +227,5 @@ STORAGE_CLASS_PROBE = Probe(
     ask_storage_class,
     lambda _: (),
     read_storage_classes,
-    wanted(mq.MQCA_STORAGE_CLASS, mq.MQIA_PAGESET_ID, mq.MQIA_QSG_DISP),
+    wanted_parameters(mq.MQCA_STORAGE_CLASS, mq.MQIA_PAGESET_ID, mq.MQIA_QSG_DISP),
 )

@@ -1,40 +1,47 @@
-"""INQUIRE_Q_MGR: the queue manager's attributes, some of which belong to its channel initiator; INQUIRE_Q_MGR_STATUS elsewhere."""
+"""The queue manager and its channel initiator: INQUIRE_Q_MGR for both, INQUIRE_CHANNEL_INIT, and INQUIRE_Q_MGR_STATUS off z/OS."""
 
 from __future__ import annotations
 
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integers
-from mqvitals_agent.poll.columns import Columns, Row
-from mqvitals_agent.poll.probe import Answer, Probe, Question, Rows, ask, part, wanted
+from mqvitals_agent.poll.columns import MetricColumns, MetricValues
+from mqvitals_agent.poll.probe import (
+    CycleRows,
+    MemberReport,
+    Probe,
+    QueryOptions,
+    pcf_request,
+    probe_part,
+    wanted_parameters,
+)
 from mqvitals_rules.snapshot import is_owner_name
-from mqvitals_rules.vocabulary import channel_initiator, queue_manager
+from mqvitals_rules.vocabulary.channel_initiator import CHANNEL_INITIATOR_KIND
 from mqvitals_rules.vocabulary.metric import Absence
+from mqvitals_rules.vocabulary.queue_manager import QUEUE_MANAGER_KIND
 
-ATTRIBUTES = part(queue_manager.QUEUE_MANAGER_KIND, "INQUIRE_Q_MGR")
-STATUS = part(queue_manager.QUEUE_MANAGER_KIND, "INQUIRE_Q_MGR_STATUS")
-CONFIGURED = part(channel_initiator.CHANNEL_INITIATOR_KIND, "INQUIRE_Q_MGR")
+ATTRIBUTES = probe_part(QUEUE_MANAGER_KIND, "INQUIRE_Q_MGR")
+STATUS = probe_part(QUEUE_MANAGER_KIND, "INQUIRE_Q_MGR_STATUS")
+CONFIGURED = probe_part(CHANNEL_INITIATOR_KIND, "INQUIRE_Q_MGR")
 
 _ATTRIBUTES = {
-    distributed: Columns(
-        queue_manager.QUEUE_MANAGER_KIND, "INQUIRE_Q_MGR", platform="distributed" if distributed else "zos"
-    )
+    distributed: MetricColumns(QUEUE_MANAGER_KIND, "INQUIRE_Q_MGR", platform="distributed" if distributed else "zos")
     for distributed in (False, True)
 }
-_CONFIGURED = Columns(channel_initiator.CHANNEL_INITIATOR_KIND, "INQUIRE_Q_MGR")
-_STATUS = Columns(queue_manager.QUEUE_MANAGER_KIND, "INQUIRE_Q_MGR_STATUS", platform="distributed")
+_CONFIGURED = MetricColumns(CHANNEL_INITIATOR_KIND, "INQUIRE_Q_MGR")
+_STATUS = MetricColumns(QUEUE_MANAGER_KIND, "INQUIRE_Q_MGR_STATUS", platform="distributed")
 
 
-def ask_attributes(question: Question) -> bytes:
+def ask_attributes(question: QueryOptions) -> bytes:
     """DISPLAY QMGR ALL."""
-    return ask(mq.MQCMD_INQUIRE_Q_MGR, question, integers(mq.MQIACF_Q_MGR_ATTRS, [mq.MQIACF_ALL]))
+    return pcf_request(mq.MQCMD_INQUIRE_Q_MGR, question, integers(mq.MQIACF_Q_MGR_ATTRS, [mq.MQIACF_ALL]))
 
 
-def ask_status(question: Question) -> bytes:
+def ask_status(question: QueryOptions) -> bytes:
     """DISPLAY QMSTATUS ALL, which z/OS does not know."""
-    return ask(mq.MQCMD_INQUIRE_Q_MGR_STATUS, question)
+    return pcf_request(mq.MQCMD_INQUIRE_Q_MGR_STATUS, question)
 
 
-def read(answer: Answer, rows: Rows) -> None:
+def read_attributes(answer: MemberReport, rows: CycleRows) -> None:
     """The attributes, and what other probes need to know of the queue manager: platform, dead-letter queue, group."""
     item = next(iter(answer.items), None)
     if item is None:
@@ -50,7 +57,7 @@ def read(answer: Answer, rows: Rows) -> None:
         rows.group = group
     columns = _ATTRIBUTES[distributed]
     metrics = columns.read(values)
-    totals: Row | None = None
+    totals: MetricValues | None = None
     if not distributed:
         metrics["qsg_joined"] = Absence.FIRST_READING
         name = metrics["qsg_name"]
@@ -61,7 +68,7 @@ def read(answer: Answer, rows: Rows) -> None:
         rows.put(CONFIGURED, answer.queue_manager, "", answer.row(_CONFIGURED.read(values)))
 
 
-def read_status(answer: Answer, rows: Rows) -> None:
+def read_status(answer: MemberReport, rows: CycleRows) -> None:
     """What runs inside the queue manager, and since when."""
     item = next(iter(answer.items), None)
     if item is not None:
@@ -76,18 +83,49 @@ STATUS_PROBE = Probe(
     ask_status,
     lambda _: (STATUS,),
     read_status,
-    wanted(columns=[_STATUS.wanted]),
+    wanted_parameters(columns=[_STATUS.wanted]),
 )
-PROBE = Probe(
+ATTRIBUTES_PROBE = Probe(
     mq.MQCMD_INQUIRE_Q_MGR,
     "INQUIRE_Q_MGR",
     ask_attributes,
     lambda _: (ATTRIBUTES, CONFIGURED),
-    read,
-    wanted(
+    read_attributes,
+    wanted_parameters(
         mq.MQIA_PLATFORM,
         mq.MQCA_DEAD_LETTER_Q_NAME,
         mq.MQCA_QSG_NAME,
         columns=[_CONFIGURED.wanted, *(columns.wanted for columns in _ATTRIBUTES.values())],
     ),
+)
+
+
+CHANNEL_INITIATOR = probe_part(CHANNEL_INITIATOR_KIND, "INQUIRE_CHANNEL_INIT")
+_COLUMNS = MetricColumns(CHANNEL_INITIATOR_KIND, "INQUIRE_CHANNEL_INIT")
+
+
+def ask_channel_initiator(question: QueryOptions) -> bytes:
+    """DISPLAY CHINIT."""
+    return pcf_request(mq.MQCMD_INQUIRE_CHANNEL_INIT, question)
+
+
+def read_channel_initiator(answer: MemberReport, rows: CycleRows) -> None:
+    """One row: the channel initiator's item and the number of listeners, all and those that do not run."""
+    listeners = [s for item in answer.items if type(s := item.values.get(mq.MQIACH_LISTENER_STATUS)) is int]
+    item = next((item for item in answer.items if mq.MQIACF_CHINIT_STATUS in item.values), None)
+    if item is None:
+        return
+    metrics = _COLUMNS.read(item.values)
+    metrics["listeners"] = len(listeners)
+    metrics["listeners_down"] = sum(status != mq.MQSVC_STATUS_RUNNING for status in listeners)
+    rows.put(CHANNEL_INITIATOR, answer.queue_manager, "", answer.row(metrics))
+
+
+CHANNEL_INITIATOR_PROBE = Probe(
+    mq.MQCMD_INQUIRE_CHANNEL_INIT,
+    "INQUIRE_CHANNEL_INIT",
+    ask_channel_initiator,
+    lambda _: (CHANNEL_INITIATOR,),
+    read_channel_initiator,
+    wanted_parameters(mq.MQIACF_CHINIT_STATUS, mq.MQIACH_LISTENER_STATUS, columns=[_COLUMNS.wanted]),
 )

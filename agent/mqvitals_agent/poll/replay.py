@@ -18,7 +18,7 @@ from mqvitals_agent.connection.connection import Exchange
 from mqvitals_agent.poll.collector import Collector
 from mqvitals_rules.snapshot import Snapshot
 
-USUAL_INTERVAL_MS = 30_000
+DEFAULT_INTERVAL_MS = 30_000
 """For a recording that does not tell its interval."""
 
 _GAP_MS = 3_600_000
@@ -28,7 +28,7 @@ _LONGEST_SLEEP_S = 1e9  # the operating system refuses much longer ones, which a
 
 
 @dataclass(frozen=True, slots=True)
-class Cycle:
+class ReplayCycle:
     """One cycle of the recording: its number, when its first exchange was, ms UTC, and its snapshots."""
 
     number: int
@@ -36,7 +36,7 @@ class Cycle:
     snapshots: tuple[Snapshot, ...]
 
 
-class Gap(NamedTuple):
+class TimeJump(NamedTuple):
     """A jump ahead, of more than an hour and more than a hundred intervals: the line after it, its time and the time before, ms UTC."""
 
     line: int
@@ -45,7 +45,7 @@ class Gap(NamedTuple):
 
 
 @dataclass(slots=True)
-class Summary:
+class ReplaySummary:
     """What was replayed. ``unprobed`` counts commands that no probe reads, by name.
 
     ``disordered`` counts the exchanges dated earlier than one before them, ``first_disordered`` is the line of the first.
@@ -60,10 +60,10 @@ class Summary:
     disordered: int = 0
     first_disordered: int = 0
     gap_count: int = 0
-    gaps: list[Gap] = field(default_factory=list)
+    gaps: list[TimeJump] = field(default_factory=list)
 
 
-class Pace:
+class ReplayPace:
     """Waits until an exchange is due: as in life at speed 1, ``speed`` times as fast otherwise, not at all without one.
 
     ``clock`` gives seconds that only grow, ``sleep`` waits for some.
@@ -101,9 +101,9 @@ def replay(
     exchanges: Iterable[Exchange],
     interval_ms: int,
     collector: Collector,
-    pace: Pace,
-    take: Callable[[Cycle], None],
-    summary: Summary,
+    pace: ReplayPace,
+    take: Callable[[ReplayCycle], None],
+    summary: ReplaySummary,
     created: int | None = None,
 ) -> None:
     """Feed the exchanges, at their pace, and hand over each cycle that is over. ``summary`` is kept up to date meanwhile.
@@ -134,7 +134,7 @@ def replay(
         _end(collector, number, began, take, summary)
 
 
-def _note_time(exchange: Exchange, latest: int, interval_ms: int, summary: Summary) -> None:
+def _note_time(exchange: Exchange, latest: int, interval_ms: int, summary: ReplaySummary) -> None:
     """Note an exchange that is dated earlier than the ``latest`` before it, or much later."""
     if exchange.at < latest:
         summary.disordered += 1
@@ -142,9 +142,11 @@ def _note_time(exchange: Exchange, latest: int, interval_ms: int, summary: Summa
     elif exchange.at - latest > max(_GAP_MS, _GAP_INTERVALS * interval_ms):
         summary.gap_count += 1
         if len(summary.gaps) < _GAPS_KEPT:
-            summary.gaps.append(Gap(exchange.line, latest, exchange.at))
+            summary.gaps.append(TimeJump(exchange.line, latest, exchange.at))
 
 
-def _end(collector: Collector, number: int, began: int, take: Callable[[Cycle], None], summary: Summary) -> None:
-    take(Cycle(number, began, collector.end_cycle(number)))
+def _end(
+    collector: Collector, number: int, began: int, take: Callable[[ReplayCycle], None], summary: ReplaySummary
+) -> None:
+    take(ReplayCycle(number, began, collector.end_cycle(number)))
     summary.cycles += 1

@@ -23,7 +23,7 @@ from mqvitals_agent.pcf import encoder
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.message import Message, Parameter, PcfError, Value
 from mqvitals_agent.pcf.names import parameter_number
-from mqvitals_agent.poll.zone import local_ms
+from mqvitals_agent.poll.local_time import local_ms
 from mqvitals_rules.snapshot import ObjectName, Reading, Source, is_object_name
 from mqvitals_rules.vocabulary import channel, queue, queue_manager
 from mqvitals_rules.vocabulary.metric import Absence, Kind, MetricType, Reported, within_range
@@ -60,7 +60,7 @@ _MEASURED: Final[Mapping[str, str]] = {
 }
 """Times, and the longest of them: when that is 0, nothing was measured."""
 
-Values = dict[str, Reported]
+StatisticsValues = dict[str, Reported]
 
 
 class _Column(NamedTuple):
@@ -92,7 +92,7 @@ _RATES: Final = {
 }
 
 
-class Key(NamedTuple):
+class StatisticsKey(NamedTuple):
     """What a record is about: a queue manager's object, and an interval by the queue manager's own clock face, ms (None: not told)."""
 
     queue_manager: str
@@ -103,22 +103,22 @@ class Key(NamedTuple):
 
 
 @dataclass(slots=True)
-class Record:
+class StatisticsRecord:
     """What statistics messages tell of one object and interval. ``put`` is when the last of them was put, ms UTC.
 
     A ``temporary`` queue is a dynamic one that goes with the handle that made it.
     """
 
-    key: Key
-    values: Values
+    key: StatisticsKey
+    values: StatisticsValues
     put: int
     temporary: bool
 
 
-class Found(NamedTuple):
+class StatisticsResult(NamedTuple):
     """What an exchange brought: its records, how many messages are ``damaged``, and the commands of those that are unknown."""
 
-    records: tuple[Record, ...]
+    records: tuple[StatisticsRecord, ...]
     damaged: int
     unknown: tuple[int, ...]
 
@@ -128,13 +128,13 @@ def ask(queue_name: str) -> bytes:
     return encoder.request(COMMAND, (encoder.string(mq.MQCA_Q_NAME, queue_name),))
 
 
-def read(exchange: Exchange, decoder: Decoder) -> Found:
+def read(exchange: Exchange, decoder: Decoder) -> StatisticsResult:
     """The records in the messages that an exchange took from a statistics queue. Never raises for what they hold.
 
     A message that does not say whose it is is that of the queue manager that was read.
     """
-    parts: dict[Key, list[Values]] = {}
-    records: dict[Key, Record] = {}
+    parts: dict[StatisticsKey, list[StatisticsValues]] = {}
+    records: dict[StatisticsKey, StatisticsRecord] = {}
     damaged, unknown = 0, []
     for reply in exchange.replies:
         try:
@@ -148,13 +148,13 @@ def read(exchange: Exchange, decoder: Decoder) -> Found:
         put = exchange.at if reply.put is None else reply.put
         for key, values, temporary in _told(message, exchange.queue_manager):
             parts.setdefault(key, []).append(values)
-            records[key] = Record(key, values, put, temporary)
+            records[key] = StatisticsRecord(key, values, put, temporary)
     for key, record in records.items():
         record.values = _settled(key.kind, _together(key.kind, parts[key]))
-    return Found(tuple(records.values()), damaged, tuple(unknown))
+    return StatisticsResult(tuple(records.values()), damaged, tuple(unknown))
 
 
-def reading(record: Record, utc: Callable[[int], int | None]) -> Reading:
+def reading(record: StatisticsRecord, utc: Callable[[int], int | None]) -> Reading:
     """The record as a reading; ``utc`` converts local times, and tells None as long as the zone is not known.
 
     Then the moment when the message was put is the interval's end: it is written at once.
@@ -186,7 +186,7 @@ def reading(record: Record, utc: Callable[[int], int | None]) -> Reading:
     )
 
 
-def _told(message: Message, queue_manager_read: str) -> Iterable[tuple[Key, Values, bool]]:
+def _told(message: Message, queue_manager_read: str) -> Iterable[tuple[StatisticsKey, StatisticsValues, bool]]:
     kind, group, name_id = _KINDS[message.command]
     top = message.values
     said = top.get(mq.MQCA_Q_MGR_NAME)
@@ -194,7 +194,7 @@ def _told(message: Message, queue_manager_read: str) -> Iterable[tuple[Key, Valu
     start = local_ms(top.get(mq.MQCAMO_START_DATE), top.get(mq.MQCAMO_START_TIME))
     end = local_ms(top.get(mq.MQCAMO_END_DATE), top.get(mq.MQCAMO_END_TIME))
     if not group:
-        yield Key(whose, kind.name, "", start, end), _read(kind.name, top), False
+        yield StatisticsKey(whose, kind.name, "", start, end), _read(kind.name, top), False
         return
     for parameter in message.parameters:
         if parameter.id != group or parameter.type != mq.MQCFT_GROUP or type(parameter.value) is not tuple:
@@ -206,10 +206,10 @@ def _told(message: Message, queue_manager_read: str) -> Iterable[tuple[Key, Valu
         name = members.get(name_id)
         if type(name) is str and is_object_name(name):
             temporary = members.get(mq.MQIA_DEFINITION_TYPE) == mq.MQQDT_TEMPORARY_DYNAMIC
-            yield Key(whose, kind.name, name, start, end), _read(kind.name, members), temporary
+            yield StatisticsKey(whose, kind.name, name, start, end), _read(kind.name, members), temporary
 
 
-def _read(kind: str, values: Mapping[int, Value]) -> Values:
+def _read(kind: str, values: Mapping[int, Value]) -> StatisticsValues:
     return {name: _sum(terms, values) for name, terms in _COLUMNS[kind]}
 
 
@@ -243,14 +243,14 @@ def _number(value: Value | None, half: int | None) -> int | Absence:
     return total
 
 
-def _together(kind: str, parts: Sequence[Values]) -> Values:
+def _together(kind: str, parts: Sequence[StatisticsValues]) -> StatisticsValues:
     """One object's values from those of its instances, or of several messages of one interval."""
     if len(parts) == 1:
         return parts[0]
     return {name: _one(name, parts, count=name in _COUNTERS[kind] or name in _RATES[kind]) for name in parts[0]}
 
 
-def _one(name: str, parts: Sequence[Values], *, count: bool) -> Reported:
+def _one(name: str, parts: Sequence[StatisticsValues], *, count: bool) -> Reported:
     weights = [_weight(name, part) for part in parts]
     told = [
         (value, weight)
@@ -270,13 +270,13 @@ def _one(name: str, parts: Sequence[Values], *, count: bool) -> Reported:
     return max(numbers)
 
 
-def _weight(name: str, values: Values) -> int:
+def _weight(name: str, values: StatisticsValues) -> int:
     if name.startswith("qtime_avg_us"):
         return _got(name, values)
     return sum(value for each in _WEIGHTS.get(name, ()) if type(value := values.get(each)) is int)
 
 
-def _got(name: str, values: Values) -> int:
+def _got(name: str, values: StatisticsValues) -> int:
     """How many messages were got that an average time on the queue is of."""
     gets, persistent = values.get("gets"), values.get("persistent_gets")
     if type(gets) is not int or type(persistent) is not int:
@@ -284,7 +284,7 @@ def _got(name: str, values: Values) -> int:
     return persistent if name.endswith("_persistent") else gets - persistent
 
 
-def _settled(kind: str, values: Values) -> Values:
+def _settled(kind: str, values: StatisticsValues) -> StatisticsValues:
     """Without averages that are of nothing."""
     if kind == queue.QUEUE_KIND.name:
         empty = [name for name in values if name.startswith("qtime_avg_us") and not _got(name, values)]

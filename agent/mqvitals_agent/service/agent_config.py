@@ -45,7 +45,7 @@ def read_agent_config(
     For a simulated group (``scenario`` in ``flags``) only a named file is read: it is not the site's own group.
     Raises ConfigError with every problem, UnreadableError (a ConfigError) when the file cannot be read.
     """
-    from mqvitals_agent.poll.errand import polling_problems
+    from mqvitals_agent.poll.queries import polling_problems
     from mqvitals_config.load import load_settings
     from mqvitals_config.problem import ConfigError
     from mqvitals_rules.ruleset.config import load_rule_config

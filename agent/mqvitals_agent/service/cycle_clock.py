@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, NamedTuple
 
-from mqvitals_agent.poll.errand import Errand
-from mqvitals_agent.poll.schedule import Stretch, is_due, stretched
+from mqvitals_agent.poll.queries import IntervalStretch, ScheduledQuery, is_due, stretched_interval
 
 RECENT_MS: Final = 600_000
 """Samples of so much elapsed time may be deleted for a clock that was set back; older ones are believed more than the clock."""
@@ -173,16 +172,16 @@ class QueryInterval(NamedTuple):
     doubled: int
 
 
-_NOT_STRETCHED = Stretch()
+_NOT_STRETCHED = IntervalStretch()
 
 
 @dataclass(slots=True)
 class _Entry:
-    errand: Errand
+    errand: ScheduledQuery
     configured_ms: int
     asked: int | None = None
     under_way: bool = False
-    stretch: Stretch = _NOT_STRETCHED
+    stretch: IntervalStretch = _NOT_STRETCHED
 
 
 class Schedule:
@@ -190,7 +189,7 @@ class Schedule:
 
     def __init__(
         self,
-        errands: Iterable[Errand],
+        errands: Iterable[ScheduledQuery],
         configured: Callable[[str], int],
         before: Schedule | None = None,
         *,
@@ -209,7 +208,7 @@ class Schedule:
                 if entry.configured_ms == old.configured_ms:
                     entry.stretch = old.stretch
 
-    def take_due(self, moment: int) -> tuple[Errand, ...]:
+    def take_due(self, moment: int) -> tuple[ScheduledQuery, ...]:
         """What is due at this moment of the grid, in its order; from now on it is under way."""
         found = []
         for entry in self._entries.values():
@@ -218,16 +217,16 @@ class Schedule:
                 found.append(entry.errand)
         return tuple(found)
 
-    def answered(self, errand: Errand, elapsed_ms: int, *, silent: bool) -> str:
+    def answered(self, errand: ScheduledQuery, elapsed_ms: int, *, silent: bool) -> str:
         """It was answered, or the wait for an answer ended (``silent``); returns why it is asked at another pace, if so."""
         entry = self._entries.get(errand)
         if entry is None:
             return ""  # what a reload has taken away may still be under way
         entry.under_way = False
-        entry.stretch, reason = stretched(entry.stretch, entry.configured_ms, elapsed_ms, silent=silent)
+        entry.stretch, reason = stretched_interval(entry.stretch, entry.configured_ms, elapsed_ms, silent=silent)
         return reason
 
-    def missed(self, errand: Errand) -> None:
+    def missed(self, errand: ScheduledQuery) -> None:
         """It could not be asked: it stays due."""
         entry = self._entries.get(errand)
         if entry is not None:

@@ -89,7 +89,7 @@ def live_group(settings: Settings, environ: Mapping[str, str]) -> MonitoredGroup
 
     Raises Failure: no queue manager has a connection, or no package that makes one can be used.
     """
-    from mqvitals_agent.poll.schedule import USAGE_FLOOR_MS
+    from mqvitals_agent.poll.queries import USAGE_FLOOR_MS
 
     clock = SystemClock()
 

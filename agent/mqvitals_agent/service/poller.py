@@ -14,7 +14,7 @@ from mqvitals_agent.connection.answer import CONNECTION_FAILURES
 from mqvitals_agent.connection.connection import ConnectError, Connection, Connector, Exchange, HasPlatform, MqiFailure
 from mqvitals_agent.log import as_change
 from mqvitals_agent.pcf.names import reason_name
-from mqvitals_agent.poll.errand import Errand
+from mqvitals_agent.poll.queries import ScheduledQuery
 
 _T = TypeVar("_T")
 
@@ -160,11 +160,11 @@ class PollerListener(Protocol):
         """The queue manager has been reached."""
         ...
 
-    def arrived(self, poller: Poller, errand: Errand | None, exchange: Exchange) -> None:
+    def arrived(self, poller: Poller, errand: ScheduledQuery | None, exchange: Exchange) -> None:
         """An exchange has ended: of an errand, or (None) of an attempt to connect that failed."""
         ...
 
-    def missed(self, poller: Poller, errand: Errand) -> None:
+    def missed(self, poller: Poller, errand: ScheduledQuery) -> None:
         """An errand was not put: the queue manager cannot be reached."""
         ...
 
@@ -197,9 +197,9 @@ class Poller:
         self._listener = listener
         self._clock = clock
         self._uniform = uniform
-        self._waiting: deque[Errand] = deque()
+        self._waiting: deque[ScheduledQuery] = deque()
         self._questions = OnDemandQueue(self.name, clock)
-        self._running: Errand | None = None
+        self._running: ScheduledQuery | None = None
         self._wake = asyncio.Event()
         self._hurry = asyncio.Event()
         self._closing: set[asyncio.Task[None]] = set()
@@ -209,18 +209,18 @@ class Poller:
         """True while an errand waits or is under way; questions of people do not count."""
         return self._running is not None or bool(self._waiting)
 
-    def offer(self, errands: Iterable[Errand]) -> None:
+    def offer(self, errands: Iterable[ScheduledQuery]) -> None:
         """Add errands to those that wait."""
         self._waiting.extend(errands)
         self._wake.set()
 
-    def withdraw_all(self) -> tuple[Errand, ...]:
+    def withdraw_all(self) -> tuple[ScheduledQuery, ...]:
         """Take back every errand that waits."""
         waiting = tuple(self._waiting)
         self._waiting.clear()
         return waiting
 
-    def withdraw(self, errand: Errand) -> bool:
+    def withdraw(self, errand: ScheduledQuery) -> bool:
         """Take back an errand; False when it is under way or was not there."""
         if errand not in self._waiting:
             return False
@@ -335,7 +335,7 @@ class Poller:
             if not going_on:
                 return
 
-    async def _do(self, connection: Connection, errand: Errand) -> bool:
+    async def _do(self, connection: Connection, errand: ScheduledQuery) -> bool:
         """Put an errand; False when the connection was lost."""
         self._running = errand
         try:

@@ -20,8 +20,7 @@ from mqvitals_agent.connection.connection import (
 from mqvitals_agent.log import as_change, as_event, as_recovery
 from mqvitals_agent.pcf.constants import MQCC_FAILED, MQPL_ZOS
 from mqvitals_agent.pcf.names import reason_name
-from mqvitals_agent.poll.errand import Errand, errands, errands_of_distributed
-from mqvitals_agent.poll.schedule import STATISTICS, configured_ms
+from mqvitals_agent.poll.queries import STATISTICS, ScheduledQuery, configured_ms, distributed_queries, zos_queries
 from mqvitals_agent.service.cycle_clock import QueryInterval, Schedule
 from mqvitals_agent.service.poller import Poller, PollerListener, Uniform
 from mqvitals_config.collection import PollingSettings
@@ -69,7 +68,7 @@ class PollerPool:
         self._running: dict[str, asyncio.Task[None]] = {}
         self._own: dict[str, Schedule] = {}
         self._group = Schedule((), lambda _: 0)
-        self._asked_of: dict[Errand, str] = {}
+        self._asked_of: dict[ScheduledQuery, str] = {}
         self._group_member = ""
         self._moment = 0
         self._polling = PollingSettings()
@@ -81,7 +80,7 @@ class PollerPool:
     @staticmethod
     def check(polling: PollingSettings) -> None:
         """Raises ValueError when the settings ask for what cannot be asked."""
-        errands(polling)
+        zos_queries(polling)
 
     def plan(
         self, polling: PollingSettings, connectors: Sequence[Connector], others: Sequence[str] = (), *, anew: bool
@@ -96,7 +95,7 @@ class PollerPool:
         def configured(question: str) -> int:
             return configured_ms(question, polling.interval, intervals, self._usage_floor_ms)
 
-        wanted = errands(polling, others)
+        wanted = zos_queries(polling, others)
         self._polling, self._configured = polling, configured
         self._others = tuple(others)
         connector_of = {each.queue_manager: each for each in connectors}
@@ -198,7 +197,7 @@ class PollerPool:
         self._offer_group({poller.name})
         return poller.busy
 
-    def answered(self, poller: Poller, errand: Errand, exchange: Exchange) -> None:
+    def answered(self, poller: Poller, errand: ScheduledQuery, exchange: Exchange) -> None:
         """An errand has come to its end."""
         if not self.holds(poller):
             return
@@ -225,7 +224,7 @@ class PollerPool:
             if self._group_member == poller.name and (error is not None or is_refused(exchange)):
                 self._group_member = self._after(poller.name)
 
-    def missed(self, poller: Poller, errand: Errand) -> None:
+    def missed(self, poller: Poller, errand: ScheduledQuery) -> None:
         """An errand was not put."""
         if not self.holds(poller):
             return
@@ -275,11 +274,11 @@ class PollerPool:
             del self._asked_of[errand]
             self._group.missed(errand)
 
-    def _errands_of(self, name: str) -> tuple[Errand, ...]:
+    def _errands_of(self, name: str) -> tuple[ScheduledQuery, ...]:
         """What a distributed queue manager is asked; nothing for those on z/OS, which are all asked the same."""
         if name not in self._distributed:
             return ()
-        return errands_of_distributed(self._polling, statistics_queue(self._pollers[name].connector))
+        return distributed_queries(self._polling, statistics_queue(self._pollers[name].connector))
 
     def _note_platform(self, poller: Poller) -> None:
         """A queue manager that turns out to run elsewhere than was thought is asked what fits it."""
@@ -298,7 +297,7 @@ class PollerPool:
             if errand.of_group:
                 self._asked_of.pop(errand, None)
                 self._group.missed(errand)
-        wanted = self._errands_of(name) or [errand for errand in errands(self._polling) if not errand.of_group]
+        wanted = self._errands_of(name) or [errand for errand in zos_queries(self._polling) if not errand.of_group]
         self._own[name] = Schedule(wanted, self._configured)
         if self._moment:
             poller.offer(self._own[name].take_due(self._moment))

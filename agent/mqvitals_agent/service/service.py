@@ -17,8 +17,7 @@ from mqvitals_agent.connection.recording_format import RecordingHeader
 from mqvitals_agent.console.watch import ConsoleWatch
 from mqvitals_agent.log import as_change, as_event, as_recovery, forget
 from mqvitals_agent.notify.alert_log import log_alerts
-from mqvitals_agent.poll.errand import Errand
-from mqvitals_agent.poll.schedule import USAGE_FLOOR_MS
+from mqvitals_agent.poll.queries import USAGE_FLOOR_MS, ScheduledQuery
 from mqvitals_agent.service.cycle_clock import CORRECTION_MS, CycleClock, DatingReason
 from mqvitals_agent.service.cycle_writer import CycleExchanges, CycleWriter, ExchangeTap, StoredCycle, in_order
 from mqvitals_agent.service.on_demand import OnDemandRequests
@@ -72,7 +71,7 @@ class Service:
         others: Sequence[str] = (),
         asking: Clock | None = None,
     ) -> None:
-        """Raises ValueError for settings that ``poll.errand.polling_problems`` finds fault with."""
+        """Raises ValueError for settings that ``poll.queries.polling_problems`` finds fault with."""
         self._settings = settings
         self._clock = clock
         self._stored = stored
@@ -460,7 +459,7 @@ class Service:
         if not self._stopping and self._pool.connected(poller):
             self._awaited.add(poller.name)
 
-    def arrived(self, poller: Poller, errand: Errand | None, exchange: Exchange) -> None:
+    def arrived(self, poller: Poller, errand: ScheduledQuery | None, exchange: Exchange) -> None:
         """An exchange has ended."""
         if not self._pool.holds(poller):
             return
@@ -476,7 +475,7 @@ class Service:
             return exchange
         return replace(exchange, at=max(now - exchange.elapsed_ms, self._cycle_clock.now))
 
-    def missed(self, poller: Poller, errand: Errand) -> None:
+    def missed(self, poller: Poller, errand: ScheduledQuery) -> None:
         """An errand was not put."""
         self._pool.missed(poller, errand)
         self._look(poller)

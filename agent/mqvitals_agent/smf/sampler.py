@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import Final
 
-from mqvitals_agent.poll.channel import WORST
+from mqvitals_agent.poll.channel import WORST_STATUS
 from mqvitals_agent.smf.kinds import (
     ADAPTER,
     APPLICATION,
@@ -53,7 +53,7 @@ _SLOTS: Final = 64
 _SLOT: Final = 64
 _SHARED: Final = 0x80000000
 _PARTIAL: Final = 0x40000000
-_RANK: Final = {status: rank for rank, status in enumerate(WORST)}
+_RANK: Final = {status: rank for rank, status in enumerate(WORST_STATUS)}
 _TASKS: Final = {"QCTADP": ADAPTER, "QCTDSP": DISPATCHER, "QCTSSL": SSL_TASK, "QCTDNS": DNS_TASK}
 _TYPE_NAMES: Final = {number: name for name, number in CONNECTION_TYPES.items()}
 _MODEL: Final = QUEUE_TYPES["MODEL"]
@@ -347,7 +347,7 @@ def _channel(section: Section) -> PartialSample | None:
         del fields[average]
     longest, stamp = fields["ntmx"], fields.pop("ntdt")
     fields["ntmx_at"] = (longest << 64) | stamp if isinstance(longest, int) and isinstance(stamp, int) else None
-    rank = -_RANK.get(status, 0) if isinstance(status, int) else -len(WORST)
+    rank = -_RANK.get(status, 0) if isinstance(status, int) else -len(WORST_STATUS)
     sample = _sample(section.record, CHANNEL, name, fields, rank=rank)
     end, _, rest = sample.stamp
     began = started if isinstance(started, int) else 0

@@ -20,8 +20,8 @@ from mqvitals_agent.pcf.encoder import byte_string, integer, integers, string_fi
 from mqvitals_agent.pcf.message import PcfError, Value
 from mqvitals_agent.pcf.names import reason_name
 from mqvitals_agent.poll.channel import ask_status as ask_channel_status
-from mqvitals_agent.poll.command import form, mqsc
-from mqvitals_agent.poll.probe import Question, ask
+from mqvitals_agent.poll.cycle import command_form, display_command
+from mqvitals_agent.poll.probe import QueryOptions, pcf_request
 from mqvitals_agent.poll.queue import ask_status as ask_queue_status
 from mqvitals_agent.who.holder import Holder, ReportedConnection, ReportedInstance, UnitOfWork
 from mqvitals_rules.snapshot import Outcome
@@ -120,16 +120,16 @@ def is_exact(name: str, longest: int) -> bool:
 def ask_handles(queue: str, scope: str, *, disposition: bool = True) -> bytes:
     """DISPLAY QSTATUS(queue) TYPE(HANDLE), shared queues too; without ``disposition`` where that parameter does not exist."""
     wanted = mq.MQQSGD_ALL if disposition else None
-    return ask_queue_status(Question(queue, mq.MQIACF_Q_HANDLE, wanted, scope))
+    return ask_queue_status(QueryOptions(queue, mq.MQIACF_Q_HANDLE, wanted, scope))
 
 
 def ask_connections(application: str, scope: str, *, distributed: bool | None = False) -> bytes:
     """DISPLAY CONN(*) TYPE(CONN) WHERE(APPLTAG EQ application) with a platform's attributes; None: all."""
     platform = _DISTRIBUTED if distributed else _ZOS
     attributes = () if distributed is None else (integers(mq.MQIACF_CONNECTION_ATTRS, (*_CONNECTION, *platform)),)
-    return ask(
+    return pcf_request(
         mq.MQCMD_INQUIRE_CONNECTION,
-        Question(scope=scope, where=string_filter(mq.MQCACF_APPL_TAG, mq.MQCFOP_EQUAL, application)),
+        QueryOptions(scope=scope, where=string_filter(mq.MQCACF_APPL_TAG, mq.MQCFOP_EQUAL, application)),
         byte_string(mq.MQBACF_GENERIC_CONNECTION_ID, b""),
         integer(mq.MQIACF_CONN_INFO_TYPE, mq.MQIACF_CONN_INFO_CONN),
         *attributes,
@@ -138,7 +138,7 @@ def ask_connections(application: str, scope: str, *, distributed: bool | None = 
 
 def ask_instances(channel: str, scope: str) -> bytes:
     """DISPLAY CHSTATUS(channel) CURRENT."""
-    return ask_channel_status(Question(channel, scope=scope))
+    return ask_channel_status(QueryOptions(channel, scope=scope))
 
 
 _T = TypeVar("_T")
@@ -269,7 +269,7 @@ def _raw_answer(
     members = tracker.answers()
     own = [member for member in members if member.queue_manager in ("", queue_manager)]
     items = tuple(item for member in own for item in member.items)
-    what = mqsc(form(command))
+    what = display_command(command_form(command))
     reason = _reason(own or members)
     if reason and outcome_of_answer(reason) is not Outcome.NOT_FOUND:
         return _RawAnswer(items, _failure(reason, what, queue_manager), reason)

@@ -15,8 +15,8 @@ from mqvitals_agent.doctor.access import ConnectionContext
 from mqvitals_agent.doctor.finding import FINE, CheckResult, DoctorFinding
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, string
-from mqvitals_agent.poll.command import form, mqsc
-from mqvitals_agent.poll.probes import PROBES
+from mqvitals_agent.poll.cycle import command_form, display_command
+from mqvitals_agent.poll.queries import PROBES
 from mqvitals_agent.simulator.answer import CCSID, ENCODING, ParameterEncoder, answer, failure_set
 from mqvitals_agent.simulator.answers.commands import COMMANDS
 from mqvitals_agent.simulator.state import Fault, GroupState
@@ -46,7 +46,9 @@ def test_a_healthy_queue_manager_works_throughout(examined: Examine) -> None:
     assert {finding.result for finding in findings} == {CheckResult.WORKS}
     displays = [finding.check for finding in findings if finding.check.startswith("DISPLAY")]
     assert len(displays) == len(set(displays)) == 17
-    assert {check.split(" TYPE")[0] for check in displays} == {mqsc(form(command)) for command in ON_ZOS}
+    assert {check.split(" TYPE")[0] for check in displays} == {
+        display_command(command_form(command)) for command in ON_ZOS
+    }
     assert one(findings, "queue manager").facts == {
         "command_level": 940,
         "version": "09040000",
@@ -60,7 +62,7 @@ def test_each_refused_command_asks_for_its_profile(examined: Examine, command: i
     """Whatever is refused, the profile of its keyword is asked for in both forms; nothing else is refused."""
     name = COMMANDS[command].name
     findings = examined(fault=Fault(refuse=frozenset({name})), known=ConnectionContext(declared_zone="+01:00"))
-    keyword = mqsc(name).removeprefix("DISPLAY ")
+    keyword = display_command(name).removeprefix("DISPLAY ")
     refused = [finding for finding in findings if finding.result is CheckResult.REFUSED]
     assert {finding.check.split(" TYPE")[0] for finding in refused} == {f"DISPLAY {keyword}"}
     for finding in refused:

@@ -13,8 +13,8 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import byte_string, encode_message, integer, integers, request, string, strings
 from mqvitals_agent.pcf.message import Parameter
 from mqvitals_agent.poll.collector import Collector
-from mqvitals_agent.poll.probe import Question
-from mqvitals_agent.poll.probes import PROBES
+from mqvitals_agent.poll.probe import QueryOptions
+from mqvitals_agent.poll.queries import PROBES
 from mqvitals_rules.snapshot import Instance, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Reported
 
@@ -123,14 +123,14 @@ class Talk:
         replies: Sequence[Reply] = (),
         *,
         queue_manager: str = "QM01",
-        question: Question | None = None,
+        question: QueryOptions | None = None,
         sent: bytes | None = None,
         error: int = 0,
     ) -> None:
         """Feed an exchange whose request is the probe's own for the question."""
         if sent is None:
             probe = PROBES.get(command)
-            sent = request(command) if probe is None else probe.ask(question or Question())
+            sent = request(command) if probe is None else probe.ask(question or QueryOptions())
         failure = MqiFailure(2, error) if error else None
         self.collector.feed(Exchange(0, self.at, 7, queue_manager, command, sent, tuple(replies), failure))
         self.at += 100
@@ -141,7 +141,7 @@ class Talk:
         items: Iterable[Item] = (),
         *,
         queue_manager: str = "QM01",
-        question: Question | None = None,
+        question: QueryOptions | None = None,
         reason: int = 0,
         keep: int | None = None,
         error: int = 0,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.poll.channel import START_METRICS, ChannelStarts, tls_instances
 from mqvitals_agent.poll.probe import InstanceRow
-from mqvitals_agent.poll.start import METRICS, Starts, tls_instances
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ def instance(start: str = "08.00.00", **more: Any) -> InstanceRow:
 
 def told(*polls: list[InstanceRow]) -> list[tuple[Reported, ...]]:
     """What is told at each of these polls of one channel."""
-    starts = Starts()
+    starts = ChannelStarts()
     counted = [starts.count("A", poll) for poll in polls]
-    return [tuple(each[metric] for metric in METRICS) for each in counted]
+    return [tuple(each[metric] for metric in START_METRICS) for each in counted]
 
 
 def broken(*polls: list[InstanceRow]) -> list[Reported]:
@@ -145,7 +145,7 @@ def test_an_instance_without_a_start_has_not_started() -> None:
 
 def test_a_forgotten_channel_begins_again() -> None:
     """Should its name return, it is another channel."""
-    starts = Starts()
+    starts = ChannelStarts()
     starts.count("A", [instance()])
     starts.forget("A")
     assert starts.count("A", [instance("09.00.00")])["starts"] is Absence.FIRST_READING

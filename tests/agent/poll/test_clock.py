@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from mqvitals_agent.poll.zone import Clock, local_ms
+from mqvitals_agent.poll.local_time import QueueManagerClock, local_ms
 from mqvitals_rules.timestamps import parse_iso
 
 NOON = parse_iso("2026-11-20T12:00:00.000Z")
@@ -27,9 +27,9 @@ def test_dates_and_times_are_read() -> None:
     assert local_ms(None, (1, 2)) is None
 
 
-def observed(offset_ms: int, *, polls: int = 3, behind_ms: int = 500, step_ms: int = 10_000) -> Clock:
+def observed(offset_ms: int, *, polls: int = 3, behind_ms: int = 500, step_ms: int = 10_000) -> QueueManagerClock:
     """A clock that saw a newest time a little behind the present in some polls."""
-    clock = Clock()
+    clock = QueueManagerClock()
     for poll in range(polls):
         now = NOON + poll * step_ms
         clock.observe(now + offset_ms - behind_ms, now, 10)
@@ -64,7 +64,7 @@ def test_two_polls_are_not_enough() -> None:
 
 def test_idle_queue_manager_proves_nothing() -> None:
     """A newest time that does not move cannot tell the zone, nor one that is long ago."""
-    clock = Clock()
+    clock = QueueManagerClock()
     for poll in range(50):
         clock.observe(NOON + HOUR, NOON + poll * 10_000, 10)
     assert not clock.known
@@ -84,7 +84,7 @@ def test_zone_follows_the_change_to_summer_time() -> None:
 
 def test_configured_zone_goes_before_what_is_seen() -> None:
     """A named zone is right in summer and winter, whatever the times look like."""
-    clock = Clock(ZoneInfo("Europe/Berlin"))
+    clock = QueueManagerClock(ZoneInfo("Europe/Berlin"))
     clock.observe(NOON, NOON, 0)
     winter = local_ms("2026-11-20", "13.00.00")
     summer = local_ms("2026-07-20", "14.00.00")

@@ -9,7 +9,7 @@ import pytest
 
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.poll.collector import Collector
-from mqvitals_agent.poll.probe import Question
+from mqvitals_agent.poll.probe import QueryOptions
 from mqvitals_rules.vocabulary.metric import Absence
 
 if TYPE_CHECKING:
@@ -126,5 +126,5 @@ def test_whether_there_is_a_backup(talk: Talk, day: str | None, made: object) ->
     }
     if day is not None:
         item[mq.MQCACF_BACKUP_DATE] = day
-    talk.ask(mq.MQCMD_INQUIRE_CF_STRUC_STATUS, [item], question=Question(part=mq.MQIACF_CF_STATUS_BACKUP))
+    talk.ask(mq.MQCMD_INQUIRE_CF_STRUC_STATUS, [item], question=QueryOptions(part=mq.MQIACF_CF_STATUS_BACKUP))
     assert talk.end().value("PRDQSG/cf_structure/APPL1", "backup_made") == made

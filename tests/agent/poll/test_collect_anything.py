@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from mqvitals_agent.connection.connection import Exchange, MqiFailure, Reply
 from mqvitals_agent.poll.collector import Collector
-from mqvitals_agent.poll.probe import Question
-from mqvitals_agent.poll.probes import PROBES
+from mqvitals_agent.poll.probe import QueryOptions
+from mqvitals_agent.poll.queries import PROBES
 from mqvitals_rules.vocabulary.metric import Absence, MetricType
 from mqvitals_rules.vocabulary.tables import metric
 
@@ -81,7 +81,7 @@ def test_damaged_bytes(talk: Talk, data: st.DataObject) -> None:
             place = data.draw(st.integers(0, len(raw) - 1))
             raw[place : place + 4] = data.draw(st.binary(max_size=6))
             replies[number] = Reply(785, data.draw(st.sampled_from([500, 1208, 12345])), bytes(raw))
-        request = data.draw(st.sampled_from([PROBES[command].ask(Question()), b"", b"\x00" * 36, None]))
+        request = data.draw(st.sampled_from([PROBES[command].ask(QueryOptions()), b"", b"\x00" * 36, None]))
         failure = data.draw(st.sampled_from([None, MqiFailure(2, 2033)]))
         talk.collector.feed(Exchange(0, talk.at, 5, "QM01", command, request, tuple(replies), failure))
         check(talk.collector)

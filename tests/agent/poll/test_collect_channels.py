@@ -8,7 +8,7 @@ import pytest
 
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer, integer_filter, request, string
-from mqvitals_agent.poll.probe import Question
+from mqvitals_agent.poll.probe import QueryOptions
 from mqvitals_rules.vocabulary.channel import CHANNEL_KIND
 from mqvitals_rules.vocabulary.metric import Absence
 
@@ -202,7 +202,7 @@ def test_saved_status_is_not_the_present(talk: Talk) -> None:
     """Saved and short items are left out, and a question for them says nothing about current status."""
     talk.ask(STATUS, [status("A")])
     talk.end()
-    saved = Question(part=mq.MQOT_SAVED_CHANNEL)
+    saved = QueryOptions(part=mq.MQOT_SAVED_CHANNEL)
     talk.ask(STATUS, [status("A", kind=mq.MQOT_SAVED_CHANNEL), status("B", kind=mq.MQOT_SAVED_CHANNEL)], question=saved)
     told = talk.end()
     assert told.readings("QM01/channel/A") == []
@@ -256,8 +256,8 @@ def test_one_name_not_found_says_nothing_about_others(talk: Talk) -> None:
     talk.ask(DEFINITION, [definition("IDLE")])
     talk.ask(STATUS, [status("A")])
     talk.end()
-    talk.ask(STATUS, question=Question("TO.NOWHERE"), reason=mq.MQRCCF_CHL_STATUS_NOT_FOUND)
-    talk.ask(STATUS, question=Question("IDLE"), reason=mq.MQRCCF_CHL_STATUS_NOT_FOUND)
+    talk.ask(STATUS, question=QueryOptions("TO.NOWHERE"), reason=mq.MQRCCF_CHL_STATUS_NOT_FOUND)
+    talk.ask(STATUS, question=QueryOptions("IDLE"), reason=mq.MQRCCF_CHL_STATUS_NOT_FOUND)
     told = talk.end()
     assert told.readings("QM01/channel/TO.NOWHERE") == []
     assert told.readings("QM01/channel/A") == []

@@ -8,9 +8,9 @@ import pytest
 
 from mqvitals_agent.connection.connection import Exchange, MqiCalls, MqiFailure, Reply
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.poll.command import form as form_of
-from mqvitals_agent.poll.command import mqsc
-from mqvitals_agent.poll.probe import Question
+from mqvitals_agent.poll.cycle import command_form as form_of
+from mqvitals_agent.poll.cycle import display_command
+from mqvitals_agent.poll.probe import QueryOptions
 from mqvitals_rules.snapshot import Outcome
 from mqvitals_rules.vocabulary.metric import Absence
 
@@ -163,7 +163,7 @@ def test_command_in_mqsc(talk: Talk) -> None:
         (999, "", "COMMAND 999", "COMMAND 999"),
     ]:
         assert form_of(command, scope) == form
-        assert mqsc(form) == written
+        assert display_command(form) == written
     talk.ask(mq.MQCMD_INQUIRE_ARCHIVE, reason=3081)
     assert talk.end().value("QM01/agent/INQUIRE_ARCHIVE", "mqsc") == "DISPLAY ARCHIVE"
 
@@ -201,7 +201,7 @@ def test_scoped_form_is_apart_and_judged_by_member(talk: Talk) -> None:
     """A member that refuses the scoped command is told so, while its own command succeeds."""
     talk.ask(mq.MQCMD_INQUIRE_CHANNEL_STATUS, queue_manager="QM02", reason=3065)
     scoped = talk.scoped(mq.MQCMD_INQUIRE_CHANNEL_STATUS, {"QM01": [], "QM02": 3081})
-    talk.exchange(mq.MQCMD_INQUIRE_CHANNEL_STATUS, scoped, question=Question(scope="*"))
+    talk.exchange(mq.MQCMD_INQUIRE_CHANNEL_STATUS, scoped, question=QueryOptions(scope="*"))
     told = talk.end()
     form = "INQUIRE_CHANNEL_STATUS CMDSCOPE(*)"
     assert told.value(f"QM02/agent/{form}", "outcome") == Outcome.REFUSED.value
@@ -213,17 +213,17 @@ def test_scoped_form_is_apart_and_judged_by_member(talk: Talk) -> None:
 
 def test_member_whose_scoped_answer_stops_is_incomplete(talk: Talk) -> None:
     """Only the member whose set did not end; the known objects of both that answered and that did not are kept apart."""
-    talk.exchange(STATUS, talk.scoped(STATUS, {"QM01": [QUEUE], "QM02": [QUEUE]}), question=Question(scope="*"))
+    talk.exchange(STATUS, talk.scoped(STATUS, {"QM01": [QUEUE], "QM02": [QUEUE]}), question=QueryOptions(scope="*"))
     talk.end()
     replies = talk.scoped(STATUS, {"QM01": [QUEUE], "QM02": [QUEUE]})
-    talk.exchange(STATUS, [*replies[:-3], *replies[-1:]], question=Question(scope="*"), error=2033)
+    talk.exchange(STATUS, [*replies[:-3], *replies[-1:]], question=QueryOptions(scope="*"), error=2033)
     told = talk.end()
     form = "INQUIRE_Q_STATUS CMDSCOPE(*)"
     assert told.value(f"QM01/agent/{form}", "outcome") == Outcome.INCOMPLETE.value  # nothing tells whose set is missing
     assert told.reading("QM01/queue/A").answered
     assert not told.reading("QM02/queue/A").answered
     cut = [*replies[:-2], replies[-1]]
-    talk.exchange(STATUS, cut, question=Question(scope="*"), error=2033)
+    talk.exchange(STATUS, cut, question=QueryOptions(scope="*"), error=2033)
     told = talk.end()
     assert told.value(f"QM01/agent/{form}", "outcome") == Outcome.OK.value
     assert told.value(f"QM02/agent/{form}", "outcome") == Outcome.INCOMPLETE.value

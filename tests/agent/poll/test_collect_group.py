@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.poll.collector import Collector
-from mqvitals_agent.poll.probe import Question
+from mqvitals_agent.poll.probe import QueryOptions
 from mqvitals_rules.vocabulary.metric import Absence
 
 if TYPE_CHECKING:
     from tests.agent.poll.conftest import Talk
 
 STATUS = mq.MQCMD_INQUIRE_CF_STRUC_STATUS
-BACKUP = Question(part=mq.MQIACF_CF_STATUS_BACKUP)
+BACKUP = QueryOptions(part=mq.MQIACF_CF_STATUS_BACKUP)
 
 
 def summary(name: str, used: int = 120_098) -> dict[int, Any]:

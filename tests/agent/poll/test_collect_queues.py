@@ -9,7 +9,7 @@ import pytest
 
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.poll.collector import Collector
-from mqvitals_agent.poll.probe import Question
+from mqvitals_agent.poll.probe import QueryOptions
 from mqvitals_rules.vocabulary.metric import Absence
 from mqvitals_rules.vocabulary.queue import QUEUE_KIND
 
@@ -181,7 +181,7 @@ def test_members_of_a_shared_queue_may_live_in_different_zones(talk: Talk) -> No
 def test_members_own_answer_goes_before_a_scoped_one(talk: Talk) -> None:
     """A member that is told of twice in a cycle counts once, with what it answered itself."""
     talk.ask(STATUS, [status("S", 10, disposition=SHARED, handles=(1, 0))])
-    question = Question("S*", disposition=SHARED, scope="*")
+    question = QueryOptions("S*", disposition=SHARED, scope="*")
     members: dict[str, Any] = {
         "QM01": [status("S", 11, disposition=SHARED, handles=(9, 0))],
         "QM02": [status("S", 11, disposition=SHARED, handles=(2, 0))],
@@ -195,7 +195,9 @@ def test_members_own_answer_goes_before_a_scoped_one(talk: Talk) -> None:
 def test_scoped_answer_belongs_to_the_member(talk: Talk) -> None:
     """A private queue in a scoped answer stands in the answering member's snapshot."""
     talk.exchange(
-        STATUS, talk.scoped(STATUS, {"QM01": [status("A", 1)], "QM02": [status("A", 2)]}), question=Question(scope="*")
+        STATUS,
+        talk.scoped(STATUS, {"QM01": [status("A", 1)], "QM02": [status("A", 2)]}),
+        question=QueryOptions(scope="*"),
     )
     told = talk.end()
     assert told.value("QM01/queue/A", "depth") == 1
@@ -207,7 +209,7 @@ def test_newest_of_two_own_answers(talk: Talk) -> None:
     talk.ask(STATUS, [status("A", 1)])
     item = status("A", 2)
     del item[mq.MQIA_OPEN_INPUT_COUNT]
-    talk.ask(STATUS, [item], question=Question("A"))
+    talk.ask(STATUS, [item], question=QueryOptions("A"))
     values = talk.end().reading("QM01/queue/A").values
     assert (values["depth"], values["input_handles"]) == (2, 1)
 
@@ -309,14 +311,14 @@ def test_answer_is_silent_about_what_was_not_selected(talk: Talk) -> None:
     """Another name, the other disposition, handles instead of status: no word about the queues that are known."""
     talk.ask(STATUS, [status("A"), status("S", disposition=SHARED)])
     talk.end()
-    talk.ask(STATUS, question=Question("GONE.QUEUE"), reason=mq.MQRC_UNKNOWN_OBJECT_NAME)
-    talk.ask(STATUS, question=Question(part=mq.MQIACF_Q_HANDLE))
+    talk.ask(STATUS, question=QueryOptions("GONE.QUEUE"), reason=mq.MQRC_UNKNOWN_OBJECT_NAME)
+    talk.ask(STATUS, question=QueryOptions(part=mq.MQIACF_Q_HANDLE))
     told = talk.end()
     assert told.readings("QM01/queue/A") == []
     assert told.readings("PRDQSG/queue/S") == []
-    talk.ask(STATUS, [status("A")], question=Question(disposition=None))
+    talk.ask(STATUS, [status("A")], question=QueryOptions(disposition=None))
     assert talk.end().readings("PRDQSG/queue/S") == []
-    talk.ask(STATUS, [], question=Question(disposition=SHARED), reason=mq.MQRCCF_Q_STATUS_NOT_FOUND)
+    talk.ask(STATUS, [], question=QueryOptions(disposition=SHARED), reason=mq.MQRCCF_Q_STATUS_NOT_FOUND)
     told = talk.end()
     assert told.readings("QM01/queue/A") == []
     assert told.reading("PRDQSG/queue/S").gone
@@ -326,7 +328,7 @@ def test_single_name_not_found_is_gone_for_that_name(talk: Talk) -> None:
     """Not found for one name tells about that name alone."""
     talk.ask(STATUS, [status("A"), status("B")])
     talk.end()
-    talk.ask(STATUS, question=Question("A"), reason=mq.MQRC_UNKNOWN_OBJECT_NAME)
+    talk.ask(STATUS, question=QueryOptions("A"), reason=mq.MQRC_UNKNOWN_OBJECT_NAME)
     told = talk.end()
     assert told.reading("QM01/queue/A").gone
     assert told.readings("QM01/queue/B") == []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.poll.probe import Question
+from mqvitals_agent.poll.probe import QueryOptions
 from mqvitals_rules.vocabulary import tables
 from mqvitals_rules.vocabulary.metric import Absence
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tests.agent.poll.conftest import Talk
 
 USAGE, LOG = mq.MQCMD_INQUIRE_USAGE, mq.MQCMD_INQUIRE_LOG
-ALL = Question(part=mq.MQIACF_ALL)
+ALL = QueryOptions(part=mq.MQIACF_ALL)
 
 
 def page_set(number: int, total: int = 1000, unused: int = 250, expanded: int = 0) -> dict[int, Any]:
@@ -78,7 +78,7 @@ def test_pool_that_was_deleted_is_gone(talk: Talk) -> None:
     """A pool and a page set that a whole answer of their type lacks are gone; other types say nothing about them."""
     talk.ask(USAGE, [page_set(4), buffer_pool(3, 60), buffer_pool(5, 60)])
     talk.end()
-    talk.ask(USAGE, [], question=Question(part=mq.MQIACF_USAGE_DATA_SET))
+    talk.ask(USAGE, [], question=QueryOptions(part=mq.MQIACF_USAGE_DATA_SET))
     assert talk.end().readings("QM01/buffer_pool/5") == []
     talk.ask(USAGE, [page_set(4), buffer_pool(3, 60)])
     assert talk.end().reading("QM01/buffer_pool/5").gone

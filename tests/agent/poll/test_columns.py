@@ -12,14 +12,14 @@ from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import encode_message, integer, integer64, integers, integers64, string
 from mqvitals_agent.pcf.message import MessageValues, Parameter
 from mqvitals_agent.poll import channel, queue
-from mqvitals_agent.poll.columns import Columns, Picker
+from mqvitals_agent.poll.columns import MetricColumns, ParameterPicker
 from mqvitals_agent.poll.probe import Probe
 from mqvitals_rules.vocabulary.channel import CHANNEL_KIND
 from mqvitals_rules.vocabulary.queue import QUEUE_KIND
 
 CASES = (
-    (Columns(QUEUE_KIND, "INQUIRE_Q_STATUS"), queue.STATUS_PROBE),
-    (Columns(CHANNEL_KIND, "INQUIRE_CHANNEL_STATUS"), channel.STATUS_PROBE),
+    (MetricColumns(QUEUE_KIND, "INQUIRE_Q_STATUS"), queue.STATUS_PROBE),
+    (MetricColumns(CHANNEL_KIND, "INQUIRE_CHANNEL_STATUS"), channel.STATUS_PROBE),
 )
 NUMBERS = st.one_of(st.integers(-3, 3), st.integers(-(2**31), 2**31 - 1))
 LONG = st.one_of(NUMBERS, st.integers(-(2**63), 2**63 - 1))
@@ -51,7 +51,7 @@ def decoded(probe: Probe, told: list[Parameter]) -> tuple[DecodedReply, DecodedR
 @pytest.mark.parametrize(("columns", "probe"), CASES, ids=["queue", "channel"])
 @given(data=st.data(), long_first=st.booleans(), monitored=st.booleans())
 def test_an_item_is_read_as_its_values_are(
-    columns: Columns, probe: Probe, data: st.DataObject, long_first: bool, monitored: bool
+    columns: MetricColumns, probe: Probe, data: st.DataObject, long_first: bool, monitored: bool
 ) -> None:
     told = data.draw(parameters(probe))
     values = decoded(probe, told)[2].values
@@ -62,7 +62,7 @@ def test_an_item_is_read_as_its_values_are(
         assert columns.read_item_times(item, row) == times
         assert list(row.items()) == list(expected.items())
         assert [type(value) for value in row.values()] == [type(value) for value in expected.values()]
-        assert Picker(*probe.wanted)(item) == tuple(values.get(number) for number in probe.wanted)
+        assert ParameterPicker(*probe.wanted)(item) == tuple(values.get(number) for number in probe.wanted)
 
 
 def test_messages_that_differ_in_lengths_alone_share_their_layout() -> None:

@@ -13,7 +13,7 @@ import pytest
 from mqsamples.group import BEGIN, EVERYTHING, SITE
 from mqvitals_agent.connection.recording import open_recording
 from mqvitals_agent.poll.collector import Collector
-from mqvitals_agent.poll.replay import Cycle, Pace, Summary, replay
+from mqvitals_agent.poll.replay import ReplayCycle, ReplayPace, ReplaySummary, replay
 from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import load_scenario
 from mqvitals_agent.simulator.state import GroupState
@@ -29,7 +29,7 @@ MEMBERS = ["QM01", "QM02", "QM03", "QM04"]
 class Played(NamedTuple):
     """A recording's cycles, each so many ms long, and its collector."""
 
-    cycles: list[Cycle]
+    cycles: list[ReplayCycle]
     interval_ms: int
     collector: Collector
 
@@ -59,8 +59,10 @@ def played(path: Path) -> Played:
     assert header.interval_s is not None
     interval_ms = round(header.interval_s * 1000)
     collector = Collector(header.name, header.queue_managers)
-    cycles: list[Cycle] = []
-    replay(recording, interval_ms, collector, Pace(None, lambda: 0.0, lambda _: None), cycles.append, Summary())
+    cycles: list[ReplayCycle] = []
+    replay(
+        recording, interval_ms, collector, ReplayPace(None, lambda: 0.0, lambda _: None), cycles.append, ReplaySummary()
+    )
     return Played(cycles, interval_ms, collector)
 
 

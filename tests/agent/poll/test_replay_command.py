@@ -15,8 +15,8 @@ import pytest
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.connection.recording import Exchange, MqiFailure, RecordingHeader, RecordingWriter
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.poll.probe import Question
-from mqvitals_agent.poll.probes import PROBES
+from mqvitals_agent.poll.probe import QueryOptions
+from mqvitals_agent.poll.queries import PROBES
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
@@ -37,7 +37,7 @@ def recording(talk: Talk, tmp_path: Path) -> Path:
         for cycle in range(5):
             at = BEGAN + cycle * 10_000
             item = {mq.MQCA_Q_NAME: "ORDERS", mq.MQIA_CURRENT_Q_DEPTH: cycle, mq.MQIA_QSG_DISP: 0}
-            sent = PROBES[STATUS].ask(Question())
+            sent = PROBES[STATUS].ask(QueryOptions())
             writer.write(Exchange(0, at, 5, "QM01", STATUS, sent, tuple(talk.replies(STATUS, [item]))))
         writer.write(Exchange(0, at + 100, 5, "QM01", 40, None, (), MqiFailure(2, 2033)))
     return path

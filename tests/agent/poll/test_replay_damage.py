@@ -17,8 +17,8 @@ from mqsamples.examples import COSTLY
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.connection.recording import Exchange, MqiFailure, RecordingHeader, RecordingWriter
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.poll.probe import Question
-from mqvitals_agent.poll.probes import PROBES
+from mqvitals_agent.poll.probe import QueryOptions
+from mqvitals_agent.poll.queries import PROBES
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_rules.snapshot import ObjectName
 from mqvitals_rules.timestamps import iso
@@ -41,7 +41,7 @@ def lines(talk: Talk, tmp_path: Path) -> Lines:
             item = {mq.MQCA_Q_NAME: "ORDERS", mq.MQIA_CURRENT_Q_DEPTH: cycle, mq.MQIA_QSG_DISP: 0}
             replies = tuple(talk.replies(STATUS, [item], put=at + 10))
             error = MqiFailure(2, 2033) if cycle == 4 else None
-            writer.write(Exchange(0, at, 5, "QM01", STATUS, PROBES[STATUS].ask(Question()), replies, error))
+            writer.write(Exchange(0, at, 5, "QM01", STATUS, PROBES[STATUS].ask(QueryOptions()), replies, error))
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 

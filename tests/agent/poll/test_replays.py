@@ -8,7 +8,7 @@ import pytest
 
 from mqvitals_agent.connection.connection import Exchange, MqiFailure
 from mqvitals_agent.poll.collector import Collector
-from mqvitals_agent.poll.replay import Cycle, Gap, Pace, Summary, replay
+from mqvitals_agent.poll.replay import ReplayCycle, ReplayPace, ReplaySummary, TimeJump, replay
 
 BEGAN = 1795176000007
 
@@ -35,12 +35,12 @@ class Time:
 
 def play(
     exchanges: list[Exchange], speed: float | None = None, time: Time | None = None, created: int | None = None
-) -> tuple[list[Cycle], Summary]:
+) -> tuple[list[ReplayCycle], ReplaySummary]:
     """Replay with an interval of 10 s."""
     time = time or Time()
-    cycles: list[Cycle] = []
-    summary = Summary()
-    pace = Pace(speed, time.clock, time.sleep)
+    cycles: list[ReplayCycle] = []
+    summary = ReplaySummary()
+    pace = ReplayPace(speed, time.clock, time.sleep)
     replay(exchanges, 10_000, Collector("G", ["QM01"]), pace, cycles.append, summary, created)
     return cycles, summary
 
@@ -102,9 +102,11 @@ def test_time_of_a_snapshot_never_runs_back() -> None:
 def test_jumps_ahead_are_noted() -> None:
     """More than an hour and more than a hundred intervals is a gap, with its line; a cycle or two left out is none."""
     _, summary = play([at(0, 2), at(3600, 3), at(7201, 4)])
-    assert (summary.gap_count, summary.gaps) == (1, [Gap(4, BEGAN + 3_600_000, BEGAN + 7_201_000)])
-    summary = Summary()
-    replay([at(0), at(7201)], 100_000, Collector(), Pace(None, Time().clock, Time().sleep), lambda _: None, summary)
+    assert (summary.gap_count, summary.gaps) == (1, [TimeJump(4, BEGAN + 3_600_000, BEGAN + 7_201_000)])
+    summary = ReplaySummary()
+    replay(
+        [at(0), at(7201)], 100_000, Collector(), ReplayPace(None, Time().clock, Time().sleep), lambda _: None, summary
+    )
     assert summary.gap_count == 0
 
 
@@ -140,7 +142,7 @@ def test_pace_of_life_and_faster() -> None:
 def test_time_lost_is_made_up() -> None:
     """Waiting is counted from the beginning: what took long in between shortens the next wait."""
     time = Time()
-    pace = Pace(1.0, time.clock, time.sleep)
+    pace = ReplayPace(1.0, time.clock, time.sleep)
     pace.wait(0, 10_000)
     time.now += 3
     pace.wait(2_000, 10_000)
@@ -152,8 +154,8 @@ def test_cycle_is_handed_over_before_the_wait() -> None:
     """The last cycle's snapshots do not wait for the next one's first exchange."""
     time = Time()
     seen: list[float] = []
-    pace = Pace(1.0, time.clock, time.sleep)
-    replay([at(0), at(10)], 10_000, Collector(), pace, lambda _: seen.append(time.now), Summary())
+    pace = ReplayPace(1.0, time.clock, time.sleep)
+    replay([at(0), at(10)], 10_000, Collector(), pace, lambda _: seen.append(time.now), ReplaySummary())
     assert seen == [100.0, 110.0]
 
 

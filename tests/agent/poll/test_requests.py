@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.poll.probe import Question
-from mqvitals_agent.poll.probes import PROBES
+from mqvitals_agent.poll.probe import QueryOptions
+from mqvitals_agent.poll.queries import PROBES
 
 
 def head(command: int, parameters: int) -> str:
@@ -31,34 +31,34 @@ CHANNEL_STATUS = (
     "0000000400000018 00000dad 000004b8 00000001 2a202020 0000000300000010 000005f3 000003f3"
 )
 WHOLE = [
-    (42, Question(), CHANNEL_STATUS),
-    (42, Question("WEB.*", scope="*"), f"{head(42, 3)} {string(3501, 'WEB.*')} {integer(1523, 1011)} {string(3080, '*')}"),
-    (25, Question(), f"{head(25, 2)} {string(3501, '*')} {integer(1511, 5)}"),
-    (41, Question(), f"{head(41, 3)} {string(2016, '*')} {integer(1103, 1105)} {integer(63, -1)}"),
-    (41, Question("APPL*", disposition=mq.MQQSGD_SHARED, scope="*"),
+    (42, QueryOptions(), CHANNEL_STATUS),
+    (42, QueryOptions("WEB.*", scope="*"), f"{head(42, 3)} {string(3501, 'WEB.*')} {integer(1523, 1011)} {string(3080, '*')}"),
+    (25, QueryOptions(), f"{head(25, 2)} {string(3501, '*')} {integer(1511, 5)}"),
+    (41, QueryOptions(), f"{head(41, 3)} {string(2016, '*')} {integer(1103, 1105)} {integer(63, -1)}"),
+    (41, QueryOptions("APPL*", disposition=mq.MQQSGD_SHARED, scope="*"),
      f"{head(41, 4)} {string(2016, 'APPL*')} {integer(1103, 1105)} {integer(63, 2)} {string(3080, '*')}"),
-    (41, Question("GONE.QUEUE", disposition=None), f"{head(41, 2)} {string(2016, 'GONE.QUEUE')} {integer(1103, 1105)}"),
-    (13, Question(), f"{head(13, 3)} {string(2016, '*')} {integer(20, 1)} {integer(63, -1)}"),
-    (122, Question(), f"{head(122, 1)} {string(2022, '*')}"),
-    (115, Question(), f"{head(115, 1)} {string(2039, '*')}"),
-    (116, Question(), f"{head(116, 2)} {string(2039, '*')} {integer(1135, 1136)}"),
-    (116, Question(part=mq.MQIACF_CF_STATUS_BACKUP), f"{head(116, 2)} {string(2039, '*')} {integer(1135, 1138)}"),
-    (126, Question(), f"{head(126, 1)} {integer(1157, 1168)}"),
-    (126, Question(part=mq.MQIACF_ALL), f"{head(126, 1)} {integer(1157, 1009)}"),
-    (118, Question(), head(118, 0)),
-    (118, Question(scope="*"), f"{head(118, 1)} {string(3080, '*')}"),
-    (120, Question(), head(120, 0)),
-    (114, Question(), head(114, 0)),
-    (123, Question(), head(123, 0)),
-    (119, Question(), head(119, 0)),
-    (186, Question(), f"{head(186, 2)} {string(3183, '*')} {string(2039, '*')}"),
-    (161, Question(), head(161, 0)),
-    (2, Question(), f"{head(2, 1)} 00000005 00000014 000003e9 00000001 000003f1"),
+    (41, QueryOptions("GONE.QUEUE", disposition=None), f"{head(41, 2)} {string(2016, 'GONE.QUEUE')} {integer(1103, 1105)}"),
+    (13, QueryOptions(), f"{head(13, 3)} {string(2016, '*')} {integer(20, 1)} {integer(63, -1)}"),
+    (122, QueryOptions(), f"{head(122, 1)} {string(2022, '*')}"),
+    (115, QueryOptions(), f"{head(115, 1)} {string(2039, '*')}"),
+    (116, QueryOptions(), f"{head(116, 2)} {string(2039, '*')} {integer(1135, 1136)}"),
+    (116, QueryOptions(part=mq.MQIACF_CF_STATUS_BACKUP), f"{head(116, 2)} {string(2039, '*')} {integer(1135, 1138)}"),
+    (126, QueryOptions(), f"{head(126, 1)} {integer(1157, 1168)}"),
+    (126, QueryOptions(part=mq.MQIACF_ALL), f"{head(126, 1)} {integer(1157, 1009)}"),
+    (118, QueryOptions(), head(118, 0)),
+    (118, QueryOptions(scope="*"), f"{head(118, 1)} {string(3080, '*')}"),
+    (120, QueryOptions(), head(120, 0)),
+    (114, QueryOptions(), head(114, 0)),
+    (123, QueryOptions(), head(123, 0)),
+    (119, QueryOptions(), head(119, 0)),
+    (186, QueryOptions(), f"{head(186, 2)} {string(3183, '*')} {string(2039, '*')}"),
+    (161, QueryOptions(), head(161, 0)),
+    (2, QueryOptions(), f"{head(2, 1)} 00000005 00000014 000003e9 00000001 000003f1"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("command", "question", "words"), WHOLE)
-def test_request_is_exactly_these_bytes(command: int, question: Question, words: str) -> None:
+def test_request_is_exactly_these_bytes(command: int, question: QueryOptions, words: str) -> None:
     """Every probe asks in the form that z/OS queue managers take, byte for byte."""
     assert PROBES[command].ask(question) == bytes.fromhex(words)
 

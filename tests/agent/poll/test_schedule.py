@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from mqvitals_agent.poll.schedule import BACKUP, USAGE, USUAL_MS, Stretch, configured_ms, is_due, stretched
+from mqvitals_agent.poll.queries import (
+    BACKUP,
+    DEFAULT_INTERVALS_MS,
+    USAGE,
+    IntervalStretch,
+    configured_ms,
+    is_due,
+    stretched_interval,
+)
 
 
 def test_usual_intervals() -> None:
     """At the usual base interval every question has its own."""
-    assert {question: configured_ms(question, 30_000) for question in USUAL_MS} == USUAL_MS
-    assert (USUAL_MS["INQUIRE_Q_STATUS"], USUAL_MS["INQUIRE_Q"], USUAL_MS[BACKUP]) == (30_000, 900_000, 300_000)
+    assert {question: configured_ms(question, 30_000) for question in DEFAULT_INTERVALS_MS} == DEFAULT_INTERVALS_MS
+    assert (
+        DEFAULT_INTERVALS_MS["INQUIRE_Q_STATUS"],
+        DEFAULT_INTERVALS_MS["INQUIRE_Q"],
+        DEFAULT_INTERVALS_MS[BACKUP],
+    ) == (30_000, 900_000, 300_000)
 
 
 @pytest.mark.parametrize(
@@ -55,41 +67,41 @@ def test_due(moment: int, asked: int | None, *, due: bool) -> None:
 
 def test_long_answers_double_the_interval() -> None:
     """More than a tenth of the interval in force doubles it, until it is not more than a tenth."""
-    first, why = stretched(Stretch(), 30_000, 7_000)
+    first, why = stretched_interval(IntervalStretch(), 30_000, 7_000)
     assert (first.doubled, why) == (
         1,
         "the answer took 7 s, more than a tenth of the interval: asked every 60 s",
     )
-    second, _ = stretched(first, 30_000, 7_000)
+    second, _ = stretched_interval(first, 30_000, 7_000)
     assert second.of(30_000) == 120_000
-    assert stretched(second, 30_000, 7_000) == (Stretch(2), "")
+    assert stretched_interval(second, 30_000, 7_000) == (IntervalStretch(2), "")
 
 
 def test_three_quick_answers_halve_it() -> None:
     """Less than a twentieth of the interval, three times in a row, brings it back by one step; one slower begins anew."""
-    stretch = Stretch(1)
-    stretch, why = stretched(stretch, 30_000, 2_000)
-    stretch, why = stretched(stretch, 30_000, 2_999)
-    assert (stretch, why) == (Stretch(1, 2), "")
-    again, _ = stretched(stretch, 30_000, 3_000)
-    assert again == Stretch(1)
-    stretch, why = stretched(stretch, 30_000, 100)
-    assert (stretch, why) == (Stretch(), "the answers come quickly again: asked every 30 s")
-    assert stretched(stretch, 30_000, 100) == (Stretch(), "")
+    stretch = IntervalStretch(1)
+    stretch, why = stretched_interval(stretch, 30_000, 2_000)
+    stretch, why = stretched_interval(stretch, 30_000, 2_999)
+    assert (stretch, why) == (IntervalStretch(1, 2), "")
+    again, _ = stretched_interval(stretch, 30_000, 3_000)
+    assert again == IntervalStretch(1)
+    stretch, why = stretched_interval(stretch, 30_000, 100)
+    assert (stretch, why) == (IntervalStretch(), "the answers come quickly again: asked every 30 s")
+    assert stretched_interval(stretch, 30_000, 100) == (IntervalStretch(), "")
 
 
 def test_silence_stretches_less() -> None:
     """Without an answer an interval grows to four times: the wait says nothing about how long an answer takes."""
-    stretch = Stretch()
+    stretch = IntervalStretch()
     for _ in range(5):
-        stretch, _ = stretched(stretch, 30_000, 30_000, silent=True)
-    assert stretch == Stretch(2)
+        stretch, _ = stretched_interval(stretch, 30_000, 30_000, silent=True)
+    assert stretch == IntervalStretch(2)
 
 
 def test_no_interval_grows_beyond_an_hour() -> None:
     """Doubling ends where a question would come less than hourly; one that is rarer anyway stays as it is."""
-    stretch = Stretch()
+    stretch = IntervalStretch()
     for _ in range(20):
-        stretch, _ = stretched(stretch, 30_000, 10_000_000)
+        stretch, _ = stretched_interval(stretch, 30_000, 10_000_000)
     assert stretch.of(30_000) == 1_920_000
-    assert stretched(Stretch(), 3_600_000, 3_600_000) == (Stretch(), "")
+    assert stretched_interval(IntervalStretch(), 3_600_000, 3_600_000) == (IntervalStretch(), "")

@@ -9,9 +9,17 @@ import pytest
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.message import FilterValue, Message
-from mqvitals_agent.poll.errand import OF_DISTRIBUTED, errands, errands_of_distributed, filter_of, polling_problems
-from mqvitals_agent.poll.schedule import BACKUP, DATA_SETS, USUAL_MS
-from mqvitals_agent.poll.selection import of_request
+from mqvitals_agent.poll.probe import selection_of
+from mqvitals_agent.poll.queries import (
+    BACKUP,
+    DATA_SETS,
+    DEFAULT_INTERVALS_MS,
+    DISTRIBUTED_QUERIES,
+    distributed_queries,
+    filter_parameter,
+    polling_problems,
+    zos_queries,
+)
 from mqvitals_config.collection import ChannelSelection, PollingSettings, QueueSelection
 from mqvitals_config.problem import LocatedText, Place
 
@@ -28,16 +36,18 @@ def decoded(request: bytes) -> Message:
 
 def test_every_question_is_asked_whole() -> None:
     """Without settings there is one request a question, which selects everything, in the order of the schedule."""
-    found = errands(PollingSettings())
-    assert [errand.question for errand in found] == [name for name in USUAL_MS if name not in OF_DISTRIBUTED]
+    found = zos_queries(PollingSettings())
+    assert [errand.question for errand in found] == [
+        name for name in DEFAULT_INTERVALS_MS if name not in DISTRIBUTED_QUERIES
+    ]
     for errand in found:
-        selection = of_request(decoded(errand.request))
+        selection = selection_of(decoded(errand.request))
         assert (selection.command, selection.name, selection.partial) == (errand.command, "*", False)
 
 
 def test_backup_is_the_other_half() -> None:
     """The backup question differs from the summary in its type and has the same form."""
-    (backup,) = [errand for errand in errands(PollingSettings()) if errand.question == BACKUP]
+    (backup,) = [errand for errand in zos_queries(PollingSettings()) if errand.question == BACKUP]
     assert decoded(backup.request).values[mq.MQIACF_CF_STATUS_TYPE] == mq.MQIACF_CF_STATUS_BACKUP
     assert backup.form == "INQUIRE_CF_STRUC_STATUS"
     assert backup.of_group
@@ -45,28 +55,28 @@ def test_backup_is_the_other_half() -> None:
 
 def test_data_sets_are_the_other_part_of_usage() -> None:
     """Their question differs in its type, has the same form, and goes to every queue manager."""
-    (found,) = [errand for errand in errands(PollingSettings()) if errand.question == DATA_SETS]
+    (found,) = [errand for errand in zos_queries(PollingSettings()) if errand.question == DATA_SETS]
     assert decoded(found.request).values[mq.MQIACF_USAGE_TYPE] == mq.MQIACF_USAGE_SMDS
     assert (found.form, found.of_group) == ("INQUIRE_USAGE", False)
 
 
 def test_usage_can_be_off() -> None:
     """Usage is not asked when the settings say so."""
-    names = {errand.question for errand in errands(PollingSettings(usage=False))}
-    assert names == set(USUAL_MS) - {"INQUIRE_USAGE", "INQUIRE_USAGE_SMDS"} - OF_DISTRIBUTED
+    names = {errand.question for errand in zos_queries(PollingSettings(usage=False))}
+    assert names == set(DEFAULT_INTERVALS_MS) - {"INQUIRE_USAGE", "INQUIRE_USAGE_SMDS"} - DISTRIBUTED_QUERIES
 
 
 def test_distributed_queue_managers_are_asked_what_they_know() -> None:
     """Neither what only z/OS has, nor anything of a group, nor dispositions; statistics only where a queue is named."""
     common = ["INQUIRE_Q_MGR", "INQUIRE_Q_MGR_STATUS", "INQUIRE_CHANNEL", "INQUIRE_Q"]
     common += ["INQUIRE_CHANNEL_STATUS", "INQUIRE_Q_STATUS"]
-    found = errands_of_distributed(PollingSettings())
+    found = distributed_queries(PollingSettings())
     assert [errand.question for errand in found] == common
     for errand in found:
         message = decoded(errand.request)
         assert not {mq.MQIA_QSG_DISP, mq.MQCACF_COMMAND_SCOPE} & set(message.values)
-        assert not of_request(message).partial
-    *same, statistics = errands_of_distributed(PollingSettings(), "SYSTEM.ADMIN.STATISTICS.QUEUE")
+        assert not selection_of(message).partial
+    *same, statistics = distributed_queries(PollingSettings(), "SYSTEM.ADMIN.STATISTICS.QUEUE")
     assert same == list(found)
     assert (statistics.question, statistics.form, statistics.of_group) == ("STATISTICS", "STATISTICS_Q", False)
     message = decoded(statistics.request)
@@ -76,21 +86,21 @@ def test_distributed_queue_managers_are_asked_what_they_know() -> None:
 def test_names_and_filters() -> None:
     """Each name is a request of its own, for definitions and status; a filter is for status alone."""
     queues = QueueSelection((located("APP.*"), located("PAY.*"), located("APP.*")), located("curdepth gt 0"))
-    found = errands(replace(PollingSettings(), queues=queues))
+    found = zos_queries(replace(PollingSettings(), queues=queues))
     status = [decoded(errand.request) for errand in found if errand.question == "INQUIRE_Q_STATUS"]
     assert [message.values[mq.MQCA_Q_NAME] for message in status] == ["APP.*", "PAY.*"]
     assert {message.values[mq.MQIA_CURRENT_Q_DEPTH] for message in status} == {FilterValue(mq.MQCFOP_GREATER, 0)}
-    assert of_request(status[0]).partial
+    assert selection_of(status[0]).partial
     definitions = [decoded(errand.request) for errand in found if errand.question == "INQUIRE_Q"]
-    assert [of_request(message).partial for message in definitions] == [False, False]
+    assert [selection_of(message).partial for message in definitions] == [False, False]
 
 
 def test_states_and_texts_in_filters() -> None:
     """A state is named as in MQSC, a text may be generic."""
-    running = filter_of("STATUS NE running", "channel")
+    running = filter_parameter("STATUS NE running", "channel")
     assert running is not None
     assert running.value == FilterValue(mq.MQCFOP_NOT_EQUAL, mq.MQCHS_RUNNING)
-    partner = filter_of("RQMNAME LK QM*", "channel")
+    partner = filter_parameter("RQMNAME LK QM*", "channel")
     assert partner is not None
     assert partner.value == FilterValue(mq.MQCFOP_LIKE, "QM*")
 
@@ -110,7 +120,7 @@ def test_filters_that_do_not_fit(text: str, said: str) -> None:
     assert said in problem.message
     assert str(problem).startswith("mqvitals.yaml:3:5: polling.queues.where: ")
     with pytest.raises(ValueError, match=problem.message[:20]):
-        errands(polling)
+        zos_queries(polling)
 
 
 def test_unknown_questions() -> None:

@@ -8,12 +8,12 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import integer, integer_filter, integers, request, string
 from mqvitals_agent.pcf.message import Parameter
-from mqvitals_agent.poll.selection import Selection, of_request
+from mqvitals_agent.poll.probe import RequestSelection, selection_of
 
 
-def selection(command: int, *parameters: Parameter) -> Selection:
+def selection(command: int, *parameters: Parameter) -> RequestSelection:
     """The selection of a request with these parameters."""
-    return of_request(Decoder().decode(request(command, parameters), 1208))
+    return selection_of(Decoder().decode(request(command, parameters), 1208))
 
 
 def test_names_are_exact_or_generic() -> None:

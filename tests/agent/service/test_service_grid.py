@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mqvitals_agent.poll.errand import errands
+from mqvitals_agent.poll.queries import zos_queries
 from mqvitals_agent.service.cycle_clock import CycleClock, Schedule
 from mqvitals_agent.service.poller import reconnect_wait_ms
 from mqvitals_config.collection import PollingSettings
@@ -52,7 +52,7 @@ def test_waits_grow_to_a_minute() -> None:
 
 def test_question_under_way_is_not_asked_twice() -> None:
     """It is due again only when it was answered, or could not be put."""
-    (first, *_) = errands(PollingSettings())
+    (first, *_) = zos_queries(PollingSettings())
     table = Schedule([first], lambda _: 30_000)
     assert table.take_due(0) == (first,)
     assert table.take_due(60_000) == ()
@@ -64,7 +64,7 @@ def test_question_under_way_is_not_asked_twice() -> None:
 
 def test_other_settings_keep_what_stays_the_same() -> None:
     """A reload neither asks what is not due nor forgets what is under way; anew asks everything else."""
-    one, two, *_ = errands(PollingSettings())
+    one, two, *_ = zos_queries(PollingSettings())
     table = Schedule([one, two], lambda _: 30_000)
     table.take_due(0)
     table.answered(one, 5_000, silent=False)

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.poll.errand import OF_GROUP
-from mqvitals_agent.poll.schedule import USUAL_MS
+from mqvitals_agent.poll.queries import DEFAULT_INTERVALS_MS, GROUP_QUERIES
 
-EVERYTHING = set(USUAL_MS)
+EVERYTHING = set(DEFAULT_INTERVALS_MS)
 TROUBLES: dict[str, dict[str, Any]] = {
     "slow": {"took": dict.fromkeys(EVERYTHING, 4_000)},
     "silent": {"silent": EVERYTHING},
@@ -31,7 +30,7 @@ async def asked_of_others(house: Any) -> dict[str, list[tuple[int, str]]]:
     async with house.running():
         await house.clock.advance(1_800_000)
     return {
-        name: [(at, command) for at, command in house.of(name).asked if command not in OF_GROUP]
+        name: [(at, command) for at, command in house.of(name).asked if command not in GROUP_QUERIES]
         for name in ("QM02", "QM03")
     }
 

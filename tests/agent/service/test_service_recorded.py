@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.poll.collector import Collector
-from mqvitals_agent.poll.replay import Cycle, Pace, Summary, replay
+from mqvitals_agent.poll.replay import ReplayCycle, ReplayPace, ReplaySummary, replay
 from mqvitals_rules.snapshot import Snapshot
 
 LIVE_ONLY = ("every_ms", "stretched", "hung_calls", "hanging_calls")
@@ -56,12 +56,12 @@ async def test_recording_replays_to_the_same_snapshots(
             header = service.header
     again: list[Snapshot] = []
 
-    def take(cycle: Cycle) -> None:
+    def take(cycle: ReplayCycle) -> None:
         again.extend(cycle.snapshots)
 
-    pace = Pace(None, lambda: 0.0, lambda _: None)
+    pace = ReplayPace(None, lambda: 0.0, lambda _: None)
     collector = Collector(header.name, header.queue_managers)
     assert header.interval_s == 30
-    replay(house.tapped, 30_000, collector, pace, take, Summary(), header.created)
+    replay(house.tapped, 30_000, collector, pace, take, ReplaySummary(), header.created)
     assert told(again) == told(live)
     assert len(live) > 30

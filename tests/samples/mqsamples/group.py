@@ -12,8 +12,7 @@ from mqvitals_agent.clock import SystemClock
 from mqvitals_agent.connection.connection import ConnectError, Connection, Exchange
 from mqvitals_agent.connection.recording import RecordingWriter
 from mqvitals_agent.connection.recording_format import RecordingHeader
-from mqvitals_agent.poll.errand import Errand, errands
-from mqvitals_agent.poll.schedule import configured_ms
+from mqvitals_agent.poll.queries import ScheduledQuery, configured_ms, zos_queries
 from mqvitals_agent.service.cycle_clock import Schedule
 from mqvitals_agent.service.cycle_writer import CycleExchanges, CycleWriter
 from mqvitals_agent.simulator.connector import SimulatedConnector, connectors
@@ -87,7 +86,7 @@ class _Member:
         answered: list[Exchange] = []
         due = list(table.take_due(moment))
         while due and self.connection is not None:
-            errand: Errand = due.pop(0)
+            errand: ScheduledQuery = due.pop(0)
             exchange = await self.connection.ask(errand.command, errand.request, WAIT_MS)
             answered.append(exchange)
             if exchange.error is not None:
@@ -114,7 +113,7 @@ async def cycles(
     def configured(question: str) -> int:
         return configured_ms(question, every_ms, {}, 0)
 
-    wanted = errands(Settings().polling)
+    wanted = zos_queries(Settings().polling)
     for each in members:
         each.own = Schedule([errand for errand in wanted if not errand.of_group], configured)
     of_group = Schedule([errand for errand in wanted if errand.of_group], configured)

@@ -13,8 +13,8 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.answer import AnswerTracker, MemberAnswer
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.poll.collector import Collector
-from mqvitals_agent.poll.probe import Question
-from mqvitals_agent.poll.probes import PROBES
+from mqvitals_agent.poll.probe import QueryOptions
+from mqvitals_agent.poll.queries import PROBES
 from mqvitals_agent.simulator.connector import SimulatedConnection, SimulatedConnector
 from mqvitals_agent.simulator.state import (
     BufferPoolState,
@@ -82,18 +82,18 @@ class Talk:
         return exchange
 
     def ask(
-        self, command: int, question: Question | None = None, queue_manager: str = "QM01", *, wait_ms: int = WAIT_MS
+        self, command: int, question: QueryOptions | None = None, queue_manager: str = "QM01", *, wait_ms: int = WAIT_MS
     ) -> Exchange:
         """Ask what the probe asks."""
-        return self.send(command, PROBES[command].ask(question or Question()), queue_manager, wait_ms=wait_ms)
+        return self.send(command, PROBES[command].ask(question or QueryOptions()), queue_manager, wait_ms=wait_ms)
 
     def everything(self) -> None:
         """Ask every queue manager everything that the probes know."""
         for name in self.group.members:
             for command in PROBES:
                 self.ask(command, queue_manager=name)
-            self.ask(mq.MQCMD_INQUIRE_USAGE, Question(part=mq.MQIACF_ALL), name)
-            self.ask(mq.MQCMD_INQUIRE_CF_STRUC_STATUS, Question(part=mq.MQIACF_CF_STATUS_BACKUP), name)
+            self.ask(mq.MQCMD_INQUIRE_USAGE, QueryOptions(part=mq.MQIACF_ALL), name)
+            self.ask(mq.MQCMD_INQUIRE_CF_STRUC_STATUS, QueryOptions(part=mq.MQIACF_CF_STATUS_BACKUP), name)
 
     def heard(self, exchange: Exchange) -> tuple[MemberAnswer, ...]:
         """What was answered, once it is verified that the answer is complete at its last message and not before."""

@@ -11,7 +11,7 @@ from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.message import Message
 from mqvitals_agent.pcf.names import command_name
-from mqvitals_agent.poll.probes import PROBES
+from mqvitals_agent.poll.queries import PROBES
 
 Kind = tuple[object, ...]
 FORMS = Path(__file__).with_name("item_forms.txt")

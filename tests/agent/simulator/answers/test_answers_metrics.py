@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.poll.probe import Question
-from mqvitals_agent.poll.probes import PROBES
+from mqvitals_agent.poll.probe import QueryOptions
+from mqvitals_agent.poll.queries import PROBES
 from mqvitals_rules.vocabulary.metric import Absence
 
 PUT_LATE_S = 1
@@ -57,7 +57,7 @@ def test_an_unmonitored_queue_has_no_times(talk: Any) -> None:
 
 def test_a_shared_queue_is_told_by_each_member(talk: Any) -> None:
     """One depth, and the sum of the handles of all members."""
-    talk.ask(mq.MQCMD_INQUIRE_Q_STATUS, Question("APPL*", disposition=mq.MQQSGD_SHARED, scope="*"))
+    talk.ask(mq.MQCMD_INQUIRE_Q_STATUS, QueryOptions("APPL*", disposition=mq.MQQSGD_SHARED, scope="*"))
     told = talk.end()
     queue = "PRDQSG/queue/APPL1.ORDERS"
     assert told.of(queue, "depth", "input_handles", "output_handles") == [27, 1 + 2 + 3, 10 + 20 + 30]
@@ -189,7 +189,7 @@ def test_storage_tells_pages_and_buffers(talk: Any) -> None:
 def test_the_log_tells_its_status(talk: Any) -> None:
     """Logs, positions, what is written between two polls, and when the queue manager started."""
     talk.ask(mq.MQCMD_INQUIRE_LOG)
-    talk.ask(mq.MQCMD_INQUIRE_USAGE, Question(part=mq.MQIACF_USAGE_DATA_SET))
+    talk.ask(mq.MQCMD_INQUIRE_USAGE, QueryOptions(part=mq.MQIACF_USAGE_DATA_SET))
     told = talk.end()
     rba = talk.group.members["QM01"].log.rba
     expected = {
@@ -253,7 +253,7 @@ def test_the_channel_initiator_counts_its_channels(talk: Any) -> None:
 def test_structures_tell_status_backup_and_definition(talk: Any) -> None:
     """The group's structures, the administration structure included where z/OS includes it."""
     talk.ask(mq.MQCMD_INQUIRE_CF_STRUC_STATUS)
-    talk.ask(mq.MQCMD_INQUIRE_CF_STRUC_STATUS, Question(part=mq.MQIACF_CF_STATUS_BACKUP))
+    talk.ask(mq.MQCMD_INQUIRE_CF_STRUC_STATUS, QueryOptions(part=mq.MQIACF_CF_STATUS_BACKUP))
     talk.ask(mq.MQCMD_INQUIRE_CF_STRUC)
     told = talk.end()
     appl1 = "PRDQSG/cf_structure/APPL1"
@@ -287,7 +287,7 @@ def test_shared_message_data_sets_are_told_for_each_member(talk: Any) -> None:
     """Definition and use of every member's data set."""
     talk.ask(mq.MQCMD_INQUIRE_SMDS)
     for name in talk.group.members:
-        talk.ask(mq.MQCMD_INQUIRE_USAGE, Question(part=mq.MQIACF_USAGE_SMDS), name)
+        talk.ask(mq.MQCMD_INQUIRE_USAGE, QueryOptions(part=mq.MQIACF_USAGE_SMDS), name)
     told = talk.end()
     for name in talk.group.members:
         data_set = f"PRDQSG/smds/APPL1/{name}"
@@ -341,6 +341,6 @@ def test_no_metric_that_is_always_told_is_missing(talk: Any) -> None:
 def test_times_are_those_of_the_members_own_clock(talk: Any) -> None:
     """Each member writes its own local time."""
     talk.group.members["QM03"].zone_ms = -5 * 3_600_000
-    exchange = talk.ask(mq.MQCMD_INQUIRE_Q_STATUS, Question("APPL*"), "QM03")
+    exchange = talk.ask(mq.MQCMD_INQUIRE_Q_STATUS, QueryOptions("APPL*"), "QM03")
     assert talk.names(exchange, mq.MQCACF_LAST_PUT_DATE) == ["2026-11-20"]
     assert talk.names(exchange, mq.MQCACF_LAST_PUT_TIME) == ["06.59.57"]

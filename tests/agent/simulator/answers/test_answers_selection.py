@@ -19,7 +19,7 @@ from mqvitals_agent.pcf.encoder import (
     string_filter,
 )
 from mqvitals_agent.pcf.message import Parameter
-from mqvitals_agent.poll.probe import Question
+from mqvitals_agent.poll.probe import QueryOptions
 from mqvitals_agent.simulator.answers.common import is_generic, name_matches
 from mqvitals_agent.simulator.state import Fault
 
@@ -61,7 +61,7 @@ def test_every_beginning_of_a_name_selects_it(name: str, length: int) -> None:
 def test_queues_by_name_and_disposition(talk: Any, pattern: str, disposition: int, expected: list[str]) -> None:
     """Definition and status select alike, in the order of the names."""
     for command in (mq.MQCMD_INQUIRE_Q, mq.MQCMD_INQUIRE_Q_STATUS):
-        exchange = talk.ask(command, Question(pattern, disposition=disposition))
+        exchange = talk.ask(command, QueryOptions(pattern, disposition=disposition))
         assert talk.names(exchange, mq.MQCA_Q_NAME) == expected
 
 
@@ -114,7 +114,7 @@ def test_wanted_attributes(talk: Any) -> None:
 )
 def test_not_found(talk: Any, command: int, name: str, reason: int) -> None:
     """Each command has its own word for it, and the answer is complete all the same."""
-    exchange = talk.ask(command, Question(name))
+    exchange = talk.ask(command, QueryOptions(name))
     assert len(exchange.replies) == 2
     assert talk.reason(exchange) == reason
 
@@ -174,7 +174,7 @@ def test_a_stopped_channel_initiator_tells_no_status(talk: Any) -> None:
 def test_a_scoped_command_is_answered_by_every_active_member(talk: Any) -> None:
     """Accepted, a set of each member under its own name, completed; a member that is down is not among them."""
     talk.group.faults["QM03"] = Fault(down=True)
-    exchange = talk.ask(mq.MQCMD_INQUIRE_CHANNEL_STATUS, Question(scope="*"))
+    exchange = talk.ask(mq.MQCMD_INQUIRE_CHANNEL_STATUS, QueryOptions(scope="*"))
     answers = {member.queue_manager: member for member in talk.heard(exchange)}
     assert sorted(answers) == ["QM01", "QM02"]
     assert len(answers["QM01"].items) == 3
@@ -184,7 +184,7 @@ def test_a_scoped_command_is_answered_by_every_active_member(talk: Any) -> None:
 
 def test_a_scope_may_name_one_member(talk: Any) -> None:
     """The named member answers, whoever was asked."""
-    exchange = talk.ask(mq.MQCMD_INQUIRE_USAGE, Question(scope="QM02"))
+    exchange = talk.ask(mq.MQCMD_INQUIRE_USAGE, QueryOptions(scope="QM02"))
     ((member),) = talk.heard(exchange)
     assert member.queue_manager == "QM02"
     assert len(member.items) == 4
@@ -203,6 +203,6 @@ def test_page_sets_by_number(talk: Any) -> None:
 )
 def test_other_parts_of_structure_status(talk: Any, part: int) -> None:
     """Connections of every member to every structure, and the state of every shared message data set."""
-    exchange = talk.ask(mq.MQCMD_INQUIRE_CF_STRUC_STATUS, Question("APPL1", part=part))
+    exchange = talk.ask(mq.MQCMD_INQUIRE_CF_STRUC_STATUS, QueryOptions("APPL1", part=part))
     assert set(talk.names(exchange, mq.MQIACF_CF_STATUS_TYPE)) == {part}
     assert len(exchange.replies) == 4

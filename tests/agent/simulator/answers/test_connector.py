@@ -10,8 +10,8 @@ import pytest
 from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.connection.connection import ConnectError, Connection, Connector
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.poll.probe import Question
-from mqvitals_agent.poll.probes import PROBES
+from mqvitals_agent.poll.probe import QueryOptions
+from mqvitals_agent.poll.queries import PROBES
 from mqvitals_agent.simulator.connector import SimulatedConnector, connectors
 from mqvitals_agent.simulator.state import Fault
 from mqvitals_agent.threads import run_in_loop
@@ -48,7 +48,7 @@ def test_the_same_seed_gives_the_same_times(talk: Any) -> None:
         clock = VirtualClock(1_795_176_000_000)
         connection = run_in_loop(SimulatedConnector(talk.world, "QM01", clock, seed).connect(), clock)
         for _ in range(5):
-            run_in_loop(connection.ask(LOG, PROBES[LOG].ask(Question()), 1000), clock)
+            run_in_loop(connection.ask(LOG, PROBES[LOG].ask(QueryOptions()), 1000), clock)
         return clock.now()
 
     assert took(1) == took(1) != took(2)
@@ -70,7 +70,7 @@ def test_a_connection_breaks_when_the_queue_manager_goes_down(talk: Any) -> None
     assert talk.ask(LOG).error == (2, 2009)
     del talk.group.faults["QM01"]
     assert talk.ask(LOG).error == (2, 2018)
-    assert run_in_loop(talk.connect().ask(LOG, PROBES[LOG].ask(Question()), 1000), talk.clock).error is None
+    assert run_in_loop(talk.connect().ask(LOG, PROBES[LOG].ask(QueryOptions()), 1000), talk.clock).error is None
 
 
 def test_a_connection_breaks_while_it_waits(talk: Any) -> None:
@@ -120,7 +120,7 @@ def test_a_slow_answer(talk: Any) -> None:
 def test_faults_of_one_member_in_a_scoped_answer(talk: Any) -> None:
     """One refuses, one is silent: the third is heard, and the answer is incomplete."""
     talk.group.faults["QM02"] = Fault(refuse=frozenset({"INQUIRE_LOG"}))
-    exchange = talk.ask(LOG, Question(scope="*"))
+    exchange = talk.ask(LOG, QueryOptions(scope="*"))
     assert exchange.error is None
     assert {member.queue_manager: member.reason for member in talk.heard(exchange)} == {
         "QM01": 0,
@@ -128,7 +128,7 @@ def test_faults_of_one_member_in_a_scoped_answer(talk: Any) -> None:
         "QM03": 0,
     }
     talk.group.faults["QM02"] = Fault(silent=frozenset({"INQUIRE_LOG"}))
-    exchange = talk.ask(LOG, Question(scope="*"))
+    exchange = talk.ask(LOG, QueryOptions(scope="*"))
     assert exchange.error == (2, 2033)
     assert [member.queue_manager for member in talk.heard(exchange)] == ["QM01", "QM03"]
 
@@ -162,7 +162,7 @@ def test_cancelling_leaves_a_connection_that_works(talk: Any) -> None:
 
     async def cancelled() -> None:
         connection = await SimulatedConnector(talk.world, "QM01", talk.clock).connect()
-        request = PROBES[LOG].ask(Question())
+        request = PROBES[LOG].ask(QueryOptions())
         task = asyncio.create_task(connection.ask(LOG, request, 1000))
         await asyncio.sleep(0)
         task.cancel()

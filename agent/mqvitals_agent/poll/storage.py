@@ -5,23 +5,32 @@ from __future__ import annotations
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.answer import DecodedReply
 from mqvitals_agent.pcf.encoder import integer
-from mqvitals_agent.poll.columns import Columns, Values
-from mqvitals_agent.poll.columns import Row as Metrics
-from mqvitals_agent.poll.probe import GROUP, Answer, Part, Probe, Question, Rows, ask, part, wanted
-from mqvitals_agent.poll.selection import Selection
-from mqvitals_agent.poll.share import percent
+from mqvitals_agent.poll.columns import MetricColumns, MetricValues, ParameterValues
+from mqvitals_agent.poll.probe import (
+    GROUP,
+    CycleRows,
+    MemberReport,
+    Probe,
+    ProbePart,
+    QueryOptions,
+    RequestSelection,
+    pcf_request,
+    percent,
+    probe_part,
+    wanted_parameters,
+)
 from mqvitals_rules.vocabulary import log, qsg, storage
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 _COMMAND = "INQUIRE_USAGE"
-PAGE_SET = part(storage.PAGE_SET_KIND, _COMMAND)
-BUFFER_POOL = part(storage.BUFFER_POOL_KIND, _COMMAND)
-POSITIONS = part(log.LOG_KIND, _COMMAND)
-DATA_SETS = part(qsg.SMDS_KIND, _COMMAND)
+PAGE_SET = probe_part(storage.PAGE_SET_KIND, _COMMAND)
+BUFFER_POOL = probe_part(storage.BUFFER_POOL_KIND, _COMMAND)
+POSITIONS = probe_part(log.LOG_KIND, _COMMAND)
+DATA_SETS = probe_part(qsg.SMDS_KIND, _COMMAND)
 
-_PAGE_SET = Columns(storage.PAGE_SET_KIND, _COMMAND)
-_BUFFER_POOL = Columns(storage.BUFFER_POOL_KIND, _COMMAND)
-_DATA_SETS = Columns(qsg.SMDS_KIND, _COMMAND)
+_PAGE_SET = MetricColumns(storage.PAGE_SET_KIND, _COMMAND)
+_BUFFER_POOL = MetricColumns(storage.BUFFER_POOL_KIND, _COMMAND)
+_DATA_SETS = MetricColumns(qsg.SMDS_KIND, _COMMAND)
 _POSITION = {
     mq.MQUSAGE_DS_OLDEST_ACTIVE_UOW: "oldest_uow",
     mq.MQUSAGE_DS_OLDEST_PS_RECOVERY: "page_set_recovery",
@@ -40,21 +49,21 @@ _TELLS = {
 }
 
 
-def ask_usage(question: Question) -> bytes:
+def ask_usage(question: QueryOptions) -> bytes:
     """DISPLAY USAGE TYPE(PAGESET), or another type with that part (``MQIACF_ALL``, ``MQIACF_USAGE_DATA_SET`` ...)."""
-    return ask(
+    return pcf_request(
         mq.MQCMD_INQUIRE_USAGE, question, integer(mq.MQIACF_USAGE_TYPE, question.part or mq.MQIACF_USAGE_PAGESET)
     )
 
 
-def _parts(selection: Selection) -> tuple[Part, ...]:
+def _parts(selection: RequestSelection) -> tuple[ProbePart, ...]:
     return _TELLS.get(selection.part, ())
 
 
-def read(answer: Answer, rows: Rows) -> None:
+def read(answer: MemberReport, rows: CycleRows) -> None:
     """Rows by the kind that each item states."""
-    positions: Metrics = {}
-    data_sets: dict[str, list[Values]] = {}
+    positions: MetricValues = {}
+    data_sets: dict[str, list[ParameterValues]] = {}
     for item in answer.items:
         kind = item.get(mq.MQIACF_USAGE_TYPE)
         if kind == mq.MQIACF_USAGE_PAGESET:
@@ -76,7 +85,7 @@ def read(answer: Answer, rows: Rows) -> None:
         rows.put(DATA_SETS, GROUP, f"{structure}/{answer.queue_manager}", answer.row(_DATA_SETS.read(merged)))
 
 
-def _read_page_set(answer: Answer, item: DecodedReply, rows: Rows) -> None:
+def _read_page_set(answer: MemberReport, item: DecodedReply, rows: CycleRows) -> None:
     number = item.get(mq.MQIA_PAGESET_ID)
     if type(number) is not int:
         return
@@ -88,7 +97,7 @@ def _read_page_set(answer: Answer, item: DecodedReply, rows: Rows) -> None:
     rows.put(PAGE_SET, answer.queue_manager, str(number), answer.row(metrics, totals=totals))
 
 
-def _read_buffer_pool(answer: Answer, item: DecodedReply, rows: Rows) -> None:
+def _read_buffer_pool(answer: MemberReport, item: DecodedReply, rows: CycleRows) -> None:
     number = item.get(mq.MQIACF_BUFFER_POOL_ID)
     if type(number) is not int:
         return
@@ -97,7 +106,7 @@ def _read_buffer_pool(answer: Answer, item: DecodedReply, rows: Rows) -> None:
     rows.put(BUFFER_POOL, answer.queue_manager, str(number), answer.row(metrics))
 
 
-def _read_position(values: Values, positions: Metrics) -> None:
+def _read_position(values: ParameterValues, positions: MetricValues) -> None:
     kind = values.get(mq.MQIACF_USAGE_DATA_SET_TYPE)
     prefix = _POSITION.get(kind) if type(kind) is int else None
     if prefix is None:
@@ -114,7 +123,7 @@ PROBE = Probe(
     ask_usage,
     _parts,
     read,
-    wanted(
+    wanted_parameters(
         mq.MQIACF_USAGE_TYPE,
         mq.MQIA_PAGESET_ID,
         mq.MQIACF_BUFFER_POOL_ID,

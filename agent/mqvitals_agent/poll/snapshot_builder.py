@@ -1,4 +1,4 @@
-"""The end of a cycle: rows become readings, what was not told of becomes gone, inactive or unanswered."""
+"""The end of a cycle: rows become readings; objects that no answer holds become gone, inactive or unanswered."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from mqvitals_agent.connection.connection import MqiCalls
-from mqvitals_agent.poll import channel, log, queue, statistics, usage
-from mqvitals_agent.poll.alteration import CHANGES, Alterations
-from mqvitals_agent.poll.command import NO_INTERVAL, mqsc
-from mqvitals_agent.poll.counter import SATURATED_AT, Counters
-from mqvitals_agent.poll.cycle import Cycle, verdict
-from mqvitals_agent.poll.probe import GROUP, Part, Row
+from mqvitals_agent.poll import channel, log, queue, statistics, storage
+from mqvitals_agent.poll.channel import ChannelStarts
+from mqvitals_agent.poll.counters import SATURATED_AT, Counters
+from mqvitals_agent.poll.cycle import NO_INTERVAL, CycleData, display_command, missing_reason
+from mqvitals_agent.poll.local_time import QueueManagerClock
+from mqvitals_agent.poll.probe import GROUP, ObjectRow, ProbePart
+from mqvitals_agent.poll.qsg import CHANGES, AlterationCounter
 from mqvitals_agent.poll.queue_manager import ATTRIBUTES
-from mqvitals_agent.poll.start import Starts
-from mqvitals_agent.poll.zone import Clock
 from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.agent import AGENT_KIND as AGENT
 from mqvitals_rules.vocabulary.metric import Absence, Reported
@@ -26,7 +25,7 @@ _OBJECTS = {part.kind.name: part for part in (queue.STATUS, channel.STATUS)}
 """By kind of object that statistics tell of: the part whose answers tell whether it is still there."""
 
 
-def _elsewhere(part: Part, *, distributed: bool) -> Mapping[str, Absence]:
+def _elsewhere(part: ProbePart, *, distributed: bool) -> Mapping[str, Absence]:
     """Why metrics of other probes than this are absent on that platform, until something tells them nevertheless."""
     found = {}
     for metric in part.kind.metrics:
@@ -46,7 +45,7 @@ _ELSEWHERE = {
 
 
 @dataclass(slots=True)
-class Known:
+class KnownObject:
     """An object that was told of before: its whole name, and when its last answered question was put."""
 
     object: ObjectName
@@ -57,7 +56,7 @@ class Known:
         return None if self.at is None or at <= self.at else at - self.at
 
 
-class Ending:
+class SnapshotBuilder:
     """What must be known from one cycle to the next, and the making of snapshots from a cycle and that."""
 
     def __init__(self, group: str, queue_managers: Iterable[str], zone_of: Callable[[str], tzinfo | None]) -> None:
@@ -65,14 +64,14 @@ class Ending:
         self._site_name = group
         self._group_name = ""
         self._zone_of = zone_of
-        self._clocks: dict[str, Clock] = {}
-        self._known: dict[Part, dict[str, dict[str, Known]]] = {}
+        self._clocks: dict[str, QueueManagerClock] = {}
+        self._known: dict[ProbePart, dict[str, dict[str, KnownObject]]] = {}
         self._remembered: dict[tuple[str, str], set[str]] = {}
-        self._agents: dict[tuple[str, str], Known] = {}
+        self._agents: dict[tuple[str, str], KnownObject] = {}
         self._intervals: dict[tuple[str, str], dict[str, Reported]] = {}
         self._calls: dict[str, MqiCalls] = {}
         self._hung: dict[str, int] = {}
-        self._via: dict[Part, str] = {}
+        self._via: dict[ProbePart, str] = {}
         self._distributed: dict[str, bool] = {}
         self._with_statistics: set[str] = set()
         self._dead_letter_queues: dict[str, str] = {}
@@ -81,11 +80,11 @@ class Ending:
         self._undefined: dict[str, set[str]] = {}
         self._undefined_unless_told: dict[str, set[str]] = {}
         self._pools: dict[str, dict[int, int]] = {}
-        self._starts = Starts()
-        self._alterations = Alterations()
+        self._starts = ChannelStarts()
+        self._alterations = AlterationCounter()
         self._counters = {
             channel.STATUS: Counters(channel.COUNTERS, saturated_at=SATURATED_AT),
-            usage.PAGE_SET: Counters(("expand_count",)),
+            storage.PAGE_SET: Counters(("expand_count",)),
             log.LOG: Counters(("written_bytes",)),
             ATTRIBUTES: Counters(("qsg_joined",)),
         }
@@ -120,21 +119,21 @@ class Ending:
         """Statistics messages of this queue manager are read."""
         self._with_statistics.add(queue_manager)
 
-    def asked_via(self, part: Part, queue_manager: str) -> None:
+    def asked_via(self, part: ProbePart, queue_manager: str) -> None:
         """The group's things of this part were told of over the connection to this queue manager."""
         self._via[part] = queue_manager
 
-    def answers_classically(self, queue_manager: str, cycle: Cycle) -> None:
+    def answers_classically(self, queue_manager: str, cycle: CycleData) -> None:
         """An answer of classic responses came: it does not run on z/OS, unless it said so itself."""
         if queue_manager not in self._distributed:
             cycle.rows.distributed.setdefault(queue_manager, True)
 
-    def distributed(self, queue_manager: str, cycle: Cycle) -> bool:
+    def distributed(self, queue_manager: str, cycle: CycleData) -> bool:
         """True when the queue manager is known not to run on z/OS."""
         found = cycle.rows.distributed.get(queue_manager)
         return self._distributed.get(queue_manager, False) if found is None else found
 
-    def snapshots(self, cycle: Cycle, number: int) -> tuple[Snapshot, ...]:
+    def snapshots(self, cycle: CycleData, number: int) -> tuple[Snapshot, ...]:
         """One snapshot for each queue manager, then the group's, if there is a group."""
         self._learn(cycle)
         instances: dict[str, list[Instance]] = {}
@@ -180,14 +179,14 @@ class Ending:
     def _group(self) -> str:
         return self._group_name or self._site_name or _NAMELESS_GROUP
 
-    def _learn(self, cycle: Cycle) -> None:
+    def _learn(self, cycle: CycleData) -> None:
         """Take over what the cycle told that is needed later, and name the group once something belongs to it."""
         rows = cycle.rows
         self._distributed.update(rows.distributed)
         self._dead_letter_queues.update(rows.dead_letter_queues)
         for queue_manager, classes in rows.storage_classes.items():
             self._storage_classes.setdefault(queue_manager, {}).update(classes)
-        for queue_manager, page_sets in rows.told.get(usage.PAGE_SET, {}).items():
+        for queue_manager, page_sets in rows.told.get(storage.PAGE_SET, {}).items():
             pools = self._pools.setdefault(queue_manager, {})
             for number, row in page_sets.items():
                 if type(pool := row.values["buffer_pool"]) is int:
@@ -206,7 +205,7 @@ class Ending:
         self._learn_channels(cycle)
         self._count_alterations(cycle)
 
-    def _count_alterations(self, cycle: Cycle) -> None:
+    def _count_alterations(self, cycle: CycleData) -> None:
         """How many of the group's definitions were changed lately, as often as its queues' definitions are asked for."""
         self._alterations.note(cycle.rows.altered)
         asked = cycle.asked.get((queue.DEFINITION, GROUP), [])
@@ -214,10 +213,10 @@ class Ending:
             return
         now = cycle.first.get(GROUP, cycle.began or 0)
         count = self._alterations.count(now, lambda member, local: self._clock(member).utc(local))
-        row = Row({"altered_1d": count}, whole=True, own=True, at=now, now=now, member="")
+        row = ObjectRow({"altered_1d": count}, whole=True, own=True, at=now, now=now, member="")
         cycle.rows.told.setdefault(CHANGES, {})[GROUP] = {"": row}
 
-    def _learn_channels(self, cycle: Cycle) -> None:
+    def _learn_channels(self, cycle: CycleData) -> None:
         """A channel that a whole answer about definitions no longer holds is defined no more."""
         for (part, owner), questions in cycle.asked.items():
             if part is not channel.DEFINITION:
@@ -237,13 +236,13 @@ class Ending:
             defined.update(told)
             undefined.difference_update(told)
 
-    def _clock(self, queue_manager: str) -> Clock:
+    def _clock(self, queue_manager: str) -> QueueManagerClock:
         clock = self._clocks.get(queue_manager)
         if clock is None:
-            clock = self._clocks[queue_manager] = Clock(self._zone_of(queue_manager))
+            clock = self._clocks[queue_manager] = QueueManagerClock(self._zone_of(queue_manager))
         return clock
 
-    def _connection(self, owner: str, ts: int, cycle: Cycle) -> Reading:
+    def _connection(self, owner: str, ts: int, cycle: CycleData) -> Reading:
         contact = cycle.contacts.get(owner)
         name = self._agent(owner, "", QUEUE_MANAGER.name)
         if contact is None and owner not in cycle.first:
@@ -272,22 +271,22 @@ class Ending:
         # Another connector, after settings were read again, counts from none.
         return {"hung_calls": calls.hung - (before if before <= calls.hung else 0), "hanging_calls": calls.hanging}
 
-    def _agent(self, owner: str, name: str, kind: str = AGENT.name) -> Known:
+    def _agent(self, owner: str, name: str, kind: str = AGENT.name) -> KnownObject:
         known = self._agents.get((owner, name))
         if known is None:
-            known = self._agents[owner, name] = Known(ObjectName(owner, kind, name))
+            known = self._agents[owner, name] = KnownObject(ObjectName(owner, kind, name))
         return known
 
-    def _commands(self, owner: str, cycle: Cycle, ts: int) -> Iterator[Reading]:
+    def _commands(self, owner: str, cycle: CycleData, ts: int) -> Iterator[Reading]:
         for form, tally in cycle.commands.get(owner, {}).items():
             known = self._agent(owner, form)
             interval = known.since(ts)
             known.at = ts
-            told = {**tally.values(), "mqsc": mqsc(form), **self._intervals.get((owner, form), NO_INTERVAL)}
+            told = {**tally.values(), "mqsc": display_command(form), **self._intervals.get((owner, form), NO_INTERVAL)}
             yield Reading(known.object, "COMMAND", ts, told, interval)
 
     def _answered(
-        self, part: Part, owner: str, rows: Mapping[str, Row], ts: int, instances: list[Instance]
+        self, part: ProbePart, owner: str, rows: Mapping[str, ObjectRow], ts: int, instances: list[Instance]
     ) -> Iterator[Reading]:
         known = self._known.setdefault(part, {}).setdefault(owner, {})
         counters = self._counters.get(part)
@@ -297,7 +296,7 @@ class Ending:
         for name, row in rows.items():
             before = known.get(name)
             if before is None:
-                before = known[name] = Known(ObjectName(whose, kind, name))
+                before = known[name] = KnownObject(ObjectName(whose, kind, name))
             if row.instances is not None:
                 self._channel(before, row, instances)
             elif counters is not None and row.totals is not None:
@@ -323,7 +322,7 @@ class Ending:
             before.at = row.at
             yield Reading(before.object, probe, ts, values, interval, poll)
 
-    def _recorded(self, record: statistics.Record) -> Reading | None:
+    def _recorded(self, record: statistics.StatisticsRecord) -> Reading | None:
         """The reading of a statistics record. None for a temporary queue that no answer knows: thousands may come and go.
 
         From now on an object that it tells of is known, so that an answer that should tell of it and does not shows it gone.
@@ -335,10 +334,10 @@ class Ending:
             if name not in known:
                 if record.temporary:
                     return None
-                known[name] = Known(ObjectName(owner, kind, name))
+                known[name] = KnownObject(ObjectName(owner, kind, name))
         return statistics.reading(record, self._clock(owner).utc)
 
-    def _age(self, row: Row, local: int) -> Reported:
+    def _age(self, row: ObjectRow, local: int) -> Reported:
         utc = self._clock(row.member).utc(local)
         return Absence.TIME_ZONE_UNKNOWN if utc is None else max(0, row.now - utc) // 1000
 
@@ -351,10 +350,10 @@ class Ending:
         if type(page_set) is int and page_set in (pools := self._pools.get(owner, {})):
             values["buffer_pool"] = pools[page_set]
 
-    def _channel(self, known: Known, row: Row, instances: list[Instance]) -> None:
+    def _channel(self, known: KnownObject, row: ObjectRow, instances: list[Instance]) -> None:
         found = row.instances or []
         starts = self._starts.count(known.object, found)
-        increases, each = self._counters[channel.STATUS].increases(known.object, channel.totals(found))
+        increases, each = self._counters[channel.STATUS].increases(known.object, channel.instance_totals(found))
         if len(found) > 1:
             seen: dict[str, int] = {}
             for instance in found:
@@ -364,12 +363,12 @@ class Ending:
                 for local in instance.local:
                     values[local.age] = self._age(row, local.ms)
                 instances.append(Instance(known.object, f"{key} #{seen[key]}" if seen[key] > 1 else key, values))
-        row.values, row.local = channel.together(found)
+        row.values, row.local = channel.combined_instances(found)
         row.values.update(increases)
         row.values.update(starts)
-        row.values.update(channel.traffic(row.values))
+        row.values.update(channel.traffic_metrics(row.values))
 
-    def _missing(self, owner: str, cycle: Cycle, ts: int) -> Iterator[Reading]:
+    def _missing(self, owner: str, cycle: CycleData, ts: int) -> Iterator[Reading]:
         """Readings of known objects that no message of the cycle told of."""
         parts = {part for part, whose in cycle.asked if whose == owner}
         contact = cycle.contacts.get(owner)
@@ -381,16 +380,16 @@ class Ending:
             yield from self._missing_of(part, owner, cycle, ts)
 
     @staticmethod
-    def _lost(cycle: Cycle, queue_manager: str) -> bool:
+    def _lost(cycle: CycleData, queue_manager: str) -> bool:
         contact = cycle.contacts.get(queue_manager)
         return contact is not None and contact.reason != 0
 
-    def _missing_of(self, part: Part, owner: str, cycle: Cycle, ts: int) -> Iterator[Reading]:
+    def _missing_of(self, part: ProbePart, owner: str, cycle: CycleData, ts: int) -> Iterator[Reading]:
         known = self._known.setdefault(part, {}).setdefault(owner, {})
         whose = self._group() if owner == GROUP else owner
         if part.poll:
             for name in self._remembered.pop((whose, part.kind.name), ()):
-                known.setdefault(name, Known(ObjectName(whose, part.kind.name, name)))
+                known.setdefault(name, KnownObject(ObjectName(whose, part.kind.name, name)))
         told = cycle.rows.told.get(part, {}).get(owner, {})
         questions = cycle.asked.get((part, owner), [])
         lost = self._lost(cycle, self._via.get(part, "") if owner == GROUP else owner)
@@ -398,11 +397,11 @@ class Ending:
         if part is channel.STATUS:
             for name in self._channel_types.get(owner, {}):
                 if name not in known and name not in told:
-                    known[name] = Known(ObjectName(owner, part.kind.name, name))
+                    known[name] = KnownObject(ObjectName(owner, part.kind.name, name))
         if len(told) >= len(known) and known.keys() <= told.keys():
             return
         for name in [name for name in known if name not in told]:
-            why = verdict(name, questions, default)
+            why = missing_reason(name, questions, default)
             if why is Absence.NOT_ASKED:
                 continue
             if why is None and not part.poll:
@@ -413,7 +412,7 @@ class Ending:
             yield self._absent(part, owner, name, known, why, ts)
 
     def _absent(
-        self, part: Part, owner: str, name: str, known: dict[str, Known], why: Absence | None, ts: int
+        self, part: ProbePart, owner: str, name: str, known: dict[str, KnownObject], why: Absence | None, ts: int
     ) -> Reading:
         before = known[name]
         if why is not None:
@@ -427,7 +426,7 @@ class Ending:
             counters.increases(before.object, {})
             before.at = ts
             kind = self._channel_types.get(owner, {}).get(name)
-            values = {**channel.inactive(kind), **self._starts.count(before.object, ())}
+            values = {**channel.inactive_metrics(kind), **self._starts.count(before.object, ())}
             return Reading(before.object, part.probe, ts, values, interval, part.poll)
         if counters is not None:
             counters.forget(before.object)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, tzinfo
 from functools import lru_cache
 
-QUARTER = 900_000
+QUARTER_MS = 900_000
 """ms. Zones differ from UTC by whole quarters of an hour."""
 _RECENT = 120_000  # ms: the newest time must be this near below the derived zone's clock, else it tells nothing
 _SKEW = 5_000  # ms: clocks differ a little, and a time may be rounded up
@@ -45,7 +45,7 @@ def local_ms(day: object, time_of_day: object) -> int | None:
     return None if days is None or rest is None else days + rest
 
 
-class Clock:
+class QueueManagerClock:
     """The clock of one queue manager: converts its local times to UTC as soon as its zone is known."""
 
     def __init__(self, configured: tzinfo | None = None) -> None:
@@ -66,7 +66,7 @@ class Clock:
             return
         self._newest = newest_local
         distance = newest_local - now - slack - _SKEW
-        offset = -(-distance // QUARTER) * QUARTER
+        offset = -(-distance // QUARTER_MS) * QUARTER_MS
         if not _EARLIEST <= offset <= _LATEST or offset - distance > _RECENT + _SKEW:
             return
         self._agreeing = self._agreeing + 1 if offset == self._candidate else 1

@@ -14,7 +14,7 @@ from mqvitals_rules.vocabulary.metric import Absence, Reported, within_range
 SATURATED_AT = 999_999_999
 """Channel counters stop, or wrap, here."""
 
-Key = TypeVar("Key", bound=Hashable)
+InstanceKey = TypeVar("InstanceKey", bound=Hashable)
 Totals = Mapping[str, Reported]
 """Metric name to the running total, or why it is absent."""
 
@@ -40,8 +40,8 @@ class Counters:
         self._previous: dict[Hashable, Mapping[Any, Totals]] = {}
 
     def increases(
-        self, owner: Hashable, instances: Mapping[Key, Totals]
-    ) -> tuple[dict[str, Reported], dict[Key, dict[str, Reported]]]:
+        self, owner: Hashable, instances: Mapping[InstanceKey, Totals]
+    ) -> tuple[dict[str, Reported], dict[InstanceKey, dict[str, Reported]]]:
         """The increases of all counters of the object ``owner``, together and by instance.
 
         ``instances`` are the current ones' totals by instance key, remembered for the next call. Without instances (an

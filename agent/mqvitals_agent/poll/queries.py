@@ -1,0 +1,321 @@
+"""What is asked of queue managers and when: the probes, the intervals, and each query as a request in bytes.
+
+Lengths are ms; moments are those of the base interval's grid, ms of elapsed time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from mqvitals_agent.pcf import constants as mq
+from mqvitals_agent.pcf.encoder import integer_filter, string_filter
+from mqvitals_agent.pcf.message import Parameter
+from mqvitals_agent.pcf.names import command_name, parameter_number
+from mqvitals_agent.poll import channel, log, qsg, queue, queue_manager, statistics, storage
+from mqvitals_agent.poll.cycle import command_form
+from mqvitals_agent.poll.probe import Probe, QueryOptions
+from mqvitals_config.collection import PollingSettings, parse_filter
+from mqvitals_config.problem import LocatedText, Problem, did_you_mean
+from mqvitals_rules.vocabulary.metric import ONLY_ZOS, Kind, MetricType
+from mqvitals_rules.vocabulary.tables import KINDS
+
+BASE_INTERVAL_MS = 30_000
+"""The base interval that ``DEFAULT_INTERVALS_MS`` belongs to."""
+
+USAGE_FLOOR_MS = 60_000
+"""DISPLAY USAGE makes a queue manager look at all its page sets: never more often than this against a real one."""
+
+USAGE = "INQUIRE_USAGE"
+DATA_SETS = "INQUIRE_USAGE_SMDS"
+"""The part of it about shared message data sets, which the one about page sets and pools leaves out."""
+BACKUP = "INQUIRE_CF_STRUC_STATUS_BACKUP"
+"""The other half of INQUIRE_CF_STRUC_STATUS: when structures were backed up."""
+STATISTICS = "STATISTICS"
+"""No command, but taking messages from the statistics queue of a distributed queue manager."""
+
+DEFAULT_INTERVALS_MS: Mapping[str, int] = {
+    "INQUIRE_Q_MGR": 300_000,
+    "INQUIRE_Q_MGR_STATUS": 60_000,
+    "INQUIRE_STG_CLASS": 900_000,
+    "INQUIRE_CF_STRUC": 900_000,
+    "INQUIRE_SMDS": 900_000,
+    "INQUIRE_CHANNEL": 900_000,
+    "INQUIRE_Q": 900_000,
+    "INQUIRE_CHANNEL_STATUS": 30_000,
+    "INQUIRE_Q_STATUS": 30_000,
+    "INQUIRE_CHANNEL_INIT": 30_000,
+    "INQUIRE_LOG": 30_000,
+    "INQUIRE_QSG": 60_000,
+    "INQUIRE_CF_STRUC_STATUS": 60_000,
+    USAGE: 60_000,
+    DATA_SETS: 60_000,
+    BACKUP: 300_000,
+    "INQUIRE_SYSTEM": 3_600_000,
+    "INQUIRE_ARCHIVE": 3_600_000,
+    STATISTICS: 60_000,
+}
+"""The questions in the order in which they are asked, definitions first, and their intervals at the usual base interval."""
+
+_TOO_LONG = 10
+"""An answer that takes more than its interval's tenth part is asked for half as often."""
+_QUICK = 20
+"""One that takes less than the twentieth part would not be too long at twice the pace."""
+_QUICK_ANSWERS = 3
+_SILENT_DOUBLED = 2
+_LONGEST_MS = 3_600_000
+
+
+def configured_ms(
+    question: str, base_ms: int, intervals: Mapping[str, int] | None = None, usage_floor_ms: int = USAGE_FLOOR_MS
+) -> int:
+    """How often a question is asked unless its answers take long.
+
+    ``intervals`` are those that the site sets itself. Otherwise a shorter base interval shortens all in proportion, and
+    a longer one lengthens those that are shorter than it.
+    """
+    own = (intervals or {}).get(question)
+    interval = (
+        max(base_ms, DEFAULT_INTERVALS_MS[question] * min(base_ms, BASE_INTERVAL_MS) // BASE_INTERVAL_MS)
+        if own is None
+        else own
+    )
+    return max(interval, usage_floor_ms) if question in (USAGE, DATA_SETS) else interval
+
+
+def is_due(moment: int, asked: int | None, interval_ms: int) -> bool:
+    """True at a moment of the grid when a question that was asked last at ``asked`` (None: never) is to be asked again."""
+    return asked is None or moment - asked >= interval_ms
+
+
+class IntervalStretch(NamedTuple):
+    """How many times an interval was doubled, and how many quick answers came since it last changed."""
+
+    doubled: int = 0
+    quick: int = 0
+
+    def of(self, configured: int) -> int:
+        """The interval in force, ms."""
+        return configured << self.doubled
+
+
+def stretched_interval(
+    before: IntervalStretch, configured: int, elapsed_ms: int, *, silent: bool = False
+) -> tuple[IntervalStretch, str]:
+    """What an answer's time makes of the interval, and why; the reason is empty when nothing changes.
+
+    ``silent``: no answer came. How long one takes is not known then, so the interval grows to four times at most.
+    """
+    interval = before.of(configured)
+    if elapsed_ms * _TOO_LONG > interval:
+        full = 2 * interval > max(_LONGEST_MS, configured) or (silent and before.doubled >= _SILENT_DOUBLED)
+        if full:
+            return IntervalStretch(before.doubled), ""
+        what = "no answer came within" if silent else "the answer took"
+        return (
+            IntervalStretch(before.doubled + 1),
+            f"{what} {_seconds(elapsed_ms)}, more than a tenth of the interval: asked every {_seconds(2 * interval)}",
+        )
+    if not before.doubled or silent or elapsed_ms * _QUICK >= interval:
+        return IntervalStretch(before.doubled), ""
+    if before.quick + 1 < _QUICK_ANSWERS:
+        return IntervalStretch(before.doubled, before.quick + 1), ""
+    return IntervalStretch(before.doubled - 1), f"the answers come quickly again: asked every {_seconds(interval // 2)}"
+
+
+def _seconds(ms: int) -> str:
+    return f"{ms / 1000:g} s"
+
+
+PROBES: Mapping[int, Probe] = {
+    probe.command: probe
+    for probe in (
+        queue_manager.ATTRIBUTES_PROBE,
+        queue_manager.STATUS_PROBE,
+        channel.STATUS_PROBE,
+        channel.DEFINITION_PROBE,
+        queue.STATUS_PROBE,
+        queue.DEFINITION_PROBE,
+        queue.STORAGE_CLASS_PROBE,
+        qsg.CF_STATUS_PROBE,
+        qsg.CF_DEFINITION_PROBE,
+        storage.PROBE,
+        queue_manager.CHANNEL_INITIATOR_PROBE,
+        log.LOG_PROBE,
+        log.ARCHIVE_PROBE,
+        log.SYSTEM_PROBE,
+        qsg.QSG_PROBE,
+        qsg.SMDS_PROBE,
+    )
+}
+
+
+GROUP_QUERIES = frozenset({"INQUIRE_CF_STRUC", "INQUIRE_SMDS", "INQUIRE_QSG", "INQUIRE_CF_STRUC_STATUS", BACKUP})
+"""Questions about the whole group: one member's answer is enough."""
+
+DISTRIBUTED_QUERIES = frozenset({"INQUIRE_Q_MGR_STATUS", STATISTICS})
+"""Questions that only distributed queue managers can answer."""
+
+_OF_USAGE = frozenset({USAGE, DATA_SETS})
+
+_OPERATORS = {
+    "LT": mq.MQCFOP_LESS,
+    "GT": mq.MQCFOP_GREATER,
+    "EQ": mq.MQCFOP_EQUAL,
+    "NE": mq.MQCFOP_NOT_EQUAL,
+    "LE": mq.MQCFOP_NOT_GREATER,
+    "GE": mq.MQCFOP_NOT_LESS,
+    "LK": mq.MQCFOP_LIKE,
+    "NL": mq.MQCFOP_NOT_LIKE,
+}
+
+_COMMANDS = {name: number for number in PROBES if (name := command_name(number))} | {
+    BACKUP: mq.MQCMD_INQUIRE_CF_STRUC_STATUS,
+    DATA_SETS: mq.MQCMD_INQUIRE_USAGE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledQuery:
+    """One request: the question it belongs to (a name of ``schedule.USUAL_MS``), its command and its bytes.
+
+    ``scope`` is the member that it is about (CMDSCOPE), when that is asked through another; else empty.
+    """
+
+    question: str
+    command: int
+    request: bytes
+    scope: str = ""
+
+    @property
+    def of_group(self) -> bool:
+        """True when any member may be asked: about the whole group, or about one that has no connection of its own."""
+        return self.question in GROUP_QUERIES or bool(self.scope)
+
+    @property
+    def form(self) -> str:
+        """The name of its readings of kind ``agent``."""
+        return command_form(self.command, self.scope)
+
+
+def distributed_queries(polling: PollingSettings, statistics_queue: str = "") -> tuple[ScheduledQuery, ...]:
+    """Everything to ask of a distributed queue manager by these settings, definitions first.
+
+    It is no member of a group, and its objects have no disposition. ``statistics_queue`` is where statistics messages are
+    taken from, empty: nowhere. Raises ValueError for what ``polling_problems`` tells.
+    """
+    found = []
+    for question in DEFAULT_INTERVALS_MS:
+        if question == STATISTICS:
+            if statistics_queue:
+                found.append(ScheduledQuery(question, statistics.COMMAND, statistics.ask(statistics_queue)))
+        elif question not in ONLY_ZOS | GROUP_QUERIES | _OF_USAGE:
+            command = _COMMANDS[question]
+            found += (
+                ScheduledQuery(question, command, PROBES[command].ask(replace(each, disposition=None)))
+                for each in _questions(question, polling)
+            )
+    return tuple(found)
+
+
+def zos_queries(polling: PollingSettings, others: Sequence[str] = ()) -> tuple[ScheduledQuery, ...]:
+    """Everything to ask of queue managers on z/OS by these settings, definitions first.
+
+    ``others`` are members of the group without a connection of their own: what is asked of each queue manager is asked about
+    each of them too, with its name as the command scope. Raises ValueError for what ``polling_problems`` tells.
+    """
+    found = []
+    for question in DEFAULT_INTERVALS_MS:
+        if question in DISTRIBUTED_QUERIES or (question in _OF_USAGE and not polling.usage):
+            continue
+        command = _COMMANDS[question]
+        scopes = ("",) if question in GROUP_QUERIES else ("", *others)
+        for each in _questions(question, polling):
+            for scope in scopes:
+                request = PROBES[command].ask(replace(each, scope=scope))
+                found.append(ScheduledQuery(question, command, request, scope))
+    return tuple(found)
+
+
+def _questions(question: str, polling: PollingSettings) -> Iterator[QueryOptions]:
+    match question:
+        case "INQUIRE_Q" | "INQUIRE_Q_STATUS":
+            where = filter_parameter(polling.queues.where, "queue") if question == "INQUIRE_Q_STATUS" else None
+            for name in dict.fromkeys(polling.queues.names):
+                yield QueryOptions(str(name), where=where)
+        case "INQUIRE_CHANNEL" | "INQUIRE_CHANNEL_STATUS":
+            where = (
+                filter_parameter(polling.channels.where, "channel") if question == "INQUIRE_CHANNEL_STATUS" else None
+            )
+            for name in dict.fromkeys(polling.channels.names):
+                yield QueryOptions(str(name), where=where)
+        case "INQUIRE_USAGE_SMDS":
+            yield QueryOptions(part=mq.MQIACF_USAGE_SMDS)
+        case "INQUIRE_CF_STRUC_STATUS_BACKUP":
+            yield QueryOptions(part=mq.MQIACF_CF_STATUS_BACKUP)
+        case _:
+            yield QueryOptions()
+
+
+def filter_parameter(text: str | None, kind: str) -> Parameter | None:
+    """The filter parameter for ``CURDEPTH GT 0`` and the like; None without a text.
+
+    Raises ValueError: no such keyword in the kind's status, or a value that does not fit it.
+    """
+    if text is None:
+        return None
+    keyword, operator, value = parse_filter(text)
+    known = _keywords(KINDS[kind])
+    found = known.get(keyword)
+    if found is None:
+        raise ValueError(
+            f"{keyword} cannot be filtered by{did_you_mean(keyword, list(known))}; there are {', '.join(sorted(known))}"
+        )
+    number, states, is_text = found
+    if is_text:
+        return string_filter(number, _OPERATORS[operator], str(value))
+    if operator in ("LK", "NL"):
+        raise ValueError(f"{operator} compares names, and {keyword} is a number")
+    if isinstance(value, str):
+        state = states.get(value.lower())
+        if state is None:
+            there_are = f"; there are {', '.join(sorted(map(str.upper, states)))}" if states else ", which is a number"
+            raise ValueError(f"{value} is no value of {keyword}{there_are}")
+        value = state
+    return integer_filter(number, _OPERATORS[operator], value)
+
+
+def _keywords(kind: Kind) -> dict[str, tuple[int, dict[str, int], bool]]:
+    """What the kind's status can be filtered by: keyword to parameter, the names of its states, and whether it is a text."""
+    return {
+        metric.mqsc: (
+            parameter_number(metric.pcf),
+            {name.lower(): value for name, value in metric.values.items()},
+            metric.type is MetricType.TEXT,
+        )
+        for metric in kind.metrics
+        if metric.command == kind.poll and metric.mqsc and metric.pcf.replace("_", "").isalnum()
+    }
+
+
+def polling_problems(polling: PollingSettings) -> tuple[Problem, ...]:
+    """Questions that do not exist and filters that do not fit, each at its place in the configuration."""
+    problems = []
+    for name in polling.intervals:
+        if name not in DEFAULT_INTERVALS_MS:
+            message = f"there is no question {name}{did_you_mean(name, list(DEFAULT_INTERVALS_MS))}"
+            problems.append(_problem(name, f"polling.intervals.{name}", message))
+    for key, kind, text in (
+        ("polling.queues.where", "queue", polling.queues.where),
+        ("polling.channels.where", "channel", polling.channels.where),
+    ):
+        try:
+            filter_parameter(text, kind)
+        except ValueError as error:
+            problems.append(_problem(text, key, str(error)))
+    return tuple(problem for problem in problems if problem is not None)
+
+
+def _problem(text: object, key: str, message: str) -> Problem | None:
+    return Problem(text.place, key, message) if isinstance(text, LocatedText) else None
