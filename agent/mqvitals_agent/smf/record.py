@@ -149,6 +149,7 @@ def parse(data: bytes, offset: int = 0) -> Record:
     taken_on = _date(kind, packed, of, offset)
     if time_cs >= _DAY_CS:
         raise SmfError(f"{of}: SM{kind}TME is {time_cs}: a day has no such hundredth of a second", offset)
+    taken_us = _header_us(taken_on, time_cs)
     storage = kind == STATISTICS and subtype in STORAGE
     first = _triplet(data, 0, offset)
     if not first.instances or first.length < 4:
@@ -166,32 +167,12 @@ def parse(data: bytes, offset: int = 0) -> Record:
         length, *_, stamp, high, low, flags = _STANDARD.unpack_from(data, standard)
         sequence, more = (high, low), bool(flags & 0x80)
         end = (stamp >> 12) - EPOCH_US
-        _check_end(end, stamp, _header_us(taken_on, time_cs), of, offset)
-        thread = kind == ACCOUNTING and subtype in THREADS
-        if thread:
+        _check_end(end, stamp, taken_us, of, offset)
+        if kind == ACCOUNTING and subtype in THREADS:
             context = standard + 36 if first.length >= 36 + _CONTEXT else None
         elif length >= 52 and first.length >= 52:
-            local, duration = _LONG.unpack_from(data, standard + 36)
-            interval = duration >> 12 if (kind, subtype) in CHANNEL_INITIATOR else duration
-            if interval > LONGEST_INTERVAL_US:
-                hours = interval // 3_600_000_000
-                raise SmfError(f"{of}: QWHSDURN is {duration}, {hours:,} hours: no interval is so long", offset)
-            began = (local >> 12) - EPOCH_US
-            ahead = _quarters(began + interval - end)
-            if ahead not in _ZONES_US:
-                said = utc_text(began) or "no calendar holds that"
-                raise SmfError(
-                    f"{of}: QWHSTIME is {local:016X} ({said[:19]}), and the interval's end {utc_text(end)}: no time zone is"
-                    " so far from UTC",
-                    offset,
-                )
-            if abs(_header_us(taken_on, time_cs) - end - ahead) > _SHIFT_US:
-                raise SmfError(
-                    f"{of}: by QWHSTIME local time is UTC {_hours(ahead)}, by the header UTC"
-                    f" {_hours(_header_us(taken_on, time_cs) - end)}: one of the times is wrong",
-                    offset,
-                )
-            start = began - ahead
+            in_tod = (kind, subtype) in CHANNEL_INITIATOR
+            start, interval, ahead = _interval(data, standard + 36, end, taken_us, of, offset, in_tod=in_tod)
     qsg, level = _extension(data, first)
     return Record(
         offset,
@@ -213,6 +194,37 @@ def parse(data: bytes, offset: int = 0) -> Record:
         triplets,
         context,
     )
+
+
+def _interval(
+    data: bytes, at: int, end: int, taken_us: int, of: str, offset: int, *, in_tod: bool
+) -> tuple[int, int, int]:
+    """Beginning (UTC) and length of the interval, and local time minus UTC, all microseconds.
+
+    ``at`` is the place of QWHSTIME and QWHSDURN, ``in_tod``: QWHSDURN has TOD units. Raises SmfError: ``end`` and
+    ``taken_us``, the header's local time, contradict them.
+    """
+    local, duration = _LONG.unpack_from(data, at)
+    interval = duration >> 12 if in_tod else duration
+    if interval > LONGEST_INTERVAL_US:
+        hours = interval // 3_600_000_000
+        raise SmfError(f"{of}: QWHSDURN is {duration}, {hours:,} hours: no interval is so long", offset)
+    began = (local >> 12) - EPOCH_US
+    ahead = _quarters(began + interval - end)
+    if ahead not in _ZONES_US:
+        said = utc_text(began) or "no calendar holds that"
+        raise SmfError(
+            f"{of}: QWHSTIME is {local:016X} ({said[:19]}), and the interval's end {utc_text(end)}: no time zone is"
+            " so far from UTC",
+            offset,
+        )
+    if abs(taken_us - end - ahead) > _SHIFT_US:
+        raise SmfError(
+            f"{of}: by QWHSTIME local time is UTC {_hours(ahead)}, by the header UTC"
+            f" {_hours(taken_us - end)}: one of the times is wrong",
+            offset,
+        )
+    return began - ahead, interval, ahead
 
 
 def bare_length(data: bytes, at: int) -> int:

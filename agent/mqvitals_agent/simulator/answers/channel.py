@@ -149,21 +149,21 @@ STATUS_ALWAYS: Final = frozenset(
 """Status that is returned whatever attributes are asked for."""
 
 
-def channel_status(asked: CommandRequest, _group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
+def channel_status(request: CommandRequest, _group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
     """One item a current instance. Simulated channels are private, so nothing is found of shared ones.
 
-    Raises RefusedError: 3217 while the channel initiator is down.
+    Raises CommandRefusedError: 3217 while the channel initiator is down.
     """
-    kind = asked.choice(mq.MQIACH_CHANNEL_INSTANCE_TYPE, mq.MQOT_CURRENT_CHANNEL, _INSTANCE_TYPES)
-    disposition = asked.choice(mq.MQIACH_CHANNEL_DISP, mq.MQCHLD_ALL, _RUN_DISPOSITIONS)
+    kind = request.choice(mq.MQIACH_CHANNEL_INSTANCE_TYPE, mq.MQOT_CURRENT_CHANNEL, _INSTANCE_TYPES)
+    disposition = request.choice(mq.MQIACH_CHANNEL_DISP, mq.MQCHLD_ALL, _RUN_DISPOSITIONS)
     if not member.chinit_running:
         raise CommandRefusedError(mq.MQRCCF_NO_CHANNEL_INITIATOR)
     # Saved status is that of channels that ended, and short status that of shared ones: neither is simulated.
     if kind != mq.MQOT_CURRENT_CHANNEL or disposition not in _PRIVATE_TOO:
         return
-    pattern = asked.text(mq.MQCACH_CHANNEL_NAME)
-    partner = asked.text(mq.MQCACH_CONNECTION_NAME, "*")
-    queue = asked.text(mq.MQCACH_XMIT_Q_NAME, "*")
+    pattern = request.text(mq.MQCACH_CHANNEL_NAME)
+    partner = request.text(mq.MQCACH_CONNECTION_NAME, "*")
+    queue = request.text(mq.MQCACH_XMIT_Q_NAME, "*")
     for channel in sorted(member.channels.values(), key=lambda channel: channel.name):
         if name_matches(channel.name, pattern):
             for instance in channel.instances:
@@ -171,14 +171,14 @@ def channel_status(asked: CommandRequest, _group: GroupState, member: MemberStat
                     yield _status(channel, instance, member)
 
 
-def channel_definitions(asked: CommandRequest, _group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
-    """One item a channel. Raises RefusedError: 3034 for a type that does not exist."""
-    kind = asked.number(mq.MQIACH_CHANNEL_TYPE, mq.MQCHT_ALL)
+def channel_definitions(request: CommandRequest, _group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
+    """One item a channel. Raises CommandRefusedError: 3034 for a type that does not exist."""
+    kind = request.number(mq.MQIACH_CHANNEL_TYPE, mq.MQCHT_ALL)
     if kind not in (mq.MQCHT_ALL, mq.MQCHT_CLNTCONN, *CHANNEL_TYPES.values()):
         raise CommandRefusedError(mq.MQRCCF_CHANNEL_TYPE_ERROR)
-    if asked.number(mq.MQIA_QSG_DISP, mq.MQQSGD_LIVE) not in _OWN:
+    if request.number(mq.MQIA_QSG_DISP, mq.MQQSGD_LIVE) not in _OWN:
         return
-    pattern = asked.text(mq.MQCACH_CHANNEL_NAME)
+    pattern = request.text(mq.MQCACH_CHANNEL_NAME)
     for channel in sorted(member.channels.values(), key=lambda channel: channel.name):
         if name_matches(channel.name, pattern) and kind in (mq.MQCHT_ALL, CHANNEL_TYPES[channel.kind]):
             yield _definition(channel, member)
@@ -215,21 +215,7 @@ def _status(channel: ChannelState, instance: ChannelInstance, member: MemberStat
         string(mq.MQCACH_LAST_MSG_TIME, last_time),
         string(mq.MQCACH_MCA_USER_ID, "" if sends else "MQCHIN"),
         string(mq.MQCACH_LOCAL_ADDRESS, ""),
-        integer(mq.MQIACH_MSGS, instance.messages % _WRAP),
-        integer(mq.MQIACH_BYTES_SENT, instance.bytes_sent % _WRAP),
-        integer(mq.MQIACH_BYTES_RCVD, instance.bytes_received % _WRAP),
-        integer(mq.MQIACH_BUFFERS_SENT, instance.buffers_sent % _WRAP),
-        integer(mq.MQIACH_BUFFERS_RCVD, instance.buffers_received % _WRAP),
-    )
-    if not client:
-        found += (
-            integer(mq.MQIACH_BATCHES, instance.batches % _WRAP),
-            integer(mq.MQIACH_CURRENT_MSGS, instance.current_messages),
-            integer(mq.MQIACH_CURRENT_SEQ_NUMBER, instance.current_sequence % _WRAP),
-            integer(mq.MQIACH_LAST_SEQ_NUMBER, instance.last_sequence % _WRAP),
-            integer(mq.MQIACH_BATCH_SIZE, channel.batch_size),
-        )
-    found += (
+        *_traffic(channel, instance, client=client),
         integer(mq.MQIACH_HB_INTERVAL, channel.heartbeat_s),
         integer(mq.MQIACH_KEEP_ALIVE_INTERVAL, channel.heartbeat_s + 60),  # what AUTO comes to
         integer(mq.MQIACH_MAX_MSG_LENGTH, channel.max_message_bytes),
@@ -250,6 +236,20 @@ def _status(channel: ChannelState, instance: ChannelInstance, member: MemberStat
     return found
 
 
+def _traffic(channel: ChannelState, instance: ChannelInstance, *, client: bool) -> Iterator[Parameter]:
+    yield integer(mq.MQIACH_MSGS, instance.messages % _WRAP)
+    yield integer(mq.MQIACH_BYTES_SENT, instance.bytes_sent % _WRAP)
+    yield integer(mq.MQIACH_BYTES_RCVD, instance.bytes_received % _WRAP)
+    yield integer(mq.MQIACH_BUFFERS_SENT, instance.buffers_sent % _WRAP)
+    yield integer(mq.MQIACH_BUFFERS_RCVD, instance.buffers_received % _WRAP)
+    if not client:
+        yield integer(mq.MQIACH_BATCHES, instance.batches % _WRAP)
+        yield integer(mq.MQIACH_CURRENT_MSGS, instance.current_messages)
+        yield integer(mq.MQIACH_CURRENT_SEQ_NUMBER, instance.current_sequence % _WRAP)
+        yield integer(mq.MQIACH_LAST_SEQ_NUMBER, instance.last_sequence % _WRAP)
+        yield integer(mq.MQIACH_BATCH_SIZE, channel.batch_size)
+
+
 def _monitoring(channel: ChannelState, instance: ChannelInstance, *, sends: bool) -> Iterator[Parameter]:
     level = level_in_force(channel.monitoring)
     monitored = level > 0
@@ -267,6 +267,23 @@ def _monitoring(channel: ChannelState, instance: ChannelInstance, *, sends: bool
     yield integers(mq.MQIACH_COMPRESSION_TIME, (-1, -1))
     yield integers(mq.MQIACH_HDR_COMPRESSION, (mq.MQCOMPRESS_NONE, mq.MQCOMPRESS_NONE))
     yield integers(mq.MQIACH_MSG_COMPRESSION, (mq.MQCOMPRESS_NONE, mq.MQCOMPRESS_NONE))
+
+
+def _transfer(channel: ChannelState, *, sends: bool, client: bool) -> Iterator[Parameter]:
+    if not client:
+        yield string(mq.MQCACH_MSG_EXIT_NAME, "")
+    if not sends and not client:
+        yield string(mq.MQCACH_MR_EXIT_NAME, "")
+    if not sends:
+        yield integer(mq.MQIACH_SSL_CLIENT_AUTH, mq.MQSCA_REQUIRED)
+    if not client:
+        yield integer(mq.MQIACH_BATCH_SIZE, channel.batch_size)
+    if sends:
+        yield integer(mq.MQIACH_BATCH_INTERVAL, channel.batch_interval_ms)
+        yield integer(mq.MQIACH_BATCH_DATA_LIMIT, 5000)
+        yield integer(mq.MQIACH_BATCH_HB, 0)
+    if sends or client:
+        yield integer(mq.MQIACH_DISC_INTERVAL, 0 if client else 6000)
 
 
 def _definition(channel: ChannelState, member: MemberState) -> ReplyItem:
@@ -295,22 +312,7 @@ def _definition(channel: ChannelState, member: MemberState) -> ReplyItem:
         string(mq.MQCACH_SEND_EXIT_NAME, ""),
         string(mq.MQCACH_RCV_EXIT_NAME, ""),
     )
-    if not client:
-        found.append(string(mq.MQCACH_MSG_EXIT_NAME, ""))
-    if not sends and not client:
-        found.append(string(mq.MQCACH_MR_EXIT_NAME, ""))
-    if not sends:
-        found.append(integer(mq.MQIACH_SSL_CLIENT_AUTH, mq.MQSCA_REQUIRED))
-    if not client:
-        found.append(integer(mq.MQIACH_BATCH_SIZE, channel.batch_size))
-    if sends:
-        found += (
-            integer(mq.MQIACH_BATCH_INTERVAL, channel.batch_interval_ms),
-            integer(mq.MQIACH_BATCH_DATA_LIMIT, 5000),
-            integer(mq.MQIACH_BATCH_HB, 0),
-        )
-    if sends or client:
-        found.append(integer(mq.MQIACH_DISC_INTERVAL, 0 if client else 6000))
+    found += _transfer(channel, sends=sends, client=client)
     found += (
         integer(mq.MQIACH_HB_INTERVAL, channel.heartbeat_s),
         integer(mq.MQIACH_KEEP_ALIVE_INTERVAL, mq.MQKAI_AUTO),

@@ -47,11 +47,11 @@ class SupportedCommand:
     filtered: bool = False
     sometimes: frozenset[int] = frozenset()
 
-    def missing(self, asked: CommandRequest, group: GroupState, member: MemberState) -> int:
+    def missing(self, request: CommandRequest, group: GroupState, member: MemberState) -> int:
         """The reason when nothing was found."""
-        if not self.needs or asked.filters or asked.text(self.needs[-1]).endswith("*"):
+        if not self.needs or request.filters or request.text(self.needs[-1]).endswith("*"):
             return self.generic
-        if self.exists is not None and self.exists(asked, group, member):
+        if self.exists is not None and self.exists(request, group, member):
             return self.generic
         return self.exact
 

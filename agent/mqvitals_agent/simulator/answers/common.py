@@ -81,7 +81,7 @@ _COMPARE: Final[Mapping[int, Callable[[Any, Any], bool]]] = {
 def fulfils(value: Value | None, wanted: FilterValue) -> bool:
     """True when a parameter's value fulfils the condition. One that an item does not have fulfils none.
 
-    Raises RefusedError (3150) for an operator that does not go with the value.
+    Raises CommandRefusedError (3150) for an operator that does not go with the value.
     """
     if value is None:
         return False

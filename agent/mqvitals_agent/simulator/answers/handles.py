@@ -40,10 +40,10 @@ _LOGGED_A_SECOND: Final = 4_096
 
 
 def handles(
-    asked: CommandRequest, group: GroupState, member: MemberState, queues: Iterable[tuple[QueueState, int]]
+    request: CommandRequest, group: GroupState, member: MemberState, queues: Iterable[tuple[QueueState, int]]
 ) -> Iterator[ReplyItem]:
     """The handles of ``queues`` (each with its disposition). Raises CommandRefusedError (3229) for a wrong open type."""
-    wanted = asked.choice(mq.MQIACF_OPEN_TYPE, mq.MQQSOT_ALL, _OPEN_TYPES)
+    wanted = request.choice(mq.MQIACF_OPEN_TYPE, mq.MQQSOT_ALL, _OPEN_TYPES)
     applications = Applications(group.seed, member)
     for queue, disposition in queues:
         for holder in holders(group, member, queue, applications):
@@ -103,31 +103,31 @@ _TYPES: Final = frozenset({mq.MQIACF_CONN_INFO_CONN})
 _DISPOSITIONS: Final = frozenset({mq.MQQSGD_ALL, mq.MQQSGD_Q_MGR, mq.MQQSGD_GROUP})
 
 
-def connections(asked: CommandRequest, group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
+def connections(request: CommandRequest, group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
     """The connections that have queues open. Their handles, the other types, are not simulated.
 
-    Raises RefusedError: 3228 without an identifier, 3203 with both kinds of it, 3229 for another type than CONN, a
-    wrong disposition or an identifier that is too long or, when it is not generic, too short.
+    Raises CommandRefusedError: 3228 without an identifier, 3203 with both kinds of it, 3229 for another type than CONN,
+    a wrong disposition or an identifier that is too long or, when it is not generic, too short.
     """
-    asked.choice(mq.MQIACF_CONN_INFO_TYPE, mq.MQIACF_CONN_INFO_CONN, _TYPES)
-    disposition = asked.choice(mq.MQIA_UR_DISP, mq.MQQSGD_ALL, _DISPOSITIONS)
-    beginning = _beginning(asked)
+    request.choice(mq.MQIACF_CONN_INFO_TYPE, mq.MQIACF_CONN_INFO_CONN, _TYPES)
+    disposition = request.choice(mq.MQIA_UR_DISP, mq.MQQSGD_ALL, _DISPOSITIONS)
+    prefix = _identifier_prefix(request)
     if disposition == mq.MQQSGD_GROUP:
         return  # no unit of work of a simulated group belongs to the group
     page = codec(CCSID)
     queue_manager = page.encode("CSQC") + page.encode(member.name[:4].ljust(12))
     # Usually one application's connections are wanted out of thousands: make no items for the others.
-    tags = [condition for number, condition in asked.filters if number == mq.MQCACF_APPL_TAG]
+    tags = [condition for number, condition in request.filters if number == mq.MQCACF_APPL_TAG]
     for holder in all_holders(group, member):
         identifier = queue_manager + holder.application.identifier
-        if identifier.startswith(beginning) and all(fulfils(holder.application.name, each) for each in tags):
+        if identifier.startswith(prefix) and all(fulfils(holder.application.name, each) for each in tags):
             yield _connection_item(holder, identifier, member)
 
 
-def _beginning(asked: CommandRequest) -> bytes:
+def _identifier_prefix(request: CommandRequest) -> bytes:
     """The prefix of the wanted identifiers."""
-    exact = asked.values.get(mq.MQBACF_CONNECTION_ID)
-    generic = asked.values.get(mq.MQBACF_GENERIC_CONNECTION_ID)
+    exact = request.values.get(mq.MQBACF_CONNECTION_ID)
+    generic = request.values.get(mq.MQBACF_GENERIC_CONNECTION_ID)
     if isinstance(exact, bytes) and isinstance(generic, bytes):
         raise _about(mq.MQRCCF_PARM_CONFLICT, mq.MQBACF_GENERIC_CONNECTION_ID)
     if isinstance(exact, bytes):

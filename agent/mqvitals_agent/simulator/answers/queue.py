@@ -42,27 +42,27 @@ _TYPES: Final = frozenset({mq.MQQT_LOCAL, mq.MQQT_MODEL, mq.MQQT_ALIAS, mq.MQQT_
 _LONGEST_MESSAGE: Final = 4_194_304
 
 
-def queue_status(asked: CommandRequest, group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
+def queue_status(request: CommandRequest, group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
     """One item a queue, or for type handle one an open handle."""
-    part = asked.choice(
+    part = request.choice(
         mq.MQIACF_Q_STATUS_TYPE, mq.MQIACF_Q_STATUS, frozenset({mq.MQIACF_Q_STATUS, mq.MQIACF_Q_HANDLE})
     )
     if part == mq.MQIACF_Q_HANDLE:
-        yield from handles.handles(asked, group, member, _selected(asked, group, member))
+        yield from handles.handles(request, group, member, _selected(request, group, member))
         return
-    for queue, disposition in _selected(asked, group, member):
+    for queue, disposition in _selected(request, group, member):
         yield _status(queue, disposition, open_counts(queue, member), group.now, member.zone_ms)
 
 
-def queue_definitions(asked: CommandRequest, group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
+def queue_definitions(request: CommandRequest, group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
     """One item a queue. All simulated queues are local ones, so other types are never found."""
-    kind = asked.choice(mq.MQIA_Q_TYPE, mq.MQQT_ALL, _TYPES)
+    kind = request.choice(mq.MQIA_Q_TYPE, mq.MQQT_ALL, _TYPES)
     if kind not in (mq.MQQT_LOCAL, mq.MQQT_ALL):
         return
-    page_set = asked.number(mq.MQIA_PAGESET_ID, -1)
-    storage_class = asked.text(mq.MQCA_STORAGE_CLASS, "*")
-    structure = asked.text(mq.MQCA_CF_STRUC_NAME, "*")
-    for queue, disposition in _selected(asked, group, member):
+    page_set = request.number(mq.MQIA_PAGESET_ID, -1)
+    storage_class = request.text(mq.MQCA_STORAGE_CLASS, "*")
+    structure = request.text(mq.MQCA_CF_STRUC_NAME, "*")
+    for queue, disposition in _selected(request, group, member):
         where = -1 if queue.structure else member.storage_classes.get(queue.storage_class, -1)
         if (
             (page_set >= 0 and where != page_set)
@@ -73,11 +73,11 @@ def queue_definitions(asked: CommandRequest, group: GroupState, member: MemberSt
         yield _definition(queue, disposition, where, member)
 
 
-def storage_classes(asked: CommandRequest, _group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
+def storage_classes(request: CommandRequest, _group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
     """One item a storage class."""
-    wanted = asked.text(mq.MQCA_STORAGE_CLASS)
-    page_set = asked.number(mq.MQIA_PAGESET_ID, -1)
-    disposition = asked.choice(mq.MQIA_QSG_DISP, mq.MQQSGD_LIVE, _DISPOSITIONS)
+    wanted = request.text(mq.MQCA_STORAGE_CLASS)
+    page_set = request.number(mq.MQIA_PAGESET_ID, -1)
+    disposition = request.choice(mq.MQIA_QSG_DISP, mq.MQQSGD_LIVE, _DISPOSITIONS)
     if disposition not in _WITH_PRIVATE:
         return
     for name, number in sorted(member.storage_classes.items()):
@@ -95,16 +95,16 @@ def storage_classes(asked: CommandRequest, _group: GroupState, member: MemberSta
             )
 
 
-def queue_exists(asked: CommandRequest, group: GroupState, member: MemberState) -> bool:
-    """True when a queue of exactly the asked name is defined."""
-    name = asked.text(mq.MQCA_Q_NAME)
+def queue_exists(request: CommandRequest, group: GroupState, member: MemberState) -> bool:
+    """True when a queue of exactly the requested name is defined."""
+    name = request.text(mq.MQCA_Q_NAME)
     return name in member.queues or name in group.shared_queues
 
 
-def _selected(asked: CommandRequest, group: GroupState, member: MemberState) -> Iterator[tuple[QueueState, int]]:
+def _selected(request: CommandRequest, group: GroupState, member: MemberState) -> Iterator[tuple[QueueState, int]]:
     """The wanted queues in the order of their names, each with its disposition."""
-    disposition = asked.choice(mq.MQIA_QSG_DISP, mq.MQQSGD_Q_MGR, _DISPOSITIONS)
-    pattern = asked.text(mq.MQCA_Q_NAME)
+    disposition = request.choice(mq.MQIA_QSG_DISP, mq.MQQSGD_Q_MGR, _DISPOSITIONS)
+    pattern = request.text(mq.MQCA_Q_NAME)
     found: list[tuple[QueueState, int]] = []
     if disposition in _WITH_PRIVATE:
         found += ((queue, mq.MQQSGD_Q_MGR) for queue in member.queues.values() if name_matches(queue.name, pattern))

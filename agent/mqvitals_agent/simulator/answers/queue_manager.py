@@ -42,7 +42,7 @@ def version(command_level: int) -> str:
     return f"{command_level // 100:02}{command_level // 10 % 10:02}{command_level % 10:02}00"
 
 
-def queue_manager_attributes(_asked: CommandRequest, group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
+def queue_manager_attributes(_request: CommandRequest, group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
     """The one item of the queue manager."""
     yield (
         string(mq.MQCA_Q_MGR_NAME, member.name),
@@ -95,7 +95,7 @@ def is_active(group: GroupState, member: MemberState) -> bool:
     return not group.faults.get(member.name, Fault()).down
 
 
-def group_members(_asked: CommandRequest, group: GroupState, _member: MemberState) -> Iterator[ReplyItem]:
+def group_members(_request: CommandRequest, group: GroupState, _member: MemberState) -> Iterator[ReplyItem]:
     """One item a member of the group, whether it is active or not."""
     for each in sorted(group.members.values(), key=lambda each: each.number):
         status = mq.MQQSGS_ACTIVE if is_active(group, each) else mq.MQQSGS_INACTIVE
@@ -114,7 +114,7 @@ def group_members(_asked: CommandRequest, group: GroupState, _member: MemberStat
 _NOT_ACTIVE = ("RETRYING", "STOPPED", "INACTIVE")
 
 
-def channel_initiator_status(_asked: CommandRequest, _group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
+def channel_initiator_status(_request: CommandRequest, _group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
     """Tasks, channels by state, and the listener; all zero or stopped while the channel initiator is down."""
     running = member.chinit_running
     states: Counter[str] = Counter()
@@ -172,7 +172,7 @@ def used_pct(log: LogState) -> int:
     return log.rba % log.log_bytes * 100 // log.log_bytes
 
 
-def log_status(_asked: CommandRequest, _group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
+def log_status(_request: CommandRequest, _group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
     """The parameters at start and those changed since, each log copy, and the log's status."""
     log = member.log
     dual = mq.MQSYSP_YES if log.copies > 1 else mq.MQSYSP_NO
@@ -221,7 +221,7 @@ def log_status(_asked: CommandRequest, _group: GroupState, member: MemberState) 
     )
 
 
-def archive_parameters(_asked: CommandRequest, _group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
+def archive_parameters(_request: CommandRequest, _group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
     """The archiving parameters. Archive logs are on disk, so there are no tape units."""
     yield (
         integer(mq.MQIACF_SYSP_TYPE, mq.MQSYSP_TYPE_INITIAL),
@@ -244,7 +244,7 @@ def archive_parameters(_asked: CommandRequest, _group: GroupState, member: Membe
     )
 
 
-def system_parameters(_asked: CommandRequest, group: GroupState, _member: MemberState) -> Iterator[ReplyItem]:
+def system_parameters(_request: CommandRequest, group: GroupState, _member: MemberState) -> Iterator[ReplyItem]:
     """The system parameters at start, and those changed since."""
     yield (
         integer(mq.MQIACF_SYSP_TYPE, mq.MQSYSP_TYPE_INITIAL),

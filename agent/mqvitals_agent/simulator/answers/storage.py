@@ -39,11 +39,11 @@ _RECENT_BYTES: Final = 65_536
 """The distance from the oldest active unit of work to the newest log record."""
 
 
-def usage(asked: CommandRequest, group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
+def usage(request: CommandRequest, group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
     """The requested parts, by default page sets and buffer pools; with a page set number that one and its pool."""
-    part = asked.choice(mq.MQIACF_USAGE_TYPE, mq.MQIACF_USAGE_PAGESET, _PARTS)
+    part = request.choice(mq.MQIACF_USAGE_TYPE, mq.MQIACF_USAGE_PAGESET, _PARTS)
     if part in (mq.MQIACF_ALL, mq.MQIACF_USAGE_PAGESET):
-        wanted = asked.number(mq.MQIA_PAGESET_ID, -1)
+        wanted = request.number(mq.MQIA_PAGESET_ID, -1)
         page_sets = [each for number, each in sorted(member.page_sets.items()) if wanted in (-1, number)]
         pools = {each.pool for each in page_sets}
         for page_set in page_sets:
@@ -170,10 +170,10 @@ _STRUCTURE_PARTS: Final = frozenset(
 )
 
 
-def structure_status(asked: CommandRequest, group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
+def structure_status(request: CommandRequest, group: GroupState, member: MemberState) -> Iterator[ReplyItem]:
     """One item a structure; for connections and shared message data sets one for each member too."""
-    part = asked.choice(mq.MQIACF_CF_STATUS_TYPE, mq.MQIACF_CF_STATUS_SUMMARY, _STRUCTURE_PARTS)
-    for structure in _selected(asked, group):
+    part = request.choice(mq.MQIACF_CF_STATUS_TYPE, mq.MQIACF_CF_STATUS_SUMMARY, _STRUCTURE_PARTS)
+    for structure in _selected(request, group):
         if part == mq.MQIACF_CF_STATUS_SUMMARY:
             yield _summary(structure)
         elif part == mq.MQIACF_CF_STATUS_CONNECT:
@@ -186,19 +186,19 @@ def structure_status(asked: CommandRequest, group: GroupState, member: MemberSta
             yield from _data_sets(structure, group)
 
 
-def structure_definitions(asked: CommandRequest, group: GroupState, _member: MemberState) -> Iterator[ReplyItem]:
-    """One item an application structure. Raises RefusedError (3208) when the administration structure is named."""
-    if asked.text(mq.MQCA_CF_STRUC_NAME) == ADMINISTRATION:
+def structure_definitions(request: CommandRequest, group: GroupState, _member: MemberState) -> Iterator[ReplyItem]:
+    """One item an application structure. Raises CommandRefusedError (3208) when the administration structure is named."""
+    if request.text(mq.MQCA_CF_STRUC_NAME) == ADMINISTRATION:
         raise CommandRefusedError(mq.MQRCCF_OBJECT_NAME_RESTRICTED, (string(mq.MQCA_CF_STRUC_NAME, ADMINISTRATION),))
-    for structure in _selected(asked, group):
+    for structure in _selected(request, group):
         if structure.kind != "ADMIN":
             yield _definition(structure, group)
 
 
-def shared_data_sets(asked: CommandRequest, group: GroupState, _member: MemberState) -> Iterator[ReplyItem]:
+def shared_data_sets(request: CommandRequest, group: GroupState, _member: MemberState) -> Iterator[ReplyItem]:
     """One item a structure that offloads to shared message data sets and member."""
-    owner = asked.text(mq.MQCACF_CF_SMDS)
-    for structure in _selected(asked, group):
+    owner = request.text(mq.MQCACF_CF_SMDS)
+    for structure in _selected(request, group):
         if structure.offload != "SMDS" or structure.kind == "ADMIN":
             continue
         for each in sorted(group.members):
@@ -211,9 +211,9 @@ def shared_data_sets(asked: CommandRequest, group: GroupState, _member: MemberSt
                 )
 
 
-def _selected(asked: CommandRequest, group: GroupState) -> Iterator[StructureState]:
+def _selected(request: CommandRequest, group: GroupState) -> Iterator[StructureState]:
     """The wanted structures: the administration structure first, then in the order of their names."""
-    pattern = asked.text(mq.MQCA_CF_STRUC_NAME)
+    pattern = request.text(mq.MQCA_CF_STRUC_NAME)
     ordered = sorted(group.structures.values(), key=lambda each: (each.kind != "ADMIN", each.name))
     return (each for each in ordered if name_matches(each.name, pattern))
 
