@@ -1,15 +1,14 @@
-"""From a checked tree to one Python function.
+"""Compiles a checked tree to one Python function.
 
-The function is written from the tree alone: values and names of metrics stand in a table of constants, and what it
-may call is the language's own functions. No text of a rule gets into it.
+The function is written from the tree alone: values and names of metrics are in a table of constants, and it calls only
+the functions of the language. No text of a rule gets into it.
 
-Its parameters are ``c``, the context, and ``v``, which takes the name of a metric of the object itself and may know
-its value at once; what ``v`` does not hand out as a present value is asked of the context. The function returns True,
-False or None. It raises ArithmeticError when a calculation overflows: then a careful evaluation finds out what is
-unknown.
+Its parameters are ``c``, the context, and ``v``, which returns the value of a metric of the object itself where it is
+present; other values come from the context. The function returns True, False or None. It raises ArithmeticError when a
+calculation overflows: then ``DetailedEvaluator`` finds what is unknown.
 
-Conditions about the same objects can also become one function (``compile_together``), which looks up once what
-several of them read.
+Conditions on the same objects can also become one function (``compile_together``), which looks up once what several of
+them read.
 """
 
 from __future__ import annotations
@@ -62,7 +61,8 @@ absence met.
 """
 
 Settled = Sequence[object]
-"""By place, the verdict that is settled: False, or, of an unknown one, the first absence met. Anything else: none is."""
+"""By place, the verdict that is settled: False, or, of an unknown one, the first absence met. Anything else: none is.
+"""
 
 
 class NotingContext(Context, Protocol):
@@ -79,7 +79,7 @@ PRESENT = NUMBERS | TEXTS
 """The classes of present values. Everything else is absent."""
 
 LEFT_OUT = object()
-"""What a term on an optional fact that is not declared comes to."""
+"""The result of a term on an optional fact that is not declared."""
 
 _Read = frozenset[str]
 """The locals that hold looked-up values for certain."""
@@ -94,7 +94,7 @@ class _Code(NamedTuple):
 
 
 def compile_condition(root: Condition) -> Judge:
-    """The function that judges a condition."""
+    """The function that evaluates a condition."""
     writer = _Writer()
     code = writer.condition(root, frozenset())
     text = f"(None if (t := {code.text}) is L else t)" if code.leaves else code.text
@@ -102,13 +102,13 @@ def compile_condition(root: Condition) -> Judge:
 
 
 def compile_part(root: Condition) -> Callable[..., Whatever]:
-    """The function that judges a part of a condition: ``LEFT_OUT`` where it says nothing, because a fact is not declared."""
+    """The function that evaluates a part of a condition: ``LEFT_OUT`` where a fact is not declared."""
     writer = _Writer()
     return _function(writer.condition(root, frozenset()).text, writer)
 
 
 def compile_operand(root: Operand) -> Callable[..., Whatever]:
-    """The function that works out a number: None where it is unknown."""
+    """The function that calculates a number: None where it is unknown."""
     writer = _Writer()
     tests = _Tests(frozenset())
     value = writer.settled(root, tests)
@@ -119,8 +119,8 @@ def compile_together(roots: Sequence[tuple[int, Condition]], unreported: Mapping
     """One function for conditions on objects of one kind, each with its place: it returns the verdicts that are not
     ``Settled``.
 
-    ``unreported``: by metric of that kind, what the context says of one that it has no value of. The function must get the
-    context's own values, and raises ArithmeticError when any calculation overflows.
+    ``unreported``: by metric of that kind, what the context says of one that it has no value of. The function must
+    get the context's own values, and raises ArithmeticError when any calculation overflows.
     """
     writer = _Writer(unreported)
     lines = ["def judge(c, v, s):", " found = []"]
@@ -148,10 +148,10 @@ def _defined(text: str, writer: _Writer) -> Callable[..., Whatever]:
 
 
 class _Writer:
-    """Writes Python expressions. A condition's comes to True, False, None, or L for what is left out.
+    """Writes Python expressions. That of a condition evaluates to True, False, None, or L for what is left out.
 
-    With ``unreported`` the object's own metrics are not asked of the context: ``v`` hands out all of them, and the local
-    ``a`` notes the first absence met, unless the context met one before.
+    With ``unreported`` the object's own metrics are not asked of the context: ``v`` hands out all of them, and the
+    local ``a`` notes the first absence met, unless the context met one before.
     """
 
     def __init__(self, unreported: Mapping[str, Absence] | None = None) -> None:
@@ -303,7 +303,7 @@ class _Writer:
         return self._found(f"{look}({address}, {self._constant(node.window_ms)}{limit})", tests)
 
     def _found(self, call: str, tests: _Tests) -> str:
-        """The local that holds what a call comes to, once it is known that this is no None."""
+        """The local that holds the result of a call, which is tested to be not None."""
         local = self._local()
         tests.parts.append(f"({local} := {call}) is not None")
         return local
@@ -321,7 +321,7 @@ class _Writer:
         return local
 
     def _lookup(self, metric: MetricValue, read: _Read) -> str:
-        """The code that looks a metric up, if that has not been done, and comes to its value."""
+        """The code of a metric's value, which looks it up unless that has been done."""
         local = self._metric(metric)
         if local in read:
             return local
@@ -340,7 +340,7 @@ class _Writer:
         return asked
 
     def _own(self, metric: MetricValue) -> str:
-        """The code of what ``v`` hands out of a metric of the object itself."""
+        """The code of the value that ``v`` returns of a metric of the object itself."""
         local = self._metric(metric)
         return local if local in self._fetched else f"({local} := {self._handed_out(metric)})"
 
@@ -415,10 +415,10 @@ def _context(of: str) -> str:
 
 
 def _noted(local: str) -> str:
-    """The code that notes that a looked-up metric is absent, and comes to the first absence met."""
+    """The code that notes that a metric is absent; it evaluates to the first absence met."""
     return f"(a := a or c.absence or {local}.__class__ is A and {local} or None)"
 
 
 def _whose(metric: MetricValue) -> str:
-    """The code of the context that a metric is asked of."""
+    """The code of the context that a metric is looked up in."""
     return _context(metric.of)

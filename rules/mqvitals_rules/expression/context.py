@@ -27,7 +27,7 @@ class Context(Protocol):
 
     @property
     def this(self) -> Context:
-        """Of a member: the object that is judged."""
+        """Of a member: the object that is evaluated."""
         ...
 
     @property
@@ -67,14 +67,14 @@ class Context(Protocol):
 
 
 class MemberSet(Protocol):
-    """The members of an object, each a context with the values that it would tell of the member itself.
+    """The members of an object, each a context with its values of the member itself.
 
-    A context serves until the next one is asked for.
+    A context is valid until the next one.
     """
 
     @property
     def notes(self) -> MutableMapping[object, Any]:
-        """What was worked out about them, kept as long as nothing about them can have changed."""
+        """A cache of results about them, kept until something about them may have changed."""
         ...
 
     @property
@@ -86,7 +86,7 @@ class MemberSet(Protocol):
 
 
 Body = Callable[..., Any]
-"""(context, look-up of the member's own values) -> what a member comes to; None: unknown."""
+"""(context, look-up of the member's own values) -> the result of a member; None: unknown."""
 
 
 def any_member(context: Context, kind: str, body: Body, alike: bool) -> bool | None:  # noqa: FBT001
@@ -129,7 +129,7 @@ def some(truths: Iterable[bool | None]) -> bool | None:
 
 
 def enough(known: int, total: int) -> bool:
-    """Whether so many members are known that what they come to together means something: four of five."""
+    """Whether enough members are known for a result about all: four of five."""
     return 5 * known >= 4 * total
 
 

@@ -34,7 +34,7 @@ from mqvitals_rules.expression.syntax import Mistake
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
-"""The operator that says the same with its sides exchanged."""
+"""The equivalent operator with its sides exchanged."""
 
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
@@ -86,12 +86,12 @@ class _Room:
 
 def contradictions(root: Condition) -> Iterator[Mistake]:
     """Every ``and`` whose parts cannot all hold, and every ``or`` of whose parts one always does."""
-    told = set()
+    reported = set()
     for node in walk(root):
         if isinstance(node, All | Any):
             place = _contradiction(node)
-            if place is not None and place not in told:
-                told.add(place)
+            if place is not None and place not in reported:
+                reported.add(place)
                 what = "can never hold together" if isinstance(node, All) else "always holds, one way or the other"
                 yield Mistake(place, f"this and what is said of the same before it {what}")
 
@@ -175,7 +175,7 @@ def _plain(value: object) -> Hashable:
 
 
 _COUNTED = frozenset({"count", "messages", "pages", "buffers", "blocks", "bytes", "KB", "MB", "GB"})
-"""Units of what is counted; times may be told of a clock that is behind, numbers may stand for something."""
+"""Units of counts, which are never negative. Times can come from a slow clock, numbers can be codes."""
 
 
 class ValueRange(NamedTuple):
@@ -190,7 +190,7 @@ _NOT_NEGATIVE = ValueRange(0, inf)
 
 
 def span(node: Node) -> ValueRange:
-    """The span of an operand; of anything else, and where nothing can be said, without bounds."""
+    """The range of an operand; without bounds where none is known, and for other nodes."""
     match node:
         case Constant(value=int() | float() as value):
             return ValueRange(value, value)
@@ -253,7 +253,7 @@ def _calculated(node: Arithmetic) -> ValueRange:
 
 
 def doubts(root: Condition) -> Iterator[Mistake]:
-    """What is probably not meant: comparisons that are the same whatever is told, contradictions, and divisions by zero."""
+    """What is probably not meant: comparisons with the same result for all values, contradictions, divisions by zero."""
     yield from contradictions(root)
     for node in walk(root):
         if isinstance(node, Arithmetic) and node.operator == "/" and _number(node.right) == 0:
@@ -296,9 +296,9 @@ def _unreachable(node: Comparison) -> Iterator[Mistake]:
             apart = left.least > right.greatest or left.greatest < right.least
             never, always = apart and node.operator == "==", apart and node.operator == "!="
     if never:
-        yield Mistake(node.start, "this can never hold, whatever is told: one side is always beyond the other")
+        yield Mistake(node.start, "this can never hold, whatever is reported: one side is always beyond the other")
     elif always and not parameter:
-        yield Mistake(node.start, "this always holds, whatever is told: one side is always beyond the other")
+        yield Mistake(node.start, "this always holds, whatever is reported: one side is always beyond the other")
 
 
 def _number(operand: Operand) -> float | None:

@@ -1,7 +1,8 @@
 """Explains verdicts: each term with its values, and why a condition is unknown.
 
-``DetailedEvaluator`` gives every absence and takes a hundred times as long as ``reason_of``, which is compiled and looks
-only at the one term that decides: an agent that begins with 10,000 queues needs the reason of every unknown verdict.
+``DetailedEvaluator`` gives every absence and takes a hundred times as long as ``reason_of``, which is compiled and
+looks only at the one term that decides: an agent that begins with 10,000 queues needs the reason of every unknown
+verdict.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ _EXACTLY = 1e4
 
 
 class TermVerdict(NamedTuple):
-    """One term: as written, with its values filled in, and what it comes to. ``left_out``: about a fact nobody declared."""
+    """One term: as written, with its values filled in, and its truth. ``left_out``: its fact is not declared."""
 
     source: str
     filled: str
@@ -71,7 +72,7 @@ class TermVerdict(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What an expression comes to, and why.
+    """The truth of an expression, and why.
 
     ``values`` holds every metric it names (``metric``, ``kind.metric``, ``pair.metric``) as it is now, but for those
     of members. ``missing`` holds what makes the whole unknown: empty for a verdict that is known in spite of absent
@@ -86,7 +87,7 @@ class Explanation:
 
 
 def explain(text: str, root: Condition, context: Context) -> Explanation:
-    """Evaluate every part of an expression and say what each comes to."""
+    """Evaluate every part of an expression and return the truth of each."""
     judge = DetailedEvaluator(text, context)
     outcome = judge.condition(root)
     terms = []
@@ -237,7 +238,7 @@ def reason_of(text: str, root: Condition) -> Reason:
 
 
 def _of_first(text: str, operands: tuple[Condition, ...]) -> Reason:
-    """The reason of the first operand that is unknown. Where none is, all are about facts that nobody declared."""
+    """The reason of the first operand that is unknown. Where none is, all are about undeclared facts."""
     parts = [(compile_part(each), reason_of(text, each)) for each in operands]
 
     def reason(context: Context, value_of: Callable[[str], Whatever]) -> Absence | None:

@@ -1,4 +1,4 @@
-"""Expressions ready to be judged, and how to make them from text."""
+"""Compiled expressions: conditions and calculations, made from text."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _NO_PARAMETERS: Mapping[str, float] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class MemberUse:
-    """What an expression asks of the members of a kind: the (kind, metric) of each of them, and where in the text."""
+    """What an expression reads of the members of a kind: the (kind, metric) of each of them, and where in the text."""
 
     kind: str
     names: frozenset[tuple[str, str]]
@@ -63,12 +63,11 @@ class MemberUse:
 class Expression:
     """A condition that was checked and compiled. Make it with ``compile_expression``.
 
-    ``source`` is its text. ``names`` are the (kind, metric) it mentions of the object and what belongs to it,
-    ``windows`` its looks into the past, ``members`` what it asks of members, ``messages`` the ids of console
-    messages, ``pairs`` the metrics of the object's pair, ``shares`` the kinds of which it takes the sum over all
-    objects. ``judge`` is the compiled condition, for who judges thousands of objects: as ``truth`` with the ``get``
-    of its values, but that it raises ArithmeticError where a calculation overflows; ``truth`` then tells what that
-    means.
+    ``source`` is its text. ``names`` are the (kind, metric) it reads of the object and what belongs to it, ``windows``
+    those it reads of the past, ``members`` what it reads of members, ``messages`` the ids of console messages,
+    ``pairs`` the metrics of the object's pair, ``shares`` the kinds of which it takes the sum over all objects.
+    ``judge`` is the compiled condition, for thousands of objects: as ``truth`` with the ``get`` of its values, but it
+    raises ArithmeticError where a calculation overflows; ``truth`` handles that.
     """
 
     __slots__ = ("_reason", "judge", "members", "messages", "names", "pairs", "root", "shares", "source", "windows")
@@ -90,11 +89,11 @@ class Expression:
 
     @property
     def text(self) -> str:
-        """What it stands for in ``source``: all of it, unless it is one of the ``parts`` of another."""
+        """Its part of ``source``: all of it, unless it is one of the ``parts`` of another."""
         return self.source[self.root.start : self.root.end]
 
     def parts(self) -> tuple[Expression, ...]:
-        """Itself, and every operand of its ``and`` and ``or``, also of those within: each can be judged by itself."""
+        """Itself, and every operand of its ``and`` and ``or``, also of inner ones: each can be evaluated by itself."""
         match self.root:
             case All(operands=operands) | Any(operands=operands):
                 return (self, *(part for operand in operands for part in Expression(self.source, operand).parts()))
@@ -105,18 +104,16 @@ class Expression:
     def truth(self, context: Context, values: Mapping[str, Reported] = _NOTHING) -> bool | None:
         """True, False, or None for unknown.
 
-        ``values`` may hold what the context would say of the object itself, metric -> value: looking there first is
-        quicker. A metric that is absent there, or not there at all, is asked of the context.
+        ``values`` may hold the context's values of the object itself, metric -> value: that is quicker. A metric that
+        is absent there, or not in it, is looked up in the context.
         """
         try:
             return self.judge(context, values.get)
-        except ArithmeticError:  # an overflow somewhere: only a careful look tells whether it matters
+        except ArithmeticError:  # an overflow: only a detailed evaluation shows whether it matters
             return DetailedEvaluator(self.source, context).condition(self.root).truth
 
     def _judged_first(self, context: Context, value_of: Callable[[str], Reported | None]) -> bool | None:
-        """Compile, and judge: to compile takes longer than all the rest of loading, and most programs judge few rules
-        or none.
-        """
+        """Compile on first use: that takes longer than all the rest of loading, and most programs evaluate few rules."""
         self.judge = compile_condition(self.root)
         return self.judge(context, value_of)
 
@@ -132,7 +129,7 @@ class Expression:
         return None if self.truth(context, values) is not None else self.why_unknown(context, values)
 
     def why_unknown(self, context: Context, values: Mapping[str, Reported] = _NOTHING) -> Absence | None:
-        """The same for who knows already that the verdict is unknown."""
+        """The same where the verdict is known to be unknown."""
         if self._reason is None:
             self._reason = reason_of(self.source, self.root)
         try:
@@ -162,7 +159,7 @@ class Expression:
 
 
 class Calculation:
-    """A number worked out from metrics. Make it with ``compile_value``."""
+    """A number calculated from metrics. Make it with ``compile_value``."""
 
     __slots__ = ("_compiled", "_root", "names", "source", "windows")
 
@@ -214,7 +211,7 @@ def compile_expression(
 
 
 def judge_together(expressions: Iterable[tuple[int, Expression]], unreported: Mapping[str, Absence]) -> JudgeTogether:
-    """One function that judges conditions on the same object, each with its place; as ``compile_together``."""
+    """One function that evaluates conditions on the same object, each with its place; as ``compile_together``."""
     return compile_together([(place, each.root) for place, each in expressions], unreported)
 
 
@@ -263,14 +260,14 @@ def sides_of(root: Node, *, opposite: bool = False) -> Iterator[tuple[MetricValu
 
 
 def pairs_of(root: Node) -> frozenset[str]:
-    """The metrics that a tree asks of the object's pair."""
+    """The metrics that a tree reads of the object's pair."""
     return frozenset(
         node.metric.name for node in walk_outside(root) if isinstance(node, MetricValue) and node.of == PAIR
     )
 
 
 def members_of(root: Node) -> tuple[MemberUse, ...]:
-    """What a tree asks of members, in the order of the text."""
+    """What a tree reads of members, in the order of the text."""
     found = []
     for node in walk(root):
         if isinstance(node, AnyMember | MemberTally):
@@ -298,7 +295,7 @@ def shares_of(root: Node) -> frozenset[str]:
 
 
 def windows_of(root: Node) -> tuple[WindowUse, ...]:
-    """Every look into the past in a tree, each once."""
+    """Every window of a tree, each once."""
     found: dict[WindowUse, None] = {}
     for node in walk(root):
         if isinstance(node, Window):

@@ -208,7 +208,7 @@ MOST_RISES = 100
 
 
 class WindowUse(NamedTuple):
-    """A look into the past: the newest ``window_ms``, or the newest ``polls`` polls; the other of the two is 0.
+    """The use of a window: the newest ``window_ms``, or the newest ``polls`` polls; the other of the two is 0.
 
     The history that it needs is kept.
     """
@@ -229,9 +229,9 @@ Look = Callable[..., float | None]
 
 @dataclass(frozen=True, slots=True)
 class WindowFunction:
-    """A function over a window: of what, and how it is worked out.
+    """A function over a window: which metrics it takes, and how it is calculated.
 
-    ``on_switches``: it can be asked of a state with the two values 0 and 1 too. ``timeless``: types of which it takes
+    ``on_switches``: it also takes a state with the two values 0 and 1. ``timeless``: types of which it takes
     no window.
     """
 
@@ -243,7 +243,7 @@ class WindowFunction:
     timeless: frozenset[MetricType] = frozenset()
 
     def look(self, type_: MetricType) -> Look:
-        """The way to work it out for a metric of a type."""
+        """The calculation for a metric of a type."""
         return self.looks.get(type_) or self.looks[MetricType.GAUGE]
 
 

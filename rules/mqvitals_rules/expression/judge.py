@@ -55,7 +55,7 @@ class Missing(NamedTuple):
 
 
 class TruthOutcome(NamedTuple):
-    """What a condition comes to. ``missing`` is what makes it unknown; ``left_out``: all of it is about undeclared facts."""
+    """The truth of a condition. ``missing``: what makes it unknown; ``left_out``: all of it is about undeclared facts."""
 
     truth: bool | None
     missing: tuple[Missing, ...] = ()
@@ -71,7 +71,7 @@ class UnknownError(Exception):
 
 
 class MemberOutcome(NamedTuple):
-    """What is asked of a member comes to, and the member's name. A number that is unknown is None."""
+    """The result of a member, and its name. A number that is unknown is None."""
 
     name: str
     found: Value | None
@@ -80,12 +80,12 @@ class MemberOutcome(NamedTuple):
 
 def joined(outcomes: Sequence[TruthOutcome], *, decides: bool) -> TruthOutcome:
     """``and`` (False decides) or ``or`` (True decides) of outcomes."""
-    asked = [outcome for outcome in outcomes if not outcome.left_out]
-    if not asked:
+    counted = [outcome for outcome in outcomes if not outcome.left_out]
+    if not counted:
         return TruthOutcome(None, merged(outcomes), left_out=True)
-    if any(outcome.truth is decides for outcome in asked):
+    if any(outcome.truth is decides for outcome in counted):
         return TruthOutcome(decides)
-    unknown = [outcome for outcome in asked if outcome.truth is None]
+    unknown = [outcome for outcome in counted if outcome.truth is None]
     return TruthOutcome(None, merged(unknown)) if unknown else TruthOutcome(not decides)
 
 
@@ -124,7 +124,7 @@ class DetailedEvaluator:
         self._kind = kind
 
     def condition(self, node: Condition) -> TruthOutcome:
-        """What a condition comes to, every part of it looked at."""
+        """The truth of a condition, with every part of it evaluated."""
         match node:
             case All():
                 return joined([self.condition(each) for each in node.operands], decides=False)
@@ -189,7 +189,7 @@ class DetailedEvaluator:
             return TruthOutcome(None, unknown.missing)
 
     def members(self, node: AnyMember | MemberTally) -> tuple[MemberOutcome, ...]:
-        """What each member comes to. Raises UnknownError when it is not known who they are."""
+        """The result of each member. Raises UnknownError when the members are not known."""
         company = self._context.members(node.kind)
         if company.doubt is not None:
             raise UnknownError((Missing(node.kind, company.doubt),))
@@ -302,7 +302,7 @@ class DetailedEvaluator:
         return value
 
     def _past_missing(self, metric: MetricValue) -> tuple[Missing]:
-        """Why a look into the past failed: the metric has no value now either, or its history is too short."""
+        """Why a window has no result: the metric has no value now either, or its history is too short."""
         now = self._reported(metric)
         return (self._missing(metric, Absence.WINDOW if now.__class__ in NUMBERS else _reason(now)),)
 
@@ -310,11 +310,11 @@ class DetailedEvaluator:
         return self._of(metric.of).value(metric.kind, metric.metric.name)
 
     def _of(self, of: str) -> Context:
-        """The context that a metric or name is asked of."""
+        """The context that a metric or name is looked up in."""
         return self._context.this if of == THIS else self._context.pair if of == PAIR else self._context
 
     def _missing(self, metric: MetricValue, absence: Absence) -> Missing:
-        """A metric that is missing, called as the judged object sees it. Of a pair that nobody declared, the pair is."""
+        """A missing metric, named from the evaluated object. Of an undeclared pair, the pair is missing."""
         own, name = metric.own, metric.name
         if metric.of == THIS:
             name = metric.metric.name

@@ -15,9 +15,9 @@ NAME = "name"
 
 
 class Names:
-    """The names that one expression, or what it says of members, may use.
+    """The names that one expression, or its part about members, may use.
 
-    ``outer`` are the names of the judged object where the scope is a kind of members.
+    ``outer`` are the names of the evaluated object where the scope is a kind of members.
     """
 
     __slots__ = ("_kinds", "_metrics", "_parameters", "outer", "scope")

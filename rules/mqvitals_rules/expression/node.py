@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from mqvitals_rules.vocabulary.metric import Metric, MetricType
 
 THIS = "this"
-"""Inside a function of members: the object that the rule judges."""
+"""Inside a function of members: the object that the rule evaluates."""
 
 PAIR = "pair"
 """The other queue of a declared pair."""
@@ -298,7 +298,7 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def walk_outside(node: Node) -> Iterator[Node]:
-    """The node and everything below it but for what is about members; of that what is about the judged object."""
+    """The node and everything below it without what is about members, but with what is about the evaluated object."""
     yield node
     for child in children(node):
         if isinstance(node, AnyMember | MemberTally):
@@ -325,7 +325,7 @@ def read_now(term: Node) -> Iterator[MetricValue]:
 
 
 def limit_metrics(limit: Operand) -> tuple[MetricValue, ...]:
-    """The metrics of a limit whose past tells when it changed: the gauges and states that are not declared, each once."""
+    """The metrics of a limit whose past shows when it changed: gauges and states that are not declared, each once."""
     metrics = {
         each.name: each
         for each in read_now(limit)

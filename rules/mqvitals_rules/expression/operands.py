@@ -318,16 +318,16 @@ class CallChecker(OperandChecker):
         return AnyMember(*self.span(node), kind, body, alike)  # type: ignore[arg-type]
 
     def _of_members(self, node: ast.Call, name: str) -> tuple[str, Condition | Operand, bool]:
-        """The kind of members, what is asked of each, and whether that is the same for all objects with the same members."""
+        """The kind of members, the part about each, and whether it is the same for all objects with the same members."""
         usage = MEMBER_FUNCTIONS[name]
         if self.names.outer is not None:
             raise self.refused(node, f"{name}(...) cannot stand inside another function of members")
         if len(node.args) != 2 or not isinstance(node.args[0], ast.Name):
             raise self.refused(node, f"expected {usage}, with a kind of object such as queue")
-        kind, asked = node.args
+        kind, each = node.args
         assert isinstance(kind, ast.Name)
         inside = type(self)(self.syntax, self.names.inside(kind.id, self.syntax.start(kind)))
-        body = inside.condition(asked) if name in ("any", "count") else inside.number(asked)
+        body = inside.condition(each) if name in ("any", "count") else inside.number(each)
         return kind.id, body, not any(_is_this(each) for each in walk(body))
 
     # Console messages
