@@ -33,7 +33,7 @@ class MemberGroup:
         self.absence: Absence | None = doubt
 
 
-class _Sorting:
+class _Holders:
     """The holders of all objects of one owner and kind, valid as long as ``signature`` is the same.
 
     ``holders``: by member, a reason where it is not known. ``doubt``: the reason where it is known of no object.
@@ -59,7 +59,7 @@ class MemberIndex:
         self._population: dict[str, int] = {}
         self._by_owner: dict[str, dict[str, list[LatestState]]] = {}
         self._together: dict[tuple[str, str], MemberGroup] = {}
-        self._sortings: dict[tuple[str, _Relation], _Sorting] = {}
+        self._holders_of: dict[tuple[str, _Relation], _Holders] = {}
         self._unreported = {kind.name: _unreported(kind) for kind in kinds.values()}
 
     def of(self, state: LatestState, kind: str, now: int) -> MemberGroup:
@@ -76,10 +76,10 @@ class MemberIndex:
             # What belongs to the group is shared by all its queue managers: each one's log, each one's channel initiator.
             return self._checked(kind, "") if own.of_group and self._kinds[kind].single else MemberGroup(_NOBODY)
         owners = tuple(self._by_owner) if name.owner == self._latest.group else (name.owner,)
-        sortings = [self._sorting(owner, (kind, name.kind), now) for owner in owners]
-        found = [sorting.members[name] for sorting in sortings if name in sorting.members]
+        holders = [self._holders(owner, (kind, name.kind), now) for owner in owners]
+        found = [each.members[name] for each in holders if name in each.members]
         if not found:
-            doubt = next((sorting.doubt for sorting in sortings if sorting.doubt is not None), None)
+            doubt = next((each.doubt for each in holders if each.doubt is not None), None)
             return MemberGroup(_NOBODY, doubt or self._never(kind, owners))
         return MemberGroup(found[0] if len(found) == 1 else [member for members in found for member in members])
 
@@ -132,23 +132,23 @@ class MemberIndex:
     def _states(self, owner: str, kind: str) -> list[LatestState]:
         return self._by_owner.get(owner, {}).get(kind, _NOBODY)
 
-    def _sorting(self, owner: str, relation: _Relation, now: int) -> _Sorting:
+    def _holders(self, owner: str, relation: _Relation, now: int) -> _Holders:
         """The holders of the objects of an owner, checked once a turn for changes."""
-        known = self._sortings.get((owner, relation))
+        known = self._holders_of.get((owner, relation))
         if known is not None and known.turn is self._turn:
             return known
         signature = self._signature(owner, relation, now)
         if known is None or known.signature != signature:
-            known = self._sortings[owner, relation] = self._sort(owner, relation, now, signature)
+            known = self._holders_of[owner, relation] = self._assign(owner, relation, now, signature)
         known.turn = self._turn
         return known
 
-    def _sort(self, owner: str, relation: _Relation, now: int, signature: list[object]) -> _Sorting:
+    def _assign(self, owner: str, relation: _Relation, now: int, signature: list[object]) -> _Holders:
         """Assign every object to its holder."""
         kind, of = relation
         between, metric = RELATIONS[relation]
-        first = None if between == kind else self._sorting(owner, (kind, between), now).holders
-        found = _Sorting(signature, {})
+        first = None if between == kind else self._holders(owner, (kind, between), now).holders
+        found = _Holders(signature, {})
         decided = False
         # Many name the same few: each name is looked up once.
         resolved: dict[object, ObjectName | Absence | None] = {}

@@ -27,7 +27,7 @@ _EQUALITY: Mapping[type[ast.cmpop], str] = {ast.Eq: "==", ast.NotEq: "!="}
 
 
 class ConditionChecker(CallChecker):
-    """Checks one expression that must be true or false. Its methods raise RefusedError."""
+    """Checks one expression that must be true or false. Its methods raise RefusedExpressionError."""
 
     __slots__ = ()
 

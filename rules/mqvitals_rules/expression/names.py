@@ -32,7 +32,7 @@ class Names:
         self._metrics = {metric.name: metric for metric in scope.metrics}
 
     def inside(self, kind_name: str, start: int) -> Names:
-        """The names for members of a kind. Raises RefusedError when there is no such kind."""
+        """The names for members of a kind. Raises RefusedExpressionError when there is no such kind."""
         return Names(self._kind(kind_name, start), self._kinds, self._parameters, outer=self)
 
     def find(self, name: str, start: int, end: int) -> MetricValue | NameText | Constant | None:
@@ -54,14 +54,17 @@ class Names:
         return name in self._kinds and name not in self._metrics and name not in self._parameters
 
     def resolve(self, name: str, start: int, end: int) -> MetricValue | NameText | Constant:
-        """The metric or parameter called ``name``. Raises RefusedError with what may have been meant."""
+        """The metric or parameter called ``name``. Raises RefusedExpressionError with what may have been meant."""
         found = self.find(name, start, end)
         if found is None:
             raise RefusedExpressionError.at(start, self._unknown(name))
         return found
 
     def related(self, whose: str, metric_name: str, start: int, end: int) -> MetricValue | NameText:
-        """The metric of another kind, of ``this`` or of the ``pair``. Raises RefusedError with what may have been meant."""
+        """The metric of another kind, of ``this`` or of the ``pair``.
+
+        Raises RefusedExpressionError with what may have been meant.
+        """
         if whose == THIS:
             if self.outer is None:
                 raise RefusedExpressionError.at(
@@ -85,7 +88,10 @@ class Names:
         return MetricValue(start, end, kind.name, metric, own=kind.name == self.scope.name)
 
     def members(self, name: str, operand: MetricValue, start: int) -> frozenset[float | str]:
-        """The numbers of the values in a named set of the operand's kind. Raises RefusedError when it has no such set."""
+        """The numbers of the values in a named set of the operand's kind.
+
+        Raises RefusedExpressionError when it has no such set.
+        """
         kind = self._kinds[operand.kind]
         found = kind.sets.get(name)
         if found is None:

@@ -87,7 +87,7 @@ def every(check: Callable[[Source], Result], sources: Iterable[Source]) -> tuple
 
 
 class OperandChecker(ABC):
-    """Checks the operands of one expression, but for calls. Its methods raise RefusedError."""
+    """Checks the operands of one expression, but for calls. Its methods raise RefusedExpressionError."""
 
     __slots__ = ("names", "syntax")
 
@@ -175,7 +175,7 @@ _MESSAGE = re.compile(r"CSQ[0-9A-Z][0-9]{3}[A-Z]|ICH408I|IEC070I|IRA200E|IVT5592
 
 
 class CallChecker(OperandChecker):
-    """Checks operands and the calls among them. Its methods raise RefusedError."""
+    """Checks operands and the calls among them. Its methods raise RefusedExpressionError."""
 
     __slots__ = ()
 

@@ -87,7 +87,7 @@ class Syntax:
 
 
 def parse(text: str) -> Syntax:
-    """Parse ``text``. Raises RefusedError when it is no expression or beyond the limits."""
+    """Parse ``text``. Raises RefusedExpressionError when it is no expression or beyond the limits."""
     if len(text) > MOST_CHARACTERS:
         raise RefusedExpressionError.at(MOST_CHARACTERS, f"longer than {MOST_CHARACTERS} characters")
     # A folded text of a YAML file may hold line ends, which mean nothing here; one for one, so that columns stay true.

@@ -62,11 +62,12 @@ class Alert:
     ``unknown_polls`` those in a row that could not be judged. ``recent_polls`` has a bit for each of the last known
     polls while it waited, the newest lowest: 1 where the condition held. ``good_since`` is the time of the first of
     ``good_polls``. ``cause`` is the firing alert that explains this one, while it is firing. ``started`` is when it
-    began firing, ``since`` when the condition first held. ``value_now`` is its rule's figure (``Form.figure``) in
-    words as of the last poll on which the condition did not hold; empty while it holds, since ``summary`` then shows
-    the figure. ``worst_value`` is the figure at its worst while it was firing, ``worst_number`` the same as a number
-    in the metric's own unit; empty and None where the rule has no figure. ``identity`` is when it began firing by the
-    clock of then, where that clock has been corrected since; None: ``started`` is that.
+    began firing, ``since`` when the condition first held. ``value_now`` is its rule's figure
+    (``CompiledRule.figure``) in words as of the last poll on which the condition did not hold; empty while it holds,
+    since ``summary`` then shows the figure. ``worst_value`` is the figure at its worst while it was firing,
+    ``worst_number`` the same as a number in the metric's own unit; empty and None where the rule has no figure.
+    ``identity`` is when it began firing by the clock of then, where that clock has been corrected since; None:
+    ``started`` is that.
     """
 
     key: AlertKey
