@@ -158,7 +158,7 @@ def test_an_end_by_force(tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
     with ForcedExit(0.01, leave) as forced:
-        forced.take_along(child, folder)
+        forced.include_child(child, folder)
         forced.begin(signal.SIGTERM)
         forced.begin(signal.SIGHUP)
         assert gone.wait(PATIENCE_S)

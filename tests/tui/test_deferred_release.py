@@ -30,32 +30,32 @@ def living(refs: list[weakref.ref[Thing]]) -> int:
 
 def test_old_things_are_freed_when_they_are_let_go_of() -> None:
     """Not when the next ones come, but at the call after that; and the newest stay."""
-    leavings = DeferredRelease()
+    deferred = DeferredRelease()
     first, old = watched(3 * RELEASED_AT_ONCE + 1)
     second, new = watched(5)
-    leavings.renew(first)
+    deferred.replace(first)
     del first
-    leavings.let_go()
+    deferred.release()
     assert living(old) == len(old)
-    leavings.renew(second)
+    deferred.replace(second)
     del second
     assert living(old) == len(old)
-    leavings.let_go()
+    deferred.release()
     assert living(old) == 0
     assert living(new) == len(new)
 
 
 def test_nothing_is_forgotten_between_two_lettings_go() -> None:
     """What was renewed twice before is old as a whole, and freed as a whole."""
-    leavings = DeferredRelease()
+    deferred = DeferredRelease()
     refs: list[weakref.ref[Thing]] = []
     for _ in range(3):
         things, more = watched(7)
         refs += more
-        leavings.renew(things)
+        deferred.replace(things)
         del things
     assert living(refs) == 21
-    leavings.let_go()
+    deferred.release()
     assert living(refs) == 7
 
 
@@ -64,25 +64,25 @@ def test_the_feed_frees_what_the_screen_showed_before(lives: Lives, judging: Rul
     got: list[Any] = []
     feed = Feed(lives("incident").store, judging, lambda: 0, got.append)
     feed.request(FrameRequest(LIST, "queue"))
-    feed._look()
+    feed._check()
     first = sizes(feed)
     assert first[0] > 10
     feed.request(FrameRequest(DETAIL, name=ObjectName("QM01", "buffer_pool", "3")))
-    feed._look()
+    feed._check()
     assert sizes(feed) == first
     feed.request(FrameRequest(LIST, "queue"))
-    feed._look()
+    feed._check()
     got.clear()
     gc.collect()
     assert sizes(feed) == (first[0], first[0])
-    feed._leavings.let_go()
+    feed._deferred.release()
     assert sizes(feed) == first
     feed._close()
 
 
 def sizes(feed: Feed) -> tuple[int, int]:
     """How many things are the newest, and how many old."""
-    return len(feed._leavings._newest), len(feed._leavings._old)
+    return len(feed._deferred._newest), len(feed._deferred._old)
 
 
 def test_the_running_feed_lets_go_before_it_looks_again(lives: Lives, judging: RuleConfig) -> None:
@@ -91,10 +91,10 @@ def test_the_running_feed_lets_go_before_it_looks_again(lives: Lives, judging: R
     request = FrameRequest(LIST, "queue")
 
     class Watched(Feed):
-        def _look(self) -> None:
+        def _check(self) -> None:
             kept.append(sizes(self))
             self.request(request)
-            super()._look()
+            super()._check()
             if len(kept) == 4:
                 self.stop()
 

@@ -49,13 +49,13 @@ def test_a_store_that_comes_later_is_read_when_it_is_there(lives: Lives, judging
     """Until there is a store the feed waits and says so once; then it reads without being asked."""
     got: list[Any] = []
     feed = feed_of(tmp_path / "late.db", judging, got)
-    feed._look()
-    feed._look()
+    feed._check()
+    feed._check()
     assert kinds(got) == [FeedFailed]
     assert got[0].waiting
     assert "does not exist yet" in got[0].text
     copied(lives("incident").store, tmp_path / "late.db")
-    feed._look()
+    feed._check()
     assert kinds(got) == [FeedFailed, FrameLoaded]
     feed._close()
 
@@ -64,15 +64,15 @@ def test_a_vanished_store_is_no_store_that_was_never_there(store: Path, judging:
     """What has vanished is missed in other words, and read again when it returns though nothing in it is new."""
     got: list[Any] = []
     feed = feed_of(store, judging, got)
-    feed._look()
+    feed._check()
     store.rename(tmp_path / "away.db")
-    feed._look()
-    feed._look()
+    feed._check()
+    feed._check()
     assert kinds(got) == [FrameLoaded, FeedFailed]
     assert "has vanished" in got[1].text
     assert not got[1].waiting
     (tmp_path / "away.db").rename(store)
-    feed._look()
+    feed._check()
     assert kinds(got) == [FrameLoaded, FeedFailed, FrameLoaded]
     feed._close()
 
@@ -81,10 +81,10 @@ def test_a_store_that_is_replaced_is_read_anew(store: Path, lives: Lives, judgin
     """Another file under the same name is another store: what is open is one that nobody writes any more."""
     got: list[Any] = []
     feed = feed_of(store, judging, got)
-    feed._look()
+    feed._check()
     copied(lives("empty").store, tmp_path / "other.db")
     (tmp_path / "other.db").rename(store)
-    feed._look()
+    feed._check()
     assert kinds(got) == [FrameLoaded, FrameLoaded]
     assert got[0].read.frame.data.members
     assert not got[1].read.frame.data.members
@@ -95,18 +95,18 @@ def test_a_damaged_store_is_read_again_when_it_is_put_right(store: Path, judging
     """What is no store any more is said once; a good copy in its place is read without a keystroke."""
     got: list[Any] = []
     feed = feed_of(store, judging, got)
-    feed._look()
+    feed._check()
     good = tmp_path / "good.db"
     copied(store, good)
     bad = tmp_path / "bad.db"
     bad.write_bytes(b"no store at all " * 300)
     bad.rename(store)
-    feed._look()
-    feed._look()
+    feed._check()
+    feed._check()
     assert kinds(got) == [FrameLoaded, FeedFailed]
     assert str(store) in got[1].text
     good.rename(store)
-    feed._look()
+    feed._check()
     assert kinds(got) == [FrameLoaded, FeedFailed, FrameLoaded]
     feed._close()
 
@@ -122,12 +122,12 @@ def test_a_locked_store_is_said_and_read_when_it_is_free(
         # Without a write-ahead log a writer keeps readers out.
         other.execute("PRAGMA journal_mode = DELETE")
         other.execute("BEGIN EXCLUSIVE")
-        feed._look()
-        feed._look()
+        feed._check()
+        feed._check()
         assert kinds(got) == [FeedFailed]
         assert "locked" in got[0].text
         other.execute("ROLLBACK")
-        feed._look()
+        feed._check()
     assert kinds(got) == [FeedFailed, FrameLoaded]
     feed._close()
 
@@ -136,7 +136,7 @@ def test_messages_that_nobody_has_looked_at_give_way_to_newer_ones(judging: Rule
     """A slow screen paints the newest frame once; a failure never hides a frame that it did not see."""
     got: list[Any] = []
     feed = feed_of(store, judging, got)
-    feed._look()
+    feed._check()
     frame = got[0]
     failure = FeedFailed("gone")
     assert frame.can_replace(frame)
@@ -158,9 +158,9 @@ def test_feed_reads_only_what_is_new(lives: Lives, judging: RuleConfig) -> None:
     looks = 0
 
     class Counted(Feed):
-        def _look(self) -> None:
+        def _check(self) -> None:
             nonlocal looks
-            super()._look()
+            super()._check()
             looks += 1
 
     feed = Counted(lives("incident").store, judging, lambda: 0, post, every_s=0.001)
@@ -189,9 +189,9 @@ def test_feed_says_a_failure_once(tmp_path: Path, judging: RuleConfig) -> None:
     """The same failure is told once, and again to who asks anew."""
     got: list[FeedFailed] = []
     feed = Feed(tmp_path / "none.db", judging, lambda: 0, got.append)  # type: ignore[arg-type]
-    feed._look()
-    feed._look()
+    feed._check()
+    feed._check()
     assert [message.waiting for message in got] == [True]
     feed.request(FrameRequest())
-    feed._look()
+    feed._check()
     assert len(got) == 2

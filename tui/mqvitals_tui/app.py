@@ -121,7 +121,7 @@ class MqvitalsApp(App[None], inherit_bindings=False):
         """The titles of the screens that lead to the next one."""
         top = self.screen
         if isinstance(top, DetailScreen | HoldersScreen):
-            return (*top.trail, top.words)
+            return (*top.trail, top.trail_title)
         return (self._main.tab.title,)
 
     def open_object(self, name: ObjectName) -> None:

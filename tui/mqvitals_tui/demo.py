@@ -107,7 +107,7 @@ def run_on_terminal(folder: Path, command: Sequence[str], arguments: argparse.Na
 
     judging = load_rule_config(Settings())
     with ForcedExit() as forced, agent(folder, command, temporary=not arguments.keep) as living:
-        forced.take_along(living, None if arguments.keep else folder)
+        forced.include_child(living, None if arguments.keep else folder)
         wait_for_store(living, folder, (folder / STORE).exists, what=_WHAT)
         now = agent_clock(folder / STORE, 1.0 if arguments.speed == _AS_USUAL else arguments.speed)
         theme, ended = f"mqvitals-{arguments.theme}", exit_message(living, folder, what=_WHAT)

@@ -31,12 +31,12 @@ class DeferredRelease:
         self._newest: Sequence[object] = ()
         self._old: list[object] = []
 
-    def renew(self, newest: Sequence[object]) -> None:
-        """``newest`` replaces what was read last, which the next ``let_go`` releases."""
+    def replace(self, newest: Sequence[object]) -> None:
+        """``newest`` replaces what was read last, which the next ``release`` releases."""
         self._old += self._newest
         self._newest = newest
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Release what was replaced. Call it when the replacement has had time to be shown."""
         while self._old:
             del self._old[-RELEASED_AT_ONCE:]
@@ -104,21 +104,21 @@ class Feed:
         self._post = post
         self._every_s = every_s
         self._request = FrameRequest()
-        self._again = False
+        self._forced = False
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._stopped = threading.Event()
         self._reader: StoreReader | None = None
         self._file: tuple[int, int] | None = None
         self._done: tuple[FrameRequest, StorePosition] | None = None
-        self._said = ""
+        self._failure = ""
         self._seen = False
-        self._leavings = DeferredRelease()
+        self._deferred = DeferredRelease()
 
     def request(self, request: FrameRequest) -> None:
         """Read this from now on, at once, even when nothing has changed."""
         with self._lock:
-            self._request, self._again = request, True
+            self._request, self._forced = request, True
         self._wake.set()
 
     def stop(self) -> None:
@@ -130,18 +130,18 @@ class Feed:
         """Check, read and post until ``stop``."""
         try:
             while not self._stopped.is_set():
-                self._leavings.let_go()
-                self._look()
+                self._deferred.release()
+                self._check()
                 self._wake.wait(self._every_s)
                 self._wake.clear()
         finally:
             self._close()
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         with self._lock:
-            request, again, self._again = self._request, self._again, False
-        if again:
-            self._said = ""
+            request, forced, self._forced = self._request, self._forced, False
+        if forced:
+            self._failure = ""
         try:
             stat = self._store.stat()
             if self._file != (stat.st_dev, stat.st_ino):
@@ -151,31 +151,31 @@ class Feed:
                 self._reader = StoreReader.open(self._store)
                 self._file = (stat.st_dev, stat.st_ino)
             seq = store_position(self._reader)
-            if not again and self._done == (request, seq):
+            if not forced and self._done == (request, seq):
                 return
             read = self._read(self._reader, request)
         except FileNotFoundError:
             self._close()
             if self._seen:
-                self._say(
+                self._post_failure(
                     f"The store {self._store} has vanished: below is what was read last. Waiting for it to return"
                 )
                 return
             text = f"Waiting for the store {self._store}: it does not exist yet. Start 'mqvitals agent', or see 'mqvitals demo'"
-            self._say(text, waiting=True)
+            self._post_failure(text, waiting=True)
             return
         except StoreError as error:
             self._close()
-            self._say(str(error))
+            self._post_failure(str(error))
             return
         except OSError as error:
             self._close()
-            self._say(f"The store {self._store} cannot be looked at: {error.strerror or error}")
+            self._post_failure(f"The store {self._store} cannot be looked at: {error.strerror or error}")
             return
-        self._done, self._said, self._seen = (request, seq), "", True
+        self._done, self._failure, self._seen = (request, seq), "", True
         if request.screen != DETAIL:
             # Below a detail the list is still shown: its items are replaced only by those of another list.
-            self._leavings.renew(read.frame.items)
+            self._deferred.replace(read.frame.items)
         self._post(FrameLoaded(read))
 
     def _read(self, reader: StoreReader, request: FrameRequest) -> LoadedFrame:
@@ -190,9 +190,9 @@ class Feed:
                 earlier.append((name, tuple((ts + ms, value) for ts, value in series.points)))
         return LoadedFrame(frame, tuple(earlier))
 
-    def _say(self, text: str, *, waiting: bool = False) -> None:
-        if text != self._said:
-            self._said = text
+    def _post_failure(self, text: str, *, waiting: bool = False) -> None:
+        if text != self._failure:
+            self._failure = text
             self._post(FeedFailed(text, waiting=waiting))
 
     def _close(self) -> None:

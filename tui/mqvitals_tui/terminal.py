@@ -47,7 +47,7 @@ class ForcedExit:
         self._folder: Path | None = None
         self._terminal: list[Any] | None = None
 
-    def take_along(self, child: subprocess.Popen[bytes], folder: Path | None) -> None:
+    def include_child(self, child: subprocess.Popen[bytes], folder: Path | None) -> None:
         """End the agent too, and remove the ``folder``, if it is temporary."""
         self._child, self._folder = child, folder
 

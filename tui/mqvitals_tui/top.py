@@ -151,7 +151,7 @@ def _with_agent(path: Path | None, loaded: LoadedSettings, arguments: argparse.N
         store = folder / _STORE if path is None else path
         command = agent_command(store, arguments, loaded.path)
         with ForcedExit() as forced, run_child_agent(folder, command, os.environ, temporary=True, what=_WHAT) as living:
-            forced.take_along(living, folder)
+            forced.include_child(living, folder)
             try:
                 wait_for_store(
                     living, folder, lambda: store.exists() and writer_of(store) == str(living.pid), what=_WHAT

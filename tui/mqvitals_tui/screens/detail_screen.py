@@ -155,11 +155,11 @@ class DetailScreen(FrameScreen):
         return self.object_name.kind == "queue"
 
     @property
-    def words(self) -> str:
+    def trail_title(self) -> str:
         """The object in words, for the trail of those opened from here."""
         return object_words(self.object_name)
 
-    def paint_frame_around(self, width: int) -> None:
+    def paint_static(self, width: int) -> None:
         """The trail and the keys."""
         self.query_one("#trail", Banner).show((trail_line((*self.trail, object_words(self.object_name)), width),))
         hints = (
@@ -231,7 +231,7 @@ class DetailScreen(FrameScreen):
 
     def on_cursor_view_opened(self, message: CursorView.Opened) -> None:
         """Enter on a related object."""
-        self.drill(message.key)
+        self.open_key(message.key)
 
     def action_back(self) -> None:
         """To where this was opened."""
@@ -262,7 +262,7 @@ class DetailScreen(FrameScreen):
     def action_who(self) -> None:
         """Show which applications have the queue open."""
         if self._of_queue:
-            self.who(self.object_name)
+            self.open_holders(self.object_name)
         else:
             self.notify("Only a queue can be held open; w asks there who does", markup=False)
 

@@ -88,7 +88,7 @@ class FrameScreen(Screen[None], inherit_bindings=False):
     def paint(self, read: LoadedFrame, width: int) -> None:
         """Show the frame, with current ages, in ``width`` cells."""
 
-    def paint_frame_around(self, width: int) -> None:
+    def paint_static(self, width: int) -> None:
         """Show what does not depend on a frame."""
 
     @property
@@ -107,13 +107,13 @@ class FrameScreen(Screen[None], inherit_bindings=False):
         """
         view = self.focused
         if isinstance(view, CursorView) and view.cursor_key:
-            self.drill(view.cursor_key)
+            self.open_key(view.cursor_key)
 
-    def drill(self, key: str) -> None:
+    def open_key(self, key: str) -> None:
         """Open the object with this whole name."""
         cast("MqvitalsApp", self.app).open_object(ObjectName.parse(key))
 
-    def who(self, queue: ObjectName) -> None:
+    def open_holders(self, queue: ObjectName) -> None:
         """Ask which applications have this queue open."""
         cast("MqvitalsApp", self.app).open_holders(queue)
 
@@ -177,7 +177,7 @@ class FrameScreen(Screen[None], inherit_bindings=False):
             words = f"{width}x{height} is too small: {ENOUGH} shows all"
             header = (header[0], *(line(each, Tone.WARNING) for each in wrap(words, width)), *header[1:])[:height]
         self.query_one("#header", Banner).show(header)
-        self.paint_frame_around(width)
+        self.paint_static(width)
         if read is None or read.frame.request != self.request:
             return
         silent = _silent(read.frame)

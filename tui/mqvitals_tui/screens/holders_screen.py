@@ -84,7 +84,7 @@ class HoldersScreen(FrameScreen):
         return self.query_one("#lines", LinesView)
 
     @property
-    def words(self) -> str:
+    def trail_title(self) -> str:
         """The title of this screen for the trail."""
         return WHO.description
 
@@ -133,10 +133,10 @@ class HoldersScreen(FrameScreen):
 
     # -- painting ----------------------------------------------------------------------------------------------------
 
-    def paint_frame_around(self, width: int) -> None:
+    def paint_static(self, width: int) -> None:
         """The trail, the handles, whether or not a frame was read, and the keys."""
         self.query_one("#trail", Banner).show(
-            (trail_line((*self._before, object_words(self.queue), self.words), width),)
+            (trail_line((*self._before, object_words(self.queue), self.trail_title), width),)
         )
         lines = self._lines(max(width - 1, 20))
         self.query_one("#lines", LinesView).show(lines)
@@ -181,7 +181,7 @@ class HoldersScreen(FrameScreen):
 
     def on_cursor_view_opened(self, message: CursorView.Opened) -> None:
         """Enter on handles that came through a channel."""
-        self.drill(message.key)
+        self.open_key(message.key)
 
     def action_back(self) -> None:
         """To where this was opened."""

@@ -208,7 +208,7 @@ class MainScreen(FrameScreen):
         across = ACROSS if self._tab.columns else ()
         return (("Here: " + self._tab.title, here), ("Moving about", (*MOVES, *across)))
 
-    def paint_frame_around(self, width: int) -> None:
+    def paint_static(self, width: int) -> None:
         """The row of tabs and the keys; and the text of a table before a frame was read."""
         if self._tab.columns and self.frame is None:
             self.query_one("#table", VirtualTable).show((), (), 0, empty=self._empty)
@@ -288,7 +288,7 @@ class MainScreen(FrameScreen):
 
     def on_cursor_view_opened(self, message: CursorView.Opened) -> None:
         """Enter on a line or an item."""
-        self.drill(message.key)
+        self.open_key(message.key)
 
     def on_cursor_view_highlighted(self, message: CursorView.Highlighted) -> None:
         """The cursor is on another channel initiator: show its tasks."""
@@ -369,7 +369,7 @@ class MainScreen(FrameScreen):
         """Show which applications have the queue under the cursor open."""
         key = self.query_one("#table", VirtualTable).cursor_key if self._tab is QUEUES else ""
         if key:
-            self.who(ObjectName.parse(key))
+            self.open_holders(ObjectName.parse(key))
         else:
             self.notify("Put the cursor on a queue, behind 3, and w asks who has it open", markup=False)
 

@@ -50,7 +50,7 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
         super().__init__(id=id, classes=classes)
         self._stops: Sequence[int] = ()
         self._cursor = -1
-        self._told = ""
+        self._posted_key = ""
         self._page_before = 1
 
     @abstractmethod
@@ -112,7 +112,7 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
         if self.is_attached and self.size.height:
             self._fit_scroll_bars()
         self.refresh()
-        self._tell()
+        self._post_highlighted()
 
     def _find(self, key: str, near: int) -> int:
         """The row of ``key``, searched outwards from ``near``: most rows move little from one poll to the next."""
@@ -128,10 +128,10 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
         position = min(bisect_left(self._stops, row), len(self._stops) - 1)
         return self._stops[position]
 
-    def _tell(self) -> None:
+    def _post_highlighted(self) -> None:
         key = self.cursor_key
-        if key != self._told:
-            self._told = key
+        if key != self._posted_key:
+            self._posted_key = key
             self.post_message(self.Highlighted(self, key))
 
     def _fit_scroll_bars(self) -> None:
@@ -182,7 +182,7 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
         self._refresh_row(before)
         self._refresh_row(row)
         self._show_cursor()
-        self._tell()
+        self._post_highlighted()
 
     def _show_cursor(self) -> None:
         top, page = self.scroll_offset.y, self.page
@@ -242,7 +242,7 @@ class CursorView(ScrollView, can_focus=True, inherit_bindings=False):
             before, self._cursor = self._cursor, row
             self._refresh_row(before)
             self._refresh_row(row)
-            self._tell()
+            self._post_highlighted()
 
     def action_home(self) -> None:
         """To the first stop and the top."""
