@@ -1,6 +1,7 @@
 """The agent's log lines: records of Python's ``logging`` as text for people or JSON for programs, one line each.
 
-Modules log with ``logging.getLogger(__name__)`` and ``extra=as_event(...)``. Nothing logged is a secret, and writing never fails.
+Modules log with ``logging.getLogger(__name__)`` and ``extra=as_event(...)``. Nothing logged is a secret, and writing
+never fails.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def as_event(name: str, /, **facts: Fact) -> dict[str, Any]:
 
 
 def as_change(key: str, name: str, /, **facts: Fact) -> dict[str, Any]:
-    """``extra`` of a record that is written when its text differs from the last one with this key: a problem, or its change.
+    """``extra`` of a record that is written when its text differs from the last one with this key: a problem.
 
     When the text before came several times, the new line has their number as the fact ``before_repeated``.
     """
@@ -85,9 +86,9 @@ class RepeatFilter(logging.Filter):
 class LineFormatter(logging.Formatter):
     """Formats records with the time of ``clock``. A record of another package has its logger's name as its event.
 
-    A line of text is ``2026-11-21T06:00:00.123Z WARNING queue_manager.unreachable QM02: ... (reason=2059)``. As JSON a line is
-    an object with ``at``, ``level``, ``event``, ``text`` and the facts; a fact named ``at`` has the key ``fact_at``. Texts
-    are made harmless to a terminal.
+    A line of text is ``2026-11-21T06:00:00.123Z WARNING queue_manager.unreachable QM02: ... (reason=2059)``. As JSON
+    a line is an object with ``at``, ``level``, ``event``, ``text`` and the facts; a fact named ``at`` has the key
+    ``fact_at``. Texts are made harmless to a terminal.
     """
 
     def __init__(self, clock: Clock, form: Form) -> None:
@@ -158,7 +159,7 @@ def text_line(ts: int, level: str, event: str, text: str, facts: Mapping[str, Fa
 
 
 def json_line(ts: int, level: str, event: str, text: str, facts: Mapping[str, Fact]) -> str:
-    """A record as a line for programs, without its end: a JSON object in ASCII, so nothing in it can steer a terminal."""
+    """A record as a line for programs, without its end: a JSON object in ASCII, harmless to a terminal."""
     keys: dict[str, Fact] = {"at": iso(ts), "level": level, "event": event, "text": safe(text)}
     for name, value in facts.items():
         keys[f"fact_{name}" if name in keys else name] = safe(value) if isinstance(value, str) else _finite(value)
@@ -166,7 +167,7 @@ def json_line(ts: int, level: str, event: str, text: str, facts: Mapping[str, Fa
 
 
 def _word(value: Fact) -> str:
-    """A fact as a word that ends where the next one begins: in quotes when it is empty or holds a blank, a quote or similar."""
+    """A fact as one word: in quotes when it is empty or holds a blank, a quote or similar."""
     if isinstance(value, float):
         return f"{value:g}"
     word = str(value)

@@ -22,15 +22,15 @@ from mqvitals_agent.clock import VirtualClock
 from mqvitals_agent.commandline import runner as command_line
 from mqvitals_agent.commandline.arguments import duration, speed, speed_word
 from mqvitals_agent.connection.recording import open_recording
-from mqvitals_agent.errors import Failure
 from mqvitals_agent.log import LineHandler, logging_to
 from mqvitals_agent.notify.delivery import Notifier
 from mqvitals_agent.service.agent_config import AgentConfig, read_agent_config, with_webhooks
 from mqvitals_agent.service.monitored_group import MonitoredGroup, PollTargets
 from mqvitals_agent.service.process import Deadline, ServiceManager
-from mqvitals_agent.service.run import INTERRUPTED, AgentRun, RunOptions, claim_store, with_group_name
+from mqvitals_agent.service.run import INTERRUPTED, AgentRun, RunOptions, claim_store
 from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.state import BufferPoolState, GroupState, MemberState, PageSetState
+from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.view.screens.status import status_screen
@@ -420,7 +420,7 @@ async def test_a_mistake_in_telling_does_not_go_unnoticed(tmp_path: Path, monkey
 def test_one_agent_a_store(tmp_path: Path) -> None:
     """The second one says who has it."""
     path = tmp_path / "x.db"
-    with Store.open(path), pytest.raises(Failure, match=f"process {os.getpid()} is writing the store"):
+    with Store.open(path), pytest.raises(StoreError, match=f"process {os.getpid()} is writing the store"):
         claim_store(path, in_force().settings, simulation())
 
 
@@ -447,10 +447,10 @@ def test_what_polling_asks_for_in_vain(tmp_path: Path, capsys: pytest.CaptureFix
 
 def test_the_group_has_a_name() -> None:
     """That of the settings, else that of the simulated site."""
-    assert with_group_name(in_force(), "PRDQSG").settings.name == "PRDQSG"
+    assert in_force().with_group_name("PRDQSG").settings.name == "PRDQSG"
     own = in_force()
-    with_name = replace(own, settings=replace(own.settings, name=with_group_name(own, "OWN").settings.name))
-    assert with_group_name(with_name, "PRDQSG").settings.name == "OWN"
+    with_name = replace(own, settings=replace(own.settings, name=own.with_group_name("OWN").settings.name))
+    assert with_name.with_group_name("PRDQSG").settings.name == "OWN"
 
 
 def test_words_of_the_command_line() -> None:

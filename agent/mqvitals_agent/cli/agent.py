@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from mqvitals_config.settings import Settings
 
 _DESCRIPTION = """\
-Polls the queue managers of a group at fixed intervals, evaluates the rules, stores samples and alerts, and notifies receivers.
-It runs until SIGTERM (exit code 0) or Ctrl-C (130), or for the time that --for gives. SIGHUP reads settings and rules again, as does
-a change of the configuration file or of a rule file that it names. The log goes to standard error, one line for each event.
-The configuration lists the queue managers and how to connect to them; with --scenario they are simulated.
+Polls the queue managers of a group at fixed intervals, evaluates the rules, stores samples and alerts, and notifies
+receivers. It runs until SIGTERM (exit code 0) or Ctrl-C (130), or for the time that --for gives. SIGHUP reads
+settings and rules again, as does a change of the configuration file or of a rule file that it names. The log goes to
+standard error, one line for each event. The configuration lists the queue managers and how to connect to them; with
+--scenario they are simulated.
 """
 
 

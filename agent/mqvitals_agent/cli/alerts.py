@@ -37,7 +37,10 @@ def add_test_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_test(arguments: argparse.Namespace) -> int:
-    """Post the test alert; returns the exit code. Raises Failure when there is no such receiver, or it did not take it."""
+    """Post the test alert; returns the exit code.
+
+    Raises Failure when there is no such receiver, or it did not take it.
+    """
     from mqvitals_agent.notify.delivery import make_receiver
     from mqvitals_agent.notify.receiver import DeliveryStatus, send_test_alert
     from mqvitals_agent.text.terminal import safe
@@ -84,8 +87,9 @@ def _receiver(arguments: argparse.Namespace) -> Receiver:
 _LIST = """\
 Lists the alerts that are firing, worst first; with --all also those that have ended. Advice on the configuration
 (rules of kind review) is listed with --review alone. An open alert is shown as severe as it is now, "was critical"
-says that it has been worse, and an alert that has ended shows its figure at its worst and at its end; --severity and --json go by the worst it has been while open. "Covered by" another alert is
-one whose rule is of the same family as that alert's, which is worse: status leaves it out.
+says that it has been worse, and an alert that has ended shows its figure at its worst and at its end; --severity and
+--json go by the worst it has been while open. "Covered by" another alert is one whose rule is of the same family as
+that alert's, which is worse: status leaves it out.
 """
 
 

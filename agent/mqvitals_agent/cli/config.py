@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 
 INIT_DESCRIPTION = """\
-Writes a configuration file with the few settings that a first run needs: the queue managers and how they are reached, the
-store, and a receiver of alerts. On a terminal it asks for what no flag gives; Enter takes the value in
-brackets. Passwords, tokens and addresses of webhooks stay in files of their own, which the settings only name. Nothing is connected to.
+Writes a configuration file with the few settings that a first run needs: the queue managers and how they are reached,
+the store, and a receiver of alerts. On a terminal it asks for what no flag gives; Enter takes the value in brackets.
+Passwords, tokens and addresses of webhooks stay in files of their own, which the settings only name. Nothing is
+connected to.
 """
 
 DEFAULT_FILE = "mqvitals.yaml"
@@ -159,7 +160,7 @@ def _ask_queue_managers(ask: Ask) -> Iterator[QueueManagerAnswer]:
 def settings_text(answers: Answers) -> str:
     """The configuration file in YAML, with a comment for each section."""
     lines = [
-        "# Settings of mqvitals. 'mqvitals config check' says what is wrong here; 'mqvitals help configuration' has every key."
+        "# Settings of mqvitals. 'mqvitals config check' checks this file; 'mqvitals help configuration' has every key."
     ]
 
     def setting(key: str, value: str, indent: str = "") -> None:
@@ -231,14 +232,15 @@ def _ask(question: str) -> str:
 
 _CHECK = """\
 Every problem is printed as FILE:LINE:COLUMN: KEY: what is wrong, with the line and a caret under the spot: first of
-the file's form, then, when that is right, of the rules, objects and states it names, and of the secrets, folders and files that it
-names, as the user who runs the command sees them. Then it says which Python package will connect to
-the queue managers, and warns of settings that this package cannot follow. Exit code 0 when there is no problem, with or without
-warnings; 1 when there is one, 2 when the file cannot be read.
+the file's form, then, when that is right, of the rules, objects and states it names, and of the secrets, folders and
+files that it names, as the user who runs the command sees them. Then it says which Python package will connect to the
+queue managers, and warns of settings that this package cannot follow. Exit code 0 when there is no problem, with or
+without warnings; 1 when there is one, 2 when the file cannot be read.
 """
 
 _SCHEMA = """\
-Prints the JSON Schema of a configuration file. Editors that know it complete keys and mark mistakes in YAML while it is written.
+Prints the JSON Schema of a configuration file. Editors that know it complete keys and mark mistakes in YAML while it
+is written.
 """
 
 _SHOW = """\
@@ -322,7 +324,10 @@ def _check(path: str | None, *, files: bool) -> int:
 
 
 def _print_forecast(loaded: LoadedSettings, path: str, of_files: tuple[Problem, ...]) -> None:
-    """Print what connecting will be like, and that there is no problem. A warning is none: other commands work all the same."""
+    """Print what connecting will be like, and that there is no problem.
+
+    A warning is none: other commands work all the same.
+    """
     from mqvitals_agent.connection.binding import check_connections
     from mqvitals_agent.text.terminal import safe
     from mqvitals_config.source import explained

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from mqvitals_config.settings import Settings
 
 _DESCRIPTION = """\
-Connects to each queue manager, opens the queues, sends each DISPLAY command once as the agent would, and reports what works and what
-is refused, with the permissions to ask for; which monitoring switches are off; what is wrong with the reply queue; how far the clocks
-are apart. Changes nothing at the queue managers. Exit code 0 when all works, 1 when something is refused, fails or is advised, 2 when nothing could
-be examined: no package that connects, mistakes in the settings, no queue manager reached.
+Connects to each queue manager, opens the queues, sends each DISPLAY command once as the agent would, and reports what
+works and what is refused, with the permissions to ask for; which monitoring switches are off; what is wrong with the
+reply queue; how far the clocks are apart. Changes nothing at the queue managers. Exit code 0 when all works, 1 when
+something is refused, fails or is advised, 2 when nothing could be examined: no package that connects, mistakes in the
+settings, no queue manager reached.
 """
 
 
@@ -93,7 +94,7 @@ def exit_code(findings: Sequence[DoctorFinding], *, reached: bool) -> int:
 async def examine_all(
     targets: Sequence[DoctorTarget], others: Sequence[str], settings: Settings, clock: Clock
 ) -> tuple[list[DoctorFinding], bool]:
-    """Examine the queue managers at the same time, then ask one of them for the ``others``, which have no connection of their own.
+    """Examine the queue managers concurrently, and the ``others``, which have no connection, through one of them.
 
     Returns the findings, and whether any queue manager was reached.
     """
@@ -179,7 +180,10 @@ def _live_targets(
 
 
 def _selected(available: Sequence[str], names: Sequence[str]) -> frozenset[str]:
-    """The available queue managers with these names; all without names. Raises Failure for one that is not available."""
+    """The available queue managers with these names; all without names.
+
+    Raises Failure for one that is not available.
+    """
     for name in names:
         if name not in available:
             raise Failure(f"there is no queue manager {name!r} to examine", hint=f"there are {', '.join(available)}")

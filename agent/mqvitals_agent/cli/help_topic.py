@@ -88,7 +88,7 @@ def as_text(markdown: str, width: int) -> Iterator[str]:
 
 
 def _blocks(lines: Iterator[str]) -> Iterator[list[str]]:
-    """Paragraphs, lists, tables, code and headings, each as its lines; a fence keeps its first line and loses its last."""
+    """Paragraphs, lists, tables, code and headings, each as its lines; code has its opening fence only."""
     block: list[str] = []
     for line in lines:
         alone = line.startswith("```") or _HEADING.fullmatch(line)

@@ -16,8 +16,9 @@ from mqvitals_agent.commandline.output import line_width, show
 from mqvitals_agent.errors import ExitCode, Failure
 
 _DESCRIPTION = """\
-Lists the console messages that the agent found in the files it follows (console.follow), oldest first. What came several times
-within one second is one entry with its count. 'mqvitals help console' describes how lines come to the agent, and which messages it recognises.
+Lists the console messages that the agent found in the files it follows (console.follow), oldest first. What came
+several times within one second is one entry with its count. 'mqvitals help console' describes how lines come to the
+agent, and which messages it recognises.
 """
 _MOST = 1_000
 

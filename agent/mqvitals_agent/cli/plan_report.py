@@ -1,4 +1,7 @@
-"""A formula's answer, help and inputs taken from a store, for people and for programs. ``plan`` imports it when it runs."""
+"""A formula's answer, help and inputs taken from a store, for people and for programs.
+
+``plan`` imports it when it runs.
+"""
 
 from __future__ import annotations
 

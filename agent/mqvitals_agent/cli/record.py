@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from mqvitals_agent.redact.redactor import Redactor
 
 _DESCRIPTION = """\
-Runs the agent for a while and writes every exchange into a recording, a new file, compressed when its name ends in .gz. Its replay
-gives the same alerts. It holds names, addresses and user ids: --redact puts others in their place. Without --store the samples go into a temporary store that is deleted in the end. Signals and exit codes are the agent's.
+Runs the agent for a while and writes every exchange into a recording, a new file, compressed when its name ends in
+.gz. Its replay gives the same alerts. It holds names, addresses and user ids: --redact puts others in their place.
+Without --store the samples go into a temporary store that is deleted in the end. Signals and exit codes are the
+agent's.
 """
 
 
@@ -60,7 +62,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 class Recorder:
-    """Writes a recording, whose first line is only known when the first exchange comes. Use it in a ``with`` statement."""
+    """Writes a recording, whose first line is only known when the first exchange comes.
+
+    Use it in a ``with`` statement.
+    """
 
     def __init__(self, path: Path, redactor: Redactor | None = None) -> None:
         """``redactor`` takes the names out of what is written."""

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from mqvitals_config.settings import Settings
 
 _DESCRIPTION = """\
-Writes a recording once more, with other names for everything that a site has named: queue managers, queues, channels, users, jobs,
-hosts and addresses. Its replay gives the same alerts at the same times. The names cannot be found out from it: what made them is
-random and kept nowhere. Exit code 0, or 1 when the recording is damaged and lines had to be left out.
+Writes a recording once more, with other names for everything that a site has named: queue managers, queues, channels,
+users, jobs, hosts and addresses. Its replay gives the same alerts at the same times. The names cannot be found out
+from it: what made them is random and kept nowhere. Exit code 0, or 1 when the recording is damaged and lines had to
+be left out.
 """
 
 

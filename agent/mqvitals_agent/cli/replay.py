@@ -27,10 +27,10 @@ _INTERRUPTED = 130
 _A_RECORDING = "a recording is JSON lines, plain or compressed with gzip: a header, then one exchange a line; see 'mqvitals help recording'"
 
 _DESCRIPTION = """\
-Plays a recording into a store: every exchange goes at its time to the probe of its command, the rules judge each cycle,
-and the store is written as the agent would have written it. It ends by itself; the recording's last time is then "now" for
-status, trend and alerts. A pause is never longer than the recording's interval. Exit code 0, or 1 when the recording
-is damaged: lines had to be left out, its end is lost, or lines are not in the order of their times.
+Plays a recording into a store: every exchange goes at its time to the probe of its command, the rules judge each
+cycle, and the store is written as the agent would have written it. It ends by itself; the recording's last time is
+then "now" for status, trend and alerts. A pause is never longer than the recording's interval. Exit code 0, or 1 when
+the recording is damaged: lines had to be left out, its end is lost, or lines are not in the order of their times.
 """
 
 
@@ -69,7 +69,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _open(path: Path, settings: Settings, recording: Recording, *, replace: bool) -> Store:
-    """A new store at ``path``. One that holds something is refused, or emptied when it may be replaced and is a replay's."""
+    """A new store at ``path``.
+
+    One that holds something is refused, or emptied when it may be replaced and is a replay's.
+    """
     from mqvitals_agent.store.writer import Store
 
     def opened() -> Store:
@@ -177,7 +180,8 @@ def _span(ms: int) -> str:
 def _summary(summary: ReplaySummary, *, interrupted: bool) -> str:
     text = (
         f"{'interrupted after' if interrupted else 'replayed'} {_count(summary.cycles, 'cycle')}: "
-        f"{_count(summary.exchanges, 'exchange')}, {_count(summary.replies, 'message')}, {summary.damaged} of them damaged"
+        f"{_count(summary.exchanges, 'exchange')}, {_count(summary.replies, 'message')}, {summary.damaged} of them"
+        " damaged"
     )
     if summary.unprobed:
         named = ", ".join(f"{name} ({count})" for name, count in sorted(summary.unprobed.items()))

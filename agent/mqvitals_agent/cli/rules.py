@@ -27,11 +27,12 @@ if TYPE_CHECKING:
 
 
 CHECK_DESCRIPTION = """\
-Checks rule files together with the shipped rules: shape, names, types, expressions, ids that occur twice, comparisons that can never hold or always do. Every
-problem is printed as FILE:LINE:COLUMN: KEY: what is wrong, with the line and a caret under the spot. Warnings are about rules without tests (the tests
-of ours.yaml are in ours.test.yaml), and about parameters and thresholds without effect.
-Without FILE the shipped rules, the configuration's rule files and its thresholds are checked.
-Exit code 0 when there is no problem, with or without warnings; 1 when there is one, 2 when a FILE cannot be read.
+Checks rule files together with the shipped rules: shape, names, types, expressions, ids that occur twice, comparisons
+that can never hold or always do. Every problem is printed as FILE:LINE:COLUMN: KEY: what is wrong, with the line and
+a caret under the spot. Warnings are about rules without tests (the tests of ours.yaml are in ours.test.yaml), and
+about parameters and thresholds without effect. Without FILE the shipped rules, the configuration's rule files and its
+thresholds are checked. Exit code 0 when there is no problem, with or without warnings; 1 when there is one, 2 when a
+FILE cannot be read.
 """
 
 
@@ -221,10 +222,11 @@ def _missing(condition: Condition) -> str:
 
 
 TEST_DESCRIPTION = """\
-Plays tests of rules ('mqvitals help rule-tests'). A FILE ends in .test.yaml; its tests see the shipped rules, those of the configuration with its thresholds, and
-those of a file beside it of the same stem: mine.test.yaml tests mine.yaml. A PACK is a shipped one by its name, such as buffer_pools, and is tested as it is shipped;
-without arguments all are. One line for each expectation that does not hold. Exit code 0 when all hold, 1 when one does not, 2 when a test could
-not be played: a FILE cannot be read or is wrong, there is no such PACK, there are no tests.
+Plays tests of rules ('mqvitals help rule-tests'). A FILE ends in .test.yaml; its tests see the shipped rules, those
+of the configuration with its thresholds, and those of a file beside it of the same stem: mine.test.yaml tests
+mine.yaml. A PACK is a shipped one by its name, such as buffer_pools, and is tested as it is shipped; without
+arguments all are. One line for each expectation that does not hold. Exit code 0 when all hold, 1 when one does not, 2
+when a test could not be played: a FILE cannot be read or is wrong, there is no such PACK, there are no tests.
 """
 
 _SUFFIX = ".test.yaml"
@@ -356,7 +358,7 @@ def _site_suite(path: str, arguments: argparse.Namespace) -> RuleTestSuite:
 
 
 def _with_rules_beside(settings: Settings, path: str) -> tuple[Settings, str]:
-    """The settings with the file of rules that the tests at ``path`` are about, if it is there, and how it is called."""
+    """The settings with the rule file that the tests at ``path`` belong to, if it exists, and its name."""
     from mqvitals_config.problem import LocatedText, Place
 
     beside = path.removesuffix(_SUFFIX) + ".yaml"
@@ -431,9 +433,10 @@ def _results_json(played: Sequence[RuleTestResult]) -> dict[str, Any]:
 
 
 _EXPLAIN = """\
-Prints a rule: its condition, thresholds with their origin, advice, caveat and source. With an object (QM01/buffer_pool/3) and a store
-it judges that object as it is now: the condition with the values filled in, the verdict, what is missing where it is unknown, with the facts to declare as lines for the configuration, and the
-rule's past alerts about the object.
+Prints a rule: its condition, thresholds with their origin, advice, caveat and source. With an object
+(QM01/buffer_pool/3) and a store it judges that object as it is now: the condition with the values filled in, the
+verdict, what is missing where it is unknown, with the facts to declare as lines for the configuration, and the rule's
+past alerts about the object.
 """
 
 

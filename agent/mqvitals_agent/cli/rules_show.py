@@ -1,4 +1,4 @@
-"""``mqvitals rules list`` and ``rules explain``: the rules in force, one rule in words, and its verdict about an object of a store."""
+"""``mqvitals rules list`` and ``rules explain``: the rules in force, one rule, and its verdict about an object."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
 
 LIST_DESCRIPTION = """\
-Lists the shipped rules and the site's own, and counts them by kind, tier and document. A tier says where the figures come from: P answers to commands,
-S SMF records, M console messages, D facts that the site declares, A the agent itself; P>S is better with the second, P+D needs both, P|S either.
+Lists the shipped rules and the site's own, and counts them by kind, tier and document. A tier says where the figures
+come from: P answers to commands, S SMF records, M console messages, D facts that the site declares, A the agent
+itself; P>S is better with the second, P+D needs both, P|S either.
 """
 
 _FILTERS = ("kind", "topic", "tier", "document")
@@ -125,7 +126,7 @@ def rule_json(rule: Rule, settings: Settings) -> dict[str, Any]:
 
 
 def rule_counts(rules: Iterable[Rule]) -> dict[str, Any]:
-    """How many rules there are by kind, tier, document and topic, the most frequent first; one of several documents counts for each."""
+    """The number of rules by kind, tier, document and topic, the greatest first; a rule counts for each document."""
     rules = tuple(rules)
     found = {
         "kind": Counter(rule.kind.value for rule in rules),

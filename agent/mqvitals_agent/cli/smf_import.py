@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from mqvitals_rules.snapshot import Snapshot
 
 _DESCRIPTION = """\
-Reads SMF 115 and 116 records into the store: every interval becomes samples with the record's own time, the rules judge
-them in the order of the file, and status, trend and the screens show them. A record that was imported before changes
-nothing, so dumps may overlap and come in any order. Exit code 0, 1 when records are damaged, 2 when a file or the store cannot be
-used. While an agent writes the store, put the files into the folder that it watches (smf.watch) instead.
+Reads SMF 115 and 116 records into the store: every interval becomes samples with the record's own time, the rules
+judge them in the order of the file, and status, trend and the screens show them. A record that was imported before
+changes nothing, so dumps may overlap and come in any order. Exit code 0, 1 when records are damaged, 2 when a file or
+the store cannot be used. While an agent writes the store, put the files into the folder that it watches (smf.watch)
+instead.
 """
 
 _PROGRESS_S = 1.0
@@ -164,8 +165,8 @@ def import_lines(taken: IngestResult) -> list[str]:
     for queue_manager, count in sorted(taken.left_out.items()):
         lines.append(
             f"{queue_manager}: structures and shared queues of {_count(count, 'record')} are left out, as nothing"
-            " tells the name of its queue-sharing group: set name in the configuration, or give its 115-231 records with"
-            " them, and import again"
+            " tells the name of its queue-sharing group: set name in the configuration, or give its 115-231 records"
+            " with them, and import again"
         )
     return lines
 

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from mqvitals_agent.store.integrity import IntegrityReport
 
 _CHECK = """\
-Looks through all of a store: SQLite's own check, things in it that mqvitals does not make (triggers, views, indexes, tables), and rows
-dated outside any calendar or more than a day ahead of the clock. It may run beside an agent. Exit code 0: nothing is wrong, 1: something is.
-With --repair such things and rows are dropped, after a copy of the store was made beside it; no agent may be writing the store then.
-A file that SQLite finds damaged is not repaired.
+Looks through all of a store: SQLite's own check, things in it that mqvitals does not make (triggers, views, indexes,
+tables), and rows dated outside any calendar or more than a day ahead of the clock. It may run beside an agent. Exit
+code 0: nothing is wrong, 1: something is. With --repair such things and rows are dropped, after a copy of the store
+was made beside it; no agent may be writing the store then. A file that SQLite finds damaged is not repaired.
 """
 
 
@@ -29,7 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Check, and repair if asked to; returns 0 when nothing is wrong (any more), else 1. Raises Failure: it is no store."""
+    """Check, and repair if asked to; returns 0 when nothing is wrong (any more), else 1.
+
+    Raises Failure: it is no store.
+    """
     from pathlib import Path
 
     from mqvitals_agent.store.integrity import check, repair

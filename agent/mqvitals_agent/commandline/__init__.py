@@ -1,2 +1,1 @@
-"""What every command shares, below ``cli`` and the terminal interface: arguments, settings, exit codes, output, and
-the runner."""
+"""What commands and the terminal interface share: arguments, settings, output and the runner."""

@@ -70,7 +70,8 @@ def _tell_passed_over(reader: StoreReader, path: str) -> None:
     if rows:
         named = ", ".join(f"{table} {count:,}" for table, count in rows.items())
         complain(
-            f"mqvitals: rows dated outside any calendar are passed over ({named}); the agent drops them when it starts, and so does"
+            f"mqvitals: rows dated outside any calendar are passed over ({named}); the agent drops them when it"
+            " starts, and so does"
             f" 'mqvitals store check --repair {safe(shlex.quote(path))}'"
         )
 
@@ -148,9 +149,9 @@ def moment_argument(option: str, text: str, zone: Callable[[], tzinfo], now: int
 def parse_moment(text: str, zone: Callable[[], tzinfo], now: int) -> int:
     """``text`` as ms since 1970 UTC; ``now`` is the time now.
 
-    A time of day alone is the last one that is not ahead of ``now``; a date alone is its first moment. Of an hour that
-    comes twice when clocks go back, the first one counts. Raises ValueError: the form, a date that does not exist, or a
-    time that is left out when clocks go forward.
+    A time of day alone is the last one that is not ahead of ``now``; a date alone is its first moment. Of an hour
+    that comes twice when clocks go back, the first one counts. Raises ValueError: the form, a date that does not
+    exist, or a time that is left out when clocks go forward.
     """
     from mqvitals_rules.timestamps import parse_iso
 
@@ -211,8 +212,7 @@ _SECOND_MS = 1000
 
 
 def add_simulation_arguments(parser: argparse.ArgumentParser, *, limited: bool) -> None:
-    """Declare the options of a simulated group, of a run's length (needed when it is ``limited``) and of its
-    interval."""
+    """Declare the options of a simulated group, of a run's length (required when ``limited``) and of its interval."""
     add_scenario_arguments(parser)
     parser.add_argument(
         "--for", dest="for_ms", metavar="10m", type=duration, required=limited, help="end after this time"

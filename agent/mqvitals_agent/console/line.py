@@ -1,7 +1,7 @@
 """One line of a console or job log: the columns of its carrier, and the time it shows.
 
-The forms are those of SYSLOG and OPERLOG as printed, JES job logs, answers to a console command, plain logs (a time and the message),
-and any of these behind the header of a Unix syslog server.
+The forms are those of SYSLOG and OPERLOG as printed, JES job logs, answers to a console command, plain logs (a time
+and the message), and any of these behind the header of a Unix syslog server.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def day_of_year(text: str) -> int | None:
 class LineCalendar:
     """Converts the times of one file to ms UTC, in the order of its lines.
 
-    ``zone`` is that of times without an offset. Without one, it is derived from lines with a date that have just been written,
-    as that of a queue manager is; until then, and for times without a date, the time of reading is used.
+    ``zone`` is that of times without an offset. Without one, it is derived from lines with a date that have just been
+    written, as that of a queue manager is; until then, and for times without a date, the time of reading is used.
     """
 
     def __init__(self, zone: tzinfo | None, day: int | None = None, last: int = 0) -> None:
@@ -164,8 +164,8 @@ _CUT = re.compile(r"(?P<head>.*\S)\s{1,3}(?P<number>\d{3})\s*", re.DOTALL)
 class ConsoleLine:
     """A line without its carrier's columns.
 
-    ``begins``: a message begins here. ``number`` is that of the multi-line message that it continues, ``day`` the date that it
-    announces, days since 1970. ``job`` is the name or number of a job. Empty or None: not shown.
+    ``begins``: a message begins here. ``number`` is that of the multi-line message that it continues, ``day`` the
+    date that it announces, days since 1970. ``job`` is the name or number of a job. Empty or None: not shown.
     """
 
     text: str

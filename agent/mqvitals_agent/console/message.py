@@ -1,7 +1,8 @@
 """Console messages: lines joined into messages, the ids that are kept, their inserts, their queue manager and object.
 
-z/OS splits a long message, and lines of others may stand between its parts. The template of an id is a regular expression on the text
-behind id, command prefix and module name, with single blanks, ignoring case; its groups are the inserts.
+z/OS splits a long message, and lines of others may stand between its parts. The template of an id is a regular
+expression on the text behind id, command prefix and module name, with single blanks, ignoring case; its groups are
+the inserts.
 """
 
 from __future__ import annotations
@@ -286,7 +287,8 @@ ONE_SYSTEM_IDS: Final = frozenset({"IRA200E", "IVT5592I"})
 SYSTEM_WIDE_IDS: Final = ONE_SYSTEM_IDS | {"IXC585E", "IXC586I"}
 """Messages of z/OS about a system or the whole group, so about each of their queue managers."""
 ZOS_IDS: Final = SYSTEM_WIDE_IDS | {"IXL013I", "IXL014I", "IEC070I", "ICH408I", "$HASP373", "$HASP395"}
-"""Messages of z/OS that are kept; those that are not system-wide only when they name a queue manager's job or profile."""
+"""Messages of z/OS that are kept; those that are not system-wide only when they name a queue manager's job or
+profile."""
 
 
 def inserts(code: str, text: str) -> Mapping[str, str] | None:
@@ -339,8 +341,8 @@ def wanted(text: str) -> bool:
 class MessageReader:
     """Reads the messages of one file, in the order of its lines.
 
-    Messages of the queue managers ``watched`` are kept; ``own`` is the one that the settings name for the file. ``jobs`` maps
-    job numbers, which a job log shows, to job names.
+    Messages of the queue managers ``watched`` are kept; ``own`` is the one that the settings name for the file.
+    ``jobs`` maps job numbers, which a job log shows, to job names.
     """
 
     watched: Collection[str]
@@ -412,7 +414,8 @@ def _of_job(job: str) -> str:
 def _split(code: str, rest: str) -> tuple[str, str]:
     """Command prefix and text of a message without its id.
 
-    The first word may be the prefix or the first word of the text: the id's template decides, else the form of the word.
+    The first word may be the prefix or the first word of the text: the id's template decides, else the form of the
+    word.
     """
     if code in _UNPREFIXED or code.startswith("CSQU"):
         return "", rest

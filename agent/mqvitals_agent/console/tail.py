@@ -1,4 +1,4 @@
-"""Reads a growing file once from front to back, in pieces, through renaming, replacement and truncation, and splits it into lines."""
+"""Reads a growing file through renaming, replacement and truncation, and splits it into lines."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ class Tail:
     """Follows the file at ``path``. Use it in one thread at a time; ``close`` it."""
 
     def __init__(self, path: Path, position: FilePosition | None = None, *, from_start: bool = False) -> None:
-        """Continue at ``position``; without one at the end, or ``from_start``. A file that was missing is read from its start."""
+        """Continue at ``position``; without one at the end, or ``from_start``.
+
+        A file that was missing is read from its start.
+        """
         self._path = path
         self._resume = position
         self._first = position is None and not from_start

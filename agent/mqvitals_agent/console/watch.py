@@ -1,7 +1,7 @@
 """Follows all console files of the settings and stores their messages.
 
-Each file is read in its own thread, so one that hangs (on a network) delays neither the others nor the cycles. Messages and the
-position in the file are stored in one transaction: a restart repeats nothing and loses nothing.
+Each file is read in its own thread, so one that hangs (on a network) delays neither the others nor the cycles.
+Messages and the position in the file are stored in one transaction: a restart repeats nothing and loses nothing.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class ConsoleWatch:
         worker: Callable[[], Worker] | None = None,
         answer_s: float = ANSWER_S,
     ) -> None:
-        """``watched`` returns the queue managers whose messages are kept; ``worker`` makes a file's thread, else one that holds ``clock``.
+        """``watched`` returns the queue managers whose messages are kept; ``worker`` makes the thread of a file.
 
         A file that has not answered after ``answer_s`` seconds of real time is reported.
         """
@@ -209,7 +209,8 @@ class ConsoleWatch:
             _LOG.info(f"{path} can be followed again", extra=as_recovery(key, "console.recovered", path=path))
         if step.lost:
             _LOG.warning(
-                f"{path} is another file than the one that was read last, and that one is not beside it: lines between the"
+                f"{path} is another file than the one that was read last, and that one is not beside it: lines"
+                " between the"
                 " two may be missing",
                 extra=as_event("console.lost", path=path),
             )
@@ -217,8 +218,8 @@ class ConsoleWatch:
         if others:
             file.logged |= others
             _LOG.info(
-                f"{path} holds messages of {', '.join(sorted(others))}, which nobody watches here: they are left out. If it is"
-                " a command prefix, set console.follow's queue_manager",
+                f"{path} holds messages of {', '.join(sorted(others))}, which nobody watches here: they are left out."
+                " If it is a command prefix, set console.follow's queue_manager",
                 extra=as_event("console.left_out", path=path),
             )
 

@@ -1,4 +1,4 @@
-"""Findings about access: the binding, connecting, opening queues, putting commands, and the answer to each DISPLAY command."""
+"""Findings about access: the binding, connecting, opening queues, putting commands, answers to DISPLAY commands."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from mqvitals_agent.poll.cycle import command_form, display_command
 
 @dataclass(frozen=True, slots=True)
 class ConnectionContext:
-    """What is known of a connection beforehand: its ``route`` (None: simulated), the declared zone, the binding's shortcomings.
+    """What is known of a connection: ``route`` (None: simulated), declared zone, what the binding cannot do.
 
     ``group`` is the queue-sharing group's name, empty when there is none, None: not known.
     """
@@ -48,13 +48,14 @@ OPEN_REPLIES: Final = "open reply queue"
 PUT: Final = "put"
 _COMMAND_QUEUE: Final = "SYSTEM.COMMAND.INPUT"
 CHECKED_USER: Final = (
-    "The user id that is checked is that of the connection, which every command carries in its message descriptor: MCAUSER of"
-    " the channel, the one that a channel authentication record maps to, or the one that connects and is adopted (CONNAUTH,"
-    " ADOPTCTX). It is not the operating system's user here."
+    "The user id that is checked is that of the connection, which every command carries in its message descriptor:"
+    " MCAUSER of the channel, the one that a channel authentication record maps to, or the one that connects and is"
+    " adopted (CONNAUTH, ADOPTCTX). It is not the operating system's user here."
 )
 _CHANNEL_RULES: Final = (
     "The channel's own rules come first: a channel authentication record that blocks, a user id or password that is not"
-    " accepted (CONNAUTH), an MCAUSER that does not exist. Then the user id of the channel initiator needs READ to the profile"
+    " accepted (CONNAUTH), an MCAUSER that does not exist. Then the user id of the channel initiator needs READ to"
+    " the profile"
     " in class MQCONN; RESLEVEL decides how many user ids are checked."
 )
 
@@ -230,7 +231,10 @@ def display_finding(name: str, asked: DoctorAnswer, group: str | None) -> Doctor
 
 
 def member_finding(name: str, asked: DoctorAnswer | None, group: str | None, via: str = "") -> DoctorFinding:
-    """A queue manager without a connection, queried through another one (``via``). ``asked`` is None when there was none."""
+    """A queue manager without a connection, queried through another one (``via``).
+
+    ``asked`` is None when there was none.
+    """
     if asked is None:
         text = ("It has no connection of its own, and no other member could be reached to ask it (CMDSCOPE).",)
         return DoctorFinding(name, CONNECT, CheckResult.NOT_EXAMINED, text=text)

@@ -10,12 +10,13 @@ from mqvitals_agent.doctor import access, remark
 from mqvitals_agent.doctor.access import ConnectionContext
 from mqvitals_agent.doctor.examination import DoctorAnswer, Examination
 from mqvitals_agent.doctor.finding import CheckResult, DoctorFinding
-from mqvitals_agent.doctor.remark import NewestTime, PutTime, Remark
+from mqvitals_agent.doctor.remark import NewestTime, Remark, ReplyTimes
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_config.scalars import time_zone
 
 _AUTHORITY_RECORDS: Final = (
-    "This queue manager does not run on z/OS: its authority records decide. The user needs CONNECT and INQ on the queue manager,"
+    "This queue manager does not run on z/OS: its authority records decide. The user needs CONNECT and INQ on the"
+    " queue manager,"
     " PUT on the command queue, GET, INQ and DSP on the reply queue or its model, and DSP on what is displayed."
 )
 
@@ -102,8 +103,8 @@ def _queue_manager(examined: Examination) -> Iterator[DoctorFinding]:
     described = _described(facts)
     if asked.responder and asked.responder != name:
         other = (
-            f"{asked.responder} answered, not {name}. The settings should name it as it names itself: a group's name or a"
-            " shared address leads to another member each time."
+            f"{asked.responder} answered, not {name}. The settings should name it as it names itself: a group's name"
+            " or a shared address leads to another member each time."
         )
         yield DoctorFinding(
             name,
@@ -224,7 +225,7 @@ def _reply_queue(examined: Examination) -> Iterator[DoctorFinding]:
 def _clocks(examined: Examination, known: ConnectionContext) -> Iterator[DoctorFinding]:
     name = examined.queue_manager
     sightings = [
-        PutTime(reply.put, asked.exchange.at, asked.exchange.at + asked.exchange.elapsed_ms)
+        ReplyTimes(reply.put, asked.exchange.at, asked.exchange.at + asked.exchange.elapsed_ms)
         for asked in examined.asked
         for reply in asked.exchange.replies
         if reply.put is not None

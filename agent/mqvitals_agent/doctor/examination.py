@@ -1,4 +1,7 @@
-"""Connects to a queue manager and sends each query once, as the agent does. ``diagnosis`` turns the answers into findings."""
+"""Connects to a queue manager and sends each query once, as the agent does.
+
+``diagnosis`` turns the answers into findings.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +94,10 @@ def result_of_display(reason: int, *, exact: bool = False) -> CheckResult:
 
 
 def failed_to_put(reason: int, replies: int) -> bool:
-    """Whether a command that ended with this MQI reason was never put. The reasons of MQGET differ, or come after replies."""
+    """Whether a command that ended with this MQI reason was never put.
+
+    The reasons of MQGET differ, or come after replies.
+    """
     return replies == 0 and reason not in _OF_GET
 
 
@@ -211,7 +217,10 @@ def queries(polling: PollingSettings) -> tuple[DoctorQuery, ...]:
 
 
 def queries_of_distributed(polling: PollingSettings) -> tuple[DoctorQuery, ...]:
-    """The same for a queue manager that does not run on z/OS. Its statistics queue is not read: reading is destructive."""
+    """The same for a queue manager that does not run on z/OS.
+
+    Its statistics queue is not read: reading is destructive.
+    """
     return tuple(_query(errand.request) for errand in distributed_queries(polling))
 
 
@@ -255,8 +264,8 @@ async def examine(
 ) -> Examination:
     """Connect, query and disconnect. Raises nothing that MQ can cause.
 
-    A queue manager that does not run on z/OS gets the queries ``elsewhere``. The rest is left out when nothing can be put, when
-    the first query gets no answer, or when the connection breaks.
+    A queue manager that does not run on z/OS gets the queries ``elsewhere``. The rest is left out when nothing can be
+    put, when the first query gets no answer, or when the connection breaks.
     """
     name, began = connector.queue_manager, clock.now()
     connecting = asyncio.ensure_future(connector.connect())

@@ -1,7 +1,7 @@
-"""Findings of the doctor: the result of each check, the permissions to ask for with the RACF commands that grant them, and the report.
+"""Findings of the doctor, the permissions to ask for with their RACF commands, and the report.
 
-A queue manager does not say which permission is missing: profiles of the queue manager or of the queue-sharing group may be checked,
-in upper-case or mixed-case classes. So permissions are candidates.
+A queue manager does not say which permission is missing: profiles of the queue manager or of the queue-sharing group
+may be checked, in upper-case or mixed-case classes. So permissions are candidates.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Permission:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """Commands that grant permissions of one class: ``racf`` for the security administrator, ``mqsc`` for the queue manager."""
+    """Commands that grant permissions of one class: ``racf`` for the security administrator, ``mqsc`` for MQ."""
 
     class_name: str
     racf: tuple[str, ...]
@@ -51,7 +51,10 @@ class Grant:
 
 
 def prefixes(queue_manager: str, group: str | None) -> tuple[str, ...]:
-    """The first qualifiers of profiles: the queue manager's name, and its group's. Group None: not known; empty: in none."""
+    """The first qualifiers of profiles: the queue manager's name, and its group's.
+
+    Group None: not known; empty: in none.
+    """
     if group == "":
         return (queue_manager,)
     return (queue_manager, group or GROUP)
@@ -80,7 +83,7 @@ def to_display(queue_manager: str, group: str | None, keyword: str) -> tuple[Per
 
 
 def dynamic_profile(dynamic_name: str) -> str:
-    """The generic profile, without its prefix, for dynamic queues with this prefix: ``MQVITALS.*`` is ``MQVITALS.**``."""
+    """The generic profile for dynamic queues with this name, without qualifier: ``MQVITALS.*`` is ``MQVITALS.**``."""
     return f"{dynamic_name}*" if dynamic_name.endswith(".*") else dynamic_name
 
 
@@ -176,9 +179,9 @@ def worst_first(findings: Sequence[DoctorFinding]) -> list[DoctorFinding]:
 
 _INDENT: Final = "    "
 _WHO_REFUSED: Final = (
-    "These are candidates. Which profile refused is in the job logs of the queue manager (MSTR) and of the channel initiator"
-    " (CHIN): look for ICH408I, which names user, class and profile. Where a profile exists, only PERMIT is needed; a new"
-    " one replaces the generic one that covered it before, with everything that was permitted there."
+    "These are candidates. Which profile refused is in the job logs of the queue manager (MSTR) and of the channel"
+    " initiator (CHIN): look for ICH408I, which names user, class and profile. Where a profile exists, only PERMIT is"
+    " needed; a new one replaces the generic one that covered it before, with everything that was permitted there."
 )
 _PLACEHOLDERS: Final = (
     f"{USER} is the user id that ICH408I names, {CHANNEL_INITIATOR_USER} that of the channel initiator's started task."

@@ -1,4 +1,4 @@
-"""Remarks on what works: monitoring switches, the reply queue as IBM's documents advise it, the clocks and the time zone."""
+"""Remarks on what works: monitoring switches, the reply queue, the clocks and the time zone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Switches:
-    """The levels (``MQMON_...``) of a queue manager, None: not reported; and the queues and channels that are OFF themselves.
+    """Monitoring levels (``MQMON_...``) of a queue manager, None: not reported; queues and channels that are OFF.
 
     ``queues_on`` and ``channels_on`` count those that are on themselves, whatever the queue manager's level.
     """
@@ -32,7 +32,10 @@ class Switches:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A sentence about a check that works, with facts for programs. ``advised``: something should be changed, by ``commands``."""
+    """A sentence about a check that works, with facts for programs.
+
+    ``advised``: something should be changed, by ``commands``.
+    """
 
     text: str
     commands: tuple[str, ...] = ()
@@ -118,10 +121,10 @@ def reply_queue_remarks(queue: ReplyQueue, *, zos: bool = True) -> tuple[Remark,
     if queue.dynamic:
         return (
             Remark(
-                f"Answers come to a dynamic queue ({queue.name}). It is made and deleted with every connection, its made-up name"
-                " is checked by the security manager each time, and its definition is that of the model, MAXDEPTH included."
-                " For an agent that runs for long, define a queue once, one for each agent, and name it as reply_queue in the"
-                " settings; 'mqvitals help zos-setup' has the definition.",
+                f"Answers come to a dynamic queue ({queue.name}). It is made and deleted with every connection, its"
+                " made-up name is checked by the security manager each time, and its definition is that of the model,"
+                " MAXDEPTH included. For an agent that runs for long, define a queue once, one for each agent, and"
+                " name it as reply_queue in the settings; 'mqvitals help zos-setup' has the definition.",
             ),
         )
     name = queue.name
@@ -130,7 +133,8 @@ def reply_queue_remarks(queue: ReplyQueue, *, zos: bool = True) -> tuple[Remark,
         found.append(
             Remark(
                 f"{name} has no index for getting by CorrelId: each get searches the queue, which is slow when many"
-                " replies lie on it, and the queue manager complains (CSQI004I). Best changed while the queue is empty and no"
+                " replies lie on it, and the queue manager complains (CSQI004I). Best changed while the queue is"
+                " empty and no"
                 " program has it open.",
                 (f"ALTER QLOCAL('{name}') INDXTYPE(CORRELID)",),
             )
@@ -147,16 +151,16 @@ def reply_queue_remarks(queue: ReplyQueue, *, zos: bool = True) -> tuple[Remark,
     if queue.shareability == _NOT_SHAREABLE:
         found.append(
             Remark(
-                f"{name} is defined NOSHARE: after a connection was lost, it cannot be opened again (2042) until the queue"
-                " manager has noticed the loss, which can take as long as the channel's heartbeat.",
+                f"{name} is defined NOSHARE: after a connection was lost, it cannot be opened again (2042) until the"
+                " queue manager has noticed the loss, which can take as long as the channel's heartbeat.",
                 (f"ALTER QLOCAL('{name}') SHARE",),
             )
         )
     if queue.openers is not None and queue.openers > 1:
         found.append(
             Remark(
-                f"{queue.openers} programs have {name} open for input (IPPROCS), this one included. If another agent uses"
-                " it, give each its own; if the agent of these settings is running, that is the other one.",
+                f"{queue.openers} programs have {name} open for input (IPPROCS), this one included. If another agent"
+                " uses it, give each its own; if the agent of these settings is running, that is the other one.",
                 (f"DISPLAY QSTATUS('{name}') TYPE(HANDLE) OPENTYPE(INPUT) ALL",),
             )
         )
@@ -176,8 +180,8 @@ TOLERATED_MS = 5_000
 _HUNDREDTH = 10  # ms: what the queue manager's put time is cut to
 
 
-class PutTime(NamedTuple):
-    """A reply's put time by the queue manager's clock, and by ours when its request was put and the answer had come; ms UTC."""
+class ReplyTimes(NamedTuple):
+    """A reply's put time by the queue manager's clock, and our times of request and complete answer; ms UTC."""
 
     put: int
     asked: int
@@ -186,18 +190,18 @@ class PutTime(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NewestTime:
-    """The newest local time (ms since 1970 on the local clock face) in an answer asked for at ``at`` that took ``took`` ms."""
+    """The newest local time (ms since 1970, local) in an answer requested at ``at`` that took ``took`` ms."""
 
     local: int
     at: int
     took: int
 
 
-def difference_ms(sightings: Iterable[PutTime]) -> int | None:
+def difference_ms(sightings: Iterable[ReplyTimes]) -> int | None:
     """How far the queue manager's clock is ahead of ours (negative: behind), at least, ms; None without put times.
 
-    A reply is put between its request and its arrival, so each bounds the difference from below and above. 0 when the clocks
-    may agree.
+    A reply is put between its request and its arrival, so each bounds the difference from below and above. 0 when the
+    clocks may agree.
     """
     seen = list(sightings)
     if not seen:
@@ -220,23 +224,24 @@ def clock_remark(difference: int) -> Remark:
         return Remark(apart, facts=facts, advised=False)
     where = "ahead of" if difference > 0 else "behind"
     text = (
-        f"The queue manager's clock is {_length(difference)} {where} ours. Ages such as the time since the last get are wrong"
-        " by as much, and no time zone can be derived from its local times. Set the clock here by NTP; a z/OS system takes"
-        " its time from STP."
+        f"The queue manager's clock is {_length(difference)} {where} ours. Ages such as the time since the last get"
+        " are wrong by as much, and no time zone can be derived from its local times. Set the clock here by NTP; a"
+        " z/OS system takes its time from STP."
     )
     return Remark(text, facts=facts)
 
 
 def zone_remark(declared: str | None, where: tzinfo | None, newest: NewestTime | None) -> Remark:
-    """A remark on the zone of local times. ``where`` is the zone ``declared``; ``newest`` None: no answer had a local time.
+    """A remark on the zone of local times.
 
-    One answer does not prove a zone: the agent needs three polls that agree. So no zone is derived here.
+    ``where`` is the zone ``declared``; ``newest`` None: no answer had a local time. One answer does not prove a zone:
+    the agent needs three polls that agree. So no zone is derived here.
     """
     if declared is None or where is None:
         text = (
-            "No time zone is declared. The agent derives it once three polls with newer and newer times agree, and of an"
-            " idle queue manager never. Until it is known, ages (of messages, gets, puts, backups) are absent, and rules about"
-            " them do not judge. Declare time_zone in the settings."
+            "No time zone is declared. The agent derives it once three polls with newer and newer times agree, and of"
+            " an idle queue manager never. Until it is known, ages (of messages, gets, puts, backups) are absent, and"
+            " rules about them do not judge. Declare time_zone in the settings."
         )
         return Remark(text, facts={"time_zone": "not declared"})
     facts: dict[str, object] = {"time_zone": declared}

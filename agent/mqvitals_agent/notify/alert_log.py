@@ -1,4 +1,4 @@
-"""Alerts in the agent's log: a line when one fires, changes its severity or ends, whether or not there are receivers."""
+"""Alerts in the agent's log: a line when one fires, changes its severity or ends, also without receivers."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _LEVELS = {Severity.CRITICAL: logging.ERROR, Severity.WARNING: logging.WARNING, 
 def log_alerts(snapshot: Snapshot, transitions: Sequence[Transition]) -> None:
     """Log the visible transitions of operational alerts in a snapshot. Never raises; may be called on any thread.
 
-    Events are ``alert.firing``, ``alert.changed`` (another severity) and ``alert.resolved``; docs/agent.md describes their
-    facts. An alert that another one explains is logged too, with that one as ``cause``: the log has everything, only
-    notifications are inhibited.
+    Events are ``alert.firing``, ``alert.changed`` (another severity) and ``alert.resolved``; docs/agent.md describes
+    their facts. An alert that another one explains is logged too, with that one as ``cause``: the log has everything,
+    only notifications are inhibited.
     """
     for transition in transitions:
         alert = transition.after

@@ -57,8 +57,8 @@ def decide(
 ) -> list[Decision]:
     """A decision for each numbered alert and receiver, in their order; one alone for an alert that no receiver gets.
 
-    ``inhibited`` is what ``inhibitions`` returns for all firing alerts. ``last_sent`` maps (number of the alert, name of the
-    receiver) to the last notification that the receiver knows or will know.
+    ``inhibited`` is what ``inhibitions`` returns for all firing alerts. ``last_sent`` maps (number of the alert, name
+    of the receiver) to the last notification that the receiver knows or will know.
     """
     decisions = []
     for number, alert in alerts:
@@ -86,7 +86,7 @@ def exclusion(alert: Alert, inhibited: Mapping[AlertKey, AlertKey]) -> DecisionR
 
 
 def reason_for(alert: Alert, last: LastNotification | None, *, send_resolved: bool) -> DecisionReason:
-    """Whether a receiver is notified about an alert as it is now; ``last`` is the last notification about it to the receiver."""
+    """Whether a receiver is notified about an alert; ``last`` is the last notification about it to the receiver."""
     if alert.state is AlertState.RESOLVED:
         if last is None:
             return DecisionReason.NEVER_SENT
@@ -101,7 +101,10 @@ def reason_for(alert: Alert, last: LastNotification | None, *, send_resolved: bo
 
 
 def inhibitions(firing: Sequence[Alert], ranks: Mapping[str, int]) -> dict[AlertKey, AlertKey]:
-    """Which firing alerts are inhibited, each with the alert that stands for it. ``ranks``: rule id -> rank in its family."""
+    """Which firing alerts are inhibited, each with the alert that stands for it.
+
+    ``ranks``: rule id -> rank in its family.
+    """
     begun = {alert.key: alert.since if alert.started is None else alert.started for alert in firing}
     late = {
         alert.key

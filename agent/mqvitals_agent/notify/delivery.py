@@ -1,4 +1,4 @@
-"""Delivers the notifications of the outbox: a queue for each receiver, with retries, so that no receiver waits for another."""
+"""Delivers the notifications of the outbox: a queue with retries for each receiver, so none waits for another."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def make_receiver(settings: ReceiverSettings, now: Callable[[], int]) -> Notific
 def pause_ms(failures: int, chance: float, retry_after_ms: int | None = None) -> int:
     """The pause after this many failures in a row (1 or more), ms.
 
-    Full jitter: ``chance`` (0 to 1, random) of a span that doubles from one second to five minutes, at least one second, so
-    that a receiver that comes back does not get everything at once. ``retry_after_ms``, which the receiver requested, is the
-    least pause, up to five minutes.
+    Full jitter: ``chance`` (0 to 1, random) of a span that doubles from one second to five minutes, at least one
+    second, so that a receiver that comes back does not get everything at once. ``retry_after_ms``, which the receiver
+    requested, is the least pause, up to five minutes.
     """
     span = min(FIRST_PAUSE_MS * 2 ** min(failures, 20), LONGEST_PAUSE_MS)
     pause = max(FIRST_PAUSE_MS, int(span * chance))
@@ -91,8 +91,8 @@ class RetryPolicy:
 class ReceiverQueue:
     """Delivers the notifications of one receiver in their order, each at least once.
 
-    A notification is tried until it is accepted, or until it was refused for a day. ``chance`` returns random numbers from 0
-    to 1.
+    A notification is tried until it is accepted, or until it was refused for a day. ``chance`` returns random numbers
+    from 0 to 1.
     """
 
     def __init__(
@@ -229,15 +229,15 @@ class ReceiverQueue:
 
 
 def _is_given_up(stored: StoredNotification, now: int) -> bool:
-    """Whether a notification refused at ``now`` (ms UTC) was refused for a day, and not only by a clock that was set ahead."""
+    """Whether a notification refused at ``now`` (ms UTC) was refused for a day, not only by a clock set ahead."""
     return stored.refused is not None and now - stored.refused >= GIVE_UP_MS and stored.attempts >= GIVE_UP_ATTEMPTS
 
 
 class Notifier:
     """Delivers what the outbox holds to its receivers, until it is closed. Created and used on the event loop's thread.
 
-    ``chance_of`` returns, for a receiver's name, a function that returns random numbers from 0 to 1, so the pauses of one
-    receiver do not depend on the others.
+    ``chance_of`` returns, for a receiver's name, a function that returns random numbers from 0 to 1, so the pauses of
+    one receiver do not depend on the others.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The outbox: notifications that receivers are owed, from the change of an alert to their delivery, kept in the store."""
+"""The outbox: notifications from the change of an alert to their delivery, kept in the store."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class Outbox:
     """Builds notifications and keeps them until they are delivered.
 
     The plain methods run on the store's thread, in its transaction; the coroutines run on the event loop. All raise
-    StoreError. The outbox remembers nothing: what a receiver knows is in the store, so a snapshot that could not be stored
-    has no effect, and another process continues where this one ended.
+    StoreError. The outbox remembers nothing: what a receiver knows is in the store, so a snapshot that could not be
+    stored has no effect, and another process continues where this one ended.
     """
 
     def __init__(
@@ -59,7 +59,10 @@ class Outbox:
         rules: RuleSet,
         group: str = "",
     ) -> None:
-        """``store`` returns the open store. ``group`` is the name of the queue-sharing group; empty: as the store has it."""
+        """``store`` returns the open store.
+
+        ``group`` is the name of the queue-sharing group; empty: as the store has it.
+        """
         self._store = store
         self._call = call
         self._settings = _OutboxSettings(tuple(receivers), rules, group)
@@ -107,7 +110,7 @@ class Outbox:
         return self._decide(tuple(alerts.items()), self.receivers, firing)
 
     async def due(self, receiver: str, now: int, limit: int) -> Sequence[StoredNotification]:
-        """The oldest notifications to a receiver, in their order, up to the first that is not due at ``now`` (ms UTC)."""
+        """The oldest notifications to a receiver, in order, up to the first that is not due at ``now`` (ms UTC)."""
         return await self._call(lambda: self._store().due_notices(receiver, now, limit))
 
     async def next_due(self, receiver: str, now: int) -> int | None:

@@ -1,7 +1,8 @@
 """The payload of a notification: JSON as version 4 of Alertmanager's webhooks, with one alert.
 
-Every notification is a group of its own: the group key identifies the alert, so receivers that keep one incident a group keep one
-an alert. The fingerprint also covers when the alert started: a second incident has another one, a repetition has the same.
+Every notification is a group of its own: the group key identifies the alert, so receivers that keep one incident a
+group keep one an alert. The fingerprint also covers when the alert started: a second incident has another one, a
+repetition has the same.
 """
 
 from __future__ import annotations
@@ -129,7 +130,7 @@ def notification(
 
 
 def _present(texts: Mapping[str, str]) -> dict[str, str]:
-    """The texts that are not empty (Alertmanager drops empty ones), with lone surrogates replaced, as JSON cannot carry them."""
+    """The texts that are not empty (Alertmanager drops empty ones), with lone surrogates replaced."""
     return {name: _LONE.sub("\ufffd", text) for name, text in texts.items() if text}
 
 

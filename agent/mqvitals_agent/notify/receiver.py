@@ -64,7 +64,10 @@ def trial_contents(now: int) -> tuple[NotificationContent, NotificationContent]:
 async def send_test_alert(
     receiver: NotificationReceiver, settings: ReceiverSettings, now: int
 ) -> Sequence[tuple[NotificationStatus, DeliveryOutcome]]:
-    """Send the test alert, firing and, once that is accepted, resolved. Returns the outcome of each; closes the receiver."""
+    """Send the test alert, firing and, once that is accepted, resolved.
+
+    Returns the outcome of each; closes the receiver.
+    """
     outcomes: list[tuple[NotificationStatus, DeliveryOutcome]] = []
     try:
         for content in trial_contents(now):

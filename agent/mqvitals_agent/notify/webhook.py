@@ -33,10 +33,11 @@ _LONGEST_RETRY_S = 86_400
 
 
 class WebhookReceiver:
-    """Sends notifications by HTTP. Address and token are read for every attempt, so a changed file works without a restart.
+    """Sends notifications by HTTP.
 
-    ``now`` returns the time in ms UTC. No text of an outcome holds the address or the token. ``secrets_of`` returns both of
-    a receiver and raises SecretError; it may hang, so it runs in a thread.
+    Address and token are read for every attempt, so a changed file works without a restart. ``now`` returns the time
+    in ms UTC. No text of an outcome holds the address or the token. ``secrets_of`` returns both of a receiver and
+    raises SecretError; it may hang, so it runs in a thread.
     """
 
     def __init__(
@@ -114,8 +115,8 @@ class WebhookReceiver:
 def delivery_status(status: int) -> DeliveryStatus:
     """The meaning of an HTTP status.
 
-    A redirect is not followed: the notification would go to an address that no setting names. A redirect, a wrong token or
-    a wrong address says nothing about the notification itself, so it is tried again.
+    A redirect is not followed: the notification would go to an address that no setting names. A redirect, a wrong
+    token or a wrong address says nothing about the notification itself, so it is tried again.
     """
     if 200 <= status < 300:
         return DeliveryStatus.ACCEPTED

@@ -1,9 +1,9 @@
-"""Pseudonyms of names and addresses: same length and form, the same wherever a name occurs, and never one for two names.
+"""Pseudonyms of names and addresses: the same length and form, one for each name, everywhere.
 
-A name is cut into words at every character that is neither letter nor digit. A keyed permutation (a Feistel network) replaces each
-word, so neither tables nor the order of events matter, and without the salt neither direction can be computed.
-A generic name (``APPL*``) must select the same names afterwards: names are also cut at the length of its beginning. Generic names
-must therefore be known before the first name is redacted.
+A name is cut into words at every character that is neither letter nor digit. A keyed permutation (a Feistel network)
+replaces each word, so neither tables nor the order of events matter, and without the salt neither direction can be
+computed. A generic name (``APPL*``) must select the same names afterwards: names are also cut at the length of its
+beginning. Generic names must therefore be known before the first name is redacted.
 """
 
 from __future__ import annotations
@@ -78,15 +78,15 @@ _OF_CHANNEL: Final = "SYSTEM.CLUSTER.TRANSMIT."
 """Cluster transmission queues of single channels: the rest is a channel's name and is redacted as one."""
 
 KEPT: Final = ("SYSTEM", "CSQ_ADMIN", "CSQSYSAPPL", "QUEUE", "MODEL.QUEUE")
-"""IBM's names beside ``SYSTEM.``, which stay, with the prefixes at which they are cut. The last two are the ends of those of
-cluster transmission queues."""
+"""IBM's names beside ``SYSTEM.``, which stay, with the prefixes at which they are cut. The last two are the ends of
+those of cluster transmission queues."""
 
 _WORD: Final = re.compile("[A-Za-z0-9]+")
 _LETTERS_AND_DIGITS: Final = ascii_uppercase + digits
 
 
 def generic_lengths(patterns: Iterable[str]) -> frozenset[int]:
-    """The lengths at which names must be cut, so that these generic names select the same names afterwards; other names are ignored."""
+    """The lengths at which names must be cut for these generic names; other names are ignored."""
     found = set()
     for pattern in patterns:
         begin = pattern[:-1]
@@ -157,7 +157,10 @@ class Pseudonyms:
         return {key: frozenset(pieces) for key, pieces in fixed.items()}
 
     def _word(self, before: str, piece: str) -> str:
-        """The pseudonym of a piece. The permutation skips pieces that stay, so it remains a permutation of the others."""
+        """The pseudonym of a piece.
+
+        The permutation skips pieces that stay, so it remains a permutation of the others.
+        """
         fixed = self._fixed.get((before, len(piece)), frozenset())
         if piece in fixed:
             return piece

@@ -1,7 +1,7 @@
 """Redacts exchanges and headers of a recording: ``mqvitals record --redact`` and ``mqvitals redact``.
 
-Everything that replay depends on stays: numbers, times, the kind, length and order of messages, and which things have the same name.
-Structures are rewritten in place: no length or count changes.
+Everything that replay depends on stays: numbers, times, the kind, length and order of messages, and which things have
+the same name. Structures are rewritten in place: no length or count changes.
 """
 
 from __future__ import annotations
@@ -112,7 +112,10 @@ _MOST: Final = 60_000
 
 
 class TextRedactor:
-    """Redacts values. ``free`` holds texts without the form of a name; ``unreadable`` counts those in unknown character sets."""
+    """Redacts values.
+
+    ``free`` holds texts without the form of a name; ``unreadable`` counts those in unknown character sets.
+    """
 
     def __init__(self, salt: bytes, lengths: frozenset[int] = frozenset()) -> None:
         self._salt = salt
@@ -140,7 +143,10 @@ class TextRedactor:
         return self._redacted(text)
 
     def octets(self, data: bytes) -> bytes:
-        """The redacted bytes, of the same length. Identifiers hold names and addresses, and are only compared. Zeros stay."""
+        """The redacted bytes, of the same length. Identifiers hold names and addresses, and are only compared.
+
+        Zeros stay.
+        """
         found = self._known_bytes.get(data)
         if found is not None:
             return found
@@ -305,8 +311,10 @@ class Redactor:
         """Sentences about what was replaced and what is still in the recording."""
         texts = self.texts
         yield (
-            f"replaced {_count(len(texts.names.replaced), 'name')}, {_count(len(texts.addresses.replaced), 'IP address')} and "
-            f"{_count(len(texts.free), 'other text')}; {_count(len(texts.names.left), 'name')} of IBM's (SYSTEM.*, CSQ*) left"
+            f"replaced {_count(len(texts.names.replaced), 'name')},"
+            f" {_count(len(texts.addresses.replaced), 'IP address')} and "
+            f"{_count(len(texts.free), 'other text')}; {_count(len(texts.names.left), 'name')} of IBM's (SYSTEM.*,"
+            " CSQ*) left"
         )
         if self._damaged:
             them = "it is" if self._damaged == 1 else "they are"
@@ -315,12 +323,12 @@ class Redactor:
             yield f"{_count(texts.unreadable, 'text')} in an unknown character set replaced by zeros"
         if self._loose:
             yield (
-                f"{_count(len(self._loose), 'generic name')} became known too late: replay may take objects that are gone "
-                "for unknown ones, or unknown ones for gone"
+                f"{_count(len(self._loose), 'generic name')} became known too late: replay may take objects that are"
+                " gone for unknown ones, or unknown ones for gone"
             )
         yield (
-            "what stays: numbers, times, ports, versions, how many objects there are, and of each name its length and where its "
-            "dots stand"
+            "what stays: numbers, times, ports, versions, how many objects there are, and of each name its length and"
+            " where its dots stand"
         )
 
     def _reply(self, reply: Reply) -> Reply:

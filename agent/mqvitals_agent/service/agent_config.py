@@ -1,4 +1,4 @@
-"""The configuration of a run: settings under the command's flags, with the rules and facts they name; and its files watched for changes."""
+"""The configuration of a run: settings under flags, with the rules they name; and the watch on its files."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.threads import BoundedCall, NoAnswerError
+from mqvitals_config.problem import LocatedText, Place
 
 if TYPE_CHECKING:
     from mqvitals_config.problem import Problem
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AgentConfig:
-    """Valid settings and rules. ``path`` is the settings' file, None without one; ``empty``: that file holds no settings."""
+    """Valid settings and rules.
+
+    ``path`` is the settings' file, None without one; ``empty``: that file holds no settings.
+    """
 
     settings: Settings
     rule_config: RuleConfig
@@ -35,6 +39,12 @@ class AgentConfig:
         """The settings' file and the rule files it names."""
         own = () if self.path is None else (self.path,)
         return (*own, *map(str, self.settings.rules.files))
+
+    def with_group_name(self, site: str) -> AgentConfig:
+        """The configuration with the site's name where the settings do not name the group."""
+        if self.settings.name is not None or not site:
+            return self
+        return replace(self, settings=replace(self.settings, name=LocatedText(site, Place("scenario"))))
 
 
 def read_agent_config(
@@ -95,7 +105,7 @@ class FileMark(NamedTuple):
 
 
 class FileWatch:
-    """Calls ``changed`` when files have changed and were the same at two looks: a file may be half written at the first."""
+    """Calls ``changed`` when files have changed and were the same at two looks: one may be half written at first."""
 
     def __init__(
         self,

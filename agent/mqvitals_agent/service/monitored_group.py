@@ -1,4 +1,4 @@
-"""What a run of the agent monitors: live queue managers as the settings connect to them, or a simulated group with its clock."""
+"""What a run of the agent monitors: the live queue managers of the settings, or a simulated group with its clock."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ DAY_MS = 86_400_000
 def begin_time(now: int, speed: float | None, for_ms: int | None, last: int | None, interval_ms: int) -> int:
     """When the clock of a run begins, never after ``now``. Times are ms since 1970 UTC, lengths ms.
 
-    ``speed`` is a multiple of real time; None: without waiting. A run in real time begins now. A faster one begins so far back
-    that it ends about now, so that what it stores is recent and nothing lies in the future; without an end it begins a day
-    ago. Except in real time it begins on the interval's grid, where cycles begin. A store that holds snapshots continues
-    after the ``last`` of them: time never runs backwards in it.
+    ``speed`` is a multiple of real time; None: without waiting. A run in real time begins now. A faster one begins so
+    far back that it ends about now, so that what it stores is recent and nothing lies in the future; without an end
+    it begins a day ago. Except in real time it begins on the interval's grid, where cycles begin. A store that holds
+    snapshots continues after the ``last`` of them: time never runs backwards in it.
     """
     begin = now
     if speed is None:
@@ -53,7 +53,7 @@ Uniform = Callable[[float, float], float]
 
 @dataclass(frozen=True, slots=True)
 class PollTargets:
-    """The queue managers to poll: ``others`` are members of the group without a connection, polled through another member."""
+    """The queue managers to poll; ``others`` have no connection and are polled through another member."""
 
     connectors: Sequence[Connector]
     others: tuple[str, ...] = ()
@@ -63,12 +63,12 @@ class PollTargets:
 class MonitoredGroup:
     """What a run monitors.
 
-    ``began`` (ms since 1970 UTC) is stored as the beginning of a new store. ``site`` names the group when the settings do
-    not; empty: the queue-sharing group's own name. ``source`` describes the origin of samples in the store. ``uniform``
-    returns random numbers between two limits, ``chance_of`` a function that returns random numbers from 0 to 1, for the
-    name of a receiver. ``usage_floor_ms`` is the least time between two DISPLAY USAGE. ``targets_of`` returns the targets
-    for other settings, after SIGHUP; None: they stay. ``smf`` writes the SMF records of a simulated group. ``machine`` is
-    the clock of what is real in every run: files and people.
+    ``began`` (ms since 1970 UTC) is stored as the beginning of a new store. ``site`` names the group when the
+    settings do not; empty: the queue-sharing group's own name. ``source`` describes the origin of samples in the
+    store. ``uniform`` returns random numbers between two limits, ``chance_of`` a function that returns random numbers
+    from 0 to 1, for the name of a receiver. ``usage_floor_ms`` is the least time between two DISPLAY USAGE.
+    ``targets_of`` returns the targets for other settings, after SIGHUP; None: they stay. ``smf`` writes the SMF
+    records of a simulated group. ``machine`` is the clock of what is real in every run: files and people.
     """
 
     clock: Clock
@@ -131,7 +131,7 @@ def live_targets(settings: Settings, environ: Mapping[str, str], clock: Clock) -
 
 @dataclass(frozen=True, slots=True)
 class SimulationOptions:
-    """A simulated group: its ``scenario`` (a name or a file), and how many queues and channels it has beyond the scenario's.
+    """A simulated group: the ``scenario`` (name or file), and numbers of additional queues and channels.
 
     ``speed`` is a multiple of real time, None without waiting; ``for_ms`` the length of the run, None without an end.
     ``smf_interval_ms`` is the statistics interval of the SMF records to write, None: none are written.

@@ -1,7 +1,7 @@
 """The agent as a process: systemd's notification protocol (sd_notify(3)), signals, and a deadline for ending.
 
-Without ``NOTIFY_SOCKET`` in the environment nothing is sent. A message that cannot be sent is lost: the agent does not depend
-on a reader.
+Without ``NOTIFY_SOCKET`` in the environment nothing is sent. A message that cannot be sent is lost: the agent does
+not depend on a reader.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ class ServiceManager:
 
     @classmethod
     def of(cls, environ: Mapping[str, str], pid: int | None = None) -> ServiceManager:
-        """The service manager that ``environ`` names. A watchdog for another process than ``pid`` (default: this one) is ignored."""
+        """The service manager that ``environ`` names.
+
+        A watchdog for another process than ``pid`` (default: this one) is ignored.
+        """
         address = environ.get("NOTIFY_SOCKET", "")
         every = environ.get("WATCHDOG_USEC", "")
         meant = environ.get("WATCHDOG_PID", "")
@@ -88,8 +91,9 @@ class ServiceManager:
     ) -> None:
         """Send a keep-alive message twice in each watchdog interval while the agent works. Runs until cancelled.
 
-        ``answers`` returns when the store's thread answers: while it hangs, nothing is sent. Nor is anything sent when the
-        last cycle ended longer than ``longest_ms`` and a watchdog interval ago. ``clock`` sleeps in real time.
+        ``answers`` returns when the store's thread answers: while it hangs, nothing is sent. Nor is anything sent
+        when the last cycle ended longer than ``longest_ms`` and a watchdog interval ago. ``clock`` sleeps in real
+        time.
         """
         if self.watchdog_ms <= 0:
             return
@@ -147,7 +151,10 @@ class Deadline:
 def handled_signals(
     on_terminate: Callable[[], None], on_interrupt: Callable[[], None], on_hangup: Callable[[], None]
 ) -> Iterator[None]:
-    """Within, SIGTERM, SIGINT and SIGHUP call these on the running event loop and raise nothing. Ignored signals stay ignored."""
+    """Within, SIGTERM, SIGINT and SIGHUP call these on the running event loop and raise nothing.
+
+    Ignored signals stay ignored.
+    """
     loop = asyncio.get_running_loop()
     actions = {signal.SIGTERM: on_terminate, signal.SIGINT: on_interrupt, signal.SIGHUP: on_hangup}
     before = {number: signal.getsignal(number) for number in actions}

@@ -1,4 +1,4 @@
-"""One run of the agent: the service, the delivery of notifications, signals, reloading, the first and the last line of the log."""
+"""One run of the agent: the service, delivery, signals, reloading, the first and the last line of the log."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from mqvitals_agent.service.service import Service
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.threads import BoundedCall, NoAnswerError, ThreadWorker, WorkerEndedError, run_in_loop
-from mqvitals_config.problem import ConfigError, LocatedText, Place
+from mqvitals_config.problem import ConfigError
 from mqvitals_config.scalars import format_duration
 from mqvitals_config.settings import Settings
 from mqvitals_rules.timestamps import iso
@@ -60,9 +60,9 @@ _CANCEL_S = 0.2
 class RunOptions:
     """What a run of the agent is started with.
 
-    ``for_ms`` is its length, None: until a signal. ``reread`` reads the configuration again and raises ConfigError or Failure;
-    None: it stays. ``record`` is called with each exchange and the header of a recording, on the store's thread.
-    ``manager`` is the service manager that gets the agent's state.
+    ``for_ms`` is its length, None: until a signal. ``reread`` reads the configuration again and raises ConfigError or
+    Failure; None: it stays. ``record`` is called with each exchange and the header of a recording, on the store's
+    thread. ``manager`` is the service manager that gets the agent's state.
     """
 
     config: AgentConfig
@@ -90,21 +90,19 @@ async def _run(options: RunOptions, handler: LineHandler) -> int:
 
 
 def claim_store(path: Path, settings: Settings, group: MonitoredGroup) -> None:
-    """Create the store, or check that it can be written. Raises Failure: another agent writes it, it is no store, no permission.
+    """Create the store, or check that it can be written.
 
-    A new one keeps the scenario's beginning as its own. Repairs are logged.
+    Raises StoreError: another agent writes it, it is no store, no permission. A new one keeps the scenario's beginning
+    as its own. Repairs are logged.
     """
-    try:
-        store = Store.open(
-            path,
-            source=group.source,
-            group=settings.name or group.site,
-            created=group.began,
-            mode=settings.store.mode,
-            shared_with=settings.store.group or "",
-        )
-    except StoreError as error:
-        raise Failure(error.message, hint=error.hint) from error
+    store = Store.open(
+        path,
+        source=group.source,
+        group=settings.name or group.site,
+        created=group.began,
+        mode=settings.store.mode,
+        shared_with=settings.store.group or "",
+    )
     if store.repaired:
         rows = ", ".join(f"{table} {count:,}" for table, count in store.repaired.items())
         _LOG.warning(
@@ -121,7 +119,7 @@ class AgentRun:
         """``handler`` writes the log; a reload changes its form and level."""
         self._options = options
         self._group = options.group
-        self._config = with_group_name(options.config, self._group.site)
+        self._config = options.config.with_group_name(self._group.site)
         self._handler = handler
         self._manager = options.manager or ServiceManager()
         self._reading = BoundedCall()
@@ -150,24 +148,7 @@ class AgentRun:
     async def run(self) -> int:
         """Run until a signal comes or the time is over; returns the exit code. Logs its own failures."""
         group = self._group
-        targets = group.targets
-        self._service = Service(
-            self._config.settings,
-            self._config.rule_config,
-            self._options.store,
-            targets.connectors,
-            group.clock,
-            source=group.source,
-            owed=self._outbox.pending,
-            tap=None if self._options.record is None else self._record,
-            stored=self._stored,
-            uniform=group.uniform,
-            usage_floor_ms=group.usage_floor_ms,
-            worker=self._worker,
-            farewell=self._farewell,
-            others=targets.others,
-            asking=group.machine,
-        )
+        self._service = self._make_service()
         self._first_line()
         self._manager.starting(self._longest_cycle_ms())
         self._start(self._manager.watch(self._await_worker, self._longest_cycle_ms, SystemClock()))
@@ -208,6 +189,26 @@ class AgentRun:
         if self._bug is not None:
             raise self._bug
         return self._code
+
+    def _make_service(self) -> Service:
+        group, targets = self._group, self._group.targets
+        return Service(
+            self._config.settings,
+            self._config.rule_config,
+            self._options.store,
+            targets.connectors,
+            group.clock,
+            source=group.source,
+            owed=self._outbox.pending,
+            tap=None if self._options.record is None else self._record,
+            stored=self._stored,
+            uniform=group.uniform,
+            usage_floor_ms=group.usage_floor_ms,
+            worker=self._worker,
+            farewell=self._farewell,
+            others=targets.others,
+            asking=group.machine,
+        )
 
     def stop(self, reason: str, code: int = ExitCode.DONE, *, at_once: bool = True) -> None:
         """End in order because of ``reason``; ``at_once``: within a second. A second call cancels what is under way."""
@@ -398,9 +399,10 @@ class AgentRun:
     def _read_config(self) -> tuple[AgentConfig, PollTargets]:
         """The configuration now and its targets. Runs in a thread. Raises Failure and ConfigError."""
         assert self._options.reread is not None
-        config = with_group_name(self._options.reread(), self._group.site)
+        config = self._options.reread().with_group_name(self._group.site)
         if config.empty and not self._config.empty:
-            # An editor or a copy leaves it empty for a moment, a full disk for good: no one removes all settings that way.
+            # An editor or a copy leaves it empty for a moment, a full disk for good: no one removes all settings that
+            # way.
             raise Failure(f"{config.path} is empty, or all of it is commented out")
         targets_of = self._group.targets_of
         return config, self._group.targets if targets_of is None else targets_of(config.settings)
@@ -415,7 +417,8 @@ class AgentRun:
         targets = self._group.targets
         names = [*(connector.queue_manager for connector in targets.connectors), *targets.others]
         _LOG.info(
-            f"mqvitals {__version__} watches {f'{settings.name}, ' if settings.name else ''}{len(names)} queue managers, {self._config_words()}",
+            f"mqvitals {__version__} watches {f'{settings.name}, ' if settings.name else ''}{len(names)} queue"
+            f" managers, {self._config_words()}",
             extra=as_event(
                 "agent.begins",
                 version=__version__,
@@ -444,7 +447,8 @@ class AgentRun:
             return
         self._code = int(ExitCode.FOUND)
         _LOG.error(
-            f"of the cycles of {format_duration(self._options.for_ms or 0)}, {left_out:,} did not begin because the one before took too long;"
+            f"of the cycles of {format_duration(self._options.for_ms or 0)}, {left_out:,} did not begin because the"
+            " one before took too long;"
             f" snapshots that could not be stored: {unstored:,}; snapshots stored: {self._snapshots:,}",
             extra=as_event("agent.cycles_missing", left_out=left_out, unstored=unstored),
         )
@@ -480,13 +484,6 @@ def _first_problem(error: ConfigError) -> str:
     """The first problem with its place, and how many more there are."""
     first, *others = error.problems
     return f"{first} (and {len(others)} more)" if others else str(first)
-
-
-def with_group_name(config: AgentConfig, site: str) -> AgentConfig:
-    """The configuration with the site's name where the settings do not name the group."""
-    if config.settings.name is not None or not site:
-        return config
-    return replace(config, settings=replace(config.settings, name=LocatedText(site, Place("scenario"))))
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -1,4 +1,4 @@
-"""Sends a query for holders to the running agent: writes the request into the agent's store and waits for the answer."""
+"""Asks the running agent for holders: writes a request into the agent's store and waits for the answer."""
 
 from __future__ import annotations
 
@@ -38,9 +38,10 @@ def ask_agent(
 ) -> tuple[Holders, ...] | None:
     """The holders of each queue, in their order; None when ``pause`` returned True.
 
-    ``now`` returns the machine's time, ms since 1970 UTC, ``time_s`` a monotonic time. A queue without an answer has a problem
-    instead of holders when others were answered. Raises StoreError when no request can be written, and NoAgentAnswer when no
-    agent runs or no queue was answered within ``timeout_s``. It waits, so call it in a thread of its own.
+    ``now`` returns the machine's time, ms since 1970 UTC, ``time_s`` a monotonic time. A queue without an answer has
+    a problem instead of holders when others were answered. Raises StoreError when no request can be written, and
+    NoAgentAnswer when no agent runs or no queue was answered within ``timeout_s``. It waits, so call it in a thread
+    of its own.
     """
     with RequestClient.open(store) as book:
         _require_agent(store)

@@ -1,9 +1,9 @@
 """Handles that are open for a queue, as queue managers report them, and their JSON form in the store.
 
-States have the names of DISPLAY QSTATUS, DISPLAY CONN and DISPLAY CHSTATUS; a number without a name is its digits. Texts are MQ's
-without trailing blanks, empty when MQ reports none. Times of MQ are local to the queue manager and stay as MQ wrote them.
-In JSON an object's members are the fields of its class. Unknown members are ignored and missing ones get their defaults, so
-neighbouring releases understand each other.
+States have the names of DISPLAY QSTATUS, DISPLAY CONN and DISPLAY CHSTATUS; a number without a name is its digits.
+Texts are MQ's without trailing blanks, empty when MQ reports none. Times of MQ are local to the queue manager and
+stay as MQ wrote them. In JSON an object's members are the fields of its class. Unknown members are ignored and
+missing ones get their defaults, so neighbouring releases understand each other.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class HandleConnection:
 class HandleInstance:
     """The current instances of a channel that a handle may come through, ``count`` of them; the rest is of the newest.
 
-    ``status`` and ``substate`` as CHSTATUS names them, ``msgs`` messages (MQI calls of a server-connection) since it began,
-    ``remote_application`` is RAPPLTAG, ``user`` MCAUSER.
+    ``status`` and ``substate`` as CHSTATUS names them, ``msgs`` messages (MQI calls of a server-connection) since it
+    began, ``remote_application`` is RAPPLTAG, ``user`` MCAUSER.
     """
 
     count: int
@@ -61,9 +61,10 @@ class HandleInstance:
 class Holder:
     """One open handle (DISPLAY QSTATUS TYPE(HANDLE)).
 
-    ``input`` is NO, SHARED or EXCL. ``output``, ``browse``, ``inquire`` and ``set``: what it was opened for; None where the
-    queue manager did not say. ``state`` is ACTIVE while a call is in progress. ``process`` and ``thread`` exist on distributed
-    queue managers alone. ``connection`` and ``instance`` are None where nothing fits, or nothing could be asked.
+    ``input`` is NO, SHARED or EXCL. ``output``, ``browse``, ``inquire`` and ``set``: what it was opened for; None
+    where the queue manager did not say. ``state`` is ACTIVE while a call is in progress. ``process`` and ``thread``
+    exist on distributed queue managers alone. ``connection`` and ``instance`` are None where nothing fits, or nothing
+    could be asked.
     """
 
     application: str
@@ -94,8 +95,9 @@ class Holder:
 class MemberHolders:
     """What one queue manager reports: queried at ``at`` (ms since 1970 UTC, our clock), all answers within ``took_ms``.
 
-    ``problem`` is why nothing is known of its handles, a sentence; then ``holders`` is empty, which does not mean that nobody
-    has the queue open. ``notes`` are sentences about what else could not be learnt, such as the connections.
+    ``problem`` is why nothing is known of its handles, a sentence; then ``holders`` is empty, which does not mean
+    that nobody has the queue open. ``notes`` are sentences about what else could not be learnt, such as the
+    connections.
     """
 
     queue_manager: str
@@ -116,9 +118,10 @@ class Holders:
 
 @dataclass(frozen=True, slots=True)
 class ReportedConnection:
-    """One connection (DISPLAY CONN). Texts are empty when not reported; ``channel`` is then None, and empty for a local one.
+    """One connection (DISPLAY CONN).
 
-    ``identifier`` is CONN in hexadecimal. ``unit_of_work`` is None where none is under way.
+    Texts are empty when not reported; ``channel`` is then None, and empty for a local one. ``identifier`` is CONN in
+    hexadecimal. ``unit_of_work`` is None where none is under way.
     """
 
     identifier: str

@@ -1,8 +1,9 @@
 """Queries queue managers for the handles of a queue and joins each handle with its connections and channel instances.
 
-Queue managers are queried concurrently, the commands of one of them one after another. An answer of handles does not name the
-connection of each. A connection may belong to a handle when everything that both report is equal. When several fit, their number
-and the most urgent unit of work are kept: in doubt first, then states without a name, then ACTIVE; of equals the oldest.
+Queue managers are queried concurrently, the commands of one of them one after another. An answer of handles does not
+name the connection of each. A connection may belong to a handle when everything that both report is equal. When
+several fit, their number and the most urgent unit of work are kept: in doubt first, then states without a name, then
+ACTIVE; of equals the oldest.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def joined(
 
 
 def ordered(holders: Iterable[Holder]) -> tuple[Holder, ...]:
-    """Exclusive input first, then shared input, output, others; within each active handles first, then by application."""
+    """Exclusive input first, then shared input, output, others; in each active handles first, then by application."""
     return tuple(sorted(holders, key=_place))
 
 
@@ -189,8 +190,8 @@ def _instance(found: Sequence[ReportedInstance]) -> HandleInstance | None:
 
 
 Put: TypeAlias = Callable[[str, int, Callable[[str], bytes]], Awaitable[Exchange]]
-"""Sends a command: (queue manager, number of the command, a function that builds the request for a command scope, empty: the
-queue manager itself) -> the exchange, which also holds failures."""
+"""Sends a command: (queue manager, number of the command, a function that builds the request for a command scope,
+empty: the queue manager itself) -> the exchange, which also holds failures."""
 
 _T = TypeVar("_T")
 
@@ -199,7 +200,10 @@ _PARAMETER: Final = frozenset({mq.MQRCCF_CFIN_PARM_ID_ERROR, mq.MQRCCF_CFIL_PARM
 
 
 async def ask_holders(queue: ObjectName, queue_managers: Sequence[str], put: Put, clock: Clock) -> Holders:
-    """The holders of the queue at each queue manager. Failures are sentences in the result; raises what ``put`` raises."""
+    """The holders of the queue at each queue manager.
+
+    Failures are sentences in the result; raises what ``put`` raises.
+    """
     if not is_exact(queue.name, mq.MQ_Q_NAME_LENGTH):
         now = clock.now()
         problem = f"{queue.name!r} is not the name of a queue"

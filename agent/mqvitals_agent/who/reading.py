@@ -1,7 +1,7 @@
 """Requests for handles, connections and channel instances, and what their answers say.
 
-Nothing that comes from a queue manager raises. An answer that is incomplete is returned with a note; when nothing came, the result
-has a problem instead. "Not found" is a complete answer without items.
+Nothing that comes from a queue manager raises. An answer that is incomplete is returned with a note; when nothing
+came, the result has a problem instead. "Not found" is a complete answer without items.
 """
 
 from __future__ import annotations
@@ -113,12 +113,12 @@ CONNECTION_ATTRIBUTES: Final = frozenset({*_CONNECTION, *_ZOS, *_DISTRIBUTED})
 
 
 def is_exact(name: str, longest: int) -> bool:
-    """True for a full MQ name of at most ``longest`` characters: not empty, and without ``*``, which would select all."""
+    """True for a full MQ name of at most ``longest`` characters: not empty and without ``*``."""
     return len(name) <= longest and _NAME.fullmatch(name) is not None
 
 
 def ask_handles(queue: str, scope: str, *, disposition: bool = True) -> bytes:
-    """DISPLAY QSTATUS(queue) TYPE(HANDLE), shared queues too; without ``disposition`` where that parameter does not exist."""
+    """DISPLAY QSTATUS(queue) TYPE(HANDLE); ``disposition``: name that parameter, to include shared queues."""
     wanted = mq.MQQSGD_ALL if disposition else None
     return ask_queue_status(QueryOptions(queue, mq.MQIACF_Q_HANDLE, wanted, scope))
 
@@ -183,7 +183,8 @@ _INSTANCE: Final = TRACKED | {
     mq.MQCACH_MCA_USER_ID,
 }
 _CONN_BYTES: Final = 8
-"""CONN is the last 8 bytes of a connection identifier; the 16 before them are EXTCONN, the same for a whole queue manager."""
+"""CONN is the last 8 bytes of a connection identifier; the 16 before them are EXTCONN, the same for a whole queue
+manager."""
 _YES_NO: Final = {mq.MQQSO_NO: False, mq.MQQSO_YES: True}
 _NO_SUCH_QUEUE: Final = frozenset({mq.MQRC_UNKNOWN_OBJECT_NAME, mq.MQRCCF_UNKNOWN_OBJECT_NAME})
 _NO_CHANNEL_INITIATOR: Final = frozenset({mq.MQRCCF_CHL_SYSTEM_NOT_ACTIVE, mq.MQRCCF_NO_CHANNEL_INITIATOR})
@@ -249,7 +250,10 @@ def read_instances(
 
 
 class _RawAnswer(NamedTuple):
-    """An answer before it is read. ``cause`` says why it is incomplete; empty: complete, and ``reason`` may be "not found"."""
+    """An answer before it is read.
+
+    ``cause`` says why it is incomplete; empty: complete, and ``reason`` may be "not found".
+    """
 
     items: tuple[DecodedReply, ...]
     cause: str

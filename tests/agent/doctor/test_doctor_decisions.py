@@ -18,7 +18,7 @@ from mqvitals_agent.doctor.finding import (
     to_display,
     to_use_queues,
 )
-from mqvitals_agent.doctor.remark import NewestTime, PutTime, ReplyQueue, Switches, difference_ms
+from mqvitals_agent.doctor.remark import NewestTime, ReplyQueue, ReplyTimes, Switches, difference_ms
 from mqvitals_agent.pcf import constants as mq
 
 GOOD = ReplyQueue("MQVITALS.REPLY", dynamic=False, index_type=2, max_depth=100_000, shareability=1, openers=1)
@@ -148,13 +148,13 @@ def test_many_objects_that_are_off_are_counted_and_some_named() -> None:
 def test_clocks_that_agree_as_far_as_can_be_told() -> None:
     """A reply put between request and arrival proves no difference; the clock's hundredths do not either."""
     assert difference_ms([]) is None
-    assert difference_ms([PutTime(1_050, 1_000, 1_100), PutTime(2_990, 2_995, 3_100)]) == 0
+    assert difference_ms([ReplyTimes(1_050, 1_000, 1_100), ReplyTimes(2_990, 2_995, 3_100)]) == 0
 
 
 def test_clocks_that_differ() -> None:
     """At least so much ahead, or behind; the closest sighting counts."""
-    assert difference_ms([PutTime(7_000, 1_000, 1_200), PutTime(8_100, 2_000, 2_100)]) == 6_000
-    assert difference_ms([PutTime(1_000, 9_000, 9_100)]) == -7_990
+    assert difference_ms([ReplyTimes(7_000, 1_000, 1_200), ReplyTimes(8_100, 2_000, 2_100)]) == 6_000
+    assert difference_ms([ReplyTimes(1_000, 9_000, 9_100)]) == -7_990
 
 
 def test_what_a_difference_means() -> None:
