@@ -54,7 +54,7 @@ class ReportInput:
     """The files and what they hold, in their order. ``repeated`` records came more than once and count once.
 
     ``unreadable``: files that hold no SMF data or cannot be read to their ends, and why. ``unnamed``: objects without a
-    usable name. ``ungrouped``: by queue manager, how many structures, data sets and shared queues its records tell of
+    usable name. ``ungrouped``: by queue manager, how many structures, data sets and shared queues its records hold
     without the group's name.
     """
 

@@ -125,20 +125,20 @@ def accepted_set(
     members: int,
 ) -> list[bytes]:
     """The first set of a scoped command's answer: the number of queue managers asked, and the sets to come."""
-    told = (
+    extra = (
         integer(c.MQIACF_COMMAND_INFO, c.MQCMDI_CMDSCOPE_ACCEPTED),
         integer(c.MQIACF_CMDSCOPE_Q_MGR_COUNT, members),
         *(byte_string(c.MQBACF_RESPONSE_SET, each) for each in announced),
     )
     common = _common(encoding, queue_manager, set_id)
-    return [_message(c.MQCFT_XR_MSG, command, common + _plain(told), 2 + len(told))]
+    return [_message(c.MQCFT_XR_MSG, command, common + _plain(extra), 2 + len(extra))]
 
 
 def completed_set(encoding: ParameterEncoder, queue_manager: str, command: int, set_id: bytes) -> list[bytes]:
     """The last set of a scoped command's answer: every queue manager has answered."""
-    told = (integer(c.MQIACF_COMMAND_INFO, c.MQCMDI_CMDSCOPE_COMPLETED),)
+    extra = (integer(c.MQIACF_COMMAND_INFO, c.MQCMDI_CMDSCOPE_COMPLETED),)
     common = _common(encoding, queue_manager, set_id)
-    return [_message(c.MQCFT_XR_MSG, command, common + encoding.encode(told), 2 + len(told))]
+    return [_message(c.MQCFT_XR_MSG, command, common + encoding.encode(extra), 2 + len(extra))]
 
 
 def _common(encoding: ParameterEncoder, queue_manager: str, set_id: bytes) -> bytes:

@@ -162,15 +162,15 @@ class GroupSource(Protocol):
     """A group that can be advanced to a time."""
 
     def advance(self, now: int) -> GroupState:
-        """The group as of ``now``, ms since 1970 UTC. Called with moments that do not go back."""
+        """The group as of ``now``, ms since 1970 UTC. ``now`` must not decrease between calls."""
         ...
 
 
 class SimulatedConnector:
     """Connects to one queue manager of the group. ``seed`` decides on the times between request and answer."""
 
-    def __init__(self, world: GroupSource, queue_manager: str, clock: Clock, seed: int = 1) -> None:
-        self._world = world
+    def __init__(self, simulation: GroupSource, queue_manager: str, clock: Clock, seed: int = 1) -> None:
+        self._simulation = simulation
         self._queue_manager = queue_manager
         self._clock = clock
         self._random = Random(f"{seed} {queue_manager}")  # noqa: S311 - a believable time, not a secret
@@ -189,19 +189,19 @@ class SimulatedConnector:
     async def connect(self) -> SimulatedConnection:
         """A new connection. Raises ConnectError (2059) when the queue manager is down, or is none of the group."""
         await self._clock.sleep(_CONNECTING_MS)
-        group = self._world.advance(self._clock.now())
+        group = self._simulation.advance(self._clock.now())
         if self._queue_manager not in group.members:
             raise ConnectError(_NOT_AVAILABLE, "the simulated group has no such queue manager")
         if _fault(group, self._queue_manager).down:
             raise ConnectError(_NOT_AVAILABLE)
-        return SimulatedConnection(self._world, self._server, self._clock, self._random)
+        return SimulatedConnection(self._simulation, self._server, self._clock, self._random)
 
 
 class SimulatedConnection:
     """A connection to one simulated queue manager; ``SimulatedConnector.connect`` makes it."""
 
-    def __init__(self, world: GroupSource, server: CommandServer, clock: Clock, random: Random) -> None:
-        self._world = world
+    def __init__(self, simulation: GroupSource, server: CommandServer, clock: Clock, random: Random) -> None:
+        self._simulation = simulation
         self._server = server
         self._clock = clock
         self._random = random
@@ -215,7 +215,7 @@ class SimulatedConnection:
         began = self._clock.now()
         if not self._open:
             return self._exchange(command, request, began, 0, error=_NO_CONNECTION)
-        group = self._world.advance(began)
+        group = self._simulation.advance(began)
         if self._down(group):
             return self._break(command, request, began, 0)
         messages, whole = self._server.answer(request, group)
@@ -226,7 +226,7 @@ class SimulatedConnection:
         if late or not whole:
             waited += wait_ms
         await self._clock.sleep(waited)
-        if self._down(self._world.advance(self._clock.now())):
+        if self._down(self._simulation.advance(self._clock.now())):
             return self._break(command, request, began, waited)
         # The queue manager puts its messages one by one; only their transport is slow.
         step = took / max(len(messages), 1)
@@ -262,10 +262,10 @@ class SimulatedConnection:
         return Exchange(0, began, round(waited), self._server.name, command, request, replies, error)
 
 
-def connectors(world: GroupSource, clock: Clock, *, seed: int = 1) -> tuple[SimulatedConnector, ...]:
+def connectors(simulation: GroupSource, clock: Clock, *, seed: int = 1) -> tuple[SimulatedConnector, ...]:
     """A connector for each queue manager of the group, in the order of their names."""
-    group = world.advance(clock.now())
-    return tuple(SimulatedConnector(world, name, clock, seed) for name in sorted(group.members))
+    group = simulation.advance(clock.now())
+    return tuple(SimulatedConnector(simulation, name, clock, seed) for name in sorted(group.members))
 
 
 def _fault(group: GroupState, name: str) -> Fault:

@@ -207,12 +207,12 @@ class SimulatedGroup:
         random = self._random
         arrived_by: dict[str, int] = defaultdict(int)
         # Storage moves after all puts, so that the put rate is the same throughout the second.
-        living = {name: storage.slows_anything for name, storage in self._storage.items() if self._lives(name)}
+        running = {name: storage.slows_anything for name, storage in self._storage.items() if self._is_up(name)}
         for member, sender in self._sending:
-            if member not in living:
+            if member not in running:
                 continue
             queue = sender.flow.queue
-            count = sender.flow.come(now, random, self._slowed(member, queue) if living[member] else 1.0)
+            count = sender.flow.come(now, random, self._slowed(member, queue) if running[member] else 1.0)
             self._log(member, queue, count)
             moved = sender.move(now, count)
             partner = sender.channel.transmission_queue
@@ -222,14 +222,14 @@ class SimulatedGroup:
             if owner == GROUP:
                 flow.come(now, random)
                 self._catch_up(flow)
-            elif owner not in living:
+            elif owner not in running:
                 continue
             else:
                 if incoming:
                     count = arrived_by[owner]
                     flow.put(count, now)
                 else:
-                    count = flow.come(now, random, self._slowed(owner, flow.queue) if living[owner] else 1.0)
+                    count = flow.come(now, random, self._slowed(owner, flow.queue) if running[owner] else 1.0)
                 self._log(owner, flow.queue, count)
             flow.go(now, random)
         stopped = {each.object for each in incidents if each.what is IncidentKind.ARCHIVE_STOPPED}
@@ -242,7 +242,7 @@ class SimulatedGroup:
         for observer in self._observers:
             observer.second(group)
 
-    def _lives(self, member: str) -> bool:
+    def _is_up(self, member: str) -> bool:
         fault = self.group.faults.get(member)
         return fault is None or not fault.down
 
@@ -286,7 +286,7 @@ class SimulatedGroup:
                 case IncidentKind.ARCHIVE_STOPPED:
                     pass
                 case _:
-                    raise ValueError(f"{each.object} is nothing that {each.what.value} can befall")
+                    raise ValueError(f"{each.object} cannot have the incident {each.what.value}")
         self.group.faults = faults
         if any(fault.down for fault in faults.values()):
             for sender in self._senders.values():
@@ -303,11 +303,11 @@ class SimulatedGroup:
 
     def _share(self) -> None:
         """Divide the handles of shared queues among the members that are up."""
-        living = [name for name in MEMBERS if self._lives(name)]
+        running = [name for name in MEMBERS if self._is_up(name)]
         for place, member in enumerate(MEMBERS):
-            mine = member in living
+            mine = member in running
             self.group.members[member].shared_handles = {
-                name: (queue.input_handles * mine // max(len(living), 1), (1 + place % 2) * mine)
+                name: (queue.input_handles * mine // max(len(running), 1), (1 + place % 2) * mine)
                 for name, queue in self.group.shared_queues.items()
             }
 
@@ -324,7 +324,7 @@ class SimulatedGroup:
 
     def _move_clients(self, now: int) -> None:
         for name, member in self.group.members.items():
-            if not self._lives(name):
+            if not self._is_up(name):
                 continue
             for instance in member.channels["CLIENTS.ORDERS"].instances:
                 count = self._random.randrange(60, 90)

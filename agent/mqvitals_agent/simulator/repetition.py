@@ -131,9 +131,9 @@ class RecordedRound:
         for place, (first, value) in enumerate(zip(self._first, values, strict=True)):
             if value != first and place not in course:
                 course[place] = [first] * (self.seconds + 1)
-        for place, told in course.items():
+        for place, column in course.items():
             # Equal columns are kept once: there are hundreds, and most change seldom.
-            told.append(told[-1] if told[-1] == values[place] else values[place])
+            column.append(column[-1] if column[-1] == values[place] else values[place])
         self.seconds += 1
 
     def begin(self) -> None:
@@ -144,13 +144,13 @@ class RecordedRound:
     def play(self, second: int) -> None:
         """Set everything but ``group.now`` to its state at a second of the replayed round."""
         later = self._begun_at - self._recorded_at
-        for (place, told), at_begin in zip(self._course.items(), self._at_begin, strict=True):
-            value = told[second]
+        for (place, column), at_begin in zip(self._course.items(), self._at_begin, strict=True):
+            value = column[second]
             if place in self._totals:
-                value += at_begin - told[0]
+                value += at_begin - column[0]
             elif place in self._moments and value is not None:
                 # A time before the round keeps its distance from the round's beginning.
-                value = at_begin if value == told[0] else value + later
+                value = at_begin if value == column[0] else value + later
             setattr(*self._columns[place], value)
 
     def _watch(self, each: Any, names: Sequence[str]) -> None:

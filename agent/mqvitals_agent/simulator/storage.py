@@ -140,13 +140,13 @@ class Storage:
         return (*self._written.items(), tuple(self._last_round))
 
     def add_rounds(self, rounds: int) -> None:
-        """Write the log of the last round so many times more."""
+        """Write the log of the last round again, ``rounds`` times."""
         for _ in range(rounds):
             for count, stopped in self._last_round:
                 self._second(count, stopped)
 
     def write_again(self, first: int, last: int) -> None:
-        """Write what the last round brought to the log from the end of its second ``first`` to that of ``last``."""
+        """Write the log of the last round from the end of its second ``first`` to that of ``last``."""
         for count, stopped in self._last_round[first:last]:
             self._second(count, stopped)
 

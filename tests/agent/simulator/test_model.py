@@ -324,7 +324,7 @@ def test_queue_managers_misbehave_on_order() -> None:
 
 def test_incident_of_nothing_is_a_mistake() -> None:
     """A scenario that names an object which is not there says so instead of doing nothing."""
-    with pytest.raises(ValueError, match=r"QM01/NO\.QUEUE is nothing that consumer_gone can befall"):
+    with pytest.raises(ValueError, match=r"QM01/NO\.QUEUE cannot have the incident consumer_gone"):
         world(incident(IncidentKind.CONSUMER_GONE, "QM01/NO.QUEUE", at=0)).advance(BEGIN + S)
 
 

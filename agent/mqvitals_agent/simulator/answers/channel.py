@@ -217,7 +217,7 @@ def _status(channel: ChannelState, instance: ChannelInstance, member: MemberStat
         string(mq.MQCACH_LOCAL_ADDRESS, ""),
         *_traffic(channel, instance, client=client),
         integer(mq.MQIACH_HB_INTERVAL, channel.heartbeat_s),
-        integer(mq.MQIACH_KEEP_ALIVE_INTERVAL, channel.heartbeat_s + 60),  # what AUTO comes to
+        integer(mq.MQIACH_KEEP_ALIVE_INTERVAL, channel.heartbeat_s + 60),  # the value of AUTO
         integer(mq.MQIACH_MAX_MSG_LENGTH, channel.max_message_bytes),
     )
     if client:

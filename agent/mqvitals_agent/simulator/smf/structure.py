@@ -49,9 +49,9 @@ class StructureMeter:
         """The messages that this member has put on shared queues and got from them."""
         return self._traffic
 
-    def second(self, living: list[str]) -> None:
-        """One second has passed; ``living``: the members that are up, this one among them. They share the work evenly."""
-        place, members = living.index(self._member.name), len(living)
+    def second(self, running: list[str]) -> None:
+        """One second has passed; ``running``: the members that are up, this one among them. They share the work evenly."""
+        place, members = running.index(self._member.name), len(running)
         totals = self._shared_totals()
         for name, queue in self._group.shared_queues.items():
             # The first members get the remainder, so that the sum is right.

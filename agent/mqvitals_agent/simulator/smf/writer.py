@@ -58,12 +58,12 @@ class MemberMeter:
         """True once it has seen a second."""
         return self._now > self._began
 
-    def second(self, living: list[str]) -> None:
-        """One second has passed; ``living``: the members that are up, this one among them."""
+    def second(self, running: list[str]) -> None:
+        """One second has passed; ``running``: the members that are up, this one among them."""
         self._now = self._group.now
         self._storage.second()
         self._log.second(self._now)
-        self._structures.second(living)
+        self._structures.second(running)
         self._channel_initiator.second(self._now)
 
     def records(self) -> Iterator[bytes]:
@@ -140,7 +140,7 @@ class SmfWriter:
     ``KEPT`` intervals. A queue manager that goes down ends its interval early; the next one begins when it is up again.
     """
 
-    def __init__(self, world: SimulatedGroup, target: Path | BinaryIO, interval_ms: int) -> None:
+    def __init__(self, simulation: SimulatedGroup, target: Path | BinaryIO, interval_ms: int) -> None:
         """``target``: a folder, which gets a file ``SMF-<end>.dat`` for each interval, or a stream.
 
         Create it before the group is advanced: it does not see earlier seconds. Raises ValueError for an interval that
@@ -148,13 +148,13 @@ class SmfWriter:
         """
         if interval_ms <= 0 or interval_ms % STEP_MS:
             raise ValueError(f"an interval is of whole seconds, not of {interval_ms} ms")
-        self._world = world
+        self._simulation = simulation
         self._target = target
         self._interval_ms = interval_ms
         self._due: deque[tuple[int, bytes]] = deque(maxlen=KEPT)
         self._ended: list[bytes] = []
-        self._meters = self._begun(world.group)
-        world.watch(self, simulated_ms=(KEPT + 1) * interval_ms)
+        self._meters = self._begun(simulation.group)
+        simulation.watch(self, simulated_ms=(KEPT + 1) * interval_ms)
 
     @property
     def interval_ms(self) -> int:
@@ -167,14 +167,14 @@ class SmfWriter:
             # After a leap: the interval in which it ended is unknown.
             self._begin(group)
             return
-        living = [
+        running = [
             name
             for name, fault in ((name, group.faults.get(name)) for name in group.members)
             if not (fault and fault.down)
         ]
         for name, meter in self._meters.items():
-            if name in living:
-                meter.second(living)
+            if name in running:
+                meter.second(running)
             else:
                 self._stop(group, name, meter)
         if self._ends(group.now):
@@ -193,7 +193,7 @@ class SmfWriter:
         A file appears under its name when it is complete. An existing file stays: the records of an interval are always
         the same. All but the last ``KEPT`` files of this kind are deleted. Raises OSError.
         """
-        self._world.advance(now)
+        self._simulation.advance(now)
         due = list(self._due)
         self._due.clear()
         if not isinstance(self._target, Path):
@@ -207,7 +207,7 @@ class SmfWriter:
         return written
 
     def _meter(self, group: GroupState, name: str) -> MemberMeter:
-        return MemberMeter(group, group.members[name], partial(self._world.up_since, name))
+        return MemberMeter(group, group.members[name], partial(self._simulation.up_since, name))
 
     def _begun(self, group: GroupState) -> dict[str, MemberMeter]:
         return {name: self._meter(group, name) for name in group.members}
@@ -218,18 +218,18 @@ class SmfWriter:
 
     def _begin(self, group: GroupState) -> None:
         if self._ends(group.now):
-            self._world.settle()
+            self._simulation.settle()
             self._meters = self._begun(group)
 
     def _stop(self, group: GroupState, name: str, meter: MemberMeter) -> None:
         """A queue manager is down: write its last record."""
-        self._world.settle()
+        self._simulation.settle()
         if meter.lasts:
             self._ended += meter.records()
         self._meters[name] = self._meter(group, name)
 
     def _end(self, group: GroupState) -> None:
-        self._world.settle()
+        self._simulation.settle()
         for name, meter in self._meters.items():
             if meter.lasts:
                 self._ended += meter.records()
