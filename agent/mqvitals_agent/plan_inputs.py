@@ -265,7 +265,9 @@ KnownMetric = KnownValue | Absence
 
 
 class FoundInput(NamedTuple):
-    """An input that was not given: its value, the calculation in words and its oldest timestamp; or why there is no value."""
+    """An input that was not given: its value, the calculation in words and its oldest timestamp; or why there
+    is no value.
+    """
 
     input: Input
     value: Given | None
@@ -339,7 +341,10 @@ RATE, SECONDS = "/s", ":s"
 def known_metrics(
     reader: StoreReader, name: ObjectName, metrics: Iterable[str], facts: Facts, now: int
 ) -> dict[str, KnownMetric]:
-    """The values of ``metrics`` of an object at ``now`` (ms UTC): of counters over the hour before. Raises StoreError."""
+    """The values of ``metrics`` of an object at ``now`` (ms UTC): of counters over the hour before.
+
+    Raises StoreError.
+    """
     found: dict[str, KnownMetric] = {}
     current: dict[ObjectName, Mapping[str, CurrentValue]] = {}
     for wanted in sorted(metrics):

@@ -189,7 +189,10 @@ class QueueFact:
 
 @dataclass(frozen=True, slots=True)
 class ChannelFact:
-    """What is known of channels: of the network under them and of the partner. At least one of the facts must be given."""
+    """What is known of channels: of the network under them and of the partner.
+
+    At least one of the facts must be given.
+    """
 
     objects: Annotated[LocatedText, Doc("A pattern of channels, such as `QM01/channel/TO.*`.")]
     ping_us: Annotated[

@@ -220,7 +220,9 @@ def _place(key: str, origins: Mapping[str, str]) -> Place:
 
 
 def _secrets(settings: Settings) -> Iterator[_FileProblem]:
-    """Secrets that cannot be read, webhook addresses that are none, and files that every user of the machine can read."""
+    """Secrets that cannot be read, webhook addresses that are none, and files that every user of the
+    machine can read.
+    """
     for key, secret in walk(settings):
         if not isinstance(secret, Secret) or isinstance(secret, WebAddress):
             continue

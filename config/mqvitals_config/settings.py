@@ -63,7 +63,10 @@ _LARGEST_SIZE = 1 << 62
 
 
 def parse_keep(text: str) -> int | None:
-    """``30d`` as milliseconds, ``forever`` as None. Raises ValueError for less than an hour, and for what is neither."""
+    """``30d`` as milliseconds, ``forever`` as None.
+
+    Raises ValueError for less than an hour, and for what is neither.
+    """
     if text.strip().lower() == FOREVER:
         return None
     try:

@@ -64,7 +64,9 @@ class CompiledRule:
         return own + tuple(expression for expression, _ in (*self.severity_if, *self.mqsc_if))
 
     def command(self, name: ObjectName, context: Context) -> str:
-        """The MQSC command that shows an object: of the first case that holds, else the usual one; empty without any."""
+        """The MQSC command that shows an object: of the first case that holds, else the usual one; empty
+        without any.
+        """
         fitting = (template for condition, template in self.mqsc_if if condition.truth(context))
         template = next(fitting, self.mqsc)
         return "" if template is None else template.fill(name, context.value)

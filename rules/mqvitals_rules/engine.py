@@ -39,7 +39,9 @@ class UnknownCount(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The transitions that a snapshot caused, and what is unknown about its owner: to operational rules, and to advice."""
+    """The transitions that a snapshot caused, and what is unknown about its owner: to operational rules,
+    and to advice.
+    """
 
     transitions: tuple[Transition, ...]
     unknown: tuple[UnknownCount, ...]

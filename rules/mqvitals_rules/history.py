@@ -55,7 +55,8 @@ class MetricHistory(Protocol):
         ...
 
     def baseline(self, object_name: ObjectName, metric: str, now: int, counter: bool) -> float | None:  # noqa: FBT001
-        """What the metric usually is at this weekday and hour (UTC): the median of the hour's means in the weeks before.
+        """What the metric usually is at this weekday and hour (UTC): the median of the hour's means in the weeks
+        before.
 
         Of a ``counter`` the means are increases a second. None with fewer than three such hours.
         """
@@ -103,7 +104,10 @@ def middle(means: Iterable[float | None]) -> float | None:
 
 
 def usual(of_hour: Callable[[int, int], Sequence[Point]], now: int, *, counter: bool) -> float | None:
-    """The baseline as of ``now``. ``of_hour`` gives the points with a time after its first and up to its second argument."""
+    """The baseline as of ``now``.
+
+    ``of_hour`` gives the points with a time after its first and up to its second argument.
+    """
     return middle(mean(of_hour(begin, begin + HOUR_MS), counter=counter) for begin in hours(now))
 
 
@@ -205,7 +209,8 @@ T = TypeVar("T", bound=SourcePoint)
 
 
 def covering(by_source: Mapping[Source, Sequence[T]], since: int) -> tuple[Source, Sequence[T]]:
-    """The first source, polls before records, whose values cover the time after ``since`` about as well as any source's.
+    """The first source, polls before records, whose values cover the time after ``since`` about as well as any
+    source's.
 
     So the records of a queue manager answer for hours without polls, and its polls for all others.
     """

@@ -150,7 +150,10 @@ class LatestState:
             self._take_lowest()
 
     def _learn_again(self, told: Mapping[str, Reported], ts: int) -> bool:
-        """Take over the same metrics as last time, which is the usual case and quicker. False where that is not enough."""
+        """Take over the same metrics as last time, which is the usual case and quicker.
+
+        False where that is not enough.
+        """
         stamp = self.stamps[self._together[0]]
         interval = ts - stamp.ts
         if interval <= 0 or self.recorded:

@@ -180,7 +180,9 @@ class MemberIndex:
         return None if state is None else state.link(metric)
 
     def _named(self, value: Reported | None, of: str, owner: str) -> ObjectName | Absence | None:
-        """The object of the kind ``of`` that a value names; None when there is none, a reason when that is not known."""
+        """The object of the kind ``of`` that a value names; None when there is none, a reason when that
+        is not known.
+        """
         if value is None:
             return Absence.NOT_ASKED
         if isinstance(value, Absence):

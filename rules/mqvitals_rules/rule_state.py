@@ -214,7 +214,10 @@ class RuleState:
         self.fresh_until = min((state.fresh_until_of(form.own) for form in self.by_records), default=0)
 
     def due(self, state: LatestState, now: int, review_ms: int, *, at_once: bool = True) -> tuple[CompiledRule, ...]:
-        """The rules that a poll evaluates, also those whose records are no longer fresh. ``at_once`` as for ``Reviews``."""
+        """The rules that a poll evaluates, also those whose records are no longer fresh.
+
+        ``at_once`` as for ``Reviews``.
+        """
         all_due = not self.deferrable or self.reviewed.due(now, review_ms, at_once=at_once)
         if not state.recorded:
             return self.group.forms if all_due else self.group.urgent

@@ -1,4 +1,6 @@
-"""Snapshots: readings of objects and outcomes of commands in one cycle, immutable; and metrics derived from readings."""
+"""Snapshots: readings of objects and outcomes of commands in one cycle, immutable; and metrics derived
+from readings.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def _is_name(text: str) -> bool:
 
 
 class ObjectName(NamedTuple):
-    """An object's whole name: owner (queue manager or group), kind, and name (empty for kinds with one object an owner)."""
+    """An object's whole name: owner (queue manager or group), kind, and name (empty for kinds with one
+    object an owner).
+    """
 
     owner: str
     kind: str

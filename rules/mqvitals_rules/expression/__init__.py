@@ -1,4 +1,7 @@
-"""The rule language: parse, check against the vocabulary, compile. Three truth values; nothing is evaluated unchecked."""
+"""The rule language: parse, check against the vocabulary, compile.
+
+Three truth values; nothing is evaluated unchecked.
+"""
 
 from mqvitals_rules.expression.context import Context
 from mqvitals_rules.expression.explanation import Explanation, TermVerdict

@@ -86,7 +86,9 @@ _Read = frozenset[str]
 
 
 class _Code(NamedTuple):
-    """The Python expression of a condition, whether it may be left out, and what has been looked up for certain after it."""
+    """The Python expression of a condition, whether it may be left out, and what has been looked up for
+    certain after it.
+    """
 
     text: str
     leaves: bool
@@ -350,7 +352,9 @@ class _Writer:
         return f"v({self._constant(name)}, {self._constant(self._unreported[name])})"
 
     def fetch_shared(self, roots: Sequence[Condition]) -> dict[str, str]:
-        """Local -> code of the object's own metrics that several conditions read: to be looked up before all of them."""
+        """Local -> code of the object's own metrics that several conditions read: to be looked up before
+        all of them.
+        """
         uses: Counter[str] = Counter()
         metrics: dict[str, MetricValue] = {}
         for root in roots:
@@ -390,7 +394,9 @@ class _Writer:
 
 
 class _Tests:
-    """What must hold, in this order, so that the operands of a term are present; in ``first`` what the first looks up."""
+    """What must hold, in this order, so that the operands of a term are present; in ``first`` what the
+    first looks up.
+    """
 
     __slots__ = ("first", "parts", "present", "read")
 

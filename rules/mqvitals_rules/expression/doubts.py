@@ -253,7 +253,9 @@ def _calculated(node: Arithmetic) -> ValueRange:
 
 
 def doubts(root: Condition) -> Iterator[Mistake]:
-    """What is probably not meant: comparisons with the same result for all values, contradictions, divisions by zero."""
+    """What is probably not meant: comparisons with the same result for all values, contradictions,
+    divisions by zero.
+    """
     yield from contradictions(root)
     for node in walk(root):
         if isinstance(node, Arithmetic) and node.operator == "/" and _number(node.right) == 0:

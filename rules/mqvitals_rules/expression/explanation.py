@@ -113,7 +113,7 @@ def explain(text: str, root: Condition, context: Context) -> Explanation:
 
 
 def filled(text: str, root: Condition | Operand, context: Context) -> str:
-    """The expression with the value of each metric, parameter and window in brackets behind it: ``free_pct [4] <= 5``."""
+    """The expression with the value of each metric, parameter and window behind it: ``free_pct [4] <= 5``."""
     return _fill(text, root, DetailedEvaluator(text, context), 0, len(text))
 
 
@@ -140,7 +140,9 @@ _Shown = Constant | MetricValue | NameText | Window | MemberTally | Elapsed | An
 
 
 def _shown(node: Node) -> list[_Shown]:
-    """The parts whose values are shown, each once, in the order of the text. Inside ``rising`` and ``present`` nothing is.
+    """The parts whose values are shown, each once, in the order of the text.
+
+    Inside ``rising`` and ``present`` nothing is.
 
     Inside a function of members only what is the same for all members.
     """

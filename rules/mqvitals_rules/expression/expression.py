@@ -113,7 +113,9 @@ class Expression:
             return DetailedEvaluator(self.source, context).condition(self.root).truth
 
     def _judged_first(self, context: Context, value_of: Callable[[str], Reported | None]) -> bool | None:
-        """Compile on first use: that takes longer than all the rest of loading, and most programs evaluate few rules."""
+        """Compile on first use: that takes longer than all the rest of loading, and most programs
+        evaluate few rules.
+        """
         self.judge = compile_condition(self.root)
         return self.judge(context, value_of)
 
@@ -171,7 +173,10 @@ class Calculation:
         self.windows = windows_of(root)
 
     def number(self, context: Context, value_of: Callable[[str], Reported | None]) -> float | None:
-        """The number, or None; compiled, for callers that need it thousands of times. ``value_of``: as for ``judge``."""
+        """The number, or None; compiled, for callers that need it thousands of times.
+
+        ``value_of``: as for ``judge``.
+        """
         if self._compiled is None:
             self._compiled = compile_operand(self._root)
         try:

@@ -23,7 +23,10 @@ LEAST_POINTS = 5
 
 
 def rate(points: Sequence[Point]) -> float | None:
-    """Increase a second: the increases over the time in which they arose. Increases of unknown duration do not count."""
+    """Increase a second: the increases over the time in which they arose.
+
+    Increases of unknown duration do not count.
+    """
     if points.__class__ is Polls and points.intervals and min(points.intervals) >= 0:
         total = sum(points.values)
         if total == total:
@@ -375,7 +378,9 @@ def seen(context: Context, ids: frozenset[str], window_ms: int) -> bool | None:
 
 
 def elapsed(context: Context, first: str, second: str, window_ms: int) -> float | None:
-    """Seconds from a message ``first`` to the next ``second``, the newest such pair in the window; None: there is none."""
+    """Seconds from a message ``first`` to the next ``second``, the newest such pair in the window; None:
+    there is none.
+    """
     began: int | None = None
     took: float | None = None
     for message in context.messages(frozenset((first, second)), context.now - window_ms) or ():

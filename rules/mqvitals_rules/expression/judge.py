@@ -55,7 +55,10 @@ class Missing(NamedTuple):
 
 
 class TruthOutcome(NamedTuple):
-    """The truth of a condition. ``missing``: what makes it unknown; ``left_out``: all of it is about undeclared facts."""
+    """The truth of a condition.
+
+    ``missing``: what makes it unknown; ``left_out``: all of it is about undeclared facts.
+    """
 
     truth: bool | None
     missing: tuple[Missing, ...] = ()
@@ -114,7 +117,9 @@ _OPERATORS: Mapping[str, Callable[[Whatever, Whatever], Whatever]] = {
 
 
 class DetailedEvaluator:
-    """Evaluates nodes of one expression on one context; ``kind``: of the member that the context is, where it is one."""
+    """Evaluates nodes of one expression on one context; ``kind``: of the member that the context is,
+    where it is one.
+    """
 
     __slots__ = ("_context", "_kind", "_text")
 

@@ -318,7 +318,9 @@ class CallChecker(OperandChecker):
         return AnyMember(*self.span(node), kind, body, alike)  # type: ignore[arg-type]
 
     def _of_members(self, node: ast.Call, name: str) -> tuple[str, Condition | Operand, bool]:
-        """The kind of members, the part about each, and whether it is the same for all objects with the same members."""
+        """The kind of members, the part about each, and whether it is the same for all objects with the
+        same members.
+        """
         usage = MEMBER_FUNCTIONS[name]
         if self.names.outer is not None:
             raise self.refused(node, f"{name}(...) cannot stand inside another function of members")

@@ -229,7 +229,9 @@ def _now(alert: Alert, verdict: Verdict) -> str:
 
 
 def _worst(alert: Alert, severity: Severity, verdict: Verdict) -> tuple[str, float | None]:
-    """The worse one of the figure before and of now; where no side is worse, that of the first poll of the worst severity."""
+    """The worse one of the figure before and of now; where no side is worse, that of the first poll of the
+    worst severity.
+    """
     measured = verdict.measured
     before = alert.worst_value, alert.worst_number
     if measured is None or not verdict.holds:

@@ -106,7 +106,9 @@ def chiadaps(processors: int) -> Result:
     example={"processors": 3},
 )
 def chidisps(processors: int) -> Result:
-    """Dispatcher tasks, no more than processors; the bound has no number in the catalogue, the table is that of F-22."""
+    """Dispatcher tasks, no more than processors; the bound has no number in the catalogue, the table is
+    that of F-22.
+    """
     rows: tuple[TableRow, ...] = tuple(
         {
             **_task_row(dispatchers, TABLE_ADAPTERS, rest),
@@ -225,7 +227,9 @@ class _End:
 
 @dataclass(frozen=True, slots=True)
 class _Cipher:
-    """``ccf``: for machines with the Cryptographic Coprocessor Feature or without; ``any`` where that makes no difference."""
+    """``ccf``: for machines with the Cryptographic Coprocessor Feature or without; ``any`` where that makes no
+    difference.
+    """
 
     name: str
     ccf: str

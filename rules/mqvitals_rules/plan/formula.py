@@ -69,7 +69,8 @@ class PlanError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One input. ``name`` holds its unit (``msg_bytes``); the option of the command line is the same with ``-`` for ``_``.
+    """One input. ``name`` holds its unit (``msg_bytes``); the option of the command line is the same with ``-`` for
+    ``_``.
 
     A number is within ``least`` and ``most``, both included, and whole unless ``fraction``. With ``words`` it is one
     of those. ``default`` None: it must be given.

@@ -1,4 +1,6 @@
-"""Shared queues: their cost beside private ones, in queue managers and coupling facility; scans for expired messages."""
+"""Shared queues: their cost beside private ones, in queue managers and coupling facility; scans for
+expired messages.
+"""
 
 from __future__ import annotations
 

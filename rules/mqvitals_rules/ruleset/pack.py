@@ -256,7 +256,9 @@ def _name_problems(entry: RuleEntry, kinds: Mapping[str, Kind]) -> Iterator[Prob
 
 
 def _meaning_problems(path: str, text: str, kinds: Mapping[str, Kind]) -> Iterator[Problem]:
-    """What is wrong with the kinds and expressions of a file whose shape is wrong, as far as they can be found in it."""
+    """What is wrong with the kinds and expressions of a file whose shape is wrong, as far as they can be
+    found in it.
+    """
     root, _ = compose(path, text)
     rules = _entries(root).get("rules")
     for node in rules.items if isinstance(rules, SequenceNode) else ():

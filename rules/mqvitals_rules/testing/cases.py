@@ -148,7 +148,10 @@ class ExpectEntry:
 
 @dataclass(frozen=True, slots=True)
 class MessageEntry:
-    """A console message: ``{at: 20s, id: CSQP020E, object: QM01/buffer_pool/3}``. ``object``: what it names, if anything."""
+    """A console message: ``{at: 20s, id: CSQP020E, object: QM01/buffer_pool/3}``.
+
+    ``object``: what it names, if anything.
+    """
 
     at: At
     id: LocatedText

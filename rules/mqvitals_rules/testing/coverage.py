@@ -1,4 +1,5 @@
-"""Coverage of rule tests: of each rule, whether tests expect it to fire and not to, and which truths its conditions had.
+"""Coverage of rule tests: of each rule, whether tests expect it to fire and not to, and which truths its conditions
+had.
 
 A test counts for the rules that it names, and for all where it gives exactly what must be firing. A condition counts
 where the engine needs it: ``clear`` while an alert is open, severities and commands while the rule's own condition

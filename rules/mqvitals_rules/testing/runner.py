@@ -134,7 +134,9 @@ MOST_REASONS = 3
 
 @dataclass(frozen=True, slots=True)
 class RuleTestFailure:
-    """An expectation that does not hold: the test, the time ``at`` in it (ms), what was expected, what was found, and why."""
+    """An expectation that does not hold: the test, the time ``at`` in it (ms), what was expected, what was
+    found, and why.
+    """
 
     place: Place
     test: str

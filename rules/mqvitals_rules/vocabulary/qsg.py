@@ -1,4 +1,5 @@
-"""What belongs to the queue-sharing group: the group itself, its coupling facility structures, shared message data sets.
+"""What belongs to the queue-sharing group: the group itself, its coupling facility structures, shared message data
+sets.
 
 CSQ_ADMIN, the administration structure, is one of the structures. A shared message data set holds large messages of
 shared queues, of one member for one structure.
