@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
-from mqvitals_rules.lifecycle.alert import Transition
+from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Metric, MetricType, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -26,12 +26,6 @@ SIZES = (4096, 8192, 16384, 32768)
 START = 1_763_640_000_000
 INTERVAL_MS = 30_000
 DEFINITIONS_EVERY = 30
-
-
-@dataclass(frozen=True)
-class NoVerdict:
-    transitions: tuple[Transition, ...] = ()
-    unknown: tuple[()] = ()
 
 
 @dataclass(frozen=True)
@@ -95,7 +89,7 @@ def measure(page_size: int, objects: int, polls: int, folder: Path) -> Figures:
     with Store.open(path, page_size=page_size) as store:
         for snapshot in snapshots(objects, polls):
             cpu_before, wall_before = time.process_time(), time.perf_counter()
-            store.write(snapshot, NoVerdict())
+            store.write(snapshot, Evaluation((), ()))
             cpu.append(time.process_time() - cpu_before)
             wall.append(time.perf_counter() - wall_before)
     volume = written() - bytes_before

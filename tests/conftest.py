@@ -216,10 +216,10 @@ def _answering(path: Path, answer: Callable[[Any], str | None], now: Callable[[]
         with Store.open(path) as store:
             begun.set()
             while not done.wait(0.005):
-                for wish in store.wishes(now()):
+                for wish in store.requests.waiting(now()):
                     text = answer(wish.object)
                     if text is not None:
-                        store.answer_wishes([wish.id], text, now())
+                        store.requests.answer([wish.id], text, now())
 
     thread = threading.Thread(target=work)
     thread.start()

@@ -40,7 +40,7 @@ def everything(path: Path) -> None:
         reader.trend(ObjectName.parse(POOL), "free_pct")
         reader.samples(ObjectName.parse(POOL), "free_pct", newest=4)
     with Store.open(path, replay=True) as store:
-        store.progress(), store.open_alerts()
+        store.progress(), store.alerts.all_open()
 
 
 def test_flipped_bytes(make_store: MakeStore, soak: bool, capsys: pytest.CaptureFixture[str]) -> None:

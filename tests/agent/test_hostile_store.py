@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from mqvitals_agent.commandline.runner import main
 from mqvitals_agent.store.writer import Store
+from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, MetricType, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
@@ -59,7 +59,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
                     for kind in KIND_NAMES
                     for name in (NAMES if owner == "QM01" else NAMES[:4])
                 )
-                store.write(Snapshot(owner, False, cycle, ts, readings), SimpleNamespace(transitions=(), unknown=()))
+                store.write(Snapshot(owner, False, cycle, ts, readings), Evaluation((), ()))
     return path
 
 

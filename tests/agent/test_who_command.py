@@ -161,7 +161,7 @@ def test_without_an_agent(store: Path, capsys: pytest.CaptureFixture[str]) -> No
         "hint: start 'mqvitals agent'",
     ]
     with Store.open(store) as opened:
-        assert opened.wishes(now_ms()) == ()
+        assert opened.requests.waiting(now_ms()) == ()
 
 
 def test_of_a_replay(tmp_path: Path, store: Path, capsys: pytest.CaptureFixture[str]) -> None:

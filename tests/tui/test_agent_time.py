@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 
 from mqvitals_agent.store.writer import Store
+from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.snapshot import Snapshot
 from mqvitals_tui.child_agent import agent_clock
 
 NOW = 1_795_176_000_000
 DAY = 86_400_000
-NOTHING = SimpleNamespace(transitions=(), unknown=())
+NOTHING = Evaluation((), ())
 
 
 def test_the_moment_that_the_agent_has_reached(tmp_path: Path) -> None:

@@ -104,20 +104,20 @@ class ConsoleWatch:
         """Follow until cancelled. Problems of files and the store are logged."""
         entries = self._settings.console.follow
         paths = {str(entry.path) for entry in entries}
-        await self._stored(lambda store: store.follow_consoles(paths, self._before(store)))
+        await self._stored(lambda store: store.messages.follow(paths, self._before(store)))
         async with asyncio.TaskGroup() as tasks:
             for entry in entries:
                 tasks.create_task(self._follow(entry), name=f"console {entry.path}")
             while True:
                 await self._clock.sleep(FORGET_MS)
-                await self._stored(lambda store: store.forget_messages(self._before(store)))
+                await self._stored(lambda store: store.messages.delete_old(self._before(store)))
 
     def _before(self, store: Store) -> int:
         return max(trusted_now(store, self._clock.now()) - self._settings.console.keep, 0)
 
     async def _follow(self, entry: FollowedFile) -> None:
         path = str(entry.path)
-        row, owners = await self._stored(lambda store: store.console(path))
+        row, owners = await self._stored(lambda store: store.messages.console(path))
         file = self._file(entry, row, owners)
         worker = self._worker()
         try:
@@ -140,7 +140,7 @@ class ConsoleWatch:
             done, _ = await asyncio.wait({pending}, timeout=self._answer_s)
             if not done:
                 row = file.kept._replace(problem="it does not answer: see to its file system")
-                await self._stored(lambda store: store.keep_messages(row, [], []))
+                await self._stored(lambda store: store.messages.add(row, [], []))
                 file.kept = row
                 self._log(file, FollowStep(problem=row.problem))
             return await pending
@@ -186,7 +186,7 @@ class ConsoleWatch:
             every = file.owners | owners
             file.systems.update({each.queue_manager: each.system for each in step.messages if each.system})
             messages = [stored for each in step.messages for stored in _as_stored(each, every, file.systems)]
-            await self._stored(lambda store: store.keep_messages(row, messages, sorted(new)))
+            await self._stored(lambda store: store.messages.add(row, messages, sorted(new)))
             file.kept, file.owners = row, every
         self._log(file, step)
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from mqvitals_agent.ingest.windows import WindowedMetric, WindowHistory
+from mqvitals_agent.store.alerts import AlertRepository
 from mqvitals_agent.store.history import HourMean
 from mqvitals_agent.store.notifications import BuildNotifications
 from mqvitals_agent.store.older import PastReader
-from mqvitals_agent.store.verdict import Verdict
 from mqvitals_rules.engine import Engine, Evaluation
-from mqvitals_rules.lifecycle.alert import Alert, AlertState, Transition, Why
+from mqvitals_rules.lifecycle.alert import AlertState, Transition, Why
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.ruleset.rule import RuleKind
 from mqvitals_rules.snapshot import ObjectName, Snapshot
@@ -21,19 +21,20 @@ OnTransitions = Callable[[Snapshot, Sequence[Transition]], None]
 """Called with the visible transitions of a snapshot once they are decided for good. Must not raise."""
 
 
-WriteSnapshot = Callable[[Snapshot, Verdict, BuildNotifications | None], Sequence[tuple[int, Transition]]]
+WriteSnapshot = Callable[[Snapshot, Evaluation, BuildNotifications | None], Sequence[tuple[int, Transition]]]
 """As ``Taking.write``."""
 
 
 class SnapshotStore(Protocol):
     """What keeps snapshots and alerts: ``Store``, and ``ResilientStore``, whose file may fail. Raises StoreError."""
 
-    def open_alerts(self) -> tuple[Alert, ...]:
-        """Pending and firing alerts, to go on from."""
+    @property
+    def alerts(self) -> AlertRepository:
+        """The alerts; the open ones go on."""
         ...
 
     def write(
-        self, snapshot: Snapshot, evaluation: Verdict, owed: BuildNotifications | None = None
+        self, snapshot: Snapshot, evaluation: Evaluation, owed: BuildNotifications | None = None
     ) -> Sequence[tuple[int, Transition]]:
         """Keep a snapshot and what the rules made of it; returns the visible transitions with the alerts' numbers."""
         ...
@@ -66,7 +67,7 @@ class Ingest:
         self._owed = owed
         self._changed = changed
         self._windows = WindowHistory(sorted(wanted), older=older)
-        self._engine = Engine(judging.rules, judging.facts, self._windows, alerts=store.open_alerts())
+        self._engine = Engine(judging.rules, judging.facts, self._windows, alerts=store.alerts.all_open())
         # A record comes twice an hour: until the next one, rules go by the one before, also after a restart.
         for snapshot in () if older is None else older.newest_records():
             self._engine.observe(snapshot)

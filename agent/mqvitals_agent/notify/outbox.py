@@ -89,10 +89,10 @@ class Outbox:
         """
         receivers = tuple(each for each in self.receivers if each.name in names)
         store = self._store()
-        firing = store.firing_alerts()
+        firing = store.alerts.firing()
         alerts = {stored.id: stored.alert for stored in firing}
         for each in receivers:
-            alerts.update((stored.id, stored.alert) for stored in store.believed(each.name))
+            alerts.update((stored.id, stored.alert) for stored in store.notifications.ended_unnotified(each.name))
         decisions = self._decide(sorted(alerts.items()), receivers, firing)
         return [replace(each, made=now) for each in self._notifications(decisions)]
 
@@ -101,7 +101,7 @@ class Outbox:
 
         An inhibited alert is decided about again when the alert that stands for it ends or becomes milder.
         """
-        firing = self._store().firing_alerts()
+        firing = self._store().alerts.firing()
         alerts = {number: transition.after for number, transition in changes}
         owners = {alert.scope.owner for alert in alerts.values()}
         for stored in firing:
@@ -111,22 +111,22 @@ class Outbox:
 
     async def due(self, receiver: str, now: int, limit: int) -> Sequence[StoredNotification]:
         """The oldest notifications to a receiver, in order, up to the first that is not due at ``now`` (ms UTC)."""
-        return await self._call(lambda: self._store().due_notices(receiver, now, limit))
+        return await self._call(lambda: self._store().notifications.due(receiver, now, limit))
 
     async def next_due(self, receiver: str, now: int) -> int | None:
         """When the next notification that waits at ``now`` is due, ms UTC; None when none waits."""
-        return await self._call(lambda: self._store().next_notice(receiver, now))
+        return await self._call(lambda: self._store().notifications.next_due(receiver, now))
 
     async def done(self, number: int, ts: int, outcome: NotificationOutcome, error: str) -> None:
         """A notification is accepted, or refused for good because of ``error``."""
-        await self._call(lambda: self._store().notice_done(number, ts, outcome, error))
+        await self._call(lambda: self._store().notifications.done(number, ts, outcome, error))
 
     async def failed(self, number: int, ts: int, error: str, next_ts: int, *, refused: bool) -> None:
         """An attempt failed at ``ts`` because of ``error``; the next is due at ``next_ts``.
 
         ``refused``: because of the notification itself, not of the receiver's state.
         """
-        await self._call(lambda: self._store().notice_failed(number, ts, error, next_ts, refused=refused))
+        await self._call(lambda: self._store().notifications.failed(number, ts, error, next_ts, refused=refused))
 
     async def adopt(self, ts: int) -> ReceiverChanges:
         """From ``ts`` (ms UTC) on the receivers are those of the settings.
@@ -134,11 +134,13 @@ class Outbox:
         Notifications to others are dropped; new receivers are notified about what fires.
         """
         names = [str(receiver.name) for receiver in self.receivers]
-        return await self._call(lambda: self._store().adopt_receivers(names, ts, lambda new: self.introduce(new, ts)))
+        return await self._call(
+            lambda: self._store().notifications.update_receivers(names, ts, lambda new: self.introduce(new, ts))
+        )
 
     async def counts(self) -> Mapping[str, int]:
         """How many notifications wait for each receiver that has some."""
-        return await self._call(lambda: self._store().owed_notices())
+        return await self._call(lambda: self._store().notifications.pending_counts())  # noqa: PLW0108 - the store is looked up on its thread
 
     def _decide(
         self,
@@ -147,7 +149,7 @@ class Outbox:
         firing: Sequence[StoredAlert],
     ) -> list[Decision]:
         inhibited = inhibitions([stored.alert for stored in firing], self._settings.rules.ranks)
-        return decide(alerts, receivers, inhibited, self._store().told([number for number, _ in alerts]))
+        return decide(alerts, receivers, inhibited, self._store().notifications.last([number for number, _ in alerts]))
 
     def _notifications(self, decisions: Iterable[Decision]) -> list[PendingNotification]:
         groups = self._store().groups()

@@ -163,7 +163,7 @@ def update_advice(store: Store, reader: StoreReader, config: RuleConfig, owners:
     """
     if not owners:
         return
-    known = {(alert.scope, alert.key.rule): alert for alert in store.open_alerts()}
+    known = {(alert.scope, alert.key.rule): alert for alert in store.alerts.all_open()}
     changes: list[Transition] = []
     for each in review_store(reader, config, owners):
         for part in each.parts:

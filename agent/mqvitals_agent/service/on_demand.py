@@ -130,7 +130,7 @@ class OnDemandRequests:
     async def _wishes(self) -> tuple[StoredRequest, ...]:
         now = self._clock.now()
         try:
-            found = await self._in_store(lambda store: store.wishes(now))
+            found = await self._in_store(lambda store: store.requests.waiting(now))
         except StoreError as error:
             self._say("read", str(error))
             return ()
@@ -140,7 +140,7 @@ class OnDemandRequests:
     async def _forget(self) -> None:
         now = self._clock.now()
         try:
-            await self._in_store(lambda store: store.forget_wishes(now))
+            await self._in_store(lambda store: store.requests.delete_old(now))
         except StoreError as error:
             self._say("removed", str(error))
         else:
@@ -198,7 +198,7 @@ class OnDemandRequests:
         for _ in range(0, WAITS_MS, self._look_ms):
             now = self._clock.now()
             try:
-                await self._in_store(lambda store: store.answer_wishes(numbers, text, now))  # noqa: B023 - used at once
+                await self._in_store(lambda store: store.requests.answer(numbers, text, now))  # noqa: B023 - used at once
             except StoreError as error:
                 self._say("answered", str(error))
             else:

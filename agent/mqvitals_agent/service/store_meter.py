@@ -105,7 +105,7 @@ class StoreMeter:
     def _choose(self, snapshots: tuple[Snapshot, ...]) -> str | None:
         """Whose snapshot tells of the store."""
         if self._owner is None and not self._missed:
-            with self._store.reading() as connection:
+            with self._store.database.reading() as connection:
                 found = connection.execute(
                     "SELECT owner FROM object WHERE kind = ? AND gone_ts IS NULL ORDER BY id DESC", (STORE_KIND.name,)
                 ).fetchone()
@@ -202,7 +202,7 @@ class StoreMeter:
 
     def _earlier(self, name: ObjectName, first: int) -> Iterable[SizePoint]:
         table = self._store.tables[STORE_KIND.name].history
-        with self._store.reading() as connection:
+        with self._store.database.reading() as connection:
             rows = connection.execute(
                 f"SELECT ts, data_bytes, disk_free_bytes FROM {table} WHERE ts >= ? AND data_bytes IS NOT NULL"  # noqa: S608
                 " AND object_id = (SELECT id FROM object WHERE owner = ? AND kind = ? AND name = ?) ORDER BY ts",

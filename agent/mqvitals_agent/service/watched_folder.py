@@ -172,7 +172,7 @@ class WatchedFolder:
         return sorted(still - done - self._failed, key=lambda file: (file.changed_ns, file.name))
 
     def _done(self) -> frozenset[SmfFile]:
-        return self._writer.store.record_files()
+        return self._writer.store.smf.files()
 
     def _look(self) -> dict[SmfFile, str]:
         found: dict[SmfFile, str] = {}
@@ -197,7 +197,7 @@ class WatchedFolder:
                     await self._in_turns(intake.add(found))
             await self._in_turns(intake.finish())
             now = self._clock.now()
-            await self._in_thread(lambda: self._writer.store.keep_record_file(file, now))
+            await self._in_thread(lambda: self._writer.store.smf.add_file(file, now))
         except (OSError, SmfError) as error:
             why = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
             self._failed.add(file)

@@ -45,13 +45,13 @@ def rank_applications(store: Store, write: WriteSnapshot, count: int) -> Iterato
 
     Raises StoreError; what was written stays, and the next call goes on from there.
     """
-    for owner, day in store.unplaced_applications(DAY_MS):
+    for owner, day in store.smf.unplaced_applications(DAY_MS):
         yield from _rank_day(store, write, owner, day, count)
 
 
 def _rank_day(store: Store, write: WriteSnapshot, owner: str, day: int, count: int) -> Iterator[None]:
     bounds = day * DAY_MS, (day + 1) * DAY_MS
-    uses = store.application_uses(owner, *bounds)
+    uses = store.smf.application_uses(owner, *bounds)
     used: dict[str, int] = defaultdict(int)
     within: dict[int, list[str]] = defaultdict(list)
     for use in uses:
@@ -87,15 +87,15 @@ def _rank_day(store: Store, write: WriteSnapshot, owner: str, day: int, count: i
         if ts in changed:
             samples += yield from _rest(store, owner, ts, within[ts])
         _write_samples(write, owner, ts, samples)
-        store.place_applications(owner, standings[ts])
+        store.smf.place_applications(owner, standings[ts])
         yield
     # The current state went with the deleted samples: write it again from the newest sample that is left.
     for name in sorted(fallen):
-        newest = store.newest_part(_named(owner, name), ALONE)
+        newest = store.smf.newest_part(_named(owner, name), ALONE)
         if newest is not None:
             probe, ts, data = newest
             _write_samples(write, owner, ts, [PartialSample.from_json(_named(owner, name), probe, ts, data)])
-    rest = store.newest_rest(owner) if emptied else None
+    rest = store.smf.newest_rest(owner) if emptied else None
     if rest is not None:
         ts, names = rest
         _write_samples(write, owner, ts, (yield from _rest(store, owner, ts, names)))
@@ -107,7 +107,7 @@ def _named(owner: str, name: str) -> ObjectName:
 
 
 def _stored_samples(store: Store, owner: str, ts: int, names: Iterable[str]) -> list[PartialSample]:
-    found = store.record_parts((_named(owner, name), PROBE, ts) for name in names)
+    found = store.smf.parts((_named(owner, name), PROBE, ts) for name in names)
     return [PartialSample.from_json(*key, data) for key, data in found.items()]
 
 
@@ -220,7 +220,7 @@ class RecordIngest:
 
     def _write_buffer(self) -> Iterator[None]:
         buffer, self._buffer = self._buffer, {}
-        known = self._store.known_records(buffer)
+        known = self._store.smf.known(buffer)
         merged: dict[SampleKey, PartialSample] = {}
         done: list[tuple[bytes, int]] = []
         ready = self._waiting
@@ -261,14 +261,14 @@ class RecordIngest:
 
     def _store_merged(self, merged: dict[SampleKey, PartialSample], done: list[tuple[bytes, int]]) -> Iterator[None]:
         joint = [key for key, sample in merged.items() if sample.joint]
-        for (name, probe, ts), data in self._store.record_parts(joint).items():
+        for (name, probe, ts), data in self._store.smf.parts(joint).items():
             merge_into(merged, PartialSample.from_json(name, probe, ts, data))
         shown = (sample for sample in merged.values() if sample.object.kind != "application")
         for snapshot in snapshots(shown):
             self._write_snapshot(snapshot)
             yield
         # If this fails, the same records make the same samples again.
-        self._store.keep_records(done, [_part(merged[key]) for key in joint])
+        self._store.smf.add_records(done, [_part(merged[key]) for key in joint])
         yield
 
     def _write_snapshot(self, snapshot: Snapshot) -> None:

@@ -1,24 +1,25 @@
-"""Open alerts, what is owed and who the receivers are, in memory: it decides and sends whatever becomes of the file.
+"""Open alerts, pending notifications and receivers in memory: alerts are decided and sent whatever becomes of the file.
 
-The file follows: ``write_to`` brings it to the state of the memory, with whatever has changed since it last could. So a file
-that is full, locked or gone delays no alert, and a new file gets what is open.
+``write_to`` brings the file to the state of the memory. So a file that is full, locked or missing delays no alert, and a new
+file gets what is open.
 """
 
 # ruff: noqa: S608 - the names of tables and columns are our own; everything else is a bound parameter
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from mqvitals_agent.store.alert_tables import AlertTables
-from mqvitals_agent.store.alerts import AlertRows
+from mqvitals_agent.store.alerts import AlertRepository
+from mqvitals_agent.store.database import StoreDatabase
 from mqvitals_agent.store.migration import migrations
 from mqvitals_agent.store.notifications import (
     BuildForNewReceivers,
     BuildNotifications,
     NotificationOutcome,
+    NotificationRepository,
     ReceiverChanges,
     delete_old_notifications,
     insert_notifications,
@@ -28,32 +29,43 @@ from mqvitals_rules.lifecycle.alert import Transition
 _TABLES = ("alert", "alert_transition", "notice", "receiver")
 _ALL = "SELECT max(id) FROM"
 _LIVE = "state <> 'resolved' OR id IN (SELECT alert_id FROM notice WHERE done_ts IS NULL)"
-"""Alerts that are open, or about which something is owed."""
+"""Alerts that are open, or that have a pending notification."""
 
 
-class AlertMemory(AlertTables):
-    """The tables of alerts, notices and receivers in memory. Numbers are the same as in the file, and given once.
+class AlertMemory:
+    """The tables of alerts, notifications and receivers in memory. Numbers are the same as in the file, and given once.
 
-    ``path`` names the store in errors. Use it in one thread.
+    ``path`` names the store in errors. ``changed`` is called after each change of a notification or receiver by its repository,
+    ``new_receivers`` before receivers are updated. Use it from one thread.
     """
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, migrations.made(sqlite3.connect(":memory:", isolation_level=None)))
-        self._rows = AlertRows(self._connection)
+    def __init__(
+        self,
+        path: Path,
+        *,
+        changed: Callable[[], None] = lambda: None,
+        new_receivers: Callable[[Sequence[str]], None] = lambda _: None,
+    ) -> None:
+        self._connection = migrations.made(sqlite3.connect(":memory:", isolation_level=None))
+        self._database = StoreDatabase(path, self._connection)
+        self.alerts = AlertRepository(self._database)
+        self.notifications: NotificationRepository = _MemoryNotifications(self, self._database)
+        self.on_change = changed
+        self.on_new_receivers = new_receivers
         self._columns = {
             table: tuple(str(row[1]) for row in self._connection.execute(f"PRAGMA table_info({table})"))
             for table in _TABLES
         }
         self._alerts: set[int] = set()
-        self._notices: set[int] = set()
+        self._notifications: set[int] = set()
         self._transition = 0
         """Transitions up to this number are in the file."""
         self._receivers = False
-        self._anew = False
-        """The file may hold what is no longer so."""
+        self._rewrite = False
+        """The file may hold what is out of date."""
 
     def load(self, file: sqlite3.Connection) -> None:
-        """Begin with what is open and owed in a store's file. Raises sqlite3.Error."""
+        """Copy what is open and pending from a store's file. Raises sqlite3.Error."""
         self._copy(file, "alert", _LIVE)
         self._copy(file, "alert_transition", f"alert_id IN (SELECT id FROM alert WHERE {_LIVE})")
         self._copy(file, "notice", f"alert_id IN (SELECT id FROM alert WHERE {_LIVE})")
@@ -61,67 +73,65 @@ class AlertMemory(AlertTables):
         # The last rows stay here, so that numbers which SQLite gives go on after them.
         self._copy(file, "alert_transition", f"id = ({_ALL} alert_transition)")
         self._copy(file, "notice", f"id = ({_ALL} notice)")
-        self._rows.load()
-        self._rows.keep_numbers(file.execute(f"{_ALL} alert").fetchone()[0] or 0)
+        self.alerts.load()
+        self.alerts.keep_numbers(file.execute(f"{_ALL} alert").fetchone()[0] or 0)
         self._transition = self._last_transition()
 
     def take(
-        self, transitions: Sequence[Transition], owed: BuildNotifications | None
+        self, transitions: Sequence[Transition], build: BuildNotifications | None
     ) -> Sequence[tuple[int, Transition]]:
-        """Take in what a snapshot changed and what is owed for it; returns the visible transitions with the alerts' numbers.
+        """Store the transitions of a snapshot and the notifications they lead to.
 
-        Raises what ``owed`` does; nothing is then changed.
+        Returns the visible transitions with the alerts' numbers. Raises what ``build`` raises; nothing is then changed.
         """
         if not transitions:
             return ()
-        before = self._last_notice()
+        before = self._last_notification()
         try:
-            with self._explaining("writing"), self._transaction():
-                visible = self._rows.write(transitions)
-                changed = set(self._rows.changed)
-                if owed is not None and visible:
-                    insert_notifications(self._connection, owed(visible))
+            with self._database.writing():
+                visible = self.alerts.write(transitions)
+                changed = set(self.alerts.changed)
+                if build is not None and visible:
+                    insert_notifications(self._connection, build(visible))
         except BaseException:
-            self._rows.load()
+            self.alerts.load()
             raise
-        self._rows.keep_numbers()
+        self.alerts.keep_numbers()
         self._alerts |= changed
-        self._notices.update(range(before + 1, self._last_notice() + 1))
+        self._note_new_notifications(before)
         return visible
 
-    def adopt_receivers(self, names: Sequence[str], ts: int, introduced: BuildForNewReceivers) -> ReceiverChanges:
-        """As of any of these tables."""
+    def note_notification(self, number: int) -> None:
+        """A notification, and perhaps the state of its receiver, differs from the file."""
+        self._notifications.add(number)
+        self._receivers = True
+        self.on_change()
+
+    def update_receivers(self, update: Callable[[], ReceiverChanges]) -> ReceiverChanges:
+        """Run ``update``, which changes receivers and notifications, and note what then differs from the file."""
         waiting = {row[0] for row in self._connection.execute("SELECT id FROM notice WHERE done_ts IS NULL")}
-        before = self._last_notice()
-        adoption = super().adopt_receivers(names, ts, introduced)
-        self._notices |= waiting
-        self._notices.update(range(before + 1, self._last_notice() + 1))
+        before = self._last_notification()
+        changes = update()
+        self._notifications |= waiting
+        self._note_new_notifications(before)
         self._receivers = True
-        return adoption
+        self.on_change()
+        return changes
 
-    def notice_done(self, number: int, ts: int, outcome: NotificationOutcome, error: str = "") -> None:
-        """As of any of these tables."""
-        super().notice_done(number, ts, outcome, error)
-        self._notices.add(number)
-        self._receivers = True
-
-    def notice_failed(self, number: int, ts: int, error: str, next_ts: int, *, refused: bool = False) -> None:
-        """As of any of these tables."""
-        super().notice_failed(number, ts, error, next_ts, refused=refused)
-        self._notices.add(number)
-        self._receivers = True
+    def _note_new_notifications(self, before: int) -> None:
+        self._notifications.update(range(before + 1, self._last_notification() + 1))
 
     @property
     def unwritten(self) -> int:
-        """How many alerts and notices differ from those in the file."""
-        return len(self._alerts) + len(self._notices) + self._receivers
+        """How many alerts and notifications differ from those in the file."""
+        return len(self._alerts) + len(self._notifications) + self._receivers
 
     def write_to(self, file: sqlite3.Connection) -> None:
         """Write what has changed. The caller owns the transaction, and calls ``written`` after it. Raises sqlite3.Error."""
         if self._is_written():
             return
-        if self._anew:
-            self._settle(file)
+        if self._rewrite:
+            self._end_outdated(file)
         known = self._select("alert", self._alerts)
         gone = self._alerts - {row[0] for row in known}
         for table, column in (("alert_transition", "alert_id"), ("alert", "id")):
@@ -132,7 +142,7 @@ class AlertMemory(AlertTables):
             (self._transition,),
         )
         self._upsert(file, "alert_transition", steps.fetchall())
-        notices = self._select("notice", self._notices)
+        notices = self._select("notice", self._notifications)
         self._upsert(file, "notice", notices)
         done = self._columns["notice"].index("done_ts")
         latest = max((row[done] for row in notices if row[done] is not None), default=None)
@@ -144,12 +154,12 @@ class AlertMemory(AlertTables):
             self._upsert(file, "receiver", receivers)
 
     def written(self) -> None:
-        """The file has everything now. What it alone has to remember goes from here."""
+        """The file has everything now: delete here what only the file has to keep."""
         if self._is_written():
             return
         self._alerts.clear()
-        self._notices.clear()
-        self._receivers = self._anew = False
+        self._notifications.clear()
+        self._receivers = self._rewrite = False
         self._transition = self._last_transition()
         execute = self._connection.execute
         execute(
@@ -162,19 +172,19 @@ class AlertMemory(AlertTables):
         execute(f"DELETE FROM alert WHERE NOT ({_LIVE})")
 
     def _is_written(self) -> bool:
-        """Whether the file has everything: so it is after most snapshots, which change no alert."""
+        """Whether the file has everything, as after most snapshots, which change no alert."""
         return not self.unwritten and self._transition == self._last_transition()
 
     def all_unwritten(self) -> None:
-        """The file is a new one, or has lost some: everything that is here is to be written."""
+        """The file is new, or has lost rows: write everything that is here."""
         self._alerts.update(row[0] for row in self._connection.execute("SELECT id FROM alert"))
         known = "SELECT id FROM notice WHERE alert_id IN (SELECT id FROM alert)"
-        self._notices.update(row[0] for row in self._connection.execute(known))
-        self._receivers = self._anew = True
+        self._notifications.update(row[0] for row in self._connection.execute(known))
+        self._receivers = self._rewrite = True
         self._transition = 0
 
-    def recall(self, file: sqlite3.Connection, receivers: Iterable[str]) -> None:
-        """Fetch from the file what receivers that are new here were told of alerts that have ended. Raises sqlite3.Error."""
+    def load_receivers(self, file: sqlite3.Connection, receivers: Iterable[str]) -> None:
+        """Copy from the file the notifications about ended alerts to receivers that are new here. Raises sqlite3.Error."""
         known = {row[0] for row in self._connection.execute("SELECT name FROM receiver")}
         for name in set(receivers) - known:
             about = "SELECT alert_id FROM notice WHERE receiver = ?"
@@ -187,11 +197,11 @@ class AlertMemory(AlertTables):
             )
 
     def close(self) -> None:
-        """Let go of the memory; a second call does nothing."""
+        """Close the memory; a second call does nothing."""
         self._connection.close()
 
-    def _settle(self, file: sqlite3.Connection) -> None:
-        """What the file takes to be open or owed and is not here any more has ended, and has been sent, since."""
+    def _end_outdated(self, file: sqlite3.Connection) -> None:
+        """What is open or pending in the file and is no longer here has ended, or was sent, since."""
         alerts = [row[0] for row in file.execute("SELECT id FROM alert WHERE state <> 'resolved'")]
         ended = set(alerts) - {row[0] for row in self._connection.execute("SELECT id FROM alert")}
         file.executemany(
@@ -225,8 +235,29 @@ class AlertMemory(AlertTables):
             rows,
         )
 
-    def _last_notice(self) -> int:
+    def _last_notification(self) -> int:
         return int(self._connection.execute(f"SELECT coalesce(({_ALL} notice), 0)").fetchone()[0])
 
     def _last_transition(self) -> int:
         return int(self._connection.execute(f"SELECT coalesce(({_ALL} alert_transition), 0)").fetchone()[0])
+
+
+class _MemoryNotifications(NotificationRepository):
+    """Notes which rows differ from the file."""
+
+    def __init__(self, memory: AlertMemory, database: StoreDatabase) -> None:
+        super().__init__(database)
+        self._memory = memory
+
+    def done(self, number: int, ts: int, outcome: NotificationOutcome, error: str = "") -> None:
+        super().done(number, ts, outcome, error)
+        self._memory.note_notification(number)
+
+    def failed(self, number: int, ts: int, error: str, next_ts: int, *, refused: bool = False) -> None:
+        super().failed(number, ts, error, next_ts, refused=refused)
+        self._memory.note_notification(number)
+
+    def update_receivers(self, names: Sequence[str], ts: int, build: BuildForNewReceivers) -> ReceiverChanges:
+        self._memory.on_new_receivers(names)
+        update = super().update_receivers
+        return self._memory.update_receivers(lambda: update(names, ts, build))

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from mqvitals_agent.store.database import StoreDatabase
 from mqvitals_agent.store.integrity import valid_time
 from mqvitals_agent.store.tables import integer, integer_or_none, moment, moment_or_none, real_or_none, text
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
@@ -41,31 +42,45 @@ class StoredTransition(NamedTuple):
     why: Why
 
 
-class AlertRows:
-    """Writes alerts. The caller owns the transaction, and calls ``load`` after a rollback."""
+class AlertRepository:
+    """Alerts and the log of their transitions.
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+    ``write`` is part of a transaction of the caller, who calls ``load`` after a rollback.
+    """
+
+    def __init__(self, database: StoreDatabase) -> None:
+        self._database = database
+        self._connection = database.connection
         self._open: dict[AlertKey, int] = {}
         self._next = self._least = 1
         self.changed: set[int] = set()
-        """The numbers of the alerts that the last ``write`` changed, and took away."""
+        """The numbers of the alerts that the last ``write`` changed or deleted."""
         self.load()
 
+    def all_open(self) -> tuple[Alert, ...]:
+        """Pending and firing alerts. Raises StoreError."""
+        with self._database.reading() as connection:
+            return tuple(stored.alert for stored in read_alerts(connection, "state <> 'resolved'"))
+
+    def firing(self) -> tuple[StoredAlert, ...]:
+        """The firing alerts, in the order they arose. Raises StoreError."""
+        with self._database.reading() as connection:
+            return tuple(read_alerts(connection, "state = 'firing'"))
+
     def load(self) -> None:
-        """Learn the numbers of the open alerts."""
+        """Read the numbers of the open alerts. Raises sqlite3.Error."""
         self._open = {stored.alert.key: stored.id for stored in read_alerts(self._connection, "state <> 'resolved'")}
         (last,) = self._connection.execute("SELECT coalesce(max(id), 0) FROM alert").fetchone()
         self._next = max(self._least, integer(last) + 1)
 
     def keep_numbers(self, last: int = 0) -> None:
-        """What was numbered so far, or up to ``last``, was: no later alert gets such a number, also when those are gone."""
+        """Give no later alert a number up to ``last``, or up to the highest given so far, even when those rows are deleted."""
         self._next = self._least = max(self._next, last + 1)
 
     def write(self, transitions: Iterable[Transition]) -> list[tuple[int, Transition]]:
-        """Write what changed; gives back the visible transitions with the alerts' numbers. Raises sqlite3.Error.
+        """Write changed alerts; returns the visible transitions with the alerts' numbers. Raises sqlite3.Error.
 
-        An alert that ends without ever having fired leaves no trace: nobody was told of it.
+        An alert that ends without ever having fired is deleted: nobody was notified of it.
         """
         visible = []
         self.changed.clear()
@@ -88,7 +103,7 @@ class AlertRows:
             else:
                 self._connection.execute(_UPDATE, (*_row(alert), number))
             self.changed.add(number)
-            if not known or _told_anew(transition):
+            if not known or _is_news(transition):
                 self._connection.execute(
                     "INSERT INTO alert_transition(ts, alert_id, state, severity, why) VALUES(?, ?, ?, ?, ?)",
                     (alert.updated, number, alert.state.value, alert.severity.name.lower(), transition.why.name),
@@ -97,7 +112,7 @@ class AlertRows:
                 self._open.pop(alert.key, None)
             else:
                 self._open[alert.key] = number
-            # One that the store hears of only now, because what began it could not be kept, is news all the same.
+            # An alert that is stored only now, because its beginning could not be stored, is visible all the same.
             if transition.visible or (not known and alert.state is AlertState.FIRING):
                 visible.append((number, transition))
         return visible
@@ -118,7 +133,7 @@ def read_transitions(connection: sqlite3.Connection, number: int) -> Iterator[St
         yield StoredTransition(moment(ts), AlertState(state), Severity[severity.upper()], Why[why])
 
 
-def _told_anew(transition: Transition) -> bool:
+def _is_news(transition: Transition) -> bool:
     """Counting polls is no news; a new state or severity is."""
     before, after = transition.before, transition.after
     return before is None or before.state is not after.state or before.severity is not after.severity

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 from zlib import crc32
 
+from mqvitals_agent.store.database import StoreDatabase
 from mqvitals_agent.store.tables import integer, moment, text
 
 FREQUENT: Final = frozenset({"CSQX500I", "CSQX501I", "CSQX511I", "CSQX512I", "CSQX545I"})
@@ -59,52 +60,61 @@ def message(
     return StoredMessage(owner, code, kind, name, ts, ts, 1, system, job, words)
 
 
-def write_messages(connection: sqlite3.Connection, messages: Iterable[StoredMessage]) -> None:
-    """Keep messages; what came before in the same second with the same words is counted. Raises sqlite3.Error."""
-    connection.executemany(
-        f"INSERT INTO message({_COLUMNS}, bucket, variant) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT(owner, code, kind, name, bucket, variant) DO UPDATE SET count = count + excluded.count,"
-        " ts = min(ts, excluded.ts), last_ts = max(last_ts, excluded.last_ts)",
-        [(*each, *_burst(each)) for each in messages],
-    )
+class MessageRepository:
+    """Console messages and how far their files were read. Every method raises StoreError."""
 
+    def __init__(self, database: StoreDatabase) -> None:
+        self._database = database
 
-def write_console(connection: sqlite3.Connection, row: ConsoleRow, owners: Iterable[str]) -> None:
-    """A file has been read so far, and holds messages of these queue managers, too. Raises sqlite3.Error."""
-    connection.execute(
-        "INSERT OR REPLACE INTO console_file(path, offset, inode, mark, state, problem, ts) VALUES(?, ?, ?, ?, ?, ?, ?)",
-        (row.path, row.offset, str(row.inode), row.mark, row.state, row.problem, row.ts),
-    )
-    connection.executemany(
-        "INSERT OR IGNORE INTO console_owner(path, owner) VALUES(?, ?)", [(row.path, owner) for owner in owners]
-    )
+    def follow(self, paths: Collection[str], before: int) -> None:
+        """Follow these files and no others; delete messages from before ``before`` (ms UTC)."""
+        with self._database.writing() as connection:
+            known = [text(row[0]) for row in connection.execute("SELECT path FROM console_file")]
+            gone = [(path,) for path in known if path not in paths]
+            connection.executemany("DELETE FROM console_file WHERE path = ?", gone)
+            connection.executemany("DELETE FROM console_owner WHERE path = ?", gone)
+            delete_old_messages(connection, before)
 
+    def console(self, path: str) -> tuple[ConsoleRow | None, frozenset[str]]:
+        """How far a file was read (None: never), and the queue managers whose messages it held."""
+        with self._database.reading() as connection:
+            row = connection.execute(
+                "SELECT path, offset, inode, mark, state, problem, ts FROM console_file WHERE path = ?", (path,)
+            ).fetchone()
+            owners = connection.execute("SELECT owner FROM console_owner WHERE path = ?", (path,))
+            names = frozenset(text(name) for (name,) in owners)
+            if row is None:
+                return None, names
+            own, offset, inode, mark, state, problem, ts = row
+            return ConsoleRow(
+                text(own), integer(offset), int(text(inode)), text(mark), text(state), text(problem), moment(ts)
+            ), names
 
-def write_followed(connection: sqlite3.Connection, paths: Collection[str], before: int) -> None:
-    """From now on these files are followed and no others; messages from before ``before`` (ms UTC) go. Raises sqlite3.Error."""
-    known = [text(row[0]) for row in connection.execute("SELECT path FROM console_file")]
-    gone = [(path,) for path in known if path not in paths]
-    connection.executemany("DELETE FROM console_file WHERE path = ?", gone)
-    connection.executemany("DELETE FROM console_owner WHERE path = ?", gone)
-    delete_old(connection, before)
+    def add(self, row: ConsoleRow, messages: Iterable[StoredMessage], owners: Iterable[str]) -> None:
+        """Store how far a file was read, its messages and further queue managers of which it holds some, all or nothing.
 
+        A message that is equal to one of the same second is counted.
+        """
+        with self._database.writing() as connection:
+            connection.executemany(
+                f"INSERT INTO message({_COLUMNS}, bucket, variant) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT(owner, code, kind, name, bucket, variant) DO UPDATE SET count = count + excluded.count,"
+                " ts = min(ts, excluded.ts), last_ts = max(last_ts, excluded.last_ts)",
+                [(*each, *_burst(each)) for each in messages],
+            )
+            connection.execute(
+                "INSERT OR REPLACE INTO console_file(path, offset, inode, mark, state, problem, ts)"
+                " VALUES(?, ?, ?, ?, ?, ?, ?)",
+                (row.path, row.offset, str(row.inode), row.mark, row.state, row.problem, row.ts),
+            )
+            connection.executemany(
+                "INSERT OR IGNORE INTO console_owner(path, owner) VALUES(?, ?)", [(row.path, owner) for owner in owners]
+            )
 
-def read_console(connection: sqlite3.Connection, path: str) -> ConsoleRow | None:
-    """How far a file was read; None for one that was never. Raises sqlite3.Error."""
-    row = connection.execute(
-        "SELECT path, offset, inode, mark, state, problem, ts FROM console_file WHERE path = ?", (path,)
-    ).fetchone()
-    if row is None:
-        return None
-    name, offset, inode, mark, state, problem, ts = row
-    return ConsoleRow(text(name), integer(offset), int(text(inode)), text(mark), text(state), text(problem), moment(ts))
-
-
-def read_owners_of(connection: sqlite3.Connection, path: str) -> frozenset[str]:
-    """The queue managers of which a file has told. Raises sqlite3.Error."""
-    return frozenset(
-        text(row[0]) for row in connection.execute("SELECT owner FROM console_owner WHERE path = ?", (path,))
-    )
+    def delete_old(self, before: int) -> None:
+        """Delete messages that came last before ``before``, ms UTC."""
+        with self._database.writing() as connection:
+            delete_old_messages(connection, before)
 
 
 def read_followed(connection: sqlite3.Connection) -> frozenset[str]:
@@ -167,7 +177,7 @@ def read_messages(
         )
 
 
-def delete_old(connection: sqlite3.Connection, before: int, most: int = MOST_ROWS) -> None:
+def delete_old_messages(connection: sqlite3.Connection, before: int, most: int = MOST_ROWS) -> None:
     """Messages that came last before ``before`` (ms UTC) go, and the oldest of more than ``most``. Raises sqlite3.Error."""
     connection.execute("DELETE FROM message WHERE last_ts < ?", (before,))
     connection.execute(

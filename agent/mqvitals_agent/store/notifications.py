@@ -9,6 +9,8 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from mqvitals_agent.store.alerts import StoredAlert, read_alerts
+from mqvitals_agent.store.database import StoreDatabase
+from mqvitals_agent.store.error import store_error
 from mqvitals_agent.store.schema import BELIEVED
 from mqvitals_agent.store.tables import LAST_MOMENT, integer, moment, moment_or_none, text
 from mqvitals_rules.lifecycle.alert import Severity, Transition
@@ -110,47 +112,6 @@ def insert_notifications(connection: sqlite3.Connection, notices: Iterable[Pendi
     )
 
 
-def due_notifications(connection: sqlite3.Connection, receiver: str, now: int, limit: int) -> list[StoredNotification]:
-    """The oldest notices owed to a receiver, in their order, up to the first that is not due at ``now``.
-
-    So nothing overtakes a notice that waits for its next attempt; but one that was refused is stepped over, with what is
-    owed about the same alert. Raises sqlite3.Error.
-    """
-    latest = now + LONGEST_PAUSE_MS
-    parameters = {"receiver": receiver, "now": now, "latest": latest, "limit": limit}
-    found = []
-    for row in connection.execute(_DUE, parameters):
-        stored = _stored(row)
-        if now < stored.next_ts <= latest:
-            break
-        found.append(stored)
-    return found
-
-
-def next_due_ts(connection: sqlite3.Connection, receiver: str, now: int) -> int | None:
-    """When the next notice that waits at ``now`` will be due, ms UTC; None: none does. Raises sqlite3.Error."""
-    (found,) = connection.execute(
-        "SELECT min(next_ts) FROM notice WHERE receiver = ? AND done_ts IS NULL AND next_ts > ? AND next_ts <= ?",
-        (receiver, now, now + LONGEST_PAUSE_MS),
-    ).fetchone()
-    return moment_or_none(found)
-
-
-def mark_done(connection: sqlite3.Connection, number: int, ts: int, outcome: NotificationOutcome, error: str) -> None:
-    """A notice is done with; those done long ago go. The caller owns the transaction. Raises sqlite3.Error."""
-    connection.execute(
-        "UPDATE notice SET done_ts = ?, outcome = ?, error = ? WHERE id = ?", (ts, outcome.value, error, number)
-    )
-    # Whoever accepts is well, and whoever refuses has at least answered.
-    connection.execute(
-        "UPDATE receiver SET failing_ts = NULL, error = '',"
-        " accepted_ts = CASE ? WHEN 'accepted' THEN ? ELSE accepted_ts END"
-        " WHERE name = (SELECT receiver FROM notice WHERE id = ?)",
-        (outcome.value, ts, number),
-    )
-    delete_old_notifications(connection, ts)
-
-
 def delete_old_notifications(connection: sqlite3.Connection, now: int) -> None:
     """Notices that were done with long before ``now`` (ms UTC) go. The caller owns the transaction. Raises sqlite3.Error."""
     # What was told of an open alert decides what is told next, however long ago it was.
@@ -158,50 +119,6 @@ def delete_old_notifications(connection: sqlite3.Connection, now: int) -> None:
         f"DELETE FROM notice WHERE done_ts < {BELIEVED} - :keep"  # noqa: S608
         " AND alert_id NOT IN (SELECT id FROM alert WHERE state <> 'resolved')",
         {"now": now, "keep": KEEP_MS},
-    )
-
-
-def mark_failed(
-    connection: sqlite3.Connection, number: int, ts: int, error: str, next_ts: int, *, refused: bool
-) -> None:
-    """An attempt failed at ``ts`` and the next one is due at ``next_ts``. The caller owns the transaction.
-
-    ``refused``: because of the notice, not because of how the receiver is. Raises sqlite3.Error.
-    """
-    connection.execute(
-        "UPDATE notice SET attempts = attempts + 1, error = ?, next_ts = ?,"
-        " refused_ts = CASE WHEN ? THEN coalesce(refused_ts, ?) ELSE refused_ts END WHERE id = ?",
-        (error, min(next_ts, LAST_MOMENT), refused, ts, number),
-    )
-    connection.execute(
-        "UPDATE receiver SET failing_ts = CASE WHEN ? THEN NULL ELSE coalesce(failing_ts, ?) END, error = ?"
-        " WHERE name = (SELECT receiver FROM notice WHERE id = ?)",
-        (refused, ts, "" if refused else error, number),
-    )
-
-
-def last_notifications(
-    connection: sqlite3.Connection, alerts: Iterable[int]
-) -> Mapping[tuple[int, str], LastNotification]:
-    """(alert, receiver) -> the last notice that the receiver knows or will know, of ``alerts``. Raises sqlite3.Error."""
-    told: dict[tuple[int, str], LastNotification] = {}
-    for number in alerts:
-        for receiver, status, severity in connection.execute(
-            f"SELECT receiver, status, severity FROM notice WHERE alert_id = ? AND {_KNOWN} ORDER BY id",  # noqa: S608
-            (number,),
-        ):
-            told[number, text(receiver)] = LastNotification(NotificationStatus(status), Severity[severity.upper()])
-    return told
-
-
-def ended_but_notified_as_firing(connection: sqlite3.Connection, receiver: str) -> Iterator[StoredAlert]:
-    """The alerts that have ended and that a receiver still takes to be firing. Raises sqlite3.Error."""
-    yield from read_alerts(
-        connection,
-        "state = 'resolved' AND id IN (SELECT alert_id FROM notice"  # noqa: S608
-        f" WHERE receiver = ? AND {_KNOWN} GROUP BY alert_id"
-        " HAVING max(id) = max(CASE status WHEN 'firing' THEN id END))",
-        (receiver,),
     )
 
 
@@ -269,41 +186,6 @@ class ReceiverRow:
     refusal: str
 
 
-def update_receivers(
-    connection: sqlite3.Connection, names: Sequence[str], ts: int, introduced: BuildForNewReceivers
-) -> ReceiverChanges:
-    """From ``ts`` on ``names`` are the receivers. The caller owns the transaction. Raises sqlite3.Error.
-
-    What others are owed is dropped. New ones are owed what ``introduced`` says. What waits is due at once: a person may
-    have mended the receiver, and the pause was another run's.
-    """
-    known = {text(name) for (name,) in connection.execute("SELECT name FROM receiver")}
-    in_debt = {
-        text(name) for (name,) in connection.execute("SELECT DISTINCT receiver FROM notice WHERE done_ts IS NULL")
-    }
-    dropped = {}
-    for name in sorted((known | in_debt) - set(names)):
-        dropped[name] = connection.execute(
-            "UPDATE notice SET done_ts = ?, outcome = ?, error = 'no longer a receiver'"
-            " WHERE receiver = ? AND done_ts IS NULL",
-            (ts, NotificationOutcome.DROPPED.value, name),
-        ).rowcount
-        connection.execute("DELETE FROM receiver WHERE name = ?", (name,))
-    connection.execute("UPDATE notice SET next_ts = 0 WHERE done_ts IS NULL AND next_ts <> 0")
-    new = [name for name in names if name not in known]
-    connection.executemany("INSERT INTO receiver(name, since_ts) VALUES(?, ?)", [(name, ts) for name in new])
-    notices = introduced(new) if new else ()
-    insert_notifications(connection, notices)
-    owed = {name: sum(each.receiver == name for each in notices) for name in new}
-    return ReceiverChanges(dropped, owed)
-
-
-def count_pending(connection: sqlite3.Connection) -> dict[str, int]:
-    """How many notices each receiver is owed, but for those with none. Raises sqlite3.Error."""
-    rows = connection.execute("SELECT receiver, count(*) FROM notice WHERE done_ts IS NULL GROUP BY receiver")
-    return {text(name): integer(count) for name, count in rows}
-
-
 def read_receivers(connection: sqlite3.Connection) -> tuple[ReceiverRow, ...]:
     """Every receiver, by name. What has been delivered is not looked at. Raises sqlite3.Error."""
     found = []
@@ -336,3 +218,139 @@ def read_receivers(connection: sqlite3.Connection) -> tuple[ReceiverRow, ...]:
             )
         )
     return tuple(found)
+
+
+class NotificationRepository:
+    """Pending notifications and receivers. Every method raises StoreError."""
+
+    def __init__(self, database: StoreDatabase) -> None:
+        self._database = database
+
+    def last(self, alerts: Iterable[int]) -> Mapping[tuple[int, str], LastNotification]:
+        """(number of an alert, receiver) -> the last notification that the receiver has or will get."""
+        found: dict[tuple[int, str], LastNotification] = {}
+        with self._database.reading() as connection:
+            for number in alerts:
+                for receiver, status, severity in connection.execute(
+                    f"SELECT receiver, status, severity FROM notice WHERE alert_id = ? AND {_KNOWN} ORDER BY id",  # noqa: S608
+                    (number,),
+                ):
+                    found[number, text(receiver)] = LastNotification(
+                        NotificationStatus(status), Severity[severity.upper()]
+                    )
+        return found
+
+    def ended_unnotified(self, receiver: str) -> tuple[StoredAlert, ...]:
+        """The alerts that have ended and whose last notification to a receiver says that they fire."""
+        with self._database.reading() as connection:
+            return tuple(
+                read_alerts(
+                    connection,
+                    "state = 'resolved' AND id IN (SELECT alert_id FROM notice"  # noqa: S608
+                    f" WHERE receiver = ? AND {_KNOWN} GROUP BY alert_id"
+                    " HAVING max(id) = max(CASE status WHEN 'firing' THEN id END))",
+                    (receiver,),
+                )
+            )
+
+    def due(self, receiver: str, now: int, limit: int) -> tuple[StoredNotification, ...]:
+        """The oldest pending notifications to a receiver, in their order, up to the first that is not due at ``now`` (ms UTC).
+
+        So nothing overtakes a notification that waits for its next attempt; but one that was refused is skipped, with
+        everything about the same alert.
+        """
+        latest = now + LONGEST_PAUSE_MS
+        parameters = {"receiver": receiver, "now": now, "latest": latest, "limit": limit}
+        found = []
+        with self._database.reading() as connection:
+            for row in connection.execute(_DUE, parameters):
+                stored = _stored(row)
+                if now < stored.next_ts <= latest:
+                    break
+                found.append(stored)
+        return tuple(found)
+
+    def next_due(self, receiver: str, now: int) -> int | None:
+        """When the next notification to a receiver that waits at ``now`` is due, ms UTC; None: none."""
+        with self._database.reading() as connection:
+            (found,) = connection.execute(
+                "SELECT min(next_ts) FROM notice WHERE receiver = ? AND done_ts IS NULL AND next_ts > ? AND next_ts <= ?",
+                (receiver, now, now + LONGEST_PAUSE_MS),
+            ).fetchone()
+            return moment_or_none(found)
+
+    def pending_counts(self) -> Mapping[str, int]:
+        """How many notifications are pending for each receiver that has any."""
+        with self._database.reading() as connection:
+            rows = connection.execute("SELECT receiver, count(*) FROM notice WHERE done_ts IS NULL GROUP BY receiver")
+            return {text(name): integer(count) for name, count in rows}
+
+    def done(self, number: int, ts: int, outcome: NotificationOutcome, error: str = "") -> None:
+        """A notification was accepted, or refused for good because of ``error``; very old ones are deleted."""
+        with self._database.writing() as connection:
+            connection.execute(
+                "UPDATE notice SET done_ts = ?, outcome = ?, error = ? WHERE id = ?", (ts, outcome.value, error, number)
+            )
+            # A receiver that accepts works, and one that refuses has at least answered.
+            connection.execute(
+                "UPDATE receiver SET failing_ts = NULL, error = '',"
+                " accepted_ts = CASE ? WHEN 'accepted' THEN ? ELSE accepted_ts END"
+                " WHERE name = (SELECT receiver FROM notice WHERE id = ?)",
+                (outcome.value, ts, number),
+            )
+            delete_old_notifications(connection, ts)
+
+    def failed(self, number: int, ts: int, error: str, next_ts: int, *, refused: bool = False) -> None:
+        """An attempt failed at ``ts`` because of ``error``; the next is due at ``next_ts``, ms UTC.
+
+        ``refused``: because of the notification itself, not of the receiver's state.
+        """
+        with self._database.writing() as connection:
+            connection.execute(
+                "UPDATE notice SET attempts = attempts + 1, error = ?, next_ts = ?,"
+                " refused_ts = CASE WHEN ? THEN coalesce(refused_ts, ?) ELSE refused_ts END WHERE id = ?",
+                (error, min(next_ts, LAST_MOMENT), refused, ts, number),
+            )
+            connection.execute(
+                "UPDATE receiver SET failing_ts = CASE WHEN ? THEN NULL ELSE coalesce(failing_ts, ?) END, error = ?"
+                " WHERE name = (SELECT receiver FROM notice WHERE id = ?)",
+                (refused, ts, "" if refused else error, number),
+            )
+
+    def update_receivers(self, names: Sequence[str], ts: int, build: BuildForNewReceivers) -> ReceiverChanges:
+        """From ``ts`` (ms UTC) on ``names`` are the receivers, all or nothing.
+
+        What is pending for others is dropped; ``build`` makes the notifications to new ones, and may read the store. What
+        waits is due at once: a person may have repaired the receiver, and the pause was another run's. Raises also whatever
+        ``build`` raises.
+        """
+        database = self._database
+        try:
+            with database.transaction():
+                return _update_receivers(database.connection, names, ts, build)
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise store_error(database.path, error, "writing") from error
+
+
+def _update_receivers(
+    connection: sqlite3.Connection, names: Sequence[str], ts: int, build: BuildForNewReceivers
+) -> ReceiverChanges:
+    known = {text(name) for (name,) in connection.execute("SELECT name FROM receiver")}
+    pending = {
+        text(name) for (name,) in connection.execute("SELECT DISTINCT receiver FROM notice WHERE done_ts IS NULL")
+    }
+    dropped = {}
+    for name in sorted((known | pending) - set(names)):
+        dropped[name] = connection.execute(
+            "UPDATE notice SET done_ts = ?, outcome = ?, error = 'no longer a receiver'"
+            " WHERE receiver = ? AND done_ts IS NULL",
+            (ts, NotificationOutcome.DROPPED.value, name),
+        ).rowcount
+        connection.execute("DELETE FROM receiver WHERE name = ?", (name,))
+    connection.execute("UPDATE notice SET next_ts = 0 WHERE done_ts IS NULL AND next_ts <> 0")
+    new = [name for name in names if name not in known]
+    connection.executemany("INSERT INTO receiver(name, since_ts) VALUES(?, ?)", [(name, ts) for name in new])
+    notifications = build(new) if new else ()
+    insert_notifications(connection, notifications)
+    added = {name: sum(each.receiver == name for each in notifications) for name in new}
+    return ReceiverChanges(dropped, added)

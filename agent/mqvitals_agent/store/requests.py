@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from mqvitals_agent.store.database import StoreDatabase
 from mqvitals_agent.store.error import UNDECODABLE, StoreError, store_error
 from mqvitals_agent.store.result import HOLDS, LIVE
 from mqvitals_agent.store.schema import open_beside, read_meta
@@ -116,32 +117,46 @@ class RequestClient:
         self.close()
 
 
-def read_waiting(connection: sqlite3.Connection, now: int) -> tuple[StoredRequest, ...]:
-    """The oldest questions that somebody waits for at ``now`` (ms UTC). Raises sqlite3.Error.
+class RequestRepository:
+    """Requests as the agent reads and answers them. Every method raises StoreError."""
 
-    One that was asked long before is not, nor one from the future: the clock has been set back since.
-    """
-    return tuple(
-        StoredRequest(integer(number), text(question), ObjectName(text(owner), text(kind), text(name)), moment(asked))
-        for number, question, owner, kind, name, asked in connection.execute(
-            "SELECT id, question, owner, kind, name, asked_ts FROM request"
-            " WHERE answered_ts IS NULL AND asked_ts BETWEEN ? AND ? ORDER BY asked_ts, id LIMIT ?",
-            (now - WAITS_MS, now + WAITS_MS, _MOST),
-        )
-    )
+    def __init__(self, database: StoreDatabase) -> None:
+        self._database = database
 
+    def waiting(self, now: int) -> tuple[StoredRequest, ...]:
+        """The oldest requests without an answer at ``now`` (ms UTC, the machine's time).
 
-def write_answers(connection: sqlite3.Connection, numbers: Iterable[int], answer: str, now: int) -> None:
-    """Answer questions, all alike. The caller owns the transaction. Raises sqlite3.Error."""
-    connection.executemany(
-        "UPDATE request SET answered_ts = ?, answer = ? WHERE id = ? AND answered_ts IS NULL",
-        [(now, answer, number) for number in numbers],
-    )
-    delete_old_requests(connection, now)
+        One that is older than ``WAITS_MS`` is left out, and one from the future: the clock was set back since.
+        """
+        with self._database.reading() as connection:
+            return tuple(
+                StoredRequest(
+                    integer(number), text(question), ObjectName(text(owner), text(kind), text(name)), moment(asked)
+                )
+                for number, question, owner, kind, name, asked in connection.execute(
+                    "SELECT id, question, owner, kind, name, asked_ts FROM request"
+                    " WHERE answered_ts IS NULL AND asked_ts BETWEEN ? AND ? ORDER BY asked_ts, id LIMIT ?",
+                    (now - WAITS_MS, now + WAITS_MS, _MOST),
+                )
+            )
+
+    def answer(self, numbers: Iterable[int], answer: str, now: int) -> None:
+        """Store the answer to these requests at ``now`` (ms UTC), and delete old requests."""
+        with self._database.writing() as connection:
+            connection.executemany(
+                "UPDATE request SET answered_ts = ?, answer = ? WHERE id = ? AND answered_ts IS NULL",
+                [(now, answer, number) for number in numbers],
+            )
+            delete_old_requests(connection, now)
+
+    def delete_old(self, now: int) -> None:
+        """Delete requests that were made long before ``now`` (ms UTC), answered or not."""
+        with self._database.writing() as connection:
+            delete_old_requests(connection, now)
 
 
 def delete_old_requests(connection: sqlite3.Connection, now: int) -> None:
-    """What was asked long before ``now`` goes, and what a clock that was set back since dated far ahead.
+    """Delete what was asked long before ``now``, and what a clock that was set back since dated far ahead.
 
     The caller owns the transaction. Raises sqlite3.Error.
     """

@@ -14,23 +14,16 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from mqvitals_agent.store.alert_memory import AlertMemory
-from mqvitals_agent.store.alerts import StoredAlert
+from mqvitals_agent.store.alerts import AlertRepository
 from mqvitals_agent.store.error import StoreError, StoreErrorKind
 from mqvitals_agent.store.history import HourMean
-from mqvitals_agent.store.notifications import (
-    BuildForNewReceivers,
-    BuildNotifications,
-    LastNotification,
-    NotificationOutcome,
-    ReceiverChanges,
-    StoredNotification,
-)
+from mqvitals_agent.store.notifications import BuildNotifications, NotificationRepository
 from mqvitals_agent.store.older import ResilientReader
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.store_file import is_store, verify
-from mqvitals_agent.store.verdict import Unknown, Verdict
 from mqvitals_agent.store.writer import Store, check_snapshot_time
-from mqvitals_rules.lifecycle.alert import Alert, Transition
+from mqvitals_rules.engine import Evaluation, UnknownCount
+from mqvitals_rules.lifecycle.alert import Transition
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
@@ -90,12 +83,11 @@ class StoreState:
 
 
 @dataclass(frozen=True, slots=True)
-class _Values:
+class _WaitingSnapshot:
     """A snapshot that waits; its transitions are in the memory of alerts already."""
 
     snapshot: Snapshot
-    unknown: Sequence[Unknown]
-    transitions: Sequence[Transition] = ()
+    unknown: tuple[UnknownCount, ...]
 
 
 class ResilientStore:
@@ -123,7 +115,7 @@ class ResilientStore:
         self._on_dropped = dropped
         self._most = most_readings
         self._steady = steady
-        self._waiting: deque[_Values] = deque()
+        self._waiting: deque[_WaitingSnapshot] = deque()
         self._readings = 0
         self._gathered: int | None = None
         """How many snapshots were taken in to be written together; None: each is written at once."""
@@ -143,7 +135,7 @@ class ResilientStore:
         self.latest: LatestValue | None = None
         """Set it to what the rules know: values of the cycle that is being judged are not in the file yet."""
         self._file: Store | None = open_file(now(), 0)
-        self._memory = AlertMemory(self._file.path)
+        self._memory = AlertMemory(self._file.path, changed=self._follow, new_receivers=self._load_receivers)
         self.path = self._file.path
         try:
             self._file.read_alerts(self._memory.load)
@@ -191,7 +183,7 @@ class ResilientStore:
         return untold
 
     def write(
-        self, snapshot: Snapshot, evaluation: Verdict, owed: BuildNotifications | None = None
+        self, snapshot: Snapshot, evaluation: Evaluation, owed: BuildNotifications | None = None
     ) -> Sequence[tuple[int, Transition]]:
         """Take in a snapshot; returns the visible transitions with the alerts' numbers. Raises what ``owed`` does.
 
@@ -199,7 +191,7 @@ class ResilientStore:
         """
         check_snapshot_time(snapshot)
         visible = self._take(snapshot, evaluation, owed)
-        self._waiting.append(_Values(snapshot, evaluation.unknown))
+        self._waiting.append(_WaitingSnapshot(snapshot, evaluation.unknown))
         self._readings += len(snapshot.readings)
         if self._gathered is not None:
             self._gathered += 1
@@ -229,7 +221,7 @@ class ResilientStore:
                 self._write_means()
 
     def write_now(
-        self, snapshot: Snapshot, evaluation: Verdict, owed: BuildNotifications | None = None
+        self, snapshot: Snapshot, evaluation: Evaluation, owed: BuildNotifications | None = None
     ) -> Sequence[tuple[int, Transition]]:
         """Take in what somebody can bring again: only what follows for alerts is kept when the file cannot be written.
 
@@ -238,8 +230,8 @@ class ResilientStore:
         check_snapshot_time(snapshot)
         visible = self._take(snapshot, evaluation, owed)
         self.check()
-        values = _Values(snapshot, evaluation.unknown)
-        if not self._attempt(lambda file: file.write(snapshot, values, None, self._memory.write_to)):
+        without_transitions = Evaluation((), evaluation.unknown)
+        if not self._attempt(lambda file: file.write(snapshot, without_transitions, None, self._memory.write_to)):
             raise self._trouble or StoreError(f"the store {self.path} was begun anew", "it is tried again")
         self._memory.written()
         self.written_readings += len(snapshot.readings)
@@ -280,22 +272,6 @@ class ResilientStore:
         self._since = None
         self._file.note_trouble("")
 
-    def firing_alerts(self) -> Sequence[StoredAlert]:
-        """As of ``AlertTables``."""
-        return self._memory.firing_alerts()
-
-    def open_alerts(self) -> tuple[Alert, ...]:
-        """As of ``AlertTables``."""
-        return self._memory.open_alerts()
-
-    def told(self, alerts: Iterable[int]) -> Mapping[tuple[int, str], LastNotification]:
-        """As of ``AlertTables``."""
-        return self._memory.told(alerts)
-
-    def believed(self, receiver: str) -> Sequence[StoredAlert]:
-        """As of ``AlertTables``."""
-        return self._memory.believed(receiver)
-
     def groups(self) -> frozenset[str]:
         """The owners that are the group."""
         return frozenset(self._groups)
@@ -309,36 +285,21 @@ class ResilientStore:
             return self.file.value_now(name, metric)
         return Absence.NOT_ASKED
 
-    def due_notices(self, receiver: str, now: int, limit: int) -> tuple[StoredNotification, ...]:
-        """As of ``AlertTables``."""
-        return self._memory.due_notices(receiver, now, limit)
+    @property
+    def alerts(self) -> AlertRepository:
+        """The alerts, in memory."""
+        return self._memory.alerts
 
-    def next_notice(self, receiver: str, now: int) -> int | None:
-        """As of ``AlertTables``."""
-        return self._memory.next_notice(receiver, now)
+    @property
+    def notifications(self) -> NotificationRepository:
+        """Notifications and receivers, in memory; the file follows each change."""
+        return self._memory.notifications
 
-    def owed_notices(self) -> Mapping[str, int]:
-        """As of ``AlertTables``."""
-        return self._memory.owed_notices()
-
-    def adopt_receivers(self, names: Sequence[str], ts: int, introduced: BuildForNewReceivers) -> ReceiverChanges:
-        """As of ``AlertTables``."""
+    def _load_receivers(self, names: Sequence[str]) -> None:
+        """Read from the file what it alone keeps about receivers that are new in memory."""
         if self._file is not None:
             with suppress(StoreError):
-                self._file.read_alerts(lambda connection: self._memory.recall(connection, names))
-        adoption = self._memory.adopt_receivers(names, ts, introduced)
-        self._follow()
-        return adoption
-
-    def notice_done(self, number: int, ts: int, outcome: NotificationOutcome, error: str = "") -> None:
-        """As of ``AlertTables``."""
-        self._memory.notice_done(number, ts, outcome, error)
-        self._follow()
-
-    def notice_failed(self, number: int, ts: int, error: str, next_ts: int, *, refused: bool = False) -> None:
-        """As of ``AlertTables``."""
-        self._memory.notice_failed(number, ts, error, next_ts, refused=refused)
-        self._follow()
+                self._file.read_alerts(lambda connection: self._memory.load_receivers(connection, names))
 
     def note_refused(self, text: str) -> None:
         """As of ``Store``, as soon as the file can be written."""
@@ -355,7 +316,7 @@ class ResilientStore:
             self._file.close()
 
     def _take(
-        self, snapshot: Snapshot, evaluation: Verdict, owed: BuildNotifications | None
+        self, snapshot: Snapshot, evaluation: Evaluation, owed: BuildNotifications | None
     ) -> Sequence[tuple[int, Transition]]:
         if snapshot.group:
             self._groups.add(snapshot.owner)
@@ -393,8 +354,11 @@ class ResilientStore:
         ends = self._steady() + STEP_S
         while self._waiting:
             first = self._waiting[0]
+            evaluation = Evaluation((), first.unknown)
             try:
-                done = self._attempt(lambda file: file.write(first.snapshot, first, None, self._memory.write_to))  # noqa: B023 - called before the next round
+                done = self._attempt(
+                    lambda file: file.write(first.snapshot, evaluation, None, self._memory.write_to)  # noqa: B023 - called before the next round
+                )
             except BaseException:
                 # A mistake of ours: it must not come again with every cycle.
                 self._forget_first()

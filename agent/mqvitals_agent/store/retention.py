@@ -115,7 +115,7 @@ class Retention:
         self.policy = policy
         self._work = None
         self._next_rest = 0
-        with self._store.reading() as connection:
+        with self._store.database.reading() as connection:
             (page,) = connection.execute("PRAGMA page_size").fetchone()
             # A small store has a small log, which otherwise would be most of what it may take.
             pages = _LOG_PAGES if policy.max_bytes is None else policy.max_bytes // _LOG_PART // page
@@ -176,17 +176,17 @@ class Retention:
 
     def size(self) -> StoreSize:
         """What the store takes now. Raises StoreError."""
-        with self._store.reading() as connection:
+        with self._store.database.reading() as connection:
             return _size(connection, self._store.path)
 
     def oldest(self) -> int | None:
         """When the oldest sample was taken, ms UTC; None: there is none. Raises StoreError."""
-        with self._store.reading() as connection:
+        with self._store.database.reading() as connection:
             self._connection = connection
             return min(self._heads().values(), default=None)
 
     def _load(self) -> None:
-        with self._store.reading() as connection:
+        with self._store.database.reading() as connection:
             found = connection.execute(
                 "SELECT key, value FROM meta WHERE key IN (?, ?, ?)", (KEPT_FROM, ALERTS_FROM, LIMITED)
             )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
 from typing import Final, NamedTuple
 
+from mqvitals_agent.store.database import StoreDatabase
 from mqvitals_agent.store.tables import integer, numbered, text
 from mqvitals_rules.snapshot import ObjectName
 
@@ -46,90 +47,111 @@ class ApplicationUse(NamedTuple):
     shown: int
 
 
-def read_known(connection: sqlite3.Connection, identities: Iterable[bytes]) -> frozenset[bytes]:
-    """Those of the records that were read before. Raises sqlite3.Error."""
-    found: set[bytes] = set()
-    rest = iter(identities)
-    while some := list(islice(rest, _AT_ONCE)):
-        marks = ", ".join("?" * len(some))
-        rows = connection.execute(f"SELECT id FROM smf_record WHERE id IN ({marks})", some)  # noqa: S608
-        found.update(bytes(row[0]) for row in rows)
-    return frozenset(found)
+class SmfRepository:
+    """SMF records that were read, files they came from, and sums of several records. Every method raises StoreError."""
 
+    def __init__(self, database: StoreDatabase) -> None:
+        self._database = database
 
-def read_parts(
-    connection: sqlite3.Connection, keys: Iterable[tuple[ObjectName, str, int]]
-) -> Iterator[tuple[ObjectName, str, int, str]]:
-    """Those of the sums that are there: object, probe, end, data. Raises sqlite3.Error."""
-    for name, probe, ts in keys:
-        row = connection.execute(
-            "SELECT data FROM smf_part WHERE owner = ? AND kind = ? AND ts = ? AND name = ? AND probe = ?",
-            (name.owner, name.kind, ts, name.name, probe),
-        ).fetchone()
-        if row is not None:
-            yield name, probe, ts, text(row[0])
+    def files(self) -> frozenset[SmfFile]:
+        """The files of a watched folder that were read."""
+        with self._database.reading() as connection:
+            rows = connection.execute("SELECT name, size, changed_ns FROM smf_file")
+            return frozenset(SmfFile(text(name), integer(size), integer(changed)) for name, size, changed in rows)
 
+    def add_file(self, file: SmfFile, ts: int) -> None:
+        """Store that a file was read at ``ts``, ms UTC."""
+        with self._database.writing() as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO smf_file(name, size, changed_ns, ts) VALUES(?, ?, ?, ?)", (*file, ts)
+            )
 
-def write_records(
-    connection: sqlite3.Connection, identities: Iterable[tuple[bytes, int]], parts: Iterable[SmfPart]
-) -> None:
-    """Note records (identity, end) and the sums with them. Raises sqlite3.Error."""
-    connection.executemany("INSERT OR IGNORE INTO smf_record(id, ts) VALUES(?, ?)", identities)
-    connection.executemany(
-        "INSERT INTO smf_part(owner, kind, name, probe, ts, used, shown, data) VALUES(?, ?, ?, ?, ?, ?, 0, ?)"
-        " ON CONFLICT(owner, kind, ts, name, probe) DO UPDATE SET used = excluded.used, shown = -abs(shown),"
-        " data = excluded.data",
-        [(*each.object, each.probe, each.ts, each.used, each.data) for each in parts],
-    )
+    def known(self, identities: Iterable[bytes]) -> frozenset[bytes]:
+        """Those of these records that were read before."""
+        found: set[bytes] = set()
+        rest = iter(identities)
+        with self._database.reading() as connection:
+            while some := list(islice(rest, _AT_ONCE)):
+                marks = ", ".join("?" * len(some))
+                rows = connection.execute(f"SELECT id FROM smf_record WHERE id IN ({marks})", some)  # noqa: S608
+                found.update(bytes(row[0]) for row in rows)
+        return frozenset(found)
 
+    def parts(self, keys: Iterable[tuple[ObjectName, str, int]]) -> dict[tuple[ObjectName, str, int], str]:
+        """The sums of several records so far, by object, probe and end of the interval."""
+        found = {}
+        with self._database.reading() as connection:
+            for name, probe, ts in keys:
+                row = connection.execute(
+                    "SELECT data FROM smf_part WHERE owner = ? AND kind = ? AND ts = ? AND name = ? AND probe = ?",
+                    (name.owner, name.kind, ts, name.name, probe),
+                ).fetchone()
+                if row is not None:
+                    found[name, probe, ts] = text(row[0])
+        return found
 
-def read_uses(connection: sqlite3.Connection, owner: str, first: int, last: int) -> list[ApplicationUse]:
-    """The applications of a queue manager with ``first`` <= end < ``last``; negative: it has changed since. Raises sqlite3.Error."""
-    rows = connection.execute(
-        "SELECT name, ts, used, shown FROM smf_part WHERE owner = ? AND kind = 'application' AND ts >= ? AND ts < ?"
-        " ORDER BY ts, name",
-        (owner, first, last),
-    )
-    return [ApplicationUse(text(name), integer(ts), integer(used), integer(shown)) for name, ts, used, shown in rows]
+    def add_records(self, identities: Iterable[tuple[bytes, int]], parts: Iterable[SmfPart]) -> None:
+        """Store that records (identity, end in ms UTC) were read, and the sums with them."""
+        with self._database.writing() as connection:
+            connection.executemany("INSERT OR IGNORE INTO smf_record(id, ts) VALUES(?, ?)", identities)
+            connection.executemany(
+                "INSERT INTO smf_part(owner, kind, name, probe, ts, used, shown, data) VALUES(?, ?, ?, ?, ?, ?, 0, ?)"
+                " ON CONFLICT(owner, kind, ts, name, probe) DO UPDATE SET used = excluded.used, shown = -abs(shown),"
+                " data = excluded.data",
+                [(*each.object, each.probe, each.ts, each.used, each.data) for each in parts],
+            )
 
+    def application_uses(self, owner: str, first: int, last: int) -> list[ApplicationUse]:
+        """The applications of a queue manager with ``first`` <= end < ``last``, ms UTC; a negative place has changed since."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT name, ts, used, shown FROM smf_part"
+                " WHERE owner = ? AND kind = 'application' AND ts >= ? AND ts < ? ORDER BY ts, name",
+                (owner, first, last),
+            )
+            return [
+                ApplicationUse(text(name), integer(ts), integer(used), integer(shown)) for name, ts, used, shown in rows
+            ]
 
-def read_of_object(connection: sqlite3.Connection, name: ObjectName, shown: int) -> tuple[str, int, str] | None:
-    """The newest sum of an object with that standing: probe, end, data. Raises sqlite3.Error."""
-    row = connection.execute(
-        "SELECT probe, ts, data FROM smf_part WHERE owner = ? AND kind = ? AND name = ? AND shown = ?"
-        " ORDER BY ts DESC LIMIT 1",
-        (*name, shown),
-    ).fetchone()
-    return None if row is None else (text(row[0]), integer(row[1]), text(row[2]))
+    def unplaced_applications(self, day_ms: int) -> list[tuple[str, int]]:
+        """Queue managers and days (since 1970, ``day_ms`` long) with applications that have changed."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT DISTINCT owner, ts / ? FROM smf_part WHERE shown <= 0 AND kind = 'application'", (day_ms,)
+            )
+            return sorted((text(owner), integer(day)) for owner, day in rows)
 
+    def newest_rest(self, owner: str) -> tuple[int, list[str]] | None:
+        """The last end for which there is a rest of applications, and those in it."""
+        with self._database.reading() as connection:
+            query = "SELECT max(ts) FROM smf_part WHERE owner = ? AND shown = 2"
+            (ts,) = connection.execute(query, (owner,)).fetchone()
+            if ts is None:
+                return None
+            rows = connection.execute("SELECT name FROM smf_part WHERE owner = ? AND shown = 2 AND ts = ?", (owner, ts))
+            return integer(ts), sorted(text(row[0]) for row in rows)
 
-def read_unplaced(connection: sqlite3.Connection, day_ms: int) -> list[tuple[str, int]]:
-    """Queue managers and days (since 1970, ``day_ms`` long) with applications that have changed. Raises sqlite3.Error."""
-    rows = connection.execute(
-        "SELECT DISTINCT owner, ts / ? FROM smf_part WHERE shown <= 0 AND kind = 'application'", (day_ms,)
-    )
-    return sorted((text(owner), integer(day)) for owner, day in rows)
+    def newest_part(self, name: ObjectName, shown: int) -> tuple[str, int, str] | None:
+        """Probe, end and sum of the newest part of an object in that place (``ALONE``, ``REST``)."""
+        with self._database.reading() as connection:
+            row = connection.execute(
+                "SELECT probe, ts, data FROM smf_part WHERE owner = ? AND kind = ? AND name = ? AND shown = ?"
+                " ORDER BY ts DESC LIMIT 1",
+                (*name, shown),
+            ).fetchone()
+            return None if row is None else (text(row[0]), integer(row[1]), text(row[2]))
 
-
-def read_rest(connection: sqlite3.Connection, owner: str) -> tuple[int, list[str]] | None:
-    """The last end for which there is a rest, and the applications in it. Raises sqlite3.Error."""
-    (ts,) = connection.execute("SELECT max(ts) FROM smf_part WHERE owner = ? AND shown = 2", (owner,)).fetchone()
-    if ts is None:
-        return None
-    rows = connection.execute("SELECT name FROM smf_part WHERE owner = ? AND shown = 2 AND ts = ?", (owner, ts))
-    return integer(ts), sorted(text(row[0]) for row in rows)
-
-
-def write_standing(connection: sqlite3.Connection, owner: str, standings: Iterable[tuple[str, int, int]]) -> None:
-    """Where applications (name, end, standing) stand now. Raises sqlite3.Error."""
-    connection.executemany(
-        "UPDATE smf_part SET shown = ? WHERE owner = ? AND kind = 'application' AND name = ? AND ts = ?",
-        [(shown, owner, name, ts) for name, ts, shown in standings],
-    )
+    def place_applications(self, owner: str, places: Iterable[tuple[str, int, int]]) -> None:
+        """Store the place of applications (name, end, place)."""
+        with self._database.writing() as connection:
+            connection.executemany(
+                "UPDATE smf_part SET shown = ? WHERE owner = ? AND kind = 'application' AND name = ? AND ts = ?",
+                [(shown, owner, name, ts) for name, ts, shown in places],
+            )
 
 
 def delete_samples(connection: sqlite3.Connection, table: str, number: int, source: int, first: int, last: int) -> bool:
-    """Take away what records of ``source`` with ``first`` <= end < ``last`` told of an object; True when none is left.
+    """Delete the samples of an object from records of ``source`` with ``first`` <= end < ``last``; True when none is left.
 
     Raises sqlite3.Error. ``table`` is the history of the object's kind, as the vocabulary names it.
     """
@@ -141,14 +163,3 @@ def delete_samples(connection: sqlite3.Connection, table: str, number: int, sour
     )
     connection.execute("DELETE FROM record WHERE object_id = ? AND source = ? AND ts >= ? AND ts < ?", bounds)
     return connection.execute("SELECT 1 FROM record WHERE object_id = ? LIMIT 1", (number,)).fetchone() is None
-
-
-def read_files(connection: sqlite3.Connection) -> frozenset[SmfFile]:
-    """The files that were read. Raises sqlite3.Error."""
-    rows = connection.execute("SELECT name, size, changed_ns FROM smf_file")
-    return frozenset(SmfFile(text(name), integer(size), integer(changed)) for name, size, changed in rows)
-
-
-def write_file(connection: sqlite3.Connection, file: SmfFile, ts: int) -> None:
-    """A file has been read at ``ts`` (ms UTC). Raises sqlite3.Error."""
-    connection.execute("INSERT OR REPLACE INTO smf_file(name, size, changed_ns, ts) VALUES(?, ?, ?, ?)", (*file, ts))

@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import lru_cache
-from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from mqvitals_agent import __version__
-from mqvitals_agent.store.alert_tables import AlertTables
-from mqvitals_agent.store.alerts import AlertRows
-from mqvitals_agent.store.current import CurrentQuery, CurrentWriter
+from mqvitals_agent.store.alerts import AlertRepository
+from mqvitals_agent.store.current import CurrentQuery
+from mqvitals_agent.store.database import StoreDatabase
 from mqvitals_agent.store.error import UNDECODABLE, StoreError, StoreErrorKind, store_error
-from mqvitals_agent.store.history import HourMean, SampleMerger, SampleRow, write_means
-from mqvitals_agent.store.integrity import count_invalid_times, drop_invalid_times, is_ahead_of_clock, rewind
-from mqvitals_agent.store.messages import (
-    ConsoleRow,
-    StoredMessage,
-    delete_old,
-    read_console,
-    read_owners_of,
-    write_console,
-    write_followed,
-    write_messages,
-)
-from mqvitals_agent.store.notifications import BuildNotifications, insert_notifications
-from mqvitals_agent.store.requests import StoredRequest, delete_old_requests, read_waiting, write_answers
+from mqvitals_agent.store.history import HourMean, write_means
+from mqvitals_agent.store.integrity import count_invalid_times, drop_invalid_times
+from mqvitals_agent.store.messages import MessageRepository
+from mqvitals_agent.store.notifications import BuildNotifications, NotificationRepository, insert_notifications
+from mqvitals_agent.store.requests import RequestRepository
 from mqvitals_agent.store.result import HOLDS, LIVE, RECORDS, REPLAY
 from mqvitals_agent.store.schema import (
     PAGE_SIZE,
@@ -44,32 +32,18 @@ from mqvitals_agent.store.schema import (
     read_meta,
     refuse_foreign_objects,
 )
-from mqvitals_agent.store.smf_records import (
-    ApplicationUse,
-    SmfFile,
-    SmfPart,
-    delete_samples,
-    read_files,
-    read_known,
-    read_of_object,
-    read_parts,
-    read_rest,
-    read_unplaced,
-    read_uses,
-    write_file,
-    write_records,
-    write_standing,
-)
+from mqvitals_agent.store.smf_records import SmfRepository
+from mqvitals_agent.store.snapshot_writer import SnapshotWriter
 from mqvitals_agent.store.store_file import WatchedFile, WriterLock, set_aside
 from mqvitals_agent.store.tables import LAST_MOMENT, KindTables, integer, moment, tables_of, text
-from mqvitals_agent.store.verdict import Unknown, Verdict
 from mqvitals_rules.lifecycle.alert import Transition
-from mqvitals_rules.snapshot import Instance, ObjectName, Reading, Snapshot, Source
+from mqvitals_rules.snapshot import ObjectName, Snapshot
 from mqvitals_rules.timestamps import iso
 from mqvitals_rules.vocabulary.metric import Absence, Kind, Reported
 from mqvitals_rules.vocabulary.tables import KINDS
 
-_POLL = Source.POLL
+if TYPE_CHECKING:
+    from mqvitals_rules.engine import Evaluation, UnknownCount
 
 IMPOSSIBLE_TIMES, LONG_NUMBERS = "impossible times", "numbers of more than 64 bits"
 _LONGEST = 1 << 63
@@ -85,8 +59,11 @@ class OwnerProgress(NamedTuple):
     cycle: int
 
 
-class Store(AlertTables):
-    """The one writer of a store. Use it from one thread; ``close`` it, or leave a ``with`` block."""
+class Store:
+    """The one writer of a store: snapshots, and repositories of everything else.
+
+    Each method of a repository is a transaction of its own. Use it from one thread; ``close`` it, or leave a ``with`` block.
+    """
 
     def __init__(
         self,
@@ -97,28 +74,25 @@ class Store(AlertTables):
         repaired: Mapping[str, int],
     ) -> None:
         """For ``open``."""
-        super().__init__(path, connection)
+        self.path = path
+        self._connection = connection
         self._lock = lock
         self._file = WatchedFile(path, lock)
-        self._tables = tables = tables_of(kinds)
-        self._rows = {kind: SampleMerger(table) for kind, table in tables.items()}
-        self._current = CurrentWriter(connection, tables)
-        self._alerts = AlertRows(connection)
-        self._objects: dict[ObjectName, int] = {}
-        self._next = 1
-        self._new: list[tuple[Any, ...]] = []
-        self._gone: dict[int, int] = {}
-        self._moved: dict[int, int | None] = {}
-        self._with_instances: set[int] = set()
-        self._unknown: dict[str, tuple[Unknown, ...]] = {}
-        """What each owner's rows of unknown verdicts say, as far as that is known."""
+        self.database = database = StoreDatabase(path, connection, self._file.note)
+        self.tables = tables_of(kinds)
+        """The tables of each kind."""
+        self.alerts = AlertRepository(database)
+        self.notifications = NotificationRepository(database)
+        self.requests = RequestRepository(database)
+        self.smf = SmfRepository(database)
+        self.messages = MessageRepository(database)
+        self._snapshots = SnapshotWriter(connection, self.tables)
         self._in_doubt = False
         self._schema = connection.execute("PRAGMA schema_version").fetchone()[0]
         self.repaired = repaired
-        """Rows that were dated outside any calendar when it was opened, by table: dropped, or put right."""
+        """Rows that were dated outside any calendar when it was opened, by table: deleted, or repaired."""
         self.refused: Counter[str] = Counter()
-        """What could not be stored because of what it was, by kind, and how often."""
-        self._load()
+        """How many values could not be stored, by the kind of their fault."""
 
     @classmethod
     def open(
@@ -177,7 +151,7 @@ class Store(AlertTables):
     def write(
         self,
         snapshot: Snapshot,
-        evaluation: Verdict,
+        evaluation: Evaluation,
         owed: BuildNotifications | None = None,
         alerts: WriteAlerts | None = None,
     ) -> Sequence[tuple[int, Transition]]:
@@ -204,7 +178,7 @@ class Store(AlertTables):
         self.refused.update({IMPOSSIBLE_TIMES: len(snapshot.readings) - len(possible.readings), LONG_NUMBERS: long})
         return visible
 
-    def write_together(self, cycle: Sequence[tuple[Snapshot, Sequence[Unknown]]], alerts: WriteAlerts) -> None:
+    def write_together(self, cycle: Sequence[tuple[Snapshot, Sequence[UnknownCount]]], alerts: WriteAlerts) -> None:
         """Store the snapshots of one cycle, each with its unknown verdicts, in one transaction; alerts and notices as ``write`` does.
 
         A commit writes every page that has changed: those that the snapshots of a cycle share are written once. Raises StoreError when one of
@@ -214,7 +188,7 @@ class Store(AlertTables):
         try:
             with self._writing_snapshots():
                 for snapshot, unknown in possible:
-                    self._write_values(snapshot, unknown)
+                    self._snapshots.write(snapshot, unknown)
                 alerts(self._connection)
         except OverflowError as error:
             raise _unstorable(self.path, error) from error
@@ -224,15 +198,15 @@ class Store(AlertTables):
         self.refused[IMPOSSIBLE_TIMES] += left_out
 
     def _write(
-        self, snapshot: Snapshot, evaluation: Verdict, owed: BuildNotifications | None, alerts: WriteAlerts | None
+        self, snapshot: Snapshot, evaluation: Evaluation, owed: BuildNotifications | None, alerts: WriteAlerts | None
     ) -> Sequence[tuple[int, Transition]]:
         visible: Sequence[tuple[int, Transition]] = ()
         with self._writing_snapshots():
-            self._write_values(snapshot, evaluation.unknown)
+            self._snapshots.write(snapshot, evaluation.unknown)
             if alerts is not None:
                 alerts(self._connection)
             else:
-                visible = self._alerts.write(evaluation.transitions)
+                visible = self.alerts.write(evaluation.transitions)
                 if owed is not None and visible:
                     insert_notifications(self._connection, owed(visible))
         return visible
@@ -256,43 +230,20 @@ class Store(AlertTables):
             raise
         self._file.note()
 
-    def _write_values(self, snapshot: Snapshot, unknown: Iterable[Unknown]) -> None:
-        if is_ahead_of_clock(self._connection, snapshot):
-            rewind(self._connection, self._tables.values(), snapshot.owner, snapshot.ts)
-            self._load()
-            self._current.load()
-        self._write_records(snapshot, self._write_readings(snapshot))
-        self._current.write()
-        self._write_instances(snapshot)
-        self._write_objects()
-        self._write_snapshot(snapshot)
-        self._write_unknown(snapshot.owner, unknown)
-
     def write_transitions(self, transitions: Iterable[Transition]) -> None:
-        """Store changes of alerts that no snapshot brought, all or nothing; nobody is notified of them. Raises StoreError."""
-        try:
-            self._file.check()
-            if self._in_doubt:
-                self._load_all()
-            self._connection.execute("BEGIN IMMEDIATE")
-            self._alerts.write(transitions)
-            self._connection.execute("COMMIT")
-        except BaseException as error:
-            self._undo()
-            if isinstance(error, (sqlite3.Error, UnicodeDecodeError)):
-                raise store_error(self.path, error, "writing") from error
-            raise
-        self._file.note()
+        """Store changes of alerts without a snapshot, all or nothing; nobody is notified of them. Raises StoreError."""
+        with self._writing_snapshots():
+            self.alerts.write(transitions)
 
     def write_alerts(self, alerts: WriteAlerts) -> None:
         """Write alerts and notices that are kept elsewhere, all or nothing. Raises StoreError."""
         self._file.check()
-        with self._explaining("writing"), self._transaction():
+        with self.database.writing():
             alerts(self._connection)
 
     def read_alerts(self, read: WriteAlerts) -> None:
         """Let somebody read alerts and notices. Raises StoreError."""
-        with self._explaining("reading"):
+        with self.database.reading():
             read(self._connection)
 
     def check(self) -> None:
@@ -301,7 +252,7 @@ class Store(AlertTables):
         So it does when somebody has put something into it meanwhile that mqvitals does not make.
         """
         self._file.check()
-        with self._explaining("reading"):
+        with self.database.reading():
             schema = self._connection.execute("PRAGMA schema_version").fetchone()[0]
             if schema != self._schema:
                 refuse_foreign_objects(self.path, self._connection)
@@ -313,166 +264,61 @@ class Store(AlertTables):
 
     def set_patience(self, ms: int) -> None:
         """Wait no longer than this for another program's transaction."""
-        with self._explaining("writing"):
+        with self.database.reading():
             self._connection.execute(f"PRAGMA busy_timeout = {ms:d}")
 
     def groups(self) -> frozenset[str]:
         """The owners that are the group, not a queue manager. Raises StoreError."""
-        with self._explaining("reading"):
+        with self.database.reading():
             return frozenset(text(row[0]) for row in self._connection.execute("SELECT name FROM owner WHERE is_group"))
 
     def value_now(self, name: ObjectName, metric: str) -> Reported:
         """The newest that was told of a metric, within a transaction too. Raises StoreError."""
-        number, tables = self._objects.get(name), self._tables.get(name.kind)
+        number, tables = self._snapshots.objects.get(name), self.tables.get(name.kind)
         if number is None or tables is None:
             return Absence.NOT_ASKED
-        with self._explaining("reading"):
+        with self.database.reading():
             columns = columns_of(self._connection).get(tables.current, frozenset())
             found = CurrentQuery(tables, columns, (metric,)).of(self._connection, "object_id = ?", (number,))
         told = found.get(number, {}).get(metric)
         return Absence.NOT_ASKED if told is None else told.value
 
-    def wishes(self, now: int) -> tuple[StoredRequest, ...]:
-        """The questions that wait for an answer at ``now`` (ms UTC, the machine's time). Raises StoreError."""
-        with self._explaining("reading"):
-            return read_waiting(self._connection, now)
-
-    def answer_wishes(self, numbers: Iterable[int], text: str, now: int) -> None:
-        """Give these questions the answer ``text``, at ``now`` (ms UTC); old ones go. Raises StoreError."""
-        with self._explaining("writing"), self._transaction():
-            write_answers(self._connection, numbers, text, now)
-
-    def forget_wishes(self, now: int) -> None:
-        """Questions that were asked long before ``now`` (ms UTC) go, answered or not. Raises StoreError."""
-        with self._explaining("writing"), self._transaction():
-            delete_old_requests(self._connection, now)
-
-    def record_files(self) -> frozenset[SmfFile]:
-        """The files of SMF records that were read from a watched folder. Raises StoreError."""
-        with self._explaining("reading"):
-            return read_files(self._connection)
-
-    def keep_record_file(self, file: SmfFile, ts: int) -> None:
-        """A file of SMF records has been read at ``ts``, ms UTC. Raises StoreError."""
-        with self._explaining("writing"), self._transaction():
-            write_file(self._connection, file, ts)
-
-    def follow_consoles(self, paths: Collection[str], before: int) -> None:
-        """These files of console lines are followed from now on, no others; messages before ``before`` (ms UTC) go.
-
-        Raises StoreError.
-        """
-        with self._explaining("writing"), self._transaction():
-            write_followed(self._connection, paths, before)
-
-    def console(self, path: str) -> tuple[ConsoleRow | None, frozenset[str]]:
-        """How far a file of console lines was read, and the queue managers of which it has told. Raises StoreError."""
-        with self._explaining("reading"):
-            return read_console(self._connection, path), read_owners_of(self._connection, path)
-
-    def keep_messages(self, row: ConsoleRow, messages: Iterable[StoredMessage], owners: Iterable[str]) -> None:
-        """A file of console lines was read so far, with these messages in it and of these queue managers: all or nothing.
-
-        Raises StoreError.
-        """
-        with self._explaining("writing"), self._transaction():
-            write_messages(self._connection, messages)
-            write_console(self._connection, row, owners)
-
-    def forget_messages(self, before: int) -> None:
-        """Console messages that came last before ``before``, ms UTC, go. Raises StoreError."""
-        with self._explaining("writing"), self._transaction():
-            delete_old(self._connection, before)
-
     def keep_means(self, means: Iterable[HourMean]) -> None:
         """Keep the means of hours that are over, of objects that are stored; very old ones go. Raises StoreError."""
-        with self._explaining("writing"), self._transaction():
-            write_means(self._connection, means, self._objects)
-
-    def known_records(self, identities: Iterable[bytes]) -> frozenset[bytes]:
-        """Those of these SMF records that were read before. Raises StoreError."""
-        with self._explaining("reading"):
-            return read_known(self._connection, identities)
-
-    def record_parts(self, keys: Iterable[tuple[ObjectName, str, int]]) -> dict[tuple[ObjectName, str, int], str]:
-        """What several SMF records have told together so far, by object, probe and end. Raises StoreError."""
-        with self._explaining("reading"):
-            return {(name, probe, ts): data for name, probe, ts, data in read_parts(self._connection, keys)}
-
-    def keep_records(self, identities: Iterable[tuple[bytes, int]], parts: Iterable[SmfPart]) -> None:
-        """SMF records (identity, end in ms UTC) have been read, and ``parts`` is what came of them. Raises StoreError."""
-        with self._explaining("writing"), self._transaction():
-            write_records(self._connection, identities, parts)
+        with self.database.writing():
+            write_means(self._connection, means, self._snapshots.objects)
 
     def keep_owners(self, covered: Mapping[str, tuple[int, int]]) -> None:
         """Queue managers have SMF records that end from the first to the last moment (ms UTC), whatever these tell. Raises StoreError."""
-        with self._explaining("writing"), self._transaction():
+        with self.database.writing():
             for name, (first, last) in covered.items():
-                self._write_owner_of_records(name, first, last, group=False)
-
-    def application_uses(self, owner: str, first: int, last: int) -> list[ApplicationUse]:
-        """What applications did with ``first`` <= end < ``last``, ms UTC. Raises StoreError."""
-        with self._explaining("reading"):
-            return read_uses(self._connection, owner, first, last)
-
-    def unplaced_applications(self, day_ms: int) -> list[tuple[str, int]]:
-        """Queue managers and days (since 1970, ``day_ms`` long) with applications that have changed. Raises StoreError."""
-        with self._explaining("reading"):
-            return read_unplaced(self._connection, day_ms)
-
-    def newest_rest(self, owner: str) -> tuple[int, list[str]] | None:
-        """The last end for which there is a rest of applications, and those in it. Raises StoreError."""
-        with self._explaining("reading"):
-            return read_rest(self._connection, owner)
-
-    def newest_part(self, name: ObjectName, shown: int) -> tuple[str, int, str] | None:
-        """Probe, end and sum of the newest part of an object with that standing. Raises StoreError."""
-        with self._explaining("reading"):
-            return read_of_object(self._connection, name, shown)
-
-    def place_applications(self, owner: str, standings: Iterable[tuple[str, int, int]]) -> None:
-        """Applications (name, end) stand there from now on. Raises StoreError."""
-        with self._explaining("writing"), self._transaction():
-            write_standing(self._connection, owner, standings)
+                self._snapshots.write_record_owner(name, first, last, group=False)
 
     def forget_records(self, name: ObjectName, first: int, last: int) -> None:
-        """What SMF records with ``first`` <= end < ``last`` told of an object is no longer said of it.
+        """Delete the samples of an object from SMF records with ``first`` <= end < ``last``, ms UTC, and its current state.
 
-        Its current state goes as well, and the object itself when no record tells of it any more. Raises StoreError.
+        The object itself is deleted when it has no other record. Raises StoreError.
         """
-        number = self._objects.get(name)
-        if number is None:
-            return
-        tables = self._tables[name.kind]
-        with self._explaining("writing"), self._transaction():
-            nothing_left = delete_samples(self._connection, tables.history, number, int(Source.SMF), first, last)
-            self._current.forget({number: name.kind}, self._connection)
-            if nothing_left:
-                self._connection.execute("DELETE FROM object WHERE id = ?", (number,))
-        if nothing_left:
-            del self._objects[name]
-
-    @property
-    def tables(self) -> Mapping[str, KindTables]:
-        """The tables of each kind."""
-        return self._tables
-
-    @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        """The connection, for looking at what only the writer's process asks. Raises StoreError."""
-        with self._explaining("reading"):
-            yield self._connection
+        if name in self._snapshots.objects:
+            with self.database.writing():
+                without_records = self._snapshots.delete_records(name, first, last)
+            if without_records:
+                del self._snapshots.objects[name]
 
     @property
     def gone(self) -> Mapping[int, int]:
-        """The objects that are gone: number -> when they were found to be, ms UTC."""
-        return self._gone
+        """The objects that are gone: number -> when that was found, ms UTC."""
+        return self._snapshots.gone
+
+    def drop_objects(self, objects: Mapping[int, ObjectName]) -> None:
+        """Delete objects that are gone, by number, with their current state; within ``deleting``. Raises sqlite3.Error."""
+        self._snapshots.drop_objects(objects)
 
     @contextmanager
     def deleting(self) -> Iterator[sqlite3.Connection]:
         """A transaction in which old rows are deleted; whatever is raised undoes it. Raises StoreError."""
         try:
-            with self._explaining("writing"), self._transaction():
+            with self.database.writing():
                 yield self._connection
         except BaseException:
             self._in_doubt = True
@@ -480,7 +326,7 @@ class Store(AlertTables):
 
     def trusted_time(self) -> int | None:
         """How far the clock was believed when rows were deleted last, ms UTC; else the last snapshot. None: there is none. Raises StoreError."""
-        with self._explaining("reading"):
+        with self.database.reading():
             found = self._connection.execute("SELECT value FROM meta WHERE key = ?", (TRUSTED,)).fetchone()
             if found is None:
                 found = self._connection.execute("SELECT max(last_ts) FROM owner WHERE last_cycle > 0").fetchone()
@@ -488,24 +334,12 @@ class Store(AlertTables):
 
     def trust_time(self, ts: int) -> None:
         """The clock is believed up to ``ts``, ms UTC. Raises StoreError."""
-        with self._explaining("writing"), self._transaction():
+        with self.database.writing():
             self._connection.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (TRUSTED, str(ts)))
-
-    def drop_objects(self, objects: Mapping[int, ObjectName]) -> None:
-        """Objects that are gone, by number, and what was told of them last; within ``deleting``. Raises sqlite3.Error."""
-        numbers = [(number,) for number in objects]
-        self._current.forget({number: name.kind for number, name in objects.items()}, self._connection)
-        self._connection.executemany("DELETE FROM instance WHERE object_id = ?", numbers)
-        self._connection.executemany("DELETE FROM object WHERE id = ?", numbers)
-        for number, name in objects.items():
-            self._objects.pop(name, None)
-            self._gone.pop(number, None)
-            self._with_instances.discard(number)
-        self._unknown = {}
 
     def note_refused(self, text: str) -> None:
         """Keep what is wrong with the settings or rules that the agent was to go on by, for those who look; empty: nothing is."""
-        with self._explaining("writing"), self._transaction():
+        with self.database.writing():
             if text:
                 self._connection.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (REFUSED, text))
             else:
@@ -513,11 +347,9 @@ class Store(AlertTables):
 
     def progress(self) -> dict[str, OwnerProgress]:
         """The last snapshot stored of every owner, so that an interrupted replay can go on. Raises StoreError."""
-        try:
+        with self.database.reading():
             rows = self._connection.execute("SELECT name, last_ts, last_cycle FROM owner ORDER BY name").fetchall()
             return {text(name): OwnerProgress(moment(ts), integer(cycle)) for name, ts, cycle in rows}
-        except (sqlite3.Error, *UNDECODABLE) as error:
-            raise store_error(self.path, error, "reading") from error
 
     def close(self) -> None:
         """Bring everything into the one file and let go of it; a second call does nothing."""
@@ -555,33 +387,10 @@ class Store(AlertTables):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _load(self) -> None:
-        self._objects = {}
-        self._new = []
-        self._moved = {}
-        self._gone = {}
-        self._next = 1
-        self._unknown = {}
-        for number, owner, kind, name, gone in self._connection.execute(
-            "SELECT id, owner, kind, name, gone_ts FROM object"
-        ):
-            self._objects[ObjectName(owner, kind, name)] = number
-            self._next = max(self._next, number + 1)
-            if gone is not None:
-                self._gone[number] = moment(gone)
-        self._with_instances = {row[0] for row in self._connection.execute("SELECT DISTINCT object_id FROM instance")}
-
     def _load_all(self) -> None:
-        self._load()
-        self._current.load()
-        self._alerts.load()
+        self._snapshots.load()
+        self.alerts.load()
         self._in_doubt = False
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        with super()._transaction():
-            yield
-        self._file.note()
 
     @staticmethod
     def _with_possible_times(snapshot: Snapshot) -> Snapshot:
@@ -595,153 +404,7 @@ class Store(AlertTables):
     def _undo(self) -> None:
         """Roll back. What is in memory may be ahead of the file then: it is read again before the next snapshot."""
         self._in_doubt = True
-        if self._connection.in_transaction:
-            # When the disk is full SQLite may have rolled back by itself.
-            with suppress(sqlite3.Error):
-                self._connection.execute("ROLLBACK")
-
-    def _number(self, name: ObjectName, ts: int) -> int:
-        number = self._objects.get(name)
-        if number is None:
-            number = self._objects[name] = self._next
-            self._next += 1
-            self._new.append((number, *name, ts))
-        return number
-
-    def _write_readings(self, snapshot: Snapshot) -> list[Reading]:
-        """Write what polls say, and give back the records."""
-        grouped: dict[ObjectName, list[Reading]] = {}
-        records = []
-        for reading in snapshot.readings:
-            if reading.source is not _POLL:
-                records.append(reading)
-                continue
-            known = grouped.get(reading.object)
-            if known is None:
-                grouped[reading.object] = [reading]
-            else:
-                known.append(reading)
-        history: dict[str, list[SampleRow]] = {}
-        objects = self._objects
-        take = self._current.take
-        ts = snapshot.ts
-        for name, readings in grouped.items():
-            kind = name.kind
-            rows = self._rows.get(kind) or self._no_rows(kind)
-            if name.owner != snapshot.owner:
-                raise _misplaced(name, snapshot)
-            number = objects.get(name) or self._number(name, ts)
-            sample = rows.sample(ts, number, [take(number, reading) for reading in readings])
-            if sample is not None:
-                history.setdefault(kind, []).append(sample)
-            for reading in readings:
-                if reading.gone or number in self._gone:
-                    self._note_gone(number, reading)
-        for kind, samples in history.items():
-            samples.sort(key=attrgetter("object_id"))
-            self._connection.executemany(*self._rows[kind].insert(samples))
-        return records
-
-    def _write_records(self, snapshot: Snapshot, records: Iterable[Reading]) -> None:
-        """Write each record at its own time. In whatever order they come, it is the same in the end."""
-        told: list[tuple[int, int, int]] = []
-        history: dict[str, list[tuple[Any, ...]]] = {}
-        for record in records:
-            name, source, ts = record.object, int(record.source), record.ts
-            rows = self._rows.get(name.kind) or self._no_rows(name.kind)
-            if name.owner != snapshot.owner:
-                raise _misplaced(name, snapshot)
-            number = self._number(name, snapshot.ts)
-            sample = rows.sample(ts, number, [self._current.take(number, record)])
-            if sample is None:
-                continue
-            history.setdefault(name.kind, []).append((source, *rows.row(sample)))
-            told.append((number, source, ts))
-            if number in self._gone and ts - (record.interval_ms or 0) >= self._gone[number]:
-                # Only a record that began after it was found to be gone tells that it is there again.
-                self._note_gone(number, record)
-        for kind, table_rows in history.items():
-            self._connection.executemany(self._tables[kind].merge_history(), table_rows)
-        self._connection.executemany("INSERT OR IGNORE INTO record(object_id, source, ts) VALUES(?, ?, ?)", told)
-
-    def _no_rows(self, kind: str) -> SampleMerger:
-        raise ValueError(f"the vocabulary has no kind {kind!r}")
-
-    def _note_gone(self, number: int, reading: Reading) -> None:
-        if reading.gone and number not in self._gone:
-            self._gone[number] = reading.ts
-            self._moved[number] = reading.ts
-        elif reading.answered and not reading.gone:
-            self._gone.pop(number, None)
-            self._moved[number] = None
-
-    def _write_objects(self) -> None:
-        self._connection.executemany(
-            "INSERT INTO object(id, owner, kind, name, first_ts) VALUES(?, ?, ?, ?, ?)", self._new
-        )
-        self._connection.executemany(
-            "UPDATE object SET gone_ts = ? WHERE id = ?", [(ts, number) for number, ts in self._moved.items()]
-        )
-        self._new = []
-        self._moved = {}
-
-    def _write_instances(self, snapshot: Snapshot) -> None:
-        told: dict[int, list[Instance]] = {}
-        for instance in snapshot.instances:
-            told.setdefault(self._number(instance.object, snapshot.ts), []).append(instance)
-        if not told and not self._with_instances:
-            return
-        polled = {
-            self._objects[reading.object]
-            for reading in snapshot.readings
-            if reading.poll and (reading.answered or reading.gone)
-        }
-        replaced = (self._with_instances & polled) | told.keys()
-        self._connection.executemany("DELETE FROM instance WHERE object_id = ?", [(number,) for number in replaced])
-        self._connection.executemany(
-            "INSERT OR REPLACE INTO instance(object_id, key, ts, data, absent) VALUES(?, ?, ?, ?, ?)",
-            [(number, one.key, snapshot.ts, *_instance(one)) for number, each in told.items() for one in each],
-        )
-        self._with_instances = (self._with_instances - replaced) | told.keys()
-
-    def _write_snapshot(self, snapshot: Snapshot) -> None:
-        owner, ts, cycle = snapshot.owner, snapshot.ts, snapshot.cycle
-        if snapshot.readings and all(reading.source is not _POLL for reading in snapshot.readings):
-            ends = [reading.ts for reading in snapshot.readings]
-            self._write_owner_of_records(snapshot.owner, min(ends), max(ends), group=snapshot.group)
-            return
-        self._connection.execute(
-            "INSERT OR REPLACE INTO snapshot(owner, ts, cycle, is_group, clock_ms, readings) VALUES(?, ?, ?, ?, ?, ?)",
-            (owner, ts, cycle, snapshot.group, snapshot.clock_ms, len(snapshot.readings)),
-        )
-        self._connection.execute(
-            "INSERT INTO owner(name, is_group, first_ts, last_ts, last_cycle, clock_ms) VALUES(?, ?, ?, ?, ?, ?)"
-            " ON CONFLICT(name) DO UPDATE SET is_group = excluded.is_group, last_ts = excluded.last_ts,"
-            " last_cycle = excluded.last_cycle, clock_ms = coalesce(excluded.clock_ms, clock_ms)"
-            " WHERE excluded.last_ts >= last_ts",
-            (owner, snapshot.group, ts, ts, cycle, snapshot.clock_ms),
-        )
-
-    def _write_owner_of_records(self, name: str, first: int, last: int, *, group: bool) -> None:
-        """Records alone are no snapshot. Who is known by records only has cycle 0, and the time that they cover."""
-        self._connection.execute(
-            "INSERT INTO owner(name, is_group, first_ts, last_ts, last_cycle, clock_ms) VALUES(?, ?, ?, ?, 0, NULL)"
-            " ON CONFLICT(name) DO UPDATE SET first_ts = min(first_ts, excluded.first_ts),"
-            " last_ts = max(last_ts, excluded.last_ts) WHERE last_cycle = 0",
-            (name, group, first, last),
-        )
-
-    def _write_unknown(self, owner: str, counts: Iterable[Unknown]) -> None:
-        told = tuple(counts)
-        if self._unknown.get(owner) == told:
-            return  # as nearly always
-        self._connection.execute("DELETE FROM unknown_count WHERE owner = ?", (owner,))
-        self._connection.executemany(
-            "INSERT INTO unknown_count(owner, rule, reason, count) VALUES(?, ?, ?, ?)"
-            " ON CONFLICT(owner, rule, reason) DO UPDATE SET count = count + excluded.count",
-            [(owner, each.rule, each.reason.name, each.count) for each in told],
-        )
-        self._unknown[owner] = told
+        self.database.roll_back()
 
 
 def _repair(connection: sqlite3.Connection, tables: Mapping[str, KindTables]) -> Counter[str]:
@@ -791,22 +454,6 @@ def without_long_numbers(snapshot: Snapshot) -> tuple[Snapshot, int]:
 
     readings = tuple(replace(reading, values=narrow(reading.values)) for reading in snapshot.readings)
     return replace(snapshot, readings=readings), count
-
-
-def _misplaced(name: ObjectName, snapshot: Snapshot) -> ValueError:
-    return ValueError(f"a reading of {name} does not belong into a snapshot of {snapshot.owner}")
-
-
-def _instance(instance: Instance) -> tuple[str, str]:
-    values = instance.values.items()
-    present = {metric: value for metric, value in values if value.__class__ is not Absence}
-    return json.dumps(present), _absent(tuple([(metric, v._name_) for metric, v in values if v.__class__ is Absence]))
-
-
-@lru_cache(1024)
-def _absent(reasons: tuple[tuple[str, str], ...]) -> str:
-    """The metrics that are absent and why, as they are stored: at most instances the same ones, poll after poll."""
-    return json.dumps(dict(reasons))
 
 
 def _mode(*, replay: bool, records: bool) -> str:

@@ -26,6 +26,7 @@ from mqvitals_agent.store.notifications import ReceiverRow
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_config.receiver import Receiver, receiver_of
+from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
 from mqvitals_rules.ruleset.pack import read_rules
 from mqvitals_rules.ruleset.ruleset import RuleSet
@@ -172,7 +173,7 @@ class Site:
             if alert.state is not AlertState.RESOLVED:
                 self.open[alert.key] = alert
         self.store.write(
-            Snapshot("QM01", False, self.cycle, ts, ()), Verdict(tuple(changes)), owed or self.outbox().pending
+            Snapshot("QM01", False, self.cycle, ts, ()), Evaluation(tuple(changes), ()), owed or self.outbox().pending
         )
 
     def notifier(self, secrets_of: Any = None) -> Notifier:
@@ -215,12 +216,6 @@ class Site:
 
     def row(self, sql: str) -> Any:
         return self.store._connection.execute(sql).fetchall()
-
-
-@dataclass(frozen=True)
-class Verdict:
-    transitions: tuple[Transition, ...] = ()
-    unknown: tuple[Any, ...] = ()
 
 
 @pytest.fixture

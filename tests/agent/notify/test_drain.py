@@ -54,7 +54,7 @@ async def test_one_that_fails_is_not_waited_for(site: Any, hook: Any, pool: Pool
         assert time.monotonic() - began < LONG_S / 2
     assert len(hook.requests) == 4
     assert [outcome for _, _, outcome in site.outcomes("dead")] == [""] * 4
-    assert site.store.owed_notices() == {"dead": 4}
+    assert site.store.notifications.pending_counts() == {"dead": 4}
 
 
 async def test_one_that_hangs_is_waited_for_no_longer(site: Any, hook: Any, pool: Pool, webhook: Webhook) -> None:
@@ -67,7 +67,7 @@ async def test_one_that_hangs_is_waited_for_no_longer(site: Any, hook: Any, pool
         began = time.monotonic()
         await notifier.drain(0.1)
         assert 0.05 < time.monotonic() - began < LONG_S / 2
-    assert site.store.owed_notices() == {"ops": 2}
+    assert site.store.notifications.pending_counts() == {"ops": 2}
 
 
 async def test_one_that_was_refused_is_not_waited_for(
@@ -86,6 +86,6 @@ async def test_one_that_was_refused_is_not_waited_for(
         began = time.monotonic()
         await notifier.drain(LONG_S)
         assert time.monotonic() - began < LONG_S / 2
-    assert site.store.owed_notices() == {"ops": 2}
+    assert site.store.notifications.pending_counts() == {"ops": 2}
     await asyncio.sleep(0)
     assert not any("_ring" in repr(task) for task in asyncio.all_tasks())

@@ -118,7 +118,7 @@ async def test_what_was_accepted_while_another_program_held_the_store(
         many(site, pool)
         other = sqlite3.connect(path, isolation_level=None)
         async with site.running():
-            await site.until(lambda: not site.store.owed_notices())
+            await site.until(lambda: not site.store.notifications.pending_counts())
         other.close()
     with StoreReader.open(copies[0]) as reader:
         owed = len(reader.notices(owed=True))

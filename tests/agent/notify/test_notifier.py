@@ -295,7 +295,7 @@ async def test_a_store_that_cannot_be_written_for_a_while(
     site: Any, hook: Any, pool: Pool, webhook: Webhook, settled: Settled, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What has been delivered is noted as soon as it can be, and not sent twice."""
-    done, times = site.store.notice_done, [0]
+    done, times = site.store.notifications.done, [0]
 
     def full(*arguments: Any) -> None:
         times[0] += 1
@@ -303,7 +303,7 @@ async def test_a_store_that_cannot_be_written_for_a_while(
             raise StoreError("the disk is full")
         done(*arguments)
 
-    monkeypatch.setattr(site.store, "notice_done", full)
+    monkeypatch.setattr(site.store.notifications, "done", full)
     site.receivers = [webhook(hook.url)]
     incident(site, pool)
     async with running(site):

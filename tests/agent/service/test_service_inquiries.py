@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -244,6 +245,10 @@ class Shelf:
     members: tuple[str, ...] = ("QM01", "QM02", "LINUX1")
     of_group: tuple[str, ...] = ("QM01", "QM02")
     written: Callable[[frozenset[int]], None] = lambda _: None
+
+    @property
+    def requests(self) -> SimpleNamespace:
+        return SimpleNamespace(waiting=self.wishes, answer=self.answer_wishes, delete_old=self.forget_wishes)
 
     def wishes(self, _: int) -> tuple[StoredRequest, ...]:
         if self.cannot_read:

@@ -16,6 +16,7 @@ from mqvitals_agent.service.service import Service
 from mqvitals_agent.store import resilient
 from mqvitals_agent.store.notifications import NotificationOutcome, NotificationStatus, PendingNotification
 from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.snapshot_writer import SnapshotWriter
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.lifecycle.alert import AlertState
 
@@ -44,14 +45,14 @@ class Post:
 
     def deliver(self, service: Service, now: int) -> None:
         """Send all that is due."""
-        for stored in service.ledger.due_notices("ops", now, 100):
+        for stored in service.ledger.notifications.due("ops", now, 100):
             rule = stored.notice.payload.partition(" ")[0]
             if rule in {UNWRITABLE, BEGUN_ANEW}:
                 self.about_store.append((rule, stored.notice.status.value))
             else:
                 self.sent.append((stored.notice.payload, stored.notice.status.value))
             self.numbers.append(stored.id)
-            service.ledger.notice_done(stored.id, now, NotificationOutcome.ACCEPTED)
+            service.ledger.notifications.done(stored.id, now, NotificationOutcome.ACCEPTED)
 
 
 UNWRITABLE, BEGUN_ANEW = "AGENT-10", "AGENT-11"
@@ -99,9 +100,9 @@ def full(service: Service) -> Iterator[None]:
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     connection.execute(f"PRAGMA max_page_count = {pages}")
     # Free space within the file is filled, too, and no transaction finds any.
-    write = Store._write_snapshot
+    write = SnapshotWriter._write_snapshot
 
-    def fill(store: Store, snapshot: Any) -> None:
+    def fill(store: SnapshotWriter, snapshot: Any) -> None:
         write(store, snapshot)
         connection.execute("INSERT OR REPLACE INTO meta VALUES('ballast', ?)", ("x" * 400_000,))
 
@@ -115,7 +116,7 @@ def full(service: Service) -> Iterator[None]:
         alerts(store, and_fill)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Store, "_write_snapshot", fill)
+        patch.setattr(SnapshotWriter, "_write_snapshot", fill)
         patch.setattr(Store, "write_alerts", refuse)
         yield
     connection.execute("PRAGMA max_page_count = 1073741823")
@@ -347,15 +348,15 @@ async def test_the_start_of_an_agent_after_an_outage(house: Any) -> None:
 
 async def test_a_snapshot_that_no_file_can_hold(house: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is given up and said; it does not stand in the way of those after it."""
-    take = Store._write_snapshot
+    take = SnapshotWriter._write_snapshot
     faulty = [True]
 
-    def write(store: Store, snapshot: Any) -> None:
+    def write(store: SnapshotWriter, snapshot: Any) -> None:
         if snapshot.owner == "QM02" and snapshot.cycle == 2 and faulty:
             "\ud800".encode()
         take(store, snapshot)
 
-    monkeypatch.setattr(Store, "_write_snapshot", write)
+    monkeypatch.setattr(SnapshotWriter, "_write_snapshot", write)
     post = Post()
     house.of("QM03").down = 2059
     async with house.running(owed=post.owed) as service:

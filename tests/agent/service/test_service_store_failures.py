@@ -10,6 +10,7 @@ import pytest
 
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
+from mqvitals_agent.store.snapshot_writer import SnapshotWriter
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.lifecycle.alert import AlertState
 
@@ -19,14 +20,14 @@ class Disk:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.full = False
-        last = Store._write_unknown
+        last = SnapshotWriter._write_unknown
 
-        def write(store: Store, *arguments: Any) -> None:
+        def write(store: SnapshotWriter, *arguments: Any) -> None:
             if self.full:
                 raise sqlite3.OperationalError("database or disk is full")
             last(store, *arguments)
 
-        monkeypatch.setattr(Store, "_write_unknown", write)
+        monkeypatch.setattr(SnapshotWriter, "_write_unknown", write)
 
 
 @pytest.fixture
@@ -83,7 +84,7 @@ async def test_failures_are_told_when_they_change(house: Any, monkeypatch: pytes
     trouble = [""]
 
     def failing(write: Callable[..., Any]) -> Callable[..., Any]:
-        def wrapped(store: Store, *arguments: Any) -> Any:
+        def wrapped(store: SnapshotWriter, *arguments: Any) -> Any:
             if trouble[-1]:
                 raise StoreError(trouble[-1])
             return write(store, *arguments)

@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager, nullcontext, suppress
 from functools import partial
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import pytest
@@ -25,6 +24,7 @@ from mqvitals_agent.threads import BoundedCall, NoAnswerError
 from mqvitals_config.collection import SmfSettings
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.settings import Settings, StoreSettings
+from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.snapshot import ObjectName, Snapshot, Source
 
 _T = TypeVar("_T")
@@ -64,7 +64,7 @@ class Taker:
     def take_records(self, snapshot: Snapshot) -> None:
         if self.fails:
             raise StoreError("the disk is full")
-        self.store.write(snapshot, SimpleNamespace(transitions=(), unknown=()))
+        self.store.write(snapshot, Evaluation((), ()))
 
     async def in_thread(self, function: Callable[[], _T]) -> _T:
         self.turns += 1

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from random import Random
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,10 +22,11 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.view.status import read_status_data, status_json, status_of
+from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot, Source
 from mqvitals_rules.vocabulary.metric import Absence
 
-VERDICT: Any = SimpleNamespace(transitions=(), unknown=())
+VERDICT: Any = Evaluation((), ())
 GROUPS = {"MQ01": "PRDQSG", "MQ02": "PRDQSG"}
 
 

@@ -106,7 +106,7 @@ def test_what_nobody_can_judge_now_stands(file: Path, tmp_path: Path) -> None:
     assert main(["smf", "import", str(file), "--store", str(store)]) == 0
     judging = load_rule_config(Settings())
     with Store.open(store, records=True) as writer, StoreReader.open(store) as reader:
-        alert = next(each for each in writer.open_alerts() if each.key.rule == "APP-07")
+        alert = next(each for each in writer.alerts.all_open() if each.key.rule == "APP-07")
         with writer.deleting() as connection:
             connection.execute("DELETE FROM current_application")
         (owner,) = review_store(reader, judging)
@@ -117,4 +117,4 @@ def test_what_nobody_can_judge_now_stands(file: Path, tmp_path: Path) -> None:
         assert check.worst is not None
         assert check.worst.summary == alert.summary
         update_advice(writer, reader, judging, ["MQ01"])
-        assert alert.key in {each.key for each in writer.open_alerts()}
+        assert alert.key in {each.key for each in writer.alerts.all_open()}

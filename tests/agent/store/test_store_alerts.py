@@ -37,14 +37,14 @@ def test_an_alert_from_first_to_last(path: Path, make: Any) -> None:
     )
     with Store.open(path, kinds=make.kinds) as store, StoreReader.open(path, kinds=make.kinds) as reader:
         live(store, make, life[0])
-        assert store.open_alerts() == (life[0],)
+        assert store.alerts.all_open() == (life[0],)
         assert reader.alerts() == ()
         assert [each.alert for each in reader.alerts(include_pending=True)] == [life[0]]
         live(store, make, *life[1:4])
-        assert store.open_alerts() == (life[3],)
+        assert store.alerts.all_open() == (life[3],)
         assert [each.alert for each in reader.alerts()] == [life[3]]
         live(store, make, life[4])
-        assert store.open_alerts() == ()
+        assert store.alerts.all_open() == ()
         assert reader.alerts() == ()
         (ended,) = reader.alerts(include_ended=True)
         assert ended == (1, life[4])
@@ -61,7 +61,7 @@ def test_the_same_alert_again_is_another_one(path: Path, make: Any) -> None:
     with Store.open(path, kinds=make.kinds) as store:
         live(store, make, make.alert(4, RESOLVED, started=3, ended=4))
         live(store, make, make.alert(5, FIRING, started=5))
-        assert len(store.open_alerts()) == 1
+        assert len(store.alerts.all_open()) == 1
     with StoreReader.open(path, kinds=make.kinds) as reader:
         assert [each.id for each in reader.alerts(include_ended=True)] == [1, 2, 3]
 
@@ -93,7 +93,7 @@ def test_instances_of_an_object_are_different_alerts(path: Path, make: Any) -> N
     with Store.open(path, kinds=make.kinds) as store:
         live(store, make, first)
         live(store, make, second)
-        assert set(store.open_alerts()) == {first, second}
+        assert set(store.alerts.all_open()) == {first, second}
 
 
 def test_unknown_counts_are_those_of_the_last_snapshot(path: Path, make: Any) -> None:

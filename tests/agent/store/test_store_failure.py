@@ -25,11 +25,10 @@ QUEUES = 40
 
 WRITER = f"""
 import sys
-from collections import namedtuple
+from mqvitals_rules.engine import Evaluation
 from mqvitals_agent.store.writer import Store
 from mqvitals_rules.lifecycle.alert import *
 from mqvitals_rules.snapshot import ObjectName, Reading, Snapshot
-Verdict = namedtuple("Verdict", "transitions unknown")
 start = 1_763_640_000_000
 with Store.open(sys.argv[1], replay=True) as store:
     done = store.progress().get("QM01")
@@ -41,7 +40,7 @@ with Store.open(sys.argv[1], replay=True) as store:
         readings = tuple(Reading(name, "INQUIRE_Q_STATUS", ts, {{"depth": cycle}}, 10_000) for name in names)
         key = AlertKey("Q-03", ObjectName("QM01", "queue", f"Q{{cycle}}"))
         alert = Alert(key, key.object, "operational", "f", AlertState.FIRING, Severity.WARNING, Severity.WARNING, ts, ts, "s", ts)
-        store.write(Snapshot("QM01", False, cycle, ts, readings), Verdict((Transition(alert, None, Why.HELD),), ()))
+        store.write(Snapshot("QM01", False, cycle, ts, readings), Evaluation((Transition(alert, None, Why.HELD),), ()))
         print(cycle, flush=True)
 """
 
@@ -117,7 +116,7 @@ def test_a_full_disk(path: Path, make: Any) -> None:
             assert [str(row.name) for row in reader.objects()] == ["QM01/queue/APPL.IN"]
             assert reader.last_ts() == make.ts(1)
             assert [each.alert for each in reader.alerts()] == [firing]
-            assert store.open_alerts() == (firing,)
+            assert store.alerts.all_open() == (firing,)
         store._connection.execute("PRAGMA max_page_count = 1000000")
         store.write(big(make, 3), make.verdict(Transition(ended, firing, ended.why)))
         assert len(reader.objects()) == 3001

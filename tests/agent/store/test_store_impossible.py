@@ -79,7 +79,7 @@ def test_a_writer_repairs_what_has_no_time(path: Path, make: Any, ts: int) -> No
         assert store.repaired["sample_queue"] == 1
         assert store.repaired["record"] == 1
         assert store.progress()["QM01"].ts == make.ts(3)
-        assert store.open_alerts() == ()
+        assert store.alerts.all_open() == ()
         store.write(make.snapshot(4, make.status(4, "B", depth=4), record(make, make.ts(4), 8)), make.verdict())
     with Store.open(path, kinds=make.kinds) as store:
         assert not store.repaired

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from sqlite_utils import Database
 
 from mqvitals_agent.ingest.memory import MessageWindow
-from mqvitals_agent.store.messages import FREQUENT, ConsoleRow, delete_old, message
+from mqvitals_agent.store.messages import FREQUENT, ConsoleRow, delete_old_messages, message
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
+from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.history import ObjectMessage
 from mqvitals_rules.snapshot import ObjectName, Snapshot
 
@@ -20,7 +20,7 @@ ROW = ConsoleRow("/console", 10, 2**63 + 5, "mark", "{}", "", NOW)
 
 
 def keep(store: Store, *messages: Any, owners: tuple[str, ...] = ("QM01",), row: ConsoleRow = ROW) -> None:
-    store.keep_messages(row, messages, owners)
+    store.messages.add(row, messages, owners)
 
 
 def test_a_burst_is_counted(path: Path) -> None:
@@ -59,17 +59,17 @@ def test_what_every_connection_says_is_counted_by_the_minute(path: Path) -> None
 def test_how_far_a_file_was_read(path: Path) -> None:
     """With whom it told of; one that is no longer followed is forgotten, its messages are not."""
     with Store.open(path) as store, StoreReader.open(path) as reader:
-        assert store.console("/console") == (None, frozenset())
+        assert store.messages.console("/console") == (None, frozenset())
         keep(store, message("QM01", "CSQP020E", NOW, "small"))
         keep(store, owners=("QM02",))
-        assert store.console("/console") == (ROW, frozenset({"QM01", "QM02"}))
+        assert store.messages.console("/console") == (ROW, frozenset({"QM01", "QM02"}))
         assert reader.consoles_followed() == {"QM01", "QM02"}
         keep(store, row=ROW._replace(problem="it is not there"))
         assert reader.consoles_followed() == set()
-        store.follow_consoles(["/console"], 0)
-        assert store.console("/console")[0] is not None
-        store.follow_consoles(["/other"], 0)
-        assert store.console("/console") == (None, frozenset())
+        store.messages.follow(["/console"], 0)
+        assert store.messages.console("/console")[0] is not None
+        store.messages.follow(["/other"], 0)
+        assert store.messages.console("/console") == (None, frozenset())
         assert len(reader.messages()) == 1
 
 
@@ -77,10 +77,10 @@ def test_old_messages_go(path: Path) -> None:
     """Those that came last before a moment, and the oldest of too many."""
     with Store.open(path) as store, StoreReader.open(path) as reader:
         keep(store, *(message("QM01", "CSQP020E", NOW + n * 1000, "small") for n in range(10)))
-        store.forget_messages(NOW + 3000)
+        store.messages.delete_old(NOW + 3000)
         assert [each.ts - NOW for each in reader.messages()] == [3000 + n * 1000 for n in range(7)]
     with Database(path).conn as connection:
-        delete_old(connection, 0, most=5)
+        delete_old_messages(connection, 0, most=5)
         assert connection.execute("SELECT count(*) FROM message").fetchone() == (6,)
 
 
@@ -111,7 +111,7 @@ def test_the_window_of_rules(path: Path) -> None:
     ids = frozenset({"CSQP020E", "CSQE038E"})
     with Store.open(path) as store, StoreReader.open(path) as reader:
         for owner, is_group in (("QM01", False), ("QSG1", True)):
-            store.write(Snapshot(owner, is_group, 1, NOW, ()), SimpleNamespace(transitions=(), unknown=()))
+            store.write(Snapshot(owner, is_group, 1, NOW, ()), Evaluation((), ()))
         window = MessageWindow(reader)
         assert window.messages("QM01", ids, 0) is None
         assert window.messages("QSG1", ids, 0) is None

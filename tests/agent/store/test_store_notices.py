@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from sqlite_utils import Database
 
+from mqvitals_agent.store.database import StoreDatabase
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.migration import migrate, migrations
 from mqvitals_agent.store.notifications import (
@@ -17,12 +18,10 @@ from mqvitals_agent.store.notifications import (
     LONGEST_PAUSE_MS,
     LastNotification,
     NotificationOutcome,
+    NotificationRepository,
     NotificationStatus,
     PendingNotification,
     ReceiverChanges,
-    count_pending,
-    due_notifications,
-    next_due_ts,
     read_receivers,
 )
 from mqvitals_agent.store.reader import StoreReader
@@ -66,7 +65,7 @@ def write(store: Store, make: Any, cycle: int, after: Any, before: Any, owed: An
 
 def ids(store: Store, now: int, limit: int = 10, receiver: str = "ops") -> list[int]:
     """The notices that are due."""
-    return [each.id for each in store.due_notices(receiver, now, limit)]
+    return [each.id for each in store.notifications.due(receiver, now, limit)]
 
 
 def test_visible_transitions_are_owed_with_their_numbers(path: Path, make: Any) -> None:
@@ -84,8 +83,10 @@ def test_visible_transitions_are_owed_with_their_numbers(path: Path, make: Any) 
             before = after
         write(store, make, 6, make.alert(6, PENDING), None, owed)
         write(store, make, 7, make.alert(7, RESOLVED), make.alert(6, PENDING), owed)
-        assert store.told([1]) == {(1, "ops"): LastNotification(NotificationStatus.RESOLVED, Severity.CRITICAL)}
-        assert store.told([2, 3]) == {}
+        assert store.notifications.last([1]) == {
+            (1, "ops"): LastNotification(NotificationStatus.RESOLVED, Severity.CRITICAL)
+        }
+        assert store.notifications.last([2, 3]) == {}
     assert owed.seen == [
         (1, FIRING, Severity.WARNING),
         (1, FIRING, Severity.CRITICAL),
@@ -107,16 +108,16 @@ def test_alert_and_notice_are_one_transaction(path: Path, make: Any) -> None:
 
     class Broken(Owed):
         def __call__(self, changes: Sequence[tuple[int, Transition]]) -> list[PendingNotification]:
-            assert len(ledger.firing_alerts()) == 1  # the store already tells of the alert
+            assert len(ledger.alerts.firing()) == 1  # the store already tells of the alert
             raise KeyError("broken")
 
     with Store.open(path, kinds=make.kinds) as ledger:
         with pytest.raises(KeyError):
             write(ledger, make, 1, make.alert(1, FIRING, started=1), None, Broken())
-        assert ledger.firing_alerts() == ()
+        assert ledger.alerts.firing() == ()
         assert ids(ledger, make.ts(9)) == []
         write(ledger, make, 1, make.alert(1, FIRING, started=1), None, Owed())
-        assert [each.id for each in ledger.firing_alerts()] == [1]
+        assert [each.id for each in ledger.alerts.firing()] == [1]
         assert ids(ledger, make.ts(9)) == [1]
 
 
@@ -137,16 +138,16 @@ def test_notices_are_taken_in_order(path: Path, make: Any) -> None:
         assert ids(store, now) == [1, 2, 3]
         assert ids(store, now, limit=2) == [1, 2]
         assert ids(store, now, receiver="other") == []
-        store.notice_failed(1, now, "it answered 500", now + 1000)
+        store.notifications.failed(1, now, "it answered 500", now + 1000)
         assert ids(store, now) == []
         assert ids(store, now + 1000) == [1, 2, 3]
-        (first,) = store.due_notices("ops", now + 1000, 1)
+        (first,) = store.notifications.due("ops", now + 1000, 1)
         assert (first.attempts, first.next_ts, first.error) == (1, now + 1000, "it answered 500")
         assert first.notice == PendingNotification(
             1, "ops", NotificationStatus.FIRING, Severity.INFO, f"{1:016x}", make.ts(1), '{"version": "4"}'
         )
-        store.notice_done(1, now, ACCEPTED)
-        store.notice_done(2, now, REFUSED, "it answered 400")
+        store.notifications.done(1, now, ACCEPTED)
+        store.notifications.done(2, now, REFUSED, "it answered 400")
         assert ids(store, now) == [3]
 
 
@@ -154,7 +155,7 @@ def test_screens_can_see_them(path: Path, make: Any) -> None:
     """By alert, by receiver, owed or done, the newest first."""
     with Store.open(path, kinds=make.kinds) as store, StoreReader.open(path, kinds=make.kinds) as reader:
         three(store, make)
-        store.notice_done(1, make.ts(5), REFUSED, "it answered 400")
+        store.notifications.done(1, make.ts(5), REFUSED, "it answered 400")
         assert [each.id for each in reader.notices()] == [3, 2, 1]
         assert [each.id for each in reader.notices(limit=1)] == [3]
         assert [each.id for each in reader.notices(owed=True)] == [3, 2]
@@ -167,17 +168,17 @@ def test_old_ones_go(path: Path, make: Any) -> None:
     """Thirty days after they were done; not those of an alert that is open, and not those that are owed."""
     with Store.open(path, kinds=make.kinds) as store:
         three(store, make)
-        store.notice_done(1, make.ts(1), ACCEPTED)
-        store.notice_done(2, make.ts(1), ACCEPTED)
+        store.notifications.done(1, make.ts(1), ACCEPTED)
+        store.notifications.done(2, make.ts(1), ACCEPTED)
         later = make.ts(1) + KEEP_MS + 1
-        store.notice_done(3, later, ACCEPTED)
-        assert len(store.told([1])) == 1
+        store.notifications.done(3, later, ACCEPTED)
+        assert len(store.notifications.last([1])) == 1
         with StoreReader.open(path, kinds=make.kinds) as reader:
             assert len(reader.notices()) == 3
             last = make.alert(3, FIRING, Severity.CRITICAL, started=1)
             write(store, make, 4, make.alert(4, RESOLVED, started=1, ended=4), last, Owed())
             write(store, make, 5, make.alert(5, FIRING, started=5), None, Owed())
-            store.notice_done(5, later, ACCEPTED)
+            store.notifications.done(5, later, ACCEPTED)
             assert [each.id for each in reader.notices()] == [5, 4, 3]
 
 
@@ -205,14 +206,14 @@ def test_screens_read_no_more_than_they_show(path: Path, make: Any) -> None:
     seen: list[str] = []
     with Store.open(path, kinds=make.kinds) as store:
         three(store, make)
-        store.adopt_receivers(["ops"], make.ts(5), lambda _: [])
-        store.notice_failed(1, make.ts(5), "x", make.ts(6), refused=True)
+        store.notifications.update_receivers(["ops"], make.ts(5), lambda _: [])
+        store.notifications.failed(1, make.ts(5), "x", make.ts(6), refused=True)
         connection = sqlite3.connect(path)
         connection.set_trace_callback(seen.append)
         read_receivers(connection)
-        due_notifications(connection, "ops", 5, 20)
-        next_due_ts(connection, "ops", 5)
-        count_pending(connection)
+        NotificationRepository(StoreDatabase(path, connection)).due("ops", 5, 20)
+        NotificationRepository(StoreDatabase(path, connection)).next_due("ops", 5)
+        NotificationRepository(StoreDatabase(path, connection)).pending_counts()
         connection.set_trace_callback(None)
         plans = [
             row[3] for sql in set(seen) for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}") if "notice" in sql
@@ -233,12 +234,12 @@ def test_a_hundred_thousand_delivered_notices_cost_a_screen_nothing(path: Path, 
         connection = sqlite3.connect(path)
         connection.set_progress_handler(lambda: count.__setitem__(0, count[0] + 1), 1)
         read_receivers(connection)
-        due_notifications(connection, "ops", 5, 20)
+        NotificationRepository(StoreDatabase(path, connection)).due("ops", 5, 20)
         connection.close()
         return count[0]
 
     with Store.open(path, kinds=make.kinds) as store:
-        store.adopt_receivers(["ops"], make.ts(5), lambda _: [])
+        store.notifications.update_receivers(["ops"], make.ts(5), lambda _: [])
         three(store, make)
         before = steps()
         store._connection.execute(
@@ -258,15 +259,15 @@ def test_a_refused_one_is_stepped_over(path: Path, make: Any) -> None:
         write(store, make, 2, second, None, owed)
         write(store, make, 3, make.alert(3, RESOLVED, started=1, ended=3), first, owed)
         now = make.ts(10)
-        store.notice_failed(1, now, "it answered 400", now + 1000, refused=True)
+        store.notifications.failed(1, now, "it answered 400", now + 1000, refused=True)
         assert ids(store, now) == [2]
-        assert store.next_notice("ops", now) == now + 1000
-        assert store.next_notice("other", now) is None
+        assert store.notifications.next_due("ops", now) == now + 1000
+        assert store.notifications.next_due("other", now) is None
         assert ids(store, now + 1000) == [1, 2, 3]
-        assert store.next_notice("ops", now + 1000) is None
+        assert store.notifications.next_due("ops", now + 1000) is None
         assert ids(store, now + 1000 - LONGEST_PAUSE_MS - 1) == [1, 2, 3]
-        store.notice_failed(1, now + 1000, "it answered 500", now + 2000)
-        (stored,) = store.due_notices("ops", now + 2000, 1)
+        store.notifications.failed(1, now + 1000, "it answered 500", now + 2000)
+        (stored,) = store.notifications.due("ops", now + 2000, 1)
         assert (stored.refused, stored.attempts, stored.error) == (now, 2, "it answered 500")
 
 
@@ -284,22 +285,26 @@ def test_receivers_are_adopted_or_not(path: Path, make: Any) -> None:
     with Store.open(path, kinds=make.kinds) as store, StoreReader.open(path, kinds=make.kinds) as reader:
         three(store, make)
         assert reader.receivers() == ()
-        assert store.adopt_receivers(["ops"], make.ts(5), lambda _: []) == ReceiverChanges({}, {"ops": 0})
-        store.notice_failed(1, make.ts(6), "x", make.ts(9))
+        assert store.notifications.update_receivers(["ops"], make.ts(5), lambda _: []) == ReceiverChanges(
+            {}, {"ops": 0}
+        )
+        store.notifications.failed(1, make.ts(6), "x", make.ts(9))
         before = reader.receivers()
         with pytest.raises(KeyError):
-            store.adopt_receivers(["new"], make.ts(7), broken)
+            store.notifications.update_receivers(["new"], make.ts(7), broken)
         assert reader.receivers() == before
         assert ids(store, make.ts(6)) == []
-        assert store.adopt_receivers(["new", "ops"], make.ts(7), introduced) == ReceiverChanges({}, {"new": 1})
+        assert store.notifications.update_receivers(["new", "ops"], make.ts(7), introduced) == ReceiverChanges(
+            {}, {"new": 1}
+        )
         assert ids(store, make.ts(6)) == [1, 2, 3]
-        assert store.owed_notices() == {"ops": 3, "new": 1}
-        assert store.adopt_receivers(["new"], make.ts(8), introduced) == ReceiverChanges({"ops": 3}, {})
-        assert store.adopt_receivers(["new"], make.ts(9), introduced) == ReceiverChanges({}, {})
+        assert store.notifications.pending_counts() == {"ops": 3, "new": 1}
+        assert store.notifications.update_receivers(["new"], make.ts(8), introduced) == ReceiverChanges({"ops": 3}, {})
+        assert store.notifications.update_receivers(["new"], make.ts(9), introduced) == ReceiverChanges({}, {})
         assert asked == [["new"]]
         assert [(row.name, row.since, row.waiting) for row in reader.receivers()] == [("new", make.ts(7), 1)]
         # What was dropped is not known to whoever was to get it.
-        assert store.told([1]) == {(1, "new"): LastNotification(NotificationStatus.FIRING, Severity.INFO)}
+        assert store.notifications.last([1]) == {(1, "new"): LastNotification(NotificationStatus.FIRING, Severity.INFO)}
 
 
 def test_what_a_receiver_takes_to_be_firing(path: Path, make: Any) -> None:
@@ -307,13 +312,13 @@ def test_what_a_receiver_takes_to_be_firing(path: Path, make: Any) -> None:
     with Store.open(path, kinds=make.kinds) as store:
         firing = make.alert(1, FIRING, started=1)
         write(store, make, 1, firing, None, Owed())
-        assert store.believed("ops") == ()
+        assert store.notifications.ended_unnotified("ops") == ()
         write(store, make, 2, make.alert(2, RESOLVED, started=1, ended=2), firing, Owed())
-        assert store.believed("ops") == ()
-        store.notice_done(1, make.ts(3), ACCEPTED)
-        store.adopt_receivers([], make.ts(4), lambda _: [])
-        assert [each.id for each in store.believed("ops")] == [1]
-        assert store.believed("other") == ()
+        assert store.notifications.ended_unnotified("ops") == ()
+        store.notifications.done(1, make.ts(3), ACCEPTED)
+        store.notifications.update_receivers([], make.ts(4), lambda _: [])
+        assert [each.id for each in store.notifications.ended_unnotified("ops")] == [1]
+        assert store.notifications.ended_unnotified("other") == ()
 
 
 def test_what_the_pipeline_asks(path: Path, make: Any) -> None:
@@ -348,11 +353,11 @@ def test_a_store_of_structure_1_is_brought_up_to_date(path: Path, make: Any) -> 
     with pytest.raises(StoreError, match=f"older structure 1; this mqvitals reads {STRUCTURE}"):
         StoreReader.open(path, kinds=make.kinds)
     with Store.open(path, kinds=make.kinds) as store:
-        (old,) = store.open_alerts()
-        assert store.told([7]) == {}
+        (old,) = store.alerts.all_open()
+        assert store.notifications.last([7]) == {}
         ended = make.alert(9, RESOLVED, started=2, ended=9)
         write(store, make, 9, ended, old, Owed())
-        (notice,) = store.due_notices("ops", make.ts(9), 5)
+        (notice,) = store.notifications.due("ops", make.ts(9), 5)
         assert notice.notice.alert_id == 7
     with StoreReader.open(path, kinds=make.kinds) as reader:
         assert [str(row.name) for row in reader.objects()] == ["QM01/queue/APPL.IN"]
@@ -383,8 +388,10 @@ def test_a_store_of_structure_2_is_brought_up_to_date(path: Path, make: Any) -> 
     db.conn.commit()
     db.close()
     with Store.open(path, kinds=make.kinds) as store, StoreReader.open(path, kinds=make.kinds) as reader:
-        assert store.told([7]) == {(7, "ops"): LastNotification(NotificationStatus.FIRING, Severity.WARNING)}
-        store.adopt_receivers(["ops"], 6, lambda _: [])
+        assert store.notifications.last([7]) == {
+            (7, "ops"): LastNotification(NotificationStatus.FIRING, Severity.WARNING)
+        }
+        store.notifications.update_receivers(["ops"], 6, lambda _: [])
         (row,) = reader.receivers()
         assert (row.given_up, row.refused, row.waiting) == (1, 0, 0)
         assert [each.refused for each in reader.notices()] == [5, None]
@@ -395,15 +402,15 @@ def test_a_closed_store_says_so(path: Path, make: Any) -> None:
     store = Store.open(path, kinds=make.kinds)
     store.close()
     for ask in (
-        lambda: store.due_notices("ops", 1, 1),
-        lambda: store.notice_done(1, 1, ACCEPTED),
-        lambda: store.notice_failed(1, 1, "x", 1),
-        lambda: store.told([1]),
-        lambda: store.next_notice("ops", 1),
-        lambda: store.believed("ops"),
-        lambda: store.adopt_receivers([], 1, lambda _: []),
-        store.owed_notices,
-        store.firing_alerts,
+        lambda: store.notifications.due("ops", 1, 1),
+        lambda: store.notifications.done(1, 1, ACCEPTED),
+        lambda: store.notifications.failed(1, 1, "x", 1),
+        lambda: store.notifications.last([1]),
+        lambda: store.notifications.next_due("ops", 1),
+        lambda: store.notifications.ended_unnotified("ops"),
+        lambda: store.notifications.update_receivers([], 1, lambda _: []),
+        store.notifications.pending_counts,
+        store.alerts.firing,
         store.groups,
     ):
         with pytest.raises(StoreError):

@@ -29,18 +29,20 @@ def test_asked_and_answered(path: Path, make: Any) -> None:
         number = book.ask(WHO, make.queue("A'; DROP TABLE request"), NOW)
         assert book.answer(number) is None
         store.write(make.snapshot(1, make.status(1, depth=1)), make.verdict())
-        assert store.wishes(NOW + 5) == (StoredRequest(number, WHO, make.queue("A'; DROP TABLE request"), NOW),)
-        store.answer_wishes([number], '{"x": "\N{SNOWMAN}"}', NOW + 9)
+        assert store.requests.waiting(NOW + 5) == (
+            StoredRequest(number, WHO, make.queue("A'; DROP TABLE request"), NOW),
+        )
+        store.requests.answer([number], '{"x": "\N{SNOWMAN}"}', NOW + 9)
         assert book.answer(number) == '{"x": "\N{SNOWMAN}"}'
-        assert store.wishes(NOW + 10) == ()
+        assert store.requests.waiting(NOW + 10) == ()
 
 
 def test_an_answer_is_not_replaced(path: Path, make: Any) -> None:
     """What has been answered stays as it was told."""
     with Store.open(path, kinds=make.kinds) as store, RequestClient.open(path) as book:
         one, other = (book.ask(WHO, make.queue(), NOW) for _ in range(2))
-        store.answer_wishes([one], "first", NOW)
-        store.answer_wishes([one, other], "second", NOW)
+        store.requests.answer([one], "first", NOW)
+        store.requests.answer([one, other], "second", NOW)
         assert [book.answer(one), book.answer(other)] == ["first", "second"]
 
 
@@ -48,17 +50,17 @@ def test_nobody_waits_for_ever(path: Path, make: Any) -> None:
     """A question older than a minute is not asked, nor one from a future that the clock was set back from."""
     with Store.open(path, kinds=make.kinds) as store, RequestClient.open(path) as book:
         numbers = [book.ask(WHO, make.queue(), NOW + age) for age in (-WAITS_MS - 1, -WAITS_MS, WAITS_MS, WAITS_MS + 1)]
-        assert [wish.id for wish in store.wishes(NOW)] == numbers[1:3]
+        assert [wish.id for wish in store.requests.waiting(NOW)] == numbers[1:3]
 
 
 def test_old_questions_go(path: Path, make: Any) -> None:
     """Ten minutes after they were asked, answered or not; whoever still waits for one is told so."""
     with Store.open(path, kinds=make.kinds) as store, RequestClient.open(path) as book:
         answered, late = (book.ask(WHO, make.queue(), NOW) for _ in range(2))
-        store.answer_wishes([answered], "{}", NOW + 1)
+        store.requests.answer([answered], "{}", NOW + 1)
         last = book.ask(WHO, make.queue(), NOW + KEEP_MS)
         assert book.answer(answered) == "{}"
-        store.answer_wishes([last], "{}", NOW + KEEP_MS + 1)
+        store.requests.answer([last], "{}", NOW + KEEP_MS + 1)
         for number in (answered, late):
             with pytest.raises(StoreError, match="no longer in the store"):
                 book.answer(number)
@@ -69,7 +71,7 @@ def test_the_writer_forgets(path: Path, make: Any) -> None:
     """Also when nobody asks any more: answers name people. What is younger stays."""
     with Store.open(path, kinds=make.kinds) as store, RequestClient.open(path) as book:
         old, young = book.ask(WHO, make.queue(), NOW), book.ask(WHO, make.queue(), NOW + 1)
-        store.forget_wishes(NOW + KEEP_MS + 1)
+        store.requests.delete_old(NOW + KEEP_MS + 1)
         with pytest.raises(StoreError, match="no longer in the store"):
             book.answer(old)
         assert book.answer(young) is None
@@ -79,7 +81,7 @@ def test_asked_in_one_thread_and_read_in_another(path: Path, make: Any) -> None:
     """A screen asks in a thread so as not to stand still, and seldom twice in the same one."""
     with Store.open(path, kinds=make.kinds) as store, RequestClient.open(path) as book, ThreadPoolExecutor(1) as other:
         number = other.submit(book.ask, WHO, make.queue(), NOW).result(10)
-        store.answer_wishes([number], "{}", NOW)
+        store.requests.answer([number], "{}", NOW)
         assert book.answer(number) == "{}"
 
 
@@ -88,7 +90,7 @@ def test_questions_that_wait_are_found_by_an_index(path: Path, make: Any) -> Non
     with Store.open(path, kinds=make.kinds) as store:
         seen: list[str] = []
         store._connection.set_trace_callback(seen.append)
-        store.wishes(NOW)
+        store.requests.waiting(NOW)
         store._connection.set_trace_callback(None)
         (statement,) = seen
         (plan,) = store._connection.execute(f"EXPLAIN QUERY PLAN {statement}").fetchall()
@@ -120,7 +122,7 @@ def test_the_lock_is_not_taken(path: Path, make: Any) -> None:
         number = book.ask(WHO, make.queue(), NOW)
         assert not path.with_name(path.name + ".lock").exists()
         with Store.open(path, kinds=make.kinds) as store:
-            store.answer_wishes([wish.id for wish in store.wishes(NOW)], "{}", NOW)
+            store.requests.answer([wish.id for wish in store.requests.waiting(NOW)], "{}", NOW)
         assert book.answer(number) == "{}"
 
 
@@ -140,7 +142,7 @@ def test_a_store_of_structure_3_is_brought_up_to_date(path: Path, make: Any) -> 
         RequestClient.open(path)
     with Store.open(path, kinds=make.kinds) as store, RequestClient.open(path) as book:
         number = book.ask(WHO, make.queue(), NOW)
-        assert [wish.id for wish in store.wishes(NOW)] == [number]
+        assert [wish.id for wish in store.requests.waiting(NOW)] == [number]
     with StoreReader.open(path, kinds=make.kinds) as reader:
         assert [str(row.name) for row in reader.objects()] == ["QM01/queue/APPL.IN"]
 
@@ -187,8 +189,8 @@ def test_after_the_end(path: Path, make: Any) -> None:
     for use in (
         lambda: book.ask(WHO, make.queue(), NOW),
         lambda: book.answer(1),
-        lambda: store.wishes(NOW),
-        lambda: store.answer_wishes([1], "{}", NOW),
+        lambda: store.requests.waiting(NOW),
+        lambda: store.requests.answer([1], "{}", NOW),
     ):
         with pytest.raises(StoreError):
             use()

@@ -157,7 +157,7 @@ def test_alerts(path: Path, make: Any, store: Store) -> None:
             old, "oncall", NotificationStatus.RESOLVED, Severity.WARNING, "f", at(make, 2), "{}"
         )
         insert_notifications(connection, [replace(notice, alert_id=number) for number in (old, owed)])
-    store.notice_done(1, at(make, 2), NotificationOutcome.ACCEPTED)
+    store.notifications.done(1, at(make, 2), NotificationOutcome.ACCEPTED)
     retention = Retention(store, RetentionPolicy(DAY, None))
     finish(retention, at(make, 100))
     with StoreReader.open(path, kinds=make.kinds) as reader:
@@ -168,7 +168,7 @@ def test_alerts(path: Path, make: Any, store: Store) -> None:
         assert reader.transitions(old) == ()
         assert len(reader.transitions(still)) == 1
         assert reader.meta().alerts_kept_from == at(make, 2) + 1
-    store.notice_done(2, at(make, 100), NotificationOutcome.ACCEPTED)
+    store.notifications.done(2, at(make, 100), NotificationOutcome.ACCEPTED)
     finish(retention, at(make, 101))
     assert count(path, "SELECT count(*) FROM alert WHERE id = ?", owed) == 0
 
@@ -188,10 +188,10 @@ def test_numbers_are_not_given_twice(path: Path, make: Any) -> None:
 def test_messages(path: Path, make: Any, store: Store) -> None:
     """Console messages go by when they came last."""
     kept = ConsoleRow("console.log", 10, 1, "mark", "{}", "", at(make, 50))
-    store.keep_messages(kept, [message("QM01", "CSQX500I", at(make, hour), "words") for hour in range(50)], ["QM01"])
+    store.messages.add(kept, [message("QM01", "CSQX500I", at(make, hour), "words") for hour in range(50)], ["QM01"])
     finish(Retention(store, RetentionPolicy(10 * HOUR, None)), at(make, 50))
     assert count(path, "SELECT min(ts) FROM message") == at(make, 40)
-    assert store.console("console.log")[0] == kept
+    assert store.messages.console("console.log")[0] == kept
 
 
 def test_bookkeeping_of_records(path: Path, make: Any, store: Store, tmp_path: Path) -> None:
@@ -201,18 +201,18 @@ def test_bookkeeping_of_records(path: Path, make: Any, store: Store, tmp_path: P
             make.queue("A"), "SMF", at(make, hour), {"max_depth": hour}, HOUR, poll=False, source=Source.SMF
         )
         store.write(Snapshot("QM01", False, 0, at(make, 30), (record,)), make.verdict())
-    store.keep_records(
+    store.smf.add_records(
         [(bytes([hour]) * 20, at(make, hour)) for hour in range(30)],
         [SmfPart(make.queue(name), "SMF", at(make, hour), 1, "{}") for hour in range(30) for name in ("A", "B")],
     )
     (tmp_path / "there").touch()
     for name, hour in (("gone", 1), ("there", 1), ("new", 29)):
-        store.keep_record_file(SmfFile(name, 1, 1), at(make, hour))
+        store.smf.add_file(SmfFile(name, 1, 1), at(make, hour))
     finish(Retention(store, RetentionPolicy(10 * HOUR, None), folder=tmp_path), at(make, 30))
     for table in ("record", "smf_record", "smf_part", "sample_queue"):
         assert count(path, f"SELECT min(ts) FROM {table}") == at(make, 20), table
-    assert {file.name for file in store.record_files()} == {"there", "new"}
-    assert store.newest_part(make.queue("A"), 0) is not None
+    assert {file.name for file in store.smf.files()} == {"there", "new"}
+    assert store.smf.newest_part(make.queue("A"), 0) is not None
 
 
 def test_a_record_whose_sample_is_gone_is_stale(path: Path, make: Any, store: Store) -> None:
@@ -284,7 +284,7 @@ def test_the_oldest_samples_go_when_the_store_is_full(path: Path, make: Any, sto
     hourly(make, store, range(120), names=names)
     still = ended(make, store, "APPL.001", 1, None)
     retention = Retention(store, FOREVER)
-    with store.reading() as connection:
+    with store.database.reading() as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     before = retention.size()
     limit = before.total
@@ -314,7 +314,7 @@ def test_the_oldest_samples_go_when_the_store_is_full(path: Path, make: Any, sto
 def test_what_goes_when_samples_are_not_enough(path: Path, make: Any, store: Store) -> None:
     """A limit that cannot be kept costs messages, then ended alerts; never the last hour, nor what is open."""
     hourly(make, store, [*range(50), 99.9])
-    store.keep_messages(
+    store.messages.add(
         ConsoleRow("c", 1, 1, "m"), [message("QM01", "X", at(make, hour), f"{hour}") for hour in (10, 99.5)], ["QM01"]
     )
     old, still, new = (ended(make, store, name, 90, until) for name, until in (("A", 95), ("B", None), ("C", 99.8)))
@@ -416,6 +416,6 @@ def test_an_older_store_gets_what_retention_needs(path: Path, make: Any) -> None
         connection.execute("PRAGMA user_version = 10")
     with Store.open(path, kinds=make.kinds) as store:
         finish(Retention(store, RetentionPolicy(DAY, None)), at(make, 50))
-        assert store.firing_alerts() == ()
+        assert store.alerts.firing() == ()
     assert count(path, "SELECT count(*) FROM alert") == 1
     assert count(path, "SELECT count(*) FROM sqlite_schema WHERE name IN ('alert_ended', 'smf_record_ts')") == 2

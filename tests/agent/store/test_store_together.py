@@ -47,7 +47,7 @@ def test_a_cycle_is_seen_all_at_once(path: Path, make: Any) -> None:
                 each, make.verdict(Transition(alert, None, alert.why)) if each.owner == "QM01" else make.verdict()
             )
         assert stored(path, make) == {}
-        assert len(store.open_alerts()) == 1
+        assert len(store.alerts.all_open()) == 1
     assert stored(path, make) == {owner: [1] for owner in OWNERS}
     assert (store.state.waiting, store.state.unwritten, store.written_snapshots, store.written_readings) == (0, 0, 3, 3)
     store.close()

@@ -14,9 +14,9 @@ from mqvitals_agent.ingest.pipeline import Ingest
 from mqvitals_agent.ingest.windows import WindowedMetric, WindowHistory
 from mqvitals_agent.store.history import HourMean
 from mqvitals_agent.store.reader import StoreReader
-from mqvitals_agent.store.verdict import Verdict
 from mqvitals_agent.store.writer import Store
 from mqvitals_agent.view.explanation import explain_object
+from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.history import HOUR_MS, WEEK_MS, MemoryHistory
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.ruleset.facts import Facts
@@ -34,14 +34,7 @@ WANTED = (
 NOW = 3000 * WEEK_MS + 40 * HOUR_MS + 1234
 
 
-class NoVerdict:
-    """Nothing that rules made of a snapshot."""
-
-    transitions = ()
-    unknown = ()
-
-
-NOTHING: Verdict = NoVerdict()
+NOTHING = Evaluation((), ())
 
 
 def poll(make: Any, ts: int, interval: int | None, **values: Reported) -> Snapshot:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,6 +18,7 @@ from mqvitals_agent.text.terminal import cells
 from mqvitals_agent.view.console import NEEDED, console_lines, read_console, tone_of_code
 from mqvitals_agent.view.frame import FrameRequest, read_frame
 from mqvitals_agent.view.screens.agent import agent_lines
+from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity
 from mqvitals_rules.ruleset.config import RuleConfig
 from mqvitals_rules.snapshot import ObjectName, Snapshot
@@ -34,8 +34,8 @@ def store(tmp_path: Path) -> Path:
     path = tmp_path / "samples.db"
     with Store.open(path, created=NOW) as store:
         for owner, group in (("QM01", False), ("QSG1", True)):
-            store.write(Snapshot(owner, group, 1, NOW, ()), SimpleNamespace(transitions=(), unknown=()))
-        store.keep_messages(
+            store.write(Snapshot(owner, group, 1, NOW, ()), Evaluation((), ()))
+        store.messages.add(
             ROW,
             [
                 *(
@@ -161,9 +161,9 @@ def test_a_file_that_cannot_be_followed(
     """The list and the agent's screen say which and why, without any control character; one that can be is not named."""
     path = make_empty()
     with Store.open(path) as store:
-        store.write(Snapshot("QM01", False, 1, NOW, ()), SimpleNamespace(transitions=(), unknown=()))
-        store.keep_messages(ROW, [], ["QM01"])
-        store.keep_messages(ConsoleRow("/sys\x1blog", 0, 0, "", "", "it is not there", 0), [], [])
+        store.write(Snapshot("QM01", False, 1, NOW, ()), Evaluation((), ()))
+        store.messages.add(ROW, [], ["QM01"])
+        store.messages.add(ConsoleRow("/sys\x1blog", 0, 0, "", "", "it is not there", 0), [], [])
     assert main(["messages", "--store", str(path)]) == 0
     shown = capsys.readouterr().out
     with StoreReader.open(path) as reader:

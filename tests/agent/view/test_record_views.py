@@ -45,7 +45,7 @@ class Agent:
         self._intake.take([Snapshot("QM01", False, minute, BEGIN + minute * MINUTE, readings)])
 
     def firing(self) -> set[str]:
-        return {each.key.rule for each in self.store.open_alerts() if each.state is AlertState.FIRING}
+        return {each.key.rule for each in self.store.alerts.all_open() if each.state is AlertState.FIRING}
 
     def close(self) -> None:
         self.reader.close()
