@@ -174,7 +174,7 @@ def test_recording_without_an_interval_says_what_is_taken(
     path = tmp_path / "plain.jsonl"
     path.write_bytes(gzip.decompress(recording.read_bytes()).replace(b',"interval_s":10', b""))
     assert replay(path) == 0
-    assert "30 s are taken" in capsys.readouterr().err
+    assert "30 s are assumed" in capsys.readouterr().err
     assert depths(tmp_path / "x.db") == [2, 4]
 
 
