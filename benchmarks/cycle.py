@@ -29,7 +29,7 @@ from pathlib import Path
 from statistics import median
 
 from mqvitals_agent.clock import SystemClock
-from mqvitals_agent.connection.connection import Connector, Exchange
+from mqvitals_agent.connection.connection import Connector, Exchange, Query
 from mqvitals_agent.gc_tuning import freeze_long_lived
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import encode_message
@@ -98,9 +98,9 @@ class Played:
     async def connect(self) -> Played:
         return self
 
-    async def ask(self, command: int, request: bytes, wait_ms: int) -> Exchange:  # noqa: ARG002 - the protocol's
+    async def ask(self, query: Query, wait_ms: int) -> Exchange:  # noqa: ARG002 - the protocol's
         now = self._clock.now()
-        found = self._kept[self.queue_manager, command, request]
+        found = self._kept[self.queue_manager, query.command, query.request]
         newest = next((each for each in reversed(found) if each.at <= now), found[0])
         await asyncio.sleep(0)
         return replace(newest, at=now)
@@ -147,7 +147,7 @@ async def group_alone(cycles: int) -> tuple[list[float], Kept, list[Exchange]]:
                 *([] if place else group.take_due(clock.moment)),
             ]
             for errand in due:
-                exchange = await connection.ask(errand.command, errand.request, WAIT_MS)
+                exchange = await connection.ask(errand, WAIT_MS)
                 (group if errand.of_group else tables[name]).answered(errand, 0, silent=False)
                 last.append(exchange)
         spent.append((time.process_time() - begin) * 1000)

@@ -34,6 +34,7 @@ WAIT_MS = 10_000
 def ours(binding: str, address: str) -> tuple[Callable[[], int], Callable[[], int]]:
     """Ask for all queues and decode every reply to its last value, or only ask; both return how many replies came."""
     from mqvitals_agent.clock import SystemClock
+    from mqvitals_agent.connection.connection import Query
     from mqvitals_agent.connection.conversation import Conversation, TimeSource
     from mqvitals_agent.connection.mqi import load_binding
     from mqvitals_agent.connection.route import Route
@@ -48,12 +49,12 @@ def ours(binding: str, address: str) -> tuple[Callable[[], int], Callable[[], in
     decoder = Decoder()
 
     def ask() -> int:
-        exchange = talk.ask(mq.MQCMD_INQUIRE_Q, asked, WAIT_MS)
+        exchange = talk.ask(Query(mq.MQCMD_INQUIRE_Q, asked), WAIT_MS)
         assert exchange.error is None, exchange.error
         return len(exchange.replies)
 
     def full() -> int:
-        exchange = talk.ask(mq.MQCMD_INQUIRE_Q, asked, WAIT_MS)
+        exchange = talk.ask(Query(mq.MQCMD_INQUIRE_Q, asked), WAIT_MS)
         assert exchange.error is None, exchange.error
         return sum(bool(decoder.decode(each.data, each.ccsid).values) for each in exchange.replies)
 

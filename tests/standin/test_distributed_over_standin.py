@@ -27,24 +27,24 @@ from mqvitals_rules.vocabulary.metric import Absence
 ASK = """
 import asyncio, pickle, sys, time
 from mqvitals_agent.clock import SystemClock
-from mqvitals_agent.connection.conversation import Time
-from mqvitals_agent.connection.mqi import load
+from mqvitals_agent.connection.conversation import TimeSource
+from mqvitals_agent.connection.mqi import load_binding
 from mqvitals_agent.connection.mqi_connector import MqiConnector
 from mqvitals_agent.connection.route import Route
-from mqvitals_agent.poll.queries import errands_of_distributed
+from mqvitals_agent.poll.queries import distributed_queries
 from mqvitals_config.collection import PollingSettings
 
 binding, address, statistics_queue = sys.argv[1:]
 clock = SystemClock()
-ticks = Time(clock.now, lambda: time.monotonic_ns() // 1_000_000)
+ticks = TimeSource(clock.now, lambda: time.monotonic_ns() // 1_000_000)
 
 async def ask():
     route = Route("PARTNER", "MQVITALS.SVRCONN", address, dynamic_name="MQVITALS.*",
                   statistics_queue=statistics_queue)
-    connection = await MqiConnector(load(binding), route, clock, ticks).connect()
+    connection = await MqiConnector(load_binding(binding), route, clock, ticks).connect()
     identity = connection.identity
-    found = [await connection.ask(each.command, each.request, 5000)
-             for each in errands_of_distributed(PollingSettings(), statistics_queue)]
+    found = [await connection.ask(each, 5000)
+             for each in distributed_queries(PollingSettings(), statistics_queue)]
     await connection.close()
     return (identity.platform, identity.command_queue), found
 

@@ -31,25 +31,25 @@ NAMES = ("QM01", "QM02", "QM03", "QM04")
 ASK = """
 import asyncio, pickle, sys, time
 from mqvitals_agent.clock import SystemClock
-from mqvitals_agent.connection.conversation import Time
-from mqvitals_agent.connection.mqi import load
+from mqvitals_agent.connection.conversation import TimeSource
+from mqvitals_agent.connection.mqi import load_binding
 from mqvitals_agent.connection.mqi_connector import MqiConnector
 from mqvitals_agent.connection.route import Route
-from mqvitals_agent.poll.queries import errands
+from mqvitals_agent.poll.queries import zos_queries
 from mqvitals_config.collection import PollingSettings
 
 binding, reply_queue, *pairs = sys.argv[1:]
 clock = SystemClock()
-ticks = Time(clock.now, lambda: time.monotonic_ns() // 1_000_000)
+ticks = TimeSource(clock.now, lambda: time.monotonic_ns() // 1_000_000)
 
 async def ask():
     found = []
     for pair in pairs:
         name, _, address = pair.partition("=")
         route = Route(name, "MQVITALS.SVRCONN", address, reply_queue=reply_queue)
-        connection = await MqiConnector(load(binding), route, clock, ticks).connect()
-        for each in errands(PollingSettings(), ("QM04",) if name == "QM01" else ()):
-            found.append(await connection.ask(each.command, each.request, 5000))
+        connection = await MqiConnector(load_binding(binding), route, clock, ticks).connect()
+        for each in zos_queries(PollingSettings(), ("QM04",) if name == "QM01" else ()):
+            found.append(await connection.ask(each, 5000))
         await connection.close()
     return found
 
@@ -69,7 +69,7 @@ async def simulated(clock: Clock) -> list[Exchange]:
         if each.queue_manager != "QM04":
             connection = await each.connect()
             asked = zos_queries(PollingSettings(), ("QM04",) if each.queue_manager == "QM01" else ())
-            found += [await connection.ask(errand.command, errand.request, 5000) for errand in asked]
+            found += [await connection.ask(errand, 5000) for errand in asked]
     return found
 
 
@@ -78,7 +78,7 @@ def collected(exchanges: Iterable[Exchange]) -> list[Snapshot]:
     collector = Collector("PRDQSG", NAMES)
     for each in exchanges:
         replies = tuple(Reply(reply.encoding, reply.ccsid, reply.data, MOMENT) for reply in each.replies)
-        collector.feed(replace(each, at=MOMENT, elapsed_ms=5, replies=replies))
+        collector.feed(replace(each, at=MOMENT, elapsed_ms=5, replies=replies, answer=None))
     return list(collector.end_cycle(1))
 
 

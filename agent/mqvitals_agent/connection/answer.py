@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from mqvitals_agent.connection.connection import Reply
+from collections.abc import Iterable
+
+from mqvitals_agent.connection.connection import Answer, Exchange, Reply, ReplyTotals
+from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.answer import TRACKED, AnswerTracker
 from mqvitals_agent.pcf.decoder import Decoder
-from mqvitals_agent.pcf.message import PcfError
-from mqvitals_rules.snapshot import Outcome
+from mqvitals_agent.pcf.message import MessageValues, PcfError
+from mqvitals_rules.snapshot import Outcome, is_object_name, is_owner_name
 
 NO_REPLY = 2033
 """MQRC_NO_MSG_AVAILABLE: the wait ended and the answer, or its rest, had not come."""
@@ -57,22 +60,83 @@ def outcome_of_call(reason: int) -> Outcome:
     return Outcome.UNREACHABLE if reason in CONNECTION_FAILURES else outcome_of_answer(reason)
 
 
-class AnswerEnd:
-    """Follows the replies of one answer."""
+class AnswerReader:
+    """Decodes the replies to one command, each once, and follows their answer.
 
-    def __init__(self, decoder: Decoder) -> None:
-        """``decoder`` may be kept from answer to answer: it remembers the shapes of messages."""
-        self._decoder = decoder
-        self._tracker = AnswerTracker()
+    A reply that cannot be decoded, or whose queue manager has a name that none can have, is a gap: the answer does not become
+    complete. One that names an object with a name that none can have counts for completion, and its item is left out.
+    """
 
-    def reached(self, reply: Reply) -> bool:
-        """Take the next reply into account; True when the answer is whole with it.
+    def __init__(
+        self, decoder: Decoder, queue_manager: str, parameters: frozenset[int] = TRACKED, key: int = 0
+    ) -> None:
+        """``decoder`` is worth keeping from answer to answer. ``queue_manager`` sent the replies that do not name another.
 
-        One that cannot be decoded leaves a gap: what comes of the answer is judged by whoever reads it, and here it ends
-        when no more replies come.
+        ``parameters`` and ``key`` as in ``Query``.
         """
-        try:
-            self._tracker.add(self._decoder.decode_values(reply.data, reply.ccsid, TRACKED))
-        except PcfError:
-            return False
+        self._decoder = decoder
+        self._queue_manager = queue_manager
+        self._parameters = parameters
+        self._key = key
+        self._tracker = AnswerTracker()
+        self._damaged = 0
+        self._totals: dict[str, ReplyTotals] = {}
+
+    @property
+    def complete(self) -> bool:
+        """True when nothing more is to come."""
         return self._tracker.complete
+
+    def add(self, replies: Iterable[Reply]) -> None:
+        """Take the next replies into account. Raises nothing, whatever their bytes."""
+        decode, take_unknown, add = self._decoder.decode_values, self._decoder.take_unknown, self._tracker.add
+        parameters, key, totals = self._parameters, self._key, self._totals
+        for reply in replies:
+            sender = self._queue_manager
+            unknown = 0
+            try:
+                item = decode(reply.data, reply.ccsid, parameters)
+                said = item.get(mq.MQCACF_RESPONSE_Q_MGR_NAME)
+                if said and type(said) is str:
+                    if not is_owner_name(said):
+                        raise PcfError(0, "the name of a queue manager")  # noqa: TRY301 - as damage that the decoder finds
+                    sender = said
+            except PcfError:
+                self._damaged += 1
+            else:
+                if key and type(named := item.get(key)) is str and not is_object_name(named):
+                    self._damaged += 1
+                    item = _without_object(item)
+                add(item)
+                unknown = take_unknown()
+            total = totals.get(sender)
+            if total is None:
+                total = totals[sender] = ReplyTotals()
+            total.replies += 1
+            total.bytes += len(reply.data)
+            if unknown:
+                total.unknown_ccsid = unknown
+            if reply.put is not None:
+                total.put = reply.put
+
+    def answer(self) -> Answer:
+        """The answer as far as it has come."""
+        return Answer(self._tracker.answers(), self._tracker.complete, self._damaged, self._totals)
+
+
+def read_answer(exchange: Exchange, decoder: Decoder, parameters: frozenset[int] = TRACKED, key: int = 0) -> Answer:
+    """The answer of an exchange: what its connection decoded, else its replies decoded now; see ``AnswerReader``."""
+    if exchange.answer is not None:
+        return exchange.answer
+    reader = AnswerReader(decoder, exchange.queue_manager, parameters, key)
+    reader.add(exchange.replies)
+    return reader.answer()
+
+
+def _without_object(item: MessageValues) -> MessageValues:
+    """A message in the place of ``item`` that only says what the answer as a whole is made of."""
+    values = {number: value for number, value in item.values.items() if number in TRACKED}
+    repeated = tuple(each for each in item.repeated if each[0] in TRACKED)
+    return MessageValues(
+        mq.MQCFT_XR_MSG, item.command, item.sequence, item.control, item.comp_code, item.reason, values, repeated
+    )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from mqvitals_agent.errors import MqvitalsError
+from mqvitals_agent.pcf.answer import TRACKED, MemberAnswer
 
 
 class MqiFailure(NamedTuple):
@@ -28,13 +30,55 @@ class Reply:
     put: int | None = None
 
 
+@dataclass(slots=True)
+class ReplyTotals:
+    """The replies of one queue manager to a query: how many, their bytes, and when the last was put by its clock (ms UTC).
+
+    ``unknown_ccsid`` is the last unknown character set of its texts; 0: all are known.
+    """
+
+    replies: int = 0
+    bytes: int = 0
+    put: int | None = None
+    unknown_ccsid: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The replies to a query, decoded: the items of each responding queue manager with completion code and reason.
+
+    An item holds parameters by their PCF identifier, whatever the transport. ``complete``: nothing more is to come. ``damaged``
+    counts the replies that cannot be decoded. ``totals`` are by responding queue manager.
+    """
+
+    members: tuple[MemberAnswer, ...]
+    complete: bool
+    damaged: int
+    totals: Mapping[str, ReplyTotals]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One command: its number and its request in bytes.
+
+    ``parameters`` are those to decode of the replies (``pcf.answer.TRACKED`` among them), ``key`` is the one that names the
+    object that an item describes, 0 when none does.
+    """
+
+    command: int
+    request: bytes
+    parameters: frozenset[int] = TRACKED
+    key: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Exchange:
     """One command and its answer, or one attempt to connect that failed (then ``command`` and ``request`` are None).
 
     ``line`` is where a recording holds it (0: it comes from a live connection), ``at`` when the request was put, ms
     since 1970 UTC by our clock, ``elapsed_ms`` the time until the last reply or the error. ``queue_manager`` is the one
-    we were connected to; with a command scope the replies come from others.
+    we were connected to; with a command scope the replies come from others. ``answer`` is what the connection decoded of
+    the replies; None: nothing yet, as for an exchange of a recording.
     """
 
     line: int
@@ -45,6 +89,7 @@ class Exchange:
     request: bytes | None = None
     replies: tuple[Reply, ...] = ()
     error: MqiFailure | None = None
+    answer: Answer | None = field(default=None, compare=False, repr=False)
 
 
 class ConnectError(MqvitalsError):
@@ -64,8 +109,10 @@ class ConnectError(MqvitalsError):
 class Connection(Protocol):
     """An open connection to one queue manager. One command at a time: the next ``ask`` only when the one before returned."""
 
-    async def ask(self, command: int, request: bytes, wait_ms: int) -> Exchange:
-        """Put a request and gather its answer until it is complete, or until no reply came for ``wait_ms``.
+    async def ask(self, query: Query, wait_ms: int) -> Exchange:
+        """Send a query and gather its answer until it is complete, or until no reply came for ``wait_ms``.
+
+        A connection that decodes replies to see that decodes what the query asks for, and the exchange has the ``answer``.
 
         Never raises for what MQ does: a failed MQI call or an answer that stopped coming (2033) is the exchange's
         ``error``, beside the replies that came before it. After a reason that breaks the connection

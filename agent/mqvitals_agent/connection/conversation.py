@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from mqvitals_agent.connection.answer import AnswerEnd
-from mqvitals_agent.connection.connection import Exchange, MqiFailure, Reply
+from mqvitals_agent.connection.answer import AnswerReader
+from mqvitals_agent.connection.connection import Exchange, MqiFailure, Query, Reply
 from mqvitals_agent.connection.link import Link, MqiError, OpenQueue, RequestDescriptor
 from mqvitals_agent.connection.route import DISTRIBUTED_REPLY_MODEL, REPLY_MODEL, Route
 from mqvitals_agent.pcf import constants as mq
@@ -97,14 +97,16 @@ class Conversation:
             drained=self._drain() if route.reply_queue and drain else 0,
         )
 
-    def ask(self, command: int, request: bytes, wait_ms: int) -> Exchange:
+    def ask(self, query: Query, wait_ms: int) -> Exchange:
         """Put a request and gather its answer; as ``Connection.ask``. Raises StoppedError.
 
         ``MQCMD_STATISTICS_Q`` is no command: nothing is put, and the exchange holds what was on the statistics queue.
         """
-        if command == mq.MQCMD_STATISTICS_Q:
-            return self._take_statistics(request)
+        if query.command == mq.MQCMD_STATISTICS_Q:
+            return self._take_statistics(query.request)
         began, tick = self._time.now(), self._time.tick()
+        name = self._route.queue_manager
+        reader = AnswerReader(self._decoder, name, query.parameters, query.key)
         replies: list[Reply] = []
         error: MqiFailure | None = None
         message_id = b""
@@ -112,16 +114,17 @@ class Conversation:
             self._discard_late()
             expiry = (wait_ms + _GRACE_MS) // 100
             asked = RequestDescriptor(self._replies.name, expiry, REQUEST_CCSID, self._encoding)
-            message_id = self._link.put(self._commands, request, asked)
+            message_id = self._link.put(self._commands, query.request, asked)
             self.beats += 1
-            self._gather(message_id, wait_ms, replies)
+            self._gather(message_id, wait_ms, replies, reader)
         except MqiError as failed:
             error = MqiFailure(failed.comp, failed.reason)
             if message_id:
                 self._given_up[message_id] = self._time.tick() + wait_ms + _GRACE_MS
         elapsed = self._time.tick() - tick
-        name = self._route.queue_manager
-        return Exchange(0, began, elapsed, name, command, request, tuple(replies), error)
+        return Exchange(
+            0, began, elapsed, name, query.command, query.request, tuple(replies), error, answer=reader.answer()
+        )
 
     def close(self) -> None:
         """Close the queues and disconnect; what fails on the way does not matter any more."""
@@ -201,9 +204,8 @@ class Conversation:
             raise
         return True
 
-    def _gather(self, message_id: bytes, wait_ms: int, replies: list[Reply]) -> None:
+    def _gather(self, message_id: bytes, wait_ms: int, replies: list[Reply], reader: AnswerReader) -> None:
         """Get replies into ``replies`` until the answer is whole. Raises MqiError: 2033 when none came for ``wait_ms``."""
-        end = AnswerEnd(self._decoder)
         tick = self._time.tick
         until = tick() + wait_ms
         while True:
@@ -216,7 +218,8 @@ class Conversation:
                     raise
                 continue
             replies.append(reply)
-            if end.reached(reply):
+            reader.add((reply,))
+            if reader.complete:
                 return
             until = tick() + wait_ms
 

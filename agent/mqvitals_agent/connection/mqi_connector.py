@@ -11,7 +11,7 @@ import threading
 from typing import Any, Final
 
 from mqvitals_agent.clock import Clock
-from mqvitals_agent.connection.connection import ConnectError, Exchange, MqiCalls, MqiFailure
+from mqvitals_agent.connection.connection import ConnectError, Exchange, MqiCalls, MqiFailure, Query
 from mqvitals_agent.connection.conversation import ConnectedQueueManager, Conversation, StoppedError, TimeSource
 from mqvitals_agent.connection.link import Binding, MqiError, RouteError
 from mqvitals_agent.connection.route import Route
@@ -144,21 +144,21 @@ class MqiConnection:
         """What the queue manager runs on, ``MQPL_...``."""
         return self._conversation.identity.platform
 
-    async def ask(self, command: int, request: bytes, wait_ms: int) -> Exchange:
+    async def ask(self, query: Query, wait_ms: int) -> Exchange:
         """The answer to a request; as ``Connection.ask``. A call of MQ that hangs is left behind: 2009."""
         began, steady = self._clock.now(), self._clock.steady_s()
         if self._lost or self._stopping.is_set():
-            return self._broken(command, request, began, steady)
+            return self._broken(query, began, steady)
         conversation = self._conversation
-        asking = asyncio.ensure_future(self._thread.call(lambda: conversation.ask(command, request, wait_ms)))
+        asking = asyncio.ensure_future(self._thread.call(lambda: conversation.ask(query, wait_ms)))
         try:
             if not await self._ended(asking):
                 self._lost = True
                 self._connector.leave_behind(self._thread)
-                return self._broken(command, request, began, steady)
+                return self._broken(query, began, steady)
             return asking.result()
         except StoppedError:
-            return self._broken(command, request, began, steady)
+            return self._broken(query, began, steady)
         finally:
             if not asking.done():
                 # The thread sees it at the end of its slice; nothing more is asked of this connection.
@@ -190,9 +190,9 @@ class MqiConnection:
             if self._conversation.beats == beats:
                 return False
 
-    def _broken(self, command: int, request: bytes, began: int, steady: float) -> Exchange:
+    def _broken(self, query: Query, began: int, steady: float) -> Exchange:
         elapsed = round((self._clock.steady_s() - steady) * 1000)
-        return Exchange(0, began, elapsed, self._connector.queue_manager, command, request, (), _BROKEN)
+        return Exchange(0, began, elapsed, self._connector.queue_manager, query.command, query.request, (), _BROKEN)
 
 
 def _told(error: MqiError, route: Route) -> str:

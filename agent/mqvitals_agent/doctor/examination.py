@@ -11,16 +11,15 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from mqvitals_agent.clock import Clock
-from mqvitals_agent.connection.answer import CONNECTION_FAILURES, NO_REPLY, outcome_of_answer
-from mqvitals_agent.connection.connection import ConnectError, Connection, Connector, Exchange
+from mqvitals_agent.connection.answer import CONNECTION_FAILURES, NO_REPLY, outcome_of_answer, read_answer
+from mqvitals_agent.connection.connection import ConnectError, Connection, Connector, Exchange, Query
 from mqvitals_agent.connection.conversation import ConnectedQueueManager
 from mqvitals_agent.doctor.finding import CheckResult
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.pcf.answer import AnswerTracker, DecodedReply
+from mqvitals_agent.pcf.answer import DecodedReply
 from mqvitals_agent.pcf.constants import MQRC_UNKNOWN_OBJECT_NAME
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import REQUEST_CCSID
-from mqvitals_agent.pcf.message import PcfError
 from mqvitals_agent.poll import queue, queue_manager
 from mqvitals_agent.poll.cycle import command_form, display_command
 from mqvitals_agent.poll.probe import CycleRows, MemberReport, QueryOptions, RequestSelection, selection_of
@@ -255,6 +254,10 @@ def _query(request: bytes) -> DoctorQuery:
     return DoctorQuery(check, request, selection)
 
 
+def _pcf_query(query: DoctorQuery) -> Query:
+    return Query(query.command, query.request, PROBES[query.command].wanted | _ALSO)
+
+
 async def examine(
     connector: Connector,
     wanted: Sequence[DoctorQuery],
@@ -307,7 +310,7 @@ async def _ask_all(
     rows = CycleRows()
     decoder = Decoder(lenient=True)
     for query in wanted:
-        exchange = await connection.ask(query.command, query.request, wait_ms)
+        exchange = await connection.ask(_pcf_query(query), wait_ms)
         asked.append(_read(query, exchange, decoder, rows))
         first = len(asked) == 1
         if asked[-1].broken or asked[-1].not_put or (first and asked[-1].silent):
@@ -317,15 +320,9 @@ async def _ask_all(
 
 def _read(query: DoctorQuery, exchange: Exchange, decoder: Decoder, rows: CycleRows) -> DoctorAnswer:
     probe = PROBES[query.command]
-    tracker = AnswerTracker()
-    damaged = unknown_ccsid = 0
-    for reply in exchange.replies:
-        try:
-            tracker.add(decoder.decode_values(reply.data, reply.ccsid, probe.wanted | _ALSO))
-        except PcfError:
-            damaged += 1
-        unknown_ccsid = decoder.take_unknown() or unknown_ccsid
-    answers = tracker.answers()
+    decoded = read_answer(exchange, decoder, probe.wanted | _ALSO)
+    answers, damaged = decoded.members, decoded.damaged
+    unknown_ccsid = next((each.unknown_ccsid for each in decoded.totals.values() if each.unknown_ccsid), 0)
     scope = query.selection.scope
     answer = next((each for each in answers if each.queue_manager == scope), None) or next(iter(answers), None)
     reason = next((each.reason for each in answers if each.reason), 0)
@@ -350,5 +347,5 @@ def _read(query: DoctorQuery, exchange: Exchange, decoder: Decoder, rows: CycleR
             rows,
         )
     return DoctorAnswer(
-        query, exchange, reason, answer.items, tracker.complete, damaged, answer.queue_manager, unknown_ccsid
+        query, exchange, reason, answer.items, decoded.complete, damaged, answer.queue_manager, unknown_ccsid
     )

@@ -37,9 +37,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import tzinfo
 
 from mqvitals_agent.connection import answer as outcomes
-from mqvitals_agent.connection.connection import Exchange, MqiCalls
-from mqvitals_agent.pcf.answer import TRACKED, AnswerTracker, DecodedReply, MemberAnswer
-from mqvitals_agent.pcf.constants import MQCACF_RESPONSE_Q_MGR_NAME, MQCC_FAILED, MQCFT_RESPONSE
+from mqvitals_agent.connection.answer import read_answer
+from mqvitals_agent.connection.connection import Answer, Exchange, MqiCalls
+from mqvitals_agent.pcf.answer import DecodedReply, MemberAnswer
+from mqvitals_agent.pcf.constants import MQCC_FAILED, MQCFT_RESPONSE
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.message import PcfError
 from mqvitals_agent.poll import queue, statistics
@@ -55,7 +56,7 @@ from mqvitals_agent.poll.probe import (
 )
 from mqvitals_agent.poll.queries import PROBES
 from mqvitals_agent.poll.snapshot_builder import SnapshotBuilder
-from mqvitals_rules.snapshot import ObjectName, Outcome, Snapshot, is_object_name, is_owner_name
+from mqvitals_rules.snapshot import ObjectName, Outcome, Snapshot
 from mqvitals_rules.vocabulary.metric import Absence
 
 _REQUESTS_KEPT = 4096
@@ -123,12 +124,13 @@ class Collector:
         name = command_form(exchange.command, selection.scope)
         if probe is None and not self._pass_over(exchange.command):
             return
-        tracker = AnswerTracker()
-        damaged = self._decode(
-            exchange, TRACKED if probe is None else probe.wanted, tracker, name, 0 if probe is None else probe.key
-        )
-        members = tracker.answers()
-        whole = tracker.complete and not damaged and exchange.error is None
+        if probe is None:
+            reply = read_answer(exchange, self._decoder)
+        else:
+            reply = read_answer(exchange, self._decoder, probe.wanted, probe.key)
+        self._count(reply, name)
+        members, damaged = reply.members, reply.damaged
+        whole = reply.complete and not damaged and exchange.error is None
         told = {member.queue_manager or asked: member for member in members}
         self._judge(exchange, name, told, damaged=damaged, whole=whole)
         if probe is None:
@@ -221,48 +223,18 @@ class Collector:
             error.reason if failed and error else 0, exchange.at
         )
 
-    def _decode(self, exchange: Exchange, wanted: frozenset[int], tracker: AnswerTracker, name: str, key: int) -> int:
-        """Decode the replies into the tracker and count them for their senders; returns how many are damaged.
-
-        A name that nothing can have is damage, too; ``key`` is the parameter that names the object, 0 when none does.
-        """
-        damaged = 0
+    def _count(self, answer: Answer, name: str) -> None:
+        """Count the replies for their senders."""
         cycle = self._cycle
-        decode, add, take_unknown = self._decoder.decode_values, tracker.add, self._decoder.take_unknown
-        sizes: dict[str, list[int]] = {}
-        for reply in exchange.replies:
-            sender = exchange.queue_manager
-            try:
-                values = decode(reply.data, reply.ccsid, wanted)
-                said = values.get(MQCACF_RESPONSE_Q_MGR_NAME)
-                named = values.get(key)
-                if said and type(said) is str:
-                    if not is_owner_name(said):
-                        raise PcfError(0, "the name of a queue manager")  # noqa: TRY301 - as damage that the decoder finds
-                    sender = said
-                if type(named) is str and not is_object_name(named):
-                    raise PcfError(0, "the name of an object")  # noqa: TRY301
-            except PcfError:
-                damaged += 1
-            else:
-                add(values)
-                unknown = take_unknown()
-                if unknown:
-                    cycle.unknown_ccsids[sender] = unknown
-            size = sizes.get(sender)
-            if size is None:
-                sizes[sender] = [1, len(reply.data)]
-            else:
-                size[0] += 1
-                size[1] += len(reply.data)
-            if reply.put is not None:
-                cycle.clock[sender] = reply.put
-        self.damaged += damaged
-        for sender, (count, length) in sizes.items():
+        self.damaged += answer.damaged
+        for sender, total in answer.totals.items():
             tally = cycle.tally(sender, name)
-            tally.replies += count
-            tally.bytes += length
-        return damaged
+            tally.replies += total.replies
+            tally.bytes += total.bytes
+            if total.unknown_ccsid:
+                cycle.unknown_ccsids[sender] = total.unknown_ccsid
+            if total.put is not None:
+                cycle.clock[sender] = total.put
 
     def _judge(
         self, exchange: Exchange, name: str, told: Mapping[str, MemberAnswer], *, damaged: int, whole: bool

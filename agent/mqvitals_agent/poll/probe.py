@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from mqvitals_agent.connection.connection import Query
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.answer import TRACKED, DecodedReply
 from mqvitals_agent.pcf.encoder import request, string
@@ -309,6 +310,10 @@ class Probe(NamedTuple):
     read: Callable[[MemberReport, CycleRows], None]
     wanted: frozenset[int]
     key: int = 0
+
+    def query(self, options: QueryOptions) -> Query:
+        """The query of this probe."""
+        return Query(self.command, self.ask(options), self.wanted, self.key)
 
 
 def wanted_parameters(*numbers: int, columns: Sequence[frozenset[int]] = ()) -> frozenset[int]:

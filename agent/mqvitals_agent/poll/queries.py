@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from mqvitals_agent.connection.connection import Query
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import integer_filter, string_filter
 from mqvitals_agent.pcf.message import Parameter
@@ -177,15 +178,13 @@ _COMMANDS = {name: number for number in PROBES if (name := command_name(number))
 
 
 @dataclass(frozen=True, slots=True)
-class ScheduledQuery:
-    """One request: the question it belongs to (a name of ``schedule.USUAL_MS``), its command and its bytes.
+class ScheduledQuery(Query):
+    """A query that is sent regularly: the name of its interval in ``DEFAULT_INTERVALS_MS``.
 
     ``scope`` is the member that it is about (CMDSCOPE), when that is asked through another; else empty.
     """
 
-    question: str
-    command: int
-    request: bytes
+    question: str = ""
     scope: str = ""
 
     @property
@@ -209,13 +208,9 @@ def distributed_queries(polling: PollingSettings, statistics_queue: str = "") ->
     for question in DEFAULT_INTERVALS_MS:
         if question == STATISTICS:
             if statistics_queue:
-                found.append(ScheduledQuery(question, statistics.COMMAND, statistics.ask(statistics_queue)))
+                found.append(ScheduledQuery(statistics.COMMAND, statistics.ask(statistics_queue), question=question))
         elif question not in ONLY_ZOS | GROUP_QUERIES | _OF_USAGE:
-            command = _COMMANDS[question]
-            found += (
-                ScheduledQuery(question, command, PROBES[command].ask(replace(each, disposition=None)))
-                for each in _questions(question, polling)
-            )
+            found += (_scheduled(question, replace(each, disposition=None)) for each in _questions(question, polling))
     return tuple(found)
 
 
@@ -225,17 +220,19 @@ def zos_queries(polling: PollingSettings, others: Sequence[str] = ()) -> tuple[S
     ``others`` are members of the group without a connection of their own: what is asked of each queue manager is asked about
     each of them too, with its name as the command scope. Raises ValueError for what ``polling_problems`` tells.
     """
-    found = []
+    found: list[ScheduledQuery] = []
     for question in DEFAULT_INTERVALS_MS:
         if question in DISTRIBUTED_QUERIES or (question in _OF_USAGE and not polling.usage):
             continue
-        command = _COMMANDS[question]
         scopes = ("",) if question in GROUP_QUERIES else ("", *others)
         for each in _questions(question, polling):
-            for scope in scopes:
-                request = PROBES[command].ask(replace(each, scope=scope))
-                found.append(ScheduledQuery(question, command, request, scope))
+            found += (_scheduled(question, replace(each, scope=scope)) for scope in scopes)
     return tuple(found)
+
+
+def _scheduled(question: str, options: QueryOptions) -> ScheduledQuery:
+    query = PROBES[_COMMANDS[question]].query(options)
+    return ScheduledQuery(query.command, query.request, query.parameters, query.key, question, options.scope)
 
 
 def _questions(question: str, polling: PollingSettings) -> Iterator[QueryOptions]:

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.connection.answer import NO_REPLY
-from mqvitals_agent.connection.connection import Exchange, MqiFailure
+from mqvitals_agent.connection.connection import Exchange, MqiFailure, Query
 from mqvitals_agent.log import as_change, as_recovery
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.requests import WAITS_MS, WHO, StoredRequest
@@ -50,8 +50,8 @@ class Members(Protocol):
         """Those of them that are members of the group."""
         ...
 
-    async def put(self, queue_manager: str, command: int, build: Callable[[str], bytes]) -> Exchange:
-        """Ask one of them, as ``who.asking.Put``."""
+    async def put(self, queue_manager: str, build: Callable[[str], Query]) -> Exchange:
+        """Ask one of them, as ``who.query.Put``."""
         ...
 
 
@@ -224,14 +224,15 @@ class _Patient:
         self._clock = clock
         self._deadline = deadline
 
-    async def put(self, queue_manager: str, command: int, build: Callable[[str], bytes]) -> Exchange:
+    async def put(self, queue_manager: str, build: Callable[[str], Query]) -> Exchange:
         """As ``Members.put``."""
         began = self._clock.now()
-        exchange = await _before(self._deadline, self._members.put(queue_manager, command, build))
+        exchange = await _before(self._deadline, self._members.put(queue_manager, build))
         if exchange is not None:
             return exchange
         elapsed = max(0, self._clock.now() - began)
-        return Exchange(0, began, elapsed, queue_manager, command, build(""), error=_TOO_LATE)
+        query = build("")
+        return Exchange(0, began, elapsed, queue_manager, query.command, query.request, error=_TOO_LATE)
 
 
 async def _before(deadline: asyncio.Task[None], call: Coroutine[Any, Any, _T]) -> _T | None:

@@ -11,7 +11,15 @@ from typing import Any, Protocol, TypeVar
 
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.connection.answer import CONNECTION_FAILURES
-from mqvitals_agent.connection.connection import ConnectError, Connection, Connector, Exchange, HasPlatform, MqiFailure
+from mqvitals_agent.connection.connection import (
+    ConnectError,
+    Connection,
+    Connector,
+    Exchange,
+    HasPlatform,
+    MqiFailure,
+    Query,
+)
 from mqvitals_agent.log import as_change
 from mqvitals_agent.pcf.names import reason_name
 from mqvitals_agent.poll.queries import ScheduledQuery
@@ -91,8 +99,7 @@ ON_DEMAND_IN_A_ROW = 8
 class OnDemandCommand:
     """A request, and whoever waits for its exchange."""
 
-    command: int
-    request: bytes
+    query: Query
     answer: asyncio.Future[Exchange]
 
     def tell(self, exchange: Exchange) -> None:
@@ -114,9 +121,9 @@ class OnDemandQueue:
         """True while a question waits."""
         return bool(self._waiting)
 
-    def add(self, command: int, request: bytes) -> OnDemandCommand:
+    def add(self, query: Query) -> OnDemandCommand:
         """A new question, the last in the line."""
-        question = OnDemandCommand(command, request, asyncio.get_running_loop().create_future())
+        question = OnDemandCommand(query, asyncio.get_running_loop().create_future())
         self._waiting.append(question)
         return question
 
@@ -137,11 +144,11 @@ class OnDemandQueue:
         """Tell all who wait that nothing can be asked."""
         while self._waiting:
             question = self._waiting.popleft()
-            question.tell(self.unasked(question.command, question.request, failure))
+            question.tell(self.unasked(question.query, failure))
 
-    def unasked(self, command: int, request: bytes, failure: MqiFailure) -> Exchange:
+    def unasked(self, query: Query, failure: MqiFailure) -> Exchange:
         """The exchange of a request that was not put."""
-        return Exchange(0, self._clock.now(), 0, self._queue_manager, command, request, error=failure)
+        return Exchange(0, self._clock.now(), 0, self._queue_manager, query.command, query.request, error=failure)
 
 
 _LOG = logging.getLogger(__name__)
@@ -227,15 +234,15 @@ class Poller:
         self._waiting.remove(errand)
         return True
 
-    async def ask(self, command: int, request: bytes) -> Exchange:
+    async def ask(self, query: Query) -> Exchange:
         """Put a request before the errands that wait; its exchange is for the caller alone, the listener does not get it.
 
         Where the queue manager cannot be reached, or the connection is lost or closed, the exchange with that error comes at
         once. Whoever is cancelled takes the question back; when it is under way already, its answer is thrown away.
         """
         if self.failure is not None and not self.reached:
-            return self._questions.unasked(command, request, self.failure)
-        question = self._questions.add(command, request)
+            return self._questions.unasked(query, self.failure)
+        question = self._questions.add(query)
         self._wake.set()
         try:
             return await question.answer
@@ -339,7 +346,7 @@ class Poller:
         """Put an errand; False when the connection was lost."""
         self._running = errand
         try:
-            exchange = await self._ask(connection, errand.command, errand.request, self.answer_wait_ms)
+            exchange = await self._ask(connection, errand, self.answer_wait_ms)
         finally:
             self._running = None
         lost = self._lost(exchange)
@@ -352,9 +359,9 @@ class Poller:
         """Put a question; False when the connection was lost: that alone concerns the listener too."""
         wait = min(self.answer_wait_ms, ON_DEMAND_WAIT_MS)
         try:
-            exchange = await self._ask(connection, question.command, question.request, wait)
+            exchange = await self._ask(connection, question.query, wait)
         except BaseException:
-            question.tell(self._questions.unasked(question.command, question.request, _BROKEN))
+            question.tell(self._questions.unasked(question.query, _BROKEN))
             raise
         lost = self._lost(exchange)
         question.tell(exchange)
@@ -372,13 +379,13 @@ class Poller:
         self._tell(error, "the connection was lost")
         return error
 
-    async def _ask(self, connection: Connection, command: int, request: bytes, wait: int) -> Exchange:
+    async def _ask(self, connection: Connection, query: Query, wait: int) -> Exchange:
         began, steady = self._clock.now(), self._clock.steady_s()
         try:
-            return await with_timeout(connection_call(connection, command, request, wait), self._clock, _HUNG * wait)
+            return await with_timeout(connection_call(connection, query, wait), self._clock, _HUNG * wait)
         except TimeoutError:
             elapsed = round((self._clock.steady_s() - steady) * 1000)
-            return Exchange(0, began, elapsed, self.name, command, request, (), _BROKEN)
+            return Exchange(0, began, elapsed, self.name, query.command, query.request, (), _BROKEN)
 
     def _let_go(self, connection: Connection) -> None:
         """A connection came that nobody waits for any more."""
@@ -420,6 +427,6 @@ async def _closed(connection: Connection) -> None:
     await connection.close()
 
 
-async def connection_call(connection: Connection, command: int, request: bytes, wait: int) -> Exchange:
+async def connection_call(connection: Connection, query: Query, wait: int) -> Exchange:
     """Put one request and gather its answer."""
-    return await connection.ask(command, request, wait)
+    return await connection.ask(query, wait)

@@ -16,6 +16,7 @@ from mqvitals_agent.connection.connection import (
     HasStatisticsQueue,
     MqiCalls,
     MqiFailure,
+    Query,
 )
 from mqvitals_agent.log import as_change, as_event, as_recovery
 from mqvitals_agent.pcf.constants import MQCC_FAILED, MQPL_ZOS
@@ -132,23 +133,24 @@ class PollerPool:
         """Those of them that are, or may be, members of the group: not the ones that are known to run elsewhere than on z/OS."""
         return tuple(name for name in self.members if name not in self._distributed)
 
-    async def put(self, queue_manager: str, command: int, build: Callable[[str], bytes]) -> Exchange:
+    async def put(self, queue_manager: str, build: Callable[[str], Query]) -> Exchange:
         """Ask something of a queue manager now; the exchange is for the caller alone.
 
-        ``build`` makes the request for a command scope, empty for a queue manager that has a connector. Without one it is asked
+        ``build`` makes the query for a command scope, empty for a queue manager that has a connector. Without one it is asked
         through another, the next when one cannot be reached; the exchange carries the name of that one. A name that is not
         watched has the error MQRC_Q_MGR_NAME_ERROR.
         """
         poller = self._pollers.get(queue_manager)
         if poller is not None:
-            return await poller.ask(command, build(""))
-        exchange = Exchange(0, self._clock.now(), 0, queue_manager, command, build(queue_manager), error=_NO_SUCH)
+            return await poller.ask(build(""))
+        query = build(queue_manager)
+        exchange = Exchange(0, self._clock.now(), 0, queue_manager, query.command, query.request, error=_NO_SUCH)
         if queue_manager not in self._others:
             return exchange
         in_turn = self._in_turn()
         # First those that are there; then those that are perhaps about to be.
         for each in sorted(in_turn, key=lambda each: not each.reached):
-            exchange = await each.ask(command, build(queue_manager))
+            exchange = await each.ask(query)
             if exchange.error is None or exchange.error.reason not in CONNECTION_FAILURES:
                 break
         return exchange

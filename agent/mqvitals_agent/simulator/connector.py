@@ -7,7 +7,7 @@ from random import Random
 from typing import Final, NamedTuple, Protocol
 
 from mqvitals_agent.clock import Clock
-from mqvitals_agent.connection.connection import ConnectError, Exchange, MqiCalls, MqiFailure, Reply
+from mqvitals_agent.connection.connection import ConnectError, Exchange, MqiCalls, MqiFailure, Query, Reply
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.codepage import codec
 from mqvitals_agent.pcf.decoder import Decoder
@@ -207,18 +207,18 @@ class SimulatedConnection:
         self._random = random
         self._open = True
 
-    async def ask(self, command: int, request: bytes, wait_ms: int) -> Exchange:
+    async def ask(self, query: Query, wait_ms: int) -> Exchange:
         """The answer as of now, after a believable time; 2033 when it, or the rest of it, takes longer than the wait.
 
         2009 when the queue manager goes down meanwhile; then, and after ``close``, there is no connection any more.
         """
         began = self._clock.now()
         if not self._open:
-            return self._exchange(command, request, began, 0, error=_NO_CONNECTION)
+            return self._exchange(query, began, 0, error=_NO_CONNECTION)
         group = self._simulation.advance(began)
         if self._down(group):
-            return self._break(command, request, began, 0)
-        messages, whole = self._server.answer(request, group)
+            return self._break(query, began, 0)
+        messages, whole = self._server.answer(query.request, group)
         took = self._random.uniform(_SHORTEST_MS, _LONGEST_MS) + _A_MESSAGE_MS * len(messages)
         slow = _fault(group, self._server.name).slow_ms
         late = bool(messages) and took + slow > wait_ms
@@ -227,7 +227,7 @@ class SimulatedConnection:
             waited += wait_ms
         await self._clock.sleep(waited)
         if self._down(self._simulation.advance(self._clock.now())):
-            return self._break(command, request, began, waited)
+            return self._break(query, began, waited)
         # The queue manager puts its messages one by one; only their transport is slow.
         step = took / max(len(messages), 1)
         replies = tuple(
@@ -235,7 +235,7 @@ class SimulatedConnection:
             for place, data in enumerate(() if late else messages, start=1)
         )
         error = _NO_MESSAGE if late or not whole else None
-        return self._exchange(command, request, began, waited, replies, error)
+        return self._exchange(query, began, waited, replies, error)
 
     async def close(self) -> None:
         """End the connection. A second call does nothing."""
@@ -244,14 +244,13 @@ class SimulatedConnection:
     def _down(self, group: GroupState) -> bool:
         return _fault(group, self._server.name).down
 
-    def _break(self, command: int, request: bytes, began: int, waited: float) -> Exchange:
+    def _break(self, query: Query, began: int, waited: float) -> Exchange:
         self._open = False
-        return self._exchange(command, request, began, waited, error=_BROKEN)
+        return self._exchange(query, began, waited, error=_BROKEN)
 
     def _exchange(
         self,
-        command: int,
-        request: bytes,
+        query: Query,
         began: int,
         waited: float,
         replies: tuple[Reply, ...] = (),
@@ -259,7 +258,7 @@ class SimulatedConnection:
     ) -> Exchange:
         # The time of the simulated queue manager, not of this process: with an accelerated clock a few ms of work
         # would count as seconds.
-        return Exchange(0, began, round(waited), self._server.name, command, request, replies, error)
+        return Exchange(0, began, round(waited), self._server.name, query.command, query.request, replies, error)
 
 
 def connectors(simulation: GroupSource, clock: Clock, *, seed: int = 1) -> tuple[SimulatedConnector, ...]:

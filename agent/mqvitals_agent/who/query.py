@@ -15,7 +15,7 @@ from functools import partial
 from typing import Final, TypeAlias, TypeVar
 
 from mqvitals_agent.clock import Clock
-from mqvitals_agent.connection.connection import Exchange
+from mqvitals_agent.connection.connection import Exchange, Query
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.who.holder import (
@@ -189,9 +189,9 @@ def _instance(found: Sequence[ReportedInstance]) -> HandleInstance | None:
     )
 
 
-Put: TypeAlias = Callable[[str, int, Callable[[str], bytes]], Awaitable[Exchange]]
-"""Sends a command: (queue manager, number of the command, a function that builds the request for a command scope,
-empty: the queue manager itself) -> the exchange, which also holds failures."""
+Put: TypeAlias = Callable[[str, Callable[[str], Query]], Awaitable[Exchange]]
+"""Sends a query: (queue manager, a function that builds the query for a command scope, empty: the queue manager itself)
+-> the exchange, which also holds failures."""
 
 _T = TypeVar("_T")
 
@@ -249,7 +249,6 @@ class _MemberQuery:
     async def _ask_handles(self, *, disposition: bool) -> QueryResult[Holder]:
         exchange = await self._put(
             self._queue_manager,
-            mq.MQCMD_INQUIRE_Q_STATUS,
             partial(ask_handles, self._queue, disposition=disposition),
         )
         return read_handles(exchange, self._queue_manager, self._queue, self._decoder)
@@ -279,7 +278,6 @@ class _MemberQuery:
     async def _ask_connections(self, application: str, *, distributed: bool | None) -> QueryResult[ReportedConnection]:
         exchange = await self._put(
             self._queue_manager,
-            mq.MQCMD_INQUIRE_CONNECTION,
             partial(ask_connections, application, distributed=distributed),
         )
         return read_connections(exchange, self._queue_manager, application, self._decoder)
@@ -295,7 +293,6 @@ class _MemberQuery:
                 break
             exchange = await self._put(
                 self._queue_manager,
-                mq.MQCMD_INQUIRE_CHANNEL_STATUS,
                 partial(ask_instances, channel),
             )
             result = read_instances(exchange, self._queue_manager, channel, self._decoder)

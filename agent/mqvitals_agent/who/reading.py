@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Generic, NamedTuple, TypeVar
 
-from mqvitals_agent.connection.answer import CONNECTION_FAILURES, NO_REPLY, outcome_of_answer
-from mqvitals_agent.connection.connection import Exchange
+from mqvitals_agent.connection.answer import CONNECTION_FAILURES, NO_REPLY, outcome_of_answer, read_answer
+from mqvitals_agent.connection.connection import Exchange, Query
 from mqvitals_agent.pcf import constants as mq
-from mqvitals_agent.pcf.answer import TRACKED, AnswerTracker, DecodedReply, MemberAnswer
+from mqvitals_agent.pcf.answer import TRACKED, DecodedReply, MemberAnswer
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import byte_string, integer, integers, string_filter
-from mqvitals_agent.pcf.message import PcfError, Value
+from mqvitals_agent.pcf.message import Value
 from mqvitals_agent.pcf.names import reason_name
 from mqvitals_agent.poll.channel import ask_status as ask_channel_status
 from mqvitals_agent.poll.cycle import command_form, display_command
@@ -117,28 +117,30 @@ def is_exact(name: str, longest: int) -> bool:
     return len(name) <= longest and _NAME.fullmatch(name) is not None
 
 
-def ask_handles(queue: str, scope: str, *, disposition: bool = True) -> bytes:
+def ask_handles(queue: str, scope: str, *, disposition: bool = True) -> Query:
     """DISPLAY QSTATUS(queue) TYPE(HANDLE); ``disposition``: name that parameter, to include shared queues."""
     wanted = mq.MQQSGD_ALL if disposition else None
-    return ask_queue_status(QueryOptions(queue, mq.MQIACF_Q_HANDLE, wanted, scope))
+    request = ask_queue_status(QueryOptions(queue, mq.MQIACF_Q_HANDLE, wanted, scope))
+    return Query(mq.MQCMD_INQUIRE_Q_STATUS, request, _HANDLE)
 
 
-def ask_connections(application: str, scope: str, *, distributed: bool | None = False) -> bytes:
+def ask_connections(application: str, scope: str, *, distributed: bool | None = False) -> Query:
     """DISPLAY CONN(*) TYPE(CONN) WHERE(APPLTAG EQ application) with a platform's attributes; None: all."""
     platform = _DISTRIBUTED if distributed else _ZOS
     attributes = () if distributed is None else (integers(mq.MQIACF_CONNECTION_ATTRS, (*_CONNECTION, *platform)),)
-    return pcf_request(
+    request = pcf_request(
         mq.MQCMD_INQUIRE_CONNECTION,
         QueryOptions(scope=scope, where=string_filter(mq.MQCACF_APPL_TAG, mq.MQCFOP_EQUAL, application)),
         byte_string(mq.MQBACF_GENERIC_CONNECTION_ID, b""),
         integer(mq.MQIACF_CONN_INFO_TYPE, mq.MQIACF_CONN_INFO_CONN),
         *attributes,
     )
+    return Query(mq.MQCMD_INQUIRE_CONNECTION, request, _CONNECTION_PARAMETERS)
 
 
-def ask_instances(channel: str, scope: str) -> bytes:
+def ask_instances(channel: str, scope: str) -> Query:
     """DISPLAY CHSTATUS(channel) CURRENT."""
-    return ask_channel_status(QueryOptions(channel, scope=scope))
+    return Query(mq.MQCMD_INQUIRE_CHANNEL_STATUS, ask_channel_status(QueryOptions(channel, scope=scope)), _INSTANCE)
 
 
 _T = TypeVar("_T")
@@ -263,14 +265,8 @@ class _RawAnswer(NamedTuple):
 def _raw_answer(
     exchange: Exchange, queue_manager: str, command: int, wanted: frozenset[int], decoder: Decoder
 ) -> _RawAnswer:
-    tracker = AnswerTracker()
-    damaged = 0
-    for reply in exchange.replies:
-        try:
-            tracker.add(decoder.decode_values(reply.data, reply.ccsid, wanted))
-        except PcfError:
-            damaged += 1
-    members = tracker.answers()
+    answer = read_answer(exchange, decoder, wanted)
+    members = answer.members
     own = [member for member in members if member.queue_manager in ("", queue_manager)]
     items = tuple(item for member in own for item in member.items)
     what = display_command(command_form(command))
@@ -283,14 +279,16 @@ def _raw_answer(
             return _RawAnswer(items, f"the connection to {exchange.queue_manager} failed ({_code(failed)})", failed)
         if failed != NO_REPLY:
             return _RawAnswer(items, _failure(failed, what, queue_manager), failed)
-    if damaged:
-        return _RawAnswer(items, f"{damaged} of {len(exchange.replies)} messages in answer to {what} cannot be read", 0)
+    if answer.damaged:
+        return _RawAnswer(
+            items, f"{answer.damaged} of {len(exchange.replies)} messages in answer to {what} cannot be read", 0
+        )
     if not own and members:
         others = ", ".join(member.queue_manager for member in members)
         return _RawAnswer((), f"{others} answered to {what} instead of {queue_manager}", 0)
     if not own:
         return _RawAnswer((), f"no answer to {what} came in time", NO_REPLY)
-    if exchange.error is not None or not tracker.complete or not all(member.complete for member in own):
+    if exchange.error is not None or not answer.complete or not all(member.complete for member in own):
         return _RawAnswer(items, f"the answer to {what} did not come whole in time", NO_REPLY)
     return _RawAnswer(items, "", reason)
 

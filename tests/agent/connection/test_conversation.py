@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from mqvitals_agent.connection.connection import Query
 from mqvitals_agent.connection.conversation import (
     FIRST_SIZE,
     MOST_AT_ONCE,
@@ -113,8 +114,8 @@ def test_the_command_queue_is_found_and_stays_open() -> None:
     """MQINQ tells its name, it is opened once for output, and two commands are put to it."""
     link = ScriptedLink(deque([*REPLIES, *REPLIES]))
     talk = conversation(link)
-    talk.ask(mq.MQCMD_INQUIRE_Q, ASKED, 5000)
-    talk.ask(mq.MQCMD_INQUIRE_Q, ASKED, 5000)
+    talk.ask(Query(mq.MQCMD_INQUIRE_Q, ASKED), 5000)
+    talk.ask(Query(mq.MQCMD_INQUIRE_Q, ASKED), 5000)
     opened = [call for call in link.calls if call[0] == "open"]
     assert opened[0] == ("open", "SYSTEM.COMMAND.INPUT", 16 | 8192, "")
     assert len(opened) == 2
@@ -124,7 +125,7 @@ def test_the_command_queue_is_found_and_stays_open() -> None:
 def test_an_answer_is_gathered_to_its_end_and_no_further() -> None:
     """The get after the summary is not made: it would wait for nothing."""
     link = ScriptedLink(deque(REPLIES))
-    exchange = conversation(link).ask(mq.MQCMD_INQUIRE_Q, ASKED, 5000)
+    exchange = conversation(link).ask(Query(mq.MQCMD_INQUIRE_Q, ASKED), 5000)
     assert tuple(reply.data for reply in exchange.replies) == REPLIES
     assert exchange.error is None
     assert exchange.elapsed_ms == len(REPLIES)
@@ -137,7 +138,7 @@ def test_an_answer_is_gathered_to_its_end_and_no_further() -> None:
 def test_a_request_expires_and_says_where_to_answer() -> None:
     """Expiry is in tenths of a second, a little longer than the wait; bytes are described truthfully."""
     link = ScriptedLink(deque(REPLIES))
-    conversation(link).ask(mq.MQCMD_INQUIRE_Q, ASKED, 30_000)
+    conversation(link).ask(Query(mq.MQCMD_INQUIRE_Q, ASKED), 30_000)
     (put,) = (call for call in link.calls if call[0] == "put")
     assert put[3] == RequestDescriptor("MQVITALS.C1F2", 350, 1208, 785)
 
@@ -164,7 +165,7 @@ def test_stale_replies_on_a_permanent_queue_are_drained_and_counted() -> None:
 def test_waits_come_in_slices_and_end_with_2033() -> None:
     """No single wait is longer than a second, all together are the whole wait."""
     link = ScriptedLink()
-    exchange = conversation(link).ask(mq.MQCMD_INQUIRE_Q, ASKED, 3500)
+    exchange = conversation(link).ask(Query(mq.MQCMD_INQUIRE_Q, ASKED), 3500)
     waits = [call[3] for call in link.calls if call[0] == "get"]
     assert waits == [SLICE_MS, SLICE_MS, SLICE_MS, 500]
     assert exchange.error == (2, 2033)
@@ -174,7 +175,7 @@ def test_waits_come_in_slices_and_end_with_2033() -> None:
 def test_the_wait_begins_anew_with_each_reply() -> None:
     """An answer may take longer than the wait, as long as replies come."""
     link = ScriptedLink(deque(REPLIES), a_get_takes=900)
-    exchange = conversation(link).ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000)
+    exchange = conversation(link).ask(Query(mq.MQCMD_INQUIRE_Q, ASKED), 1000)
     assert exchange.error is None
     assert len(exchange.replies) == len(REPLIES)
     assert exchange.elapsed_ms > 1000
@@ -184,7 +185,7 @@ def test_a_long_reply_is_got_again_with_its_length() -> None:
     """2080 leaves the message where it is; the next get has room for it."""
     long = answer("QM01", mq.MQCMD_INQUIRE_Q, [(integer(mq.MQIA_CURRENT_Q_DEPTH, 5),) * 5000], 1)
     link = ScriptedLink(deque(long))
-    exchange = conversation(link).ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000)
+    exchange = conversation(link).ask(Query(mq.MQCMD_INQUIRE_Q, ASKED), 1000)
     assert exchange.error is None
     assert exchange.replies[0].data == long[0]
     assert [call[4] for call in link.calls if call[0] == "get"][:2] == [FIRST_SIZE, len(long[0])]
@@ -194,7 +195,7 @@ def test_a_long_reply_is_got_again_with_its_length() -> None:
 def test_a_length_that_makes_no_sense_ends_the_answer(length: int) -> None:
     """Whoever reports 2080 with a length that would fit, or that nothing has, is not asked for ever."""
     link = ScriptedLink(deque([REPLIES[0], MqiError("MQGET", 2, 2080, length)]))
-    exchange = conversation(link).ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000)
+    exchange = conversation(link).ask(Query(mq.MQCMD_INQUIRE_Q, ASKED), 1000)
     assert exchange.error == (2, 2080)
     assert len(exchange.replies) == 1
 
@@ -202,7 +203,7 @@ def test_a_length_that_makes_no_sense_ends_the_answer(length: int) -> None:
 def test_a_warning_does_not_lose_the_message() -> None:
     """2119 "not converted" comes with the message, which we can read as it is."""
     link = ScriptedLink(deque(REPLIES), warning=2119)
-    exchange = conversation(link).ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000)
+    exchange = conversation(link).ask(Query(mq.MQCMD_INQUIRE_Q, ASKED), 1000)
     assert len(exchange.replies) == len(REPLIES)
     assert exchange.error is None
 
@@ -210,7 +211,7 @@ def test_a_warning_does_not_lose_the_message() -> None:
 def test_a_connection_that_breaks_keeps_what_came() -> None:
     """The exchange has the replies before the failure, and the failure."""
     link = ScriptedLink(deque([REPLIES[0], MqiError("MQGET", 2, 2009)]))
-    exchange = conversation(link).ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000)
+    exchange = conversation(link).ask(Query(mq.MQCMD_INQUIRE_Q, ASKED), 1000)
     assert exchange.error == (2, 2009)
     assert [reply.data for reply in exchange.replies] == [REPLIES[0]]
 
@@ -218,7 +219,7 @@ def test_a_connection_that_breaks_keeps_what_came() -> None:
 def test_a_put_that_fails_is_the_exchanges_error() -> None:
     """2053, queue full: the command server does not read."""
     link = ScriptedLink(refuse_put=2053)
-    exchange = conversation(link).ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000)
+    exchange = conversation(link).ask(Query(mq.MQCMD_INQUIRE_Q, ASKED), 1000)
     assert exchange.error == (2, 2053)
     assert exchange.replies == ()
     assert not [call for call in link.calls if call[0] == "get"]
@@ -227,7 +228,7 @@ def test_a_put_that_fails_is_the_exchanges_error() -> None:
 def test_a_reply_that_is_no_pcf_is_kept_and_does_not_end_the_answer() -> None:
     """It is for whoever reads the exchange to report it."""
     link = ScriptedLink(deque([b"garbage", *REPLIES]))
-    exchange = conversation(link).ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000)
+    exchange = conversation(link).ask(Query(mq.MQCMD_INQUIRE_Q, ASKED), 1000)
     assert exchange.replies[0].data == b"garbage"
     assert len(exchange.replies) == 1 + len(REPLIES)
 
@@ -238,7 +239,7 @@ def test_a_request_to_stop_is_heard_between_slices() -> None:
     time = TimeSource(lambda: link.tick, lambda: link.tick)
     talk = Conversation(link, Route("QM01"), time, lambda: link.tick >= 2 * SLICE_MS)
     with pytest.raises(StoppedError):
-        talk.ask(mq.MQCMD_INQUIRE_Q, ASKED, 60_000)
+        talk.ask(Query(mq.MQCMD_INQUIRE_Q, ASKED), 60_000)
     assert len([call for call in link.calls if call[0] == "get"]) == 2
 
 
@@ -259,7 +260,7 @@ def test_each_call_that_comes_back_is_a_beat() -> None:
     link = ScriptedLink()
     talk = conversation(link)
     before = talk.beats
-    talk.ask(mq.MQCMD_INQUIRE_Q, ASKED, 3000)
+    talk.ask(Query(mq.MQCMD_INQUIRE_Q, ASKED), 3000)
     assert talk.beats == before + 4
 
 
@@ -275,12 +276,12 @@ def test_what_comes_too_late_is_thrown_away() -> None:
     """Before the next command, without waiting, until the replies to the one that was given up have expired."""
     link = ScriptedLink()
     talk = conversation(link)
-    assert talk.ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000).error == (2, 2033)
+    assert talk.ask(Query(mq.MQCMD_INQUIRE_Q, ASKED), 1000).error == (2, 2033)
     link.late = 2
 
     def looks() -> int:
         link.script, link.calls = deque(REPLIES), []
-        assert talk.ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000).error is None
+        assert talk.ask(Query(mq.MQCMD_INQUIRE_Q, ASKED), 1000).error is None
         gets = [call for call in link.calls if call[0] in ("get", "put")]
         return [call[0] for call in gets].index("put")
 
@@ -305,8 +306,8 @@ def test_what_breaks_while_late_replies_are_removed_is_the_exchanges_error() -> 
 
     link = Broken()
     talk = conversation(link)
-    assert talk.ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000).error == (2, 2033)
-    assert talk.ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000).error == (2, 2009)
+    assert talk.ask(Query(mq.MQCMD_INQUIRE_Q, ASKED), 1000).error == (2, 2033)
+    assert talk.ask(Query(mq.MQCMD_INQUIRE_Q, ASKED), 1000).error == (2, 2009)
     assert len([call for call in link.calls if call[0] == "put"]) == 1
 
 
@@ -318,10 +319,10 @@ def test_statistics_are_taken_and_nothing_is_put() -> None:
     link = ScriptedLink(lying=[b"one", b"2" * 100_000])
     talk = conversation(link, STATISTICS)
     assert not [call for call in link.calls if "STATS" in call]
-    exchange = talk.ask(mq.MQCMD_STATISTICS_Q, b"the request", 5000)
+    exchange = talk.ask(Query(mq.MQCMD_STATISTICS_Q, b"the request"), 5000)
     assert [reply.data for reply in exchange.replies] == [b"one", b"2" * 100_000]
     assert (exchange.error, exchange.request, exchange.command) == (None, b"the request", mq.MQCMD_STATISTICS_Q)
-    assert talk.ask(mq.MQCMD_STATISTICS_Q, b"again", 5000).replies == ()
+    assert talk.ask(Query(mq.MQCMD_STATISTICS_Q, b"again"), 5000).replies == ()
     assert [call for call in link.calls if call[0] == "open"][2:] == [("open", "STATS", 4 | 8192, "")]
     assert not [call for call in link.calls if call[0] == "put"]
     assert {call[3] for call in link.calls if call[0] == "get"} == {0}
@@ -333,24 +334,24 @@ def test_statistics_are_taken_in_bounded_numbers() -> None:
     """What is left is for the next time."""
     link = ScriptedLink(lying=[b"x"] * (MOST_AT_ONCE + 5))
     talk = conversation(link, STATISTICS)
-    assert len(talk.ask(mq.MQCMD_STATISTICS_Q, b"", 5000).replies) == MOST_AT_ONCE
-    assert len(talk.ask(mq.MQCMD_STATISTICS_Q, b"", 5000).replies) == 5
+    assert len(talk.ask(Query(mq.MQCMD_STATISTICS_Q, b""), 5000).replies) == MOST_AT_ONCE
+    assert len(talk.ask(Query(mq.MQCMD_STATISTICS_Q, b""), 5000).replies) == 5
 
 
 def test_statistics_that_came_before_a_failure_are_kept() -> None:
     """They are gone from the queue. One that cannot be opened is tried again the next time."""
     link = ScriptedLink(lying=[b"one", MqiError("MQGET", 2, 2009)], refuse_open={"STATS": 2042})
     talk = conversation(link, STATISTICS)
-    assert talk.ask(mq.MQCMD_STATISTICS_Q, b"", 5000).error == (2, 2042)
+    assert talk.ask(Query(mq.MQCMD_STATISTICS_Q, b""), 5000).error == (2, 2042)
     link.refuse_open = {}
-    exchange = talk.ask(mq.MQCMD_STATISTICS_Q, b"", 5000)
+    exchange = talk.ask(Query(mq.MQCMD_STATISTICS_Q, b""), 5000)
     assert ([reply.data for reply in exchange.replies], exchange.error) == ([b"one"], (2, 2009))
 
 
 def test_a_distributed_queue_manager_has_another_model_and_other_numbers() -> None:
     """The model of z/OS is not there; one that the settings name is taken as it is. Numbers are told as they are."""
     link = ScriptedLink(deque(REPLIES), platform=mq.MQPL_UNIX)
-    conversation(link).ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000)
+    conversation(link).ask(Query(mq.MQCMD_INQUIRE_Q, ASKED), 1000)
     assert ("open", "SYSTEM.DEFAULT.MODEL.QUEUE", 4 | 8192, "MQVITALS.*") in link.calls
     (put,) = (call for call in link.calls if call[0] == "put")
     assert put[3] == RequestDescriptor("MQVITALS.C1F2", 60, 1208, 273)

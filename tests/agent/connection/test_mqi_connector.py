@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from mqvitals_agent.clock import SystemClock
-from mqvitals_agent.connection.connection import ConnectError
+from mqvitals_agent.connection.connection import ConnectError, Query
 from mqvitals_agent.connection.conversation import TimeSource
 from mqvitals_agent.connection.link import Link, MqiError, OpenQueue, ReceivedMessage, RequestDescriptor, RouteError
 from mqvitals_agent.connection.mqi_connector import MOST_LEFT_BEHIND, MqiConnector
@@ -115,7 +115,7 @@ async def test_every_call_is_made_in_one_thread_that_is_not_ours() -> None:
     """A connection handle is dead in any other thread."""
     package = Package()
     connection = await connector(package, Alarms()).connect()
-    exchange = await connection.ask(mq.MQCMD_INQUIRE_Q, ASKED, 1000)
+    exchange = await connection.ask(Query(mq.MQCMD_INQUIRE_Q, ASKED), 1000)
     assert [reply.data for reply in exchange.replies] == list(REPLIES)
     await connection.close()
     assert package.disconnected.is_set()
@@ -195,7 +195,7 @@ async def test_a_call_that_hangs_is_left_behind_and_counted() -> None:
     clock = Alarms()
     one = connector(package, clock)
     connection = await one.connect()
-    asking = asyncio.ensure_future(connection.ask(mq.MQCMD_INQUIRE_Q, ASKED, 30_000))
+    asking = asyncio.ensure_future(connection.ask(Query(mq.MQCMD_INQUIRE_Q, ASKED), 30_000))
     await clock.begun.wait()
     await _until(lambda: connection._conversation.beats == 1)
     clock.ring()
@@ -219,12 +219,12 @@ async def test_a_connection_that_was_lost_asks_no_more() -> None:
     package = Package(getting=lambda: _wait(release))
     clock = Alarms()
     connection = await connector(package, clock).connect()
-    asking = asyncio.ensure_future(connection.ask(mq.MQCMD_INQUIRE_Q, ASKED, 30_000))
+    asking = asyncio.ensure_future(connection.ask(Query(mq.MQCMD_INQUIRE_Q, ASKED), 30_000))
     await clock.begun.wait()
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asking
-    exchange = await connection.ask(mq.MQCMD_INQUIRE_Q, ASKED, 30_000)
+    exchange = await connection.ask(Query(mq.MQCMD_INQUIRE_Q, ASKED), 30_000)
     assert exchange.error == (2, 2009)
     release.set()
     await connection.close()

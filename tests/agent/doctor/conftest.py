@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from mqvitals_agent.clock import VirtualClock
-from mqvitals_agent.connection.connection import ConnectError, Exchange, MqiFailure, Reply
+from mqvitals_agent.connection.connection import ConnectError, Exchange, MqiFailure, Query, Reply
 from mqvitals_agent.connection.conversation import ConnectedQueueManager
 from mqvitals_agent.doctor.access import ConnectionContext
 from mqvitals_agent.doctor.diagnosis import diagnose, group_of
@@ -67,12 +67,13 @@ class Scripted:
     def identity(self) -> ConnectedQueueManager | None:
         return self.told
 
-    async def ask(self, command: int, request: bytes, wait_ms: int) -> Exchange:
+    async def ask(self, query: Query, wait_ms: int) -> Exchange:
+        command, request = query.command, query.request
         self.asked += 1
         if self.put_fails and self.asked > self.after:
             failure = MqiFailure(2, self.put_fails)
             return Exchange(0, BEGAN, 5, self.queue_manager, command, request, (), failure)
-        exchange: Exchange = await self.inner.ask(command, request, wait_ms)  # type: ignore[attr-defined]
+        exchange: Exchange = await self.inner.ask(query, wait_ms)  # type: ignore[attr-defined]
         if self.late:
             moved = tuple(
                 Reply(each.encoding, each.ccsid, each.data, (each.put or 0) + self.late) for each in exchange.replies

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import pytest
 
 from mqvitals_agent.clock import VirtualClock
-from mqvitals_agent.connection.connection import ConnectError, Exchange, MqiCalls, MqiFailure, Reply
+from mqvitals_agent.connection.connection import ConnectError, Exchange, MqiCalls, MqiFailure, Query, Reply
 from mqvitals_agent.log import LineHandler, logging_to
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.encoder import encode_message, integer, string
@@ -104,7 +104,8 @@ class Script:
         if self.close_fails is not None:
             raise self.close_fails
 
-    async def ask(self, command: int, request: bytes, wait_ms: int) -> Exchange:
+    async def ask(self, query: Query, wait_ms: int) -> Exchange:
+        command, request = query.command, query.request
         name = command_name(command) or ""
         at = self.clock.now()
         self.asked.append((at - BEGAN, name))

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mqvitals_agent.connection.connection import Exchange, MqiFailure
+from mqvitals_agent.connection.connection import Exchange, MqiFailure, Query
 from mqvitals_agent.service.on_demand import LOOK_MS, OnDemandRequests, queue_managers_to_ask
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.requests import WHO, RequestClient, StoredRequest
@@ -277,14 +277,15 @@ class Shelf:
         await asyncio.sleep(0)
         return found
 
-    async def put(self, name: str, command: int, build: Callable[[str], bytes]) -> Exchange:
+    async def put(self, name: str, build: Callable[[str], Query]) -> Exchange:
         self.under_way += 1
         self.most = max(self.most, self.under_way)
         try:
             await self.gate.wait()
         finally:
             self.under_way -= 1
-        return Exchange(0, 0, 0, name, command, build(""), error=MqiFailure(2, 2059))
+        query = build("")
+        return Exchange(0, 0, 0, name, query.command, query.request, error=MqiFailure(2, 2059))
 
     def wish(self, number: int, name: str = "Q") -> None:
         self.waiting.append(StoredRequest(number, WHO, QUEUE._replace(name=name), 0))

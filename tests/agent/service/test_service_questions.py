@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from mqvitals_agent.connection.connection import Exchange, MqiFailure
+from mqvitals_agent.connection.connection import Exchange, MqiFailure, Query
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.service.poller import ON_DEMAND_IN_A_ROW
 from mqvitals_rules.ruleset.config import load_rule_config
@@ -15,7 +15,7 @@ SLOW = "INQUIRE_CONNECTION"
 
 def ask(service: Any, name: str = "QM01", request: str = "x") -> asyncio.Task[Exchange]:
     """Ask for connections, which no cycle does."""
-    put = service._pool.put(name, mq.MQCMD_INQUIRE_CONNECTION, lambda scope: f"{request} {scope}".encode())
+    put = service._pool.put(name, lambda scope: Query(mq.MQCMD_INQUIRE_CONNECTION, f"{request} {scope}".encode()))
     return asyncio.create_task(put)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from mqsamples.pairs import alone
 from mqvitals_agent.clock import VirtualClock
-from mqvitals_agent.connection.connection import Exchange
+from mqvitals_agent.connection.connection import Exchange, Query
 from mqvitals_agent.simulator.applications import ApplicationKind, QueueHolder, all_holders, holders, open_counts
 from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.model import SimulatedGroup
@@ -247,8 +247,8 @@ async def asked(world: SimulatedGroup, queue: ObjectName, members: list[str]) ->
     clock = VirtualClock(world.group.now)
     links = {each.queue_manager: await each.connect() for each in connectors(world, clock)}
 
-    async def put(queue_manager: str, command: int, build: Callable[[str], bytes]) -> Exchange:
-        return await links[queue_manager].ask(command, build(""), 10_000)
+    async def put(queue_manager: str, build: Callable[[str], Query]) -> Exchange:
+        return await links[queue_manager].ask(build(""), 10_000)
 
     return await ask_holders(queue, members, put, clock)
 

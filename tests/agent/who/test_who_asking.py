@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mqvitals_agent.clock import VirtualClock
-from mqvitals_agent.connection.connection import Exchange
+from mqvitals_agent.connection.connection import Exchange, Query
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.message import FilterValue, Message
@@ -34,12 +34,14 @@ class Site:
         self.answers: dict[int, Callable[[Message], Items | int]] = {}
         self.at_once = self.most_at_once = 0
 
-    async def put(self, queue_manager: str, command: int, build: Callable[[str], bytes]) -> Exchange:
+    async def put(self, queue_manager: str, build: Callable[[str], Query]) -> Exchange:
         """One exchange, 10 ms long."""
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
         await self.clock.sleep(10)
-        request = Decoder().decode(build(self.scope), 1208)
+        query = build(self.scope)
+        command = query.command
+        request = Decoder().decode(query.request, 1208)
         assert request.command == command
         self.asked.append((queue_manager, request))
         self.at_once -= 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mqvitals_agent.clock import VirtualClock
-from mqvitals_agent.connection.connection import Exchange
+from mqvitals_agent.connection.connection import Exchange, Query
 from mqvitals_agent.simulator.connector import connectors
 from mqvitals_agent.simulator.model import SimulatedGroup
 from mqvitals_agent.simulator.scenario import load_scenario
@@ -22,8 +22,8 @@ async def who(clock: VirtualClock, world: SimulatedGroup, queue: ObjectName, *qu
     """Ask queue managers, each over its own connection."""
     connections = {each.queue_manager: await each.connect() for each in connectors(world, clock)}
 
-    async def put(queue_manager: str, command: int, build: Callable[[str], bytes]) -> Exchange:
-        return await connections[queue_manager].ask(command, build(""), 10_000)
+    async def put(queue_manager: str, build: Callable[[str], Query]) -> Exchange:
+        return await connections[queue_manager].ask(build(""), 10_000)
 
     return await ask_holders(queue, queue_managers, put, clock)
 

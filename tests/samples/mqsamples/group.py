@@ -87,7 +87,7 @@ class _Member:
         due = list(table.take_due(moment))
         while due and self.connection is not None:
             errand: ScheduledQuery = due.pop(0)
-            exchange = await self.connection.ask(errand.command, errand.request, WAIT_MS)
+            exchange = await self.connection.ask(errand, WAIT_MS)
             answered.append(exchange)
             if exchange.error is not None:
                 self.connection = None

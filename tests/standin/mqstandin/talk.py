@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from mqstandin.control import send_order
 from mqvitals_agent.clock import SystemClock
-from mqvitals_agent.connection.connection import ConnectError, Exchange
+from mqvitals_agent.connection.connection import ConnectError, Exchange, Query
 from mqvitals_agent.connection.conversation import Conversation, TimeSource
 from mqvitals_agent.connection.link import MqiError, RouteError
 from mqvitals_agent.connection.mqi import load_binding
@@ -66,7 +66,7 @@ def converse(m: Any, address: str, asks: int = 1, wait_ms: int = 3_000, **fields
     except MqiError as error:
         link.disconnect()
         return {"call": error.call, "comp": error.comp, "reason": error.reason, "queue": error.queue}
-    answers = [_told(talk.ask(mq.MQCMD_INQUIRE_Q, _ASKED, wait_ms)) for _ in range(asks)]
+    answers = [_told(talk.ask(Query(mq.MQCMD_INQUIRE_Q, _ASKED), wait_ms)) for _ in range(asks)]
     found = {"queue": talk.identity.reply_queue, "drained": talk.identity.drained, "answers": answers}
     talk.close()
     return found
@@ -88,13 +88,13 @@ def too_late(m: Any, address: str, control_port: int) -> dict[str, Any]:
     way = route(address, reply_queue="MQVITALS.REPLY")
     talk = Conversation(load_binding(m.__name__).connect(way), way, clocks(), lambda: False)
     send_order(control_port, "QM01", "slow", {"ms": 400})
-    first = _told(talk.ask(mq.MQCMD_INQUIRE_Q, _ASKED, 200))
+    first = _told(talk.ask(Query(mq.MQCMD_INQUIRE_Q, _ASKED), 200))
     send_order(control_port, "QM01", "slow", {"ms": 0})
     end = time.monotonic() + 20
     while not (lay := send_order(control_port, "QM01", "state", {})["depths"]["MQVITALS.REPLY"]):
         assert time.monotonic() < end
         time.sleep(0.02)
-    second = _told(talk.ask(mq.MQCMD_INQUIRE_Q, _ASKED, 3_000))
+    second = _told(talk.ask(Query(mq.MQCMD_INQUIRE_Q, _ASKED), 3_000))
     left = send_order(control_port, "QM01", "state", {})["depths"]["MQVITALS.REPLY"]
     talk.close()
     return {"first": first, "second": second, "lay": lay, "left": left}
@@ -189,15 +189,15 @@ def hung_put(m: Any, address: str, control_port: int) -> dict[str, Any]:
         connector = MqiConnector(load_binding(m.__name__), route(address), _Hasty(), clocks())
         first = await connector.connect()
         await asyncio.to_thread(send_order, control_port, "QM01", "hang", {"verb": "put"})
-        lost = await first.ask(mq.MQCMD_INQUIRE_Q, _ASKED, 3_000)
-        again = await first.ask(mq.MQCMD_INQUIRE_Q, _ASKED, 3_000)
+        lost = await first.ask(Query(mq.MQCMD_INQUIRE_Q, _ASKED), 3_000)
+        again = await first.ask(Query(mq.MQCMD_INQUIRE_Q, _ASKED), 3_000)
         with suppress(TimeoutError):
             await asyncio.wait_for(first.close(), 0.2)
         while_hung = threading.active_count()
         second = await connector.connect()
         release = asyncio.to_thread(send_order, control_port, "QM01", "release", {})
         await release
-        found = await second.ask(mq.MQCMD_INQUIRE_Q, _ASKED, 3_000)
+        found = await second.ask(Query(mq.MQCMD_INQUIRE_Q, _ASKED), 3_000)
         await second.close()
         end = time.monotonic() + 20
         while _agents_threads():
@@ -249,9 +249,9 @@ def reconnects(m: Any, address: str, control_port: int, count: int, reply_queue:
         if kind == 1:
             await order("break_after", replies=3)
         else:
-            await connection.ask(mq.MQCMD_INQUIRE_Q, _ASKED, 3_000)
+            await connection.ask(Query(mq.MQCMD_INQUIRE_Q, _ASKED), 3_000)
             await order("break_connections")
-        exchange = await connection.ask(mq.MQCMD_INQUIRE_Q, _ASKED, 3_000)
+        exchange = await connection.ask(Query(mq.MQCMD_INQUIRE_Q, _ASKED), 3_000)
         await connection.close()
         return f"{'middle' if kind == 1 else 'between'} {exchange.error and exchange.error.reason}"
 

@@ -8,7 +8,7 @@ from datetime import timedelta, timezone
 import pytest
 
 from mqvitals_agent.clock import VirtualClock
-from mqvitals_agent.connection.connection import Exchange
+from mqvitals_agent.connection.connection import Exchange, Query
 from mqvitals_agent.pcf import constants as mq
 from mqvitals_agent.pcf.answer import AnswerTracker, MemberAnswer
 from mqvitals_agent.pcf.decoder import Decoder
@@ -76,7 +76,7 @@ class Talk:
         """Ask with a request's own bytes."""
         if queue_manager not in self._connections:
             self._connections[queue_manager] = self.connect(queue_manager)
-        exchange = run_in_loop(self._connections[queue_manager].ask(command, request, wait_ms), self.clock)
+        exchange = run_in_loop(self._connections[queue_manager].ask(Query(command, request), wait_ms), self.clock)
         if feed:
             self.collector.feed(exchange)
         return exchange

@@ -48,7 +48,7 @@ def test_the_same_seed_gives_the_same_times(talk: Any) -> None:
         clock = VirtualClock(1_795_176_000_000)
         connection = run_in_loop(SimulatedConnector(talk.world, "QM01", clock, seed).connect(), clock)
         for _ in range(5):
-            run_in_loop(connection.ask(LOG, PROBES[LOG].ask(QueryOptions()), 1000), clock)
+            run_in_loop(connection.ask(PROBES[LOG].query(QueryOptions()), 1000), clock)
         return clock.now()
 
     assert took(1) == took(1) != took(2)
@@ -70,7 +70,7 @@ def test_a_connection_breaks_when_the_queue_manager_goes_down(talk: Any) -> None
     assert talk.ask(LOG).error == (2, 2009)
     del talk.group.faults["QM01"]
     assert talk.ask(LOG).error == (2, 2018)
-    assert run_in_loop(talk.connect().ask(LOG, PROBES[LOG].ask(QueryOptions()), 1000), talk.clock).error is None
+    assert run_in_loop(talk.connect().ask(PROBES[LOG].query(QueryOptions()), 1000), talk.clock).error is None
 
 
 def test_a_connection_breaks_while_it_waits(talk: Any) -> None:
@@ -162,15 +162,15 @@ def test_cancelling_leaves_a_connection_that_works(talk: Any) -> None:
 
     async def cancelled() -> None:
         connection = await SimulatedConnector(talk.world, "QM01", talk.clock).connect()
-        request = PROBES[LOG].ask(QueryOptions())
-        task = asyncio.create_task(connection.ask(LOG, request, 1000))
+        query = PROBES[LOG].query(QueryOptions())
+        task = asyncio.create_task(connection.ask(query, 1000))
         await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert (await connection.ask(LOG, request, 1000)).error is None
+        assert (await connection.ask(query, 1000)).error is None
         await connection.close()
         await connection.close()
-        assert (await connection.ask(LOG, request, 1000)).error == (2, 2018)
+        assert (await connection.ask(query, 1000)).error == (2, 2018)
 
     run_in_loop(cancelled(), talk.clock)
