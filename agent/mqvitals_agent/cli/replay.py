@@ -142,6 +142,7 @@ def _play(
 def _cycle_handler(store: Store, judging: RuleConfig, *, talkative: bool) -> Callable[[ReplayCycle], None]:
     """What is done with each cycle: it is taken in; and a line about it when someone watches."""
     from mqvitals_agent.ingest.pipeline import Ingest
+    from mqvitals_agent.text.figure import counted
     from mqvitals_rules.timestamps import iso
 
     intake = Ingest(store, judging)
@@ -149,48 +150,49 @@ def _cycle_handler(store: Store, judging: RuleConfig, *, talkative: bool) -> Cal
     def take(cycle: ReplayCycle) -> None:
         intake.take(cycle.snapshots)
         if talkative:
-            _say(f"cycle {cycle.number}, {iso(cycle.began)}: {_count(intake.firing, 'alert')} firing")
+            _say(f"cycle {cycle.number}, {iso(cycle.began)}: {counted(intake.firing, 'alert')} firing")
 
     return take
 
 
 def _time_warnings(summary: ReplaySummary) -> Iterator[str]:
     """What is odd about the recording's times."""
+    from mqvitals_agent.text.figure import counted
     from mqvitals_rules.timestamps import iso
 
     for gap in summary.gaps:
         span = _span(gap.at - gap.before)
         yield f"line {gap.line} is dated {iso(gap.at)}: a gap of {span} was skipped"
     if (more := summary.gap_count - len(summary.gaps)) > 0:
-        yield f"{_count(more, 'more gap')} {'was' if more == 1 else 'were'} skipped"
+        yield f"{counted(more, 'more gap')} {'was' if more == 1 else 'were'} skipped"
     if summary.disordered:
         one = summary.disordered == 1
         yield (
-            f"{_count(summary.disordered, 'line')} {'is' if one else 'are'} dated earlier than a line before "
+            f"{counted(summary.disordered, 'line')} {'is' if one else 'are'} dated earlier than a line before "
             f"{'it' if one else 'them'}, {'' if one else 'the first is '}line {summary.first_disordered}: "
             f"{'it counts' if one else 'they count'} to the cycle that was under way"
         )
 
 
 def _span(ms: int) -> str:
+    from mqvitals_agent.text.figure import counted
+
     hours = ms // 3_600_000
-    return _count(hours // 24, "day") if hours >= 48 else _count(hours, "hour")
+    return counted(hours // 24, "day") if hours >= 48 else counted(hours, "hour")
 
 
 def _summary(summary: ReplaySummary, *, interrupted: bool) -> str:
+    from mqvitals_agent.text.figure import counted
+
     text = (
-        f"{'interrupted after' if interrupted else 'replayed'} {_count(summary.cycles, 'cycle')}: "
-        f"{_count(summary.exchanges, 'exchange')}, {_count(summary.replies, 'message')}, {summary.damaged} of them"
+        f"{'interrupted after' if interrupted else 'replayed'} {counted(summary.cycles, 'cycle')}: "
+        f"{counted(summary.exchanges, 'exchange')}, {counted(summary.replies, 'message')}, {summary.damaged} of them"
         " damaged"
     )
     if summary.unprobed:
         named = ", ".join(f"{name} ({count})" for name, count in sorted(summary.unprobed.items()))
         text += f"; commands without a probe: {named}"
     return text
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _say(text: str) -> None:

@@ -154,9 +154,10 @@ def _with_progress(name: str, records: Iterable[Record]) -> Iterator[Record]:
 def import_lines(taken: IngestResult) -> list[str]:
     """What came of the records, in words."""
     from mqvitals_agent.smf import restart
+    from mqvitals_agent.text.figure import counted
 
     lines = [
-        f"imported: {_count(taken.new, 'new record')}, {taken.known:,} known before, {_count(taken.readings, 'sample')}"
+        f"imported: {counted(taken.new, 'new record')}, {taken.known:,} known before, {counted(taken.readings, 'sample')}"
     ]
     if taken.owners:
         lines.append(f"  of {', '.join(sorted(taken.owners))}")
@@ -164,15 +165,11 @@ def import_lines(taken: IngestResult) -> list[str]:
     lines += taken.unnamed.lines()
     for queue_manager, count in sorted(taken.left_out.items()):
         lines.append(
-            f"{queue_manager}: structures and shared queues of {_count(count, 'record')} are left out, as nothing"
+            f"{queue_manager}: structures and shared queues of {counted(count, 'record')} are left out, as nothing"
             " tells the name of its queue-sharing group: set name in the configuration, or give its 115-231 records"
             " with them, and import again"
         )
     return lines
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _say(text: str) -> None:

@@ -23,6 +23,7 @@ from mqvitals_agent.pcf.encoder import REQUEST_CCSID
 from mqvitals_agent.pcf.message import FilterValue, PcfError
 from mqvitals_agent.pcf.structures import PARAMETER_STRUCTURES, SMALLEST, Order, byte_order
 from mqvitals_agent.redact.pseudonym import Addresses, Pseudonyms, generic_lengths, permuted, stream
+from mqvitals_agent.text.figure import counted
 
 SAFE: Final = frozenset(
     {
@@ -311,19 +312,19 @@ class Redactor:
         """Sentences about what was replaced and what is still in the recording."""
         texts = self.texts
         yield (
-            f"replaced {_count(len(texts.names.replaced), 'name')},"
-            f" {_count(len(texts.addresses.replaced), 'IP address')} and "
-            f"{_count(len(texts.free), 'other text')}; {_count(len(texts.names.left), 'name')} of IBM's (SYSTEM.*,"
+            f"replaced {counted(len(texts.names.replaced), 'name')},"
+            f" {counted(len(texts.addresses.replaced), 'IP address', 'IP addresses')} and "
+            f"{counted(len(texts.free), 'other text')}; {counted(len(texts.names.left), 'name')} of IBM's (SYSTEM.*,"
             " CSQ*) left"
         )
         if self._damaged:
             them = "it is" if self._damaged == 1 else "they are"
-            yield f"{_count(self._damaged, 'message')} could not be decoded and might hold names: {them} zeros now"
+            yield f"{counted(self._damaged, 'message')} could not be decoded and might hold names: {them} zeros now"
         if texts.unreadable:
-            yield f"{_count(texts.unreadable, 'text')} in an unknown character set replaced by zeros"
+            yield f"{counted(texts.unreadable, 'text')} in an unknown character set replaced by zeros"
         if self._loose:
             yield (
-                f"{_count(len(self._loose), 'generic name')} became known too late: replay may take objects that are"
+                f"{counted(len(self._loose), 'generic name')} became known too late: replay may take objects that are"
                 " gone for unknown ones, or unknown ones for gone"
             )
         yield (
@@ -352,7 +353,3 @@ def generic_names(request: bytes, decoder: Decoder) -> Iterator[str]:
         value = parameter.value.value if isinstance(parameter.value, FilterValue) else parameter.value
         if parameter.type in _TEXTS and isinstance(value, str) and value.endswith("*") and parameter.id not in SAFE:
             yield value
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 'es' if what.endswith('s') else 's'}"

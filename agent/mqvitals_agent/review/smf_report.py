@@ -18,14 +18,14 @@ from mqvitals_agent.review.evaluation import (
 )
 from mqvitals_agent.review.sample_spool import SampleSpool
 from mqvitals_agent.review.smf_input import RecordSource, ReportInput, intervals_of, left_out, missing, read_files
-from mqvitals_agent.review.smf_tables import count, figures, plural, release, when, zone
+from mqvitals_agent.review.smf_tables import count, figures, release, when, zone
 from mqvitals_agent.review.smf_totals import PeriodTotals
 from mqvitals_agent.smf.partial_sample import GroupNames
 from mqvitals_agent.smf.reader import STDIN
 from mqvitals_agent.smf.restart import Restart, guarded
 from mqvitals_agent.text.chart import TimeRange
 from mqvitals_agent.text.document import Block, Heading, Items, Paragraph, ReportTable
-from mqvitals_agent.text.figure import duration_us, moment, object_words
+from mqvitals_agent.text.figure import counted, duration_us, moment, object_words
 from mqvitals_agent.text.severity import health_of
 from mqvitals_rules.lifecycle.alert import Severity
 from mqvitals_rules.ruleset.config import RuleConfig
@@ -141,7 +141,7 @@ def _beginning(
         more = len(restarts) - MOST_RESTARTS
         yield Items((*shown, *([f"And {more:,} more."] if more > 0 else [])))
         yield Paragraph(
-            f"{plural(len(restarts), 'restart')}. Rates and increases of the interval in which a queue manager was started and of the one after"
+            f"{counted(len(restarts), 'restart')}. Rates and increases of the interval in which a queue manager was started and of the one after"
             " it are not judged: they are no measure of how it works."
         )
     if report_input.sources:
@@ -173,7 +173,7 @@ def _summary_line(owner: str, outcome: ReviewResult, *, ascii_only: bool) -> str
     counts = [f"{outcome.count(each)} {each.name.lower()}" for each in sorted(Severity, reverse=True)]
     sign = health.name if ascii_only else str(health)
     return (
-        f"{sign} {owner}: {', '.join(counts)}; {plural(len(outcome.good), 'check')} OK, "
+        f"{sign} {owner}: {', '.join(counts)}; {counted(len(outcome.good), 'check')} OK, "
         f"{len(outcome.unknown):,} could not be judged"
     )
 
@@ -236,7 +236,7 @@ def _finding(finding: ReviewFinding) -> str:
     text = f"{severity}: {worst.summary} ({object_words(check.object)}). "
     text += f"Worst in the interval {_interval(worst.ts, worst.interval_ms)}; {_held(check)}"
     for other in finding.others:
-        text += f"; {other.rule.id} ({other.rule.title}) in {plural(other.held, 'interval')}"
+        text += f"; {other.rule.id} ({other.rule.title}) in {counted(other.held, 'interval')}"
     return text + "."
 
 
@@ -252,7 +252,7 @@ def _brief(check: Check) -> str:
 
 
 def _held(check: Check) -> str:
-    text = f"in {check.held:,} of {plural(check.judged, 'judged interval')}"
+    text = f"in {check.held:,} of {counted(check.judged, 'judged interval')}"
     if check.held > 1:
         text += f", from {moment(check.first)} to {moment(check.last)}"
     return text
@@ -320,7 +320,7 @@ def _damage(report_input: ReportInput) -> Iterator[Block]:
     for path, counts in report_input.counts_by_file:
         if not counts.damage:
             continue
-        yield Paragraph(f"{path}: {plural(counts.lost, 'damaged record')}, lost to this report.")
+        yield Paragraph(f"{path}: {counted(counts.lost, 'damaged record')}, lost to this report.")
         yield Items(tuple(str(error) for error in counts.damage[:MOST_DAMAGED]))
         if counts.lost > MOST_DAMAGED:
             yield Paragraph(f"And {counts.lost - MOST_DAMAGED:,} more.")

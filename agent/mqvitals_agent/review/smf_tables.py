@@ -9,7 +9,7 @@ from mqvitals_agent.review.smf_totals import BLOCK_MB, CELLS, MOST_INTERVALS, VE
 from mqvitals_agent.smf.record import utc_datetime
 from mqvitals_agent.text.chart import BLOCKS, TimeRange, sparkline
 from mqvitals_agent.text.document import Block, Heading, Paragraph, ReportTable
-from mqvitals_agent.text.figure import duration_us, moment, percent
+from mqvitals_agent.text.figure import counted, duration_us, moment, percent
 from mqvitals_agent.text.figure import number as short_number
 from mqvitals_rules.snapshot import ObjectName
 
@@ -54,11 +54,6 @@ def when(us: int) -> str:
     """A time given in microseconds: ``2026-03-01 12:00:00``."""
     found = utc_datetime(us)
     return "outside every calendar" if found is None else f"{found:%Y-%m-%d %H:%M:%S}"
-
-
-def plural(number: int, what: str, more: str = "") -> str:
-    """``1 interval``, ``2 intervals``."""
-    return f"{number:,} {what if number == 1 else more or what + 's'}"
 
 
 def release(number: int) -> str:
@@ -111,7 +106,7 @@ def channel_initiator(totals: PeriodTotals, owner: str) -> Iterator[Block]:
             continue
         yield Heading(4, word)
         idle = [name for name, sums in tasks.items() if not sums.sum("requests")]
-        yield Paragraph(f"{plural(len(tasks), 'task')}, unused in the whole period: {len(idle)}.")
+        yield Paragraph(f"{counted(len(tasks), 'task')}, unused in the whole period: {len(idle)}.")
         used = [(name, sums) for name, sums in tasks.items() if sums.sum("requests")]
         if not used:
             continue
@@ -121,7 +116,7 @@ def channel_initiator(totals: PeriodTotals, owner: str) -> Iterator[Block]:
             frozenset({0, 1, 2, 3, 5, 6, 7}),
         )
         if len(used) > MOST_TASKS:
-            yield Paragraph(f"{plural(len(used) - MOST_TASKS, 'more task')} did work and are not shown.")
+            yield Paragraph(f"{counted(len(used) - MOST_TASKS, 'more task')} did work and are not shown.")
 
 
 def _task_row(name: ObjectName, sums: ObjectTotals) -> tuple[str, ...]:
@@ -147,7 +142,7 @@ def channels(totals: PeriodTotals, owner: str) -> Iterator[Block]:
     ranked = sorted(found.items(), key=lambda each: (-(each[1].sum("interval_msgs") or 0), each[0]))
     shown = ranked[:MOST_CHANNELS]
     yield Paragraph(
-        f"{len(shown)} of {plural(len(found), 'channel')}, those with most messages. NETTIME is the round trip of the "
+        f"{len(shown)} of {counted(len(found), 'channel')}, those with most messages. NETTIME is the round trip of the "
         "network; its average weighs each interval by its messages."
     )
     titles = ("channel", "messages", "per second", "per batch", "BATCHSZ", "full batches")
@@ -191,7 +186,7 @@ def applications(totals: PeriodTotals, owner: str) -> Iterator[Block]:
     ranked = sorted(found.items(), key=lambda each: (-(each[1].sum("cpu_us") or 0), each[0]))
     shown = ranked[:MOST_APPLICATIONS]
     yield Paragraph(
-        f"{len(shown)} of {plural(len(found), 'job or transaction and queue', 'jobs or transactions and queues')}, "
+        f"{len(shown)} of {counted(len(found), 'job or transaction and queue', 'jobs or transactions and queues')}, "
         "those whose calls used most processor time; */* is the sum of all others. Times are of one call, on average."
     )
     yield ReportTable(

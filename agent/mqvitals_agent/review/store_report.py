@@ -8,10 +8,9 @@ from typing import Any
 
 from mqvitals_agent.review.evaluation import Check, ReviewFinding, ReviewResult, RuleFindings, by_rule
 from mqvitals_agent.review.smf_report import NO_CAVEAT
-from mqvitals_agent.review.smf_tables import plural
 from mqvitals_agent.review.store_review import OwnerReview, ReviewPart
 from mqvitals_agent.text.document import Block, Heading, Items, Listing, Paragraph
-from mqvitals_agent.text.figure import moment, object_words, zone_name
+from mqvitals_agent.text.figure import counted, moment, object_words, zone_name
 from mqvitals_agent.text.severity import health_of
 from mqvitals_agent.text.terminal import safe
 from mqvitals_rules.lifecycle.alert import Severity
@@ -90,7 +89,7 @@ def _summary(each: OwnerReview, outcomes: Iterable[ReviewResult], *, ascii_only:
     good = sum(len(outcome.good) for outcome in outcomes)
     unknown = sum(len(outcome.unknown) for outcome in outcomes)
     sign = each.health.name if ascii_only else str(each.health)
-    return f"{sign} {each.name}: {', '.join(counts)}; {plural(good, 'check')} OK, {unknown:,} could not be judged"
+    return f"{sign} {each.name}: {', '.join(counts)}; {counted(good, 'check')} OK, {unknown:,} could not be judged"
 
 
 def _part(part: ReviewPart, outcome: ReviewResult, now: int) -> Iterator[Block]:
@@ -101,7 +100,7 @@ def _part(part: ReviewPart, outcome: ReviewResult, now: int) -> Iterator[Block]:
         yield Paragraph("There is nothing to say." if outcome.good else "Nothing could be judged.")
     if outcome.good:
         rules = len(by_rule(outcome.good))
-        yield Paragraph(f"{plural(len(outcome.good), 'check')} of {plural(rules, 'rule')} found everything right.")
+        yield Paragraph(f"{counted(len(outcome.good), 'check')} of {counted(rules, 'rule')} found everything right.")
     if outcome.unknown:
         yield from _unknown(part, outcome.unknown)
 
@@ -136,7 +135,7 @@ def _finding(finding: ReviewFinding, now: int) -> str:
 
 def _unknown(part: ReviewPart, checks: Sequence[Check]) -> Iterator[Block]:
     """Unknown checks by reason, the most frequent first, and the missing facts as lines for the configuration."""
-    yield Heading(4, f"What could not be judged: {plural(len(checks), 'check')}")
+    yield Heading(4, f"What could not be judged: {counted(len(checks), 'check')}")
     by_reason: Counter[Absence] = Counter()
     rules: dict[Absence, dict[str, None]] = {}
     for check in checks:
@@ -145,7 +144,7 @@ def _unknown(part: ReviewPart, checks: Sequence[Check]) -> Iterator[Block]:
             rules.setdefault(reason, {})[str(check.rule.id)] = None
     yield Items(
         tuple(
-            f"{_REASONS.get(reason, reason.value)}: {plural(count, 'check')} of {', '.join(sorted(rules[reason]))}"
+            f"{_REASONS.get(reason, reason.value)}: {counted(count, 'check')} of {', '.join(sorted(rules[reason]))}"
             f"{_lacking(part.lacking.get(reason, ()))}. {SOURCES.get(reason, '')}".strip()
             for reason, count in by_reason.most_common()
         )

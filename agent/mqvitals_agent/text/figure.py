@@ -35,6 +35,11 @@ def figure(value: Reported, metric: Metric) -> str:
     return quantity(value, metric.unit)
 
 
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """``1 interval``, ``2 intervals``; ``plural`` where it is not the noun with an ``s``."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
 def state(code: float, metric: Metric) -> str:
     """The name of a state's number; a number without a name is shown as itself."""
     return next((name for name, number in metric.values.items() if number == code), f"{number(code)} (no name)")
