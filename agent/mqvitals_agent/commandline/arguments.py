@@ -40,12 +40,12 @@ def loaded_settings(arguments: argparse.Namespace, code: int = ExitCode.FAILED) 
 
 
 def open_store(arguments: argparse.Namespace, code: int = ExitCode.FAILED) -> StoreReader:
-    """The store that flag, environment or file name; raises Failure with ``code`` when there is none to be read."""
+    """The store that flag, environment or file name; raises Failure with ``code`` when it cannot be read."""
     from mqvitals_agent.store.error import StoreError
     from mqvitals_agent.store.reader import StoreReader
 
     if arguments.store is not None and arguments.config is None:
-        # The flag beats everything else, and a broken file must not keep anyone from looking.
+        # The flag beats everything else; an invalid file must not keep a store from being read.
         path: str | None = arguments.store
     else:
         path = loaded_settings(arguments, code).settings.store.path
@@ -60,7 +60,7 @@ def open_store(arguments: argparse.Namespace, code: int = ExitCode.FAILED) -> St
 
 
 def _tell_passed_over(reader: StoreReader, path: str) -> None:
-    """Say on standard error what will not be read. Raises StoreError."""
+    """Report on standard error rows that are not read. Raises StoreError."""
     import shlex
 
     from mqvitals_agent.commandline.output import complain
@@ -187,7 +187,7 @@ FASTEST = 1_000_000
 
 
 def speed(text: str) -> float | None:
-    """Times as fast as life; None for ``max``, without waiting. Raises ArgumentTypeError."""
+    """The factor to real time; None for ``max``, without waiting. Raises ArgumentTypeError."""
     if text == "max":
         return None
     try:

@@ -20,10 +20,9 @@ _ERRORS = "mqvitals.ascii"
 
 
 def prepare_streams() -> None:
-    """Whatever the character set of stdout and stderr lacks is written in ASCII, and a closed one can be printed on.
+    """Characters that stdout and stderr cannot encode are written in ASCII, and closed streams can be printed to.
 
-    Printing on a closed stdout raises OSError when it is flushed, as a full disk does; what goes to a closed stderr
-    is lost.
+    Printing to a closed stdout raises OSError when it is flushed, as on a full disk; output to a closed stderr is lost.
     """
     _fill_closed()
     codecs.register_error(_ERRORS, _in_ascii)
@@ -33,7 +32,7 @@ def prepare_streams() -> None:
 
 
 def only_ascii() -> None:
-    """Whatever is printed from now on is written in ASCII, on stdout and stderr alike: what ``--ascii`` means."""
+    """Write everything in ASCII from now on, to stdout and stderr: the option ``--ascii``."""
     codecs.register_error(_ERRORS, _in_ascii)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -41,7 +40,7 @@ def only_ascii() -> None:
 
 
 def cannot_write(error: OSError) -> str:
-    """The sentence for an error that no command expected: nearly always the output's."""
+    """The sentence for an unexpected OSError: nearly always of the output."""
     if error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     if error.errno == errno.EBADF:
@@ -50,7 +49,7 @@ def cannot_write(error: OSError) -> str:
 
 
 def give_up_output() -> None:
-    """Let what waits to be written go nowhere, so that Python does not complain when it ends."""
+    """Discard buffered output, so that Python reports no error when it ends."""
     with suppress(OSError, ValueError):
         nowhere = _nothing(os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -65,15 +64,15 @@ def complain(text: str) -> None:
 
 
 def _fill_closed() -> None:
-    """Put something in the place of standard streams that are closed.
+    """Replace standard streams that are closed.
 
-    The next file to be opened would get the number of stdout, and whatever is printed would go into it: a store, say.
+    Otherwise the next file to be opened, such as a store, would get the number of stdout, and printed text with it.
     """
-    # What is opened gets the lowest free number, so in this order each gets its own.
+    # An opened file gets the lowest free number, so in this order each gets its own.
     if sys.stdin is None:
         sys.stdin = os.fdopen(_nothing(os.O_RDONLY), encoding="utf-8")
     if sys.stdout is None:
-        # Open for reading alone: what is written to it fails as it would on what is closed.
+        # Opened for reading only: writing fails as on a closed stream.
         sys.stdout = os.fdopen(_nothing(os.O_RDONLY), "w", encoding="utf-8")
     if sys.stderr is None:
         sys.stderr = os.fdopen(_nothing(os.O_WRONLY), "w", encoding="utf-8")
@@ -92,7 +91,7 @@ def _in_ascii(error: UnicodeError) -> tuple[str, int]:
 
 
 NARROWEST, WIDEST, USUAL = 40, 200, 80
-"""Cells of a line: the limits of what a terminal is taken to be, and what is taken where there is none."""
+"""Cells of a line: the least and the most for a terminal, and the width without one."""
 
 
 def line_width() -> int:

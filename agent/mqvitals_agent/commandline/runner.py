@@ -1,7 +1,7 @@
 """The command line: one table of commands, each imported only when it is used; SIGTERM and SIGHUP end one in order.
 
 ``mqvitals-agent`` starts here; ``mqvitals`` starts in ``mqvitals_tui.main``, which adds its own commands to the table.
-stdout is data, stderr is for people.
+stdout is data, stderr is for messages.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ GRACE_S = 5.0
 
 
 class Stopped(KeyboardInterrupt):
-    """SIGTERM or SIGHUP came. Whatever ends in order at Ctrl-C does so at this too."""
+    """SIGTERM or SIGHUP. Code that ends in order at Ctrl-C does so at this too."""
 
 
 class Stop:
@@ -68,7 +68,7 @@ def stoppable() -> Iterator[Stop]:
     finally:
         for number, handler in before.items():
             if stop.number:
-                # The program is about to end with the exit code of the first signal; the next must not kill it before.
+                # The program is about to end with the exit code of the first signal; another must not kill it before.
                 signal.signal(number, signal.SIG_IGN)
             else:
                 signal.signal(number, handler if handler is not None else signal.SIG_DFL)
@@ -152,7 +152,7 @@ def _guarded(
         _report(error)
         return error.code if isinstance(error, Failure) else failed
     except SystemExit as error:
-        # Usage that is wrong is 2 to argparse, which of ``status`` would mean CRITICAL.
+        # argparse exits with 2 for wrong usage, which for ``status`` would mean CRITICAL.
         wrong = error.code == ExitCode.FAILED
         try:
             sys.stdout.flush()
@@ -163,7 +163,7 @@ def _guarded(
                 return failed
         raise SystemExit(failed if wrong else error.code) from None
     except BrokenPipeError:
-        # The reader of our output (head, less) has gone; that is no failure, and Python must not complain at exit.
+        # The reader of the output (head, less) has ended; that is no failure, and Python must report none.
         give_up_output()
         if code is None:
             return ExitCode.DONE if failed == ExitCode.FAILED else failed
@@ -217,7 +217,7 @@ def _parser(program: str, commands: Sequence[Command], filled: Collection[str]) 
 def _report(error: MqvitalsError) -> None:
     from mqvitals_agent.text.terminal import safe
 
-    # A message may quote a file's bytes; its lines are ours.
+    # A message may quote bytes of a file; its line ends are the program's.
     for line in f"mqvitals: {error.message}".split("\n"):
         complain(safe(line))
     if error.hint:
@@ -225,7 +225,7 @@ def _report(error: MqvitalsError) -> None:
 
 
 def _bug(program: str) -> int:
-    """Show what went wrong inside, harmless to the terminal, and ask for a report."""
+    """Show the traceback, safe for a terminal, and ask for a report."""
     import traceback
 
     from mqvitals_agent.text.terminal import safe

@@ -74,9 +74,6 @@ _EXITS = {
     Health.UNKNOWN: Exit(3, "it cannot be told how a queue manager is"),
 }
 
-CANNOT_TELL = 3
-"""The exit code of ``status`` when there is no data."""
-
 
 def exit_of(health: Health) -> Exit:
     """The exit code of ``mqvitals status`` for the group's health: 0 OK or INFO, 1 WARNING, 2 CRITICAL, 3 UNKNOWN."""
