@@ -12,9 +12,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Annotated, Final, Literal
 
 from mqvitals_config.problem import LocatedText, Problem
-from mqvitals_config.receiver import SecretFile
 from mqvitals_config.scalars import resolved_path
-from mqvitals_config.schema import Convert, Doc
+from mqvitals_config.schema import Convert, Doc, SecretFile
 
 CHANNEL_LENGTH: Final = 20
 ADDRESSES_LENGTH: Final = 264

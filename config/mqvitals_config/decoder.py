@@ -54,9 +54,9 @@ from mqvitals_config.problem import (
 )
 from mqvitals_config.schema import (
     SECRET,
-    SECRET_FILE,
     SIMPLE,
     Convert,
+    SecretFile,
     hints_of,
     is_optional,
     key_of,
@@ -227,7 +227,7 @@ class _Decoder:
             if item is None:
                 self.unknown_key(key_node, word, inner, known)
             elif hints[item.name] in SECRET:
-                arguments[item.name] = self.value(value_node, SECRET_FILE, inner)
+                arguments[item.name] = self.value(value_node, SecretFile, inner)
             else:
                 arguments[item.name] = self.value(value_node, hints[item.name], inner)
         written = {word for _, word, _ in pairs}

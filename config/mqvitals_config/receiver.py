@@ -9,7 +9,7 @@ from typing import Annotated
 
 from mqvitals_config.problem import LocatedText, Place, Problem
 from mqvitals_config.scalars import DURATION_FORM, parse_duration
-from mqvitals_config.schema import Convert, Doc
+from mqvitals_config.schema import Convert, Doc, SecretFile
 from mqvitals_config.secret import WEB_ADDRESS_FORM, Secret, WebAddress
 
 OWN_LABELS = ("alertname", "severity", "owner", "queue_manager", "kind", "object", "instance", "group")
@@ -48,16 +48,6 @@ def reply_timeout(text: LocatedText) -> int:
     if not 0 < duration <= _LONGEST_MS:
         raise ValueError("must be longer than 0 and at most 5m")
     return duration
-
-
-def secret_file(path: LocatedText) -> Secret:
-    """The secret that a file holds; raises ValueError when ``path`` cannot be a path, or is itself an address."""
-    if "://" in path:
-        raise ValueError("expected the path of a file that holds the secret; an address itself is written as url")
-    return Secret.in_file(path)
-
-
-SecretFile = Annotated[Secret, Convert(secret_file, "the path of a file")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ Duration = Annotated[int, Convert(parse_duration, expected=DURATION_FORM)]
 """A duration, ms."""
 
 SECRET = (Secret, Secret | None)
-SECRET_FILE = Annotated[Secret, Convert(Secret.in_file, expected="the path of a file")]
+SecretFile = Annotated[Secret, Convert(Secret.in_file, expected="the path of a file")]
 
 
 def hints_of(shape: Any) -> dict[str, Any]:

@@ -36,8 +36,10 @@ class Secret:
     def in_file(cls, path: LocatedText) -> Secret:
         """The secret that the file at ``path`` holds; relative paths are beside the file that names it.
 
-        Raises ValueError when ``path`` cannot be a path.
+        Raises ValueError when ``path`` cannot be a path, or is itself an address.
         """
+        if "://" in path:
+            raise ValueError("expected the path of a file that holds the secret; an address itself is written as url")
         found = resolved_path(path)
         return cls(f"file {found}", path=found)
 

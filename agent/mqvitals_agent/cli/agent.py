@@ -119,10 +119,10 @@ def monitored_group(
 def address_file(text: str) -> Secret:
     """The file that holds a receiver's address. Raises ArgumentTypeError for what is no path."""
     from mqvitals_config.problem import LocatedText, Place
-    from mqvitals_config.receiver import secret_file
+    from mqvitals_config.secret import Secret
 
     try:
-        return secret_file(LocatedText(text, Place("--webhook-file")))
+        return Secret.in_file(LocatedText(text, Place("--webhook-file")))
     except ValueError as error:
         # The message must not repeat an address given in place of a path.
         raise argparse.ArgumentTypeError(str(error)) from error
