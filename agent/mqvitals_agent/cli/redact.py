@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import secrets
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mqvitals_agent.commandline.output import say
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         for exchange in recording:
             writer.write(redactor.exchange(exchange))
     for warning in recording.warnings:
-        _say(f"{recording.path.name}: {warning}")
+        say(f"{recording.path.name}: {warning}")
     print_summary(redactor)
     return ExitCode.FOUND if recording.damaged else ExitCode.DONE
 
@@ -78,10 +78,4 @@ def redactor_of(settings: Settings) -> Redactor:
 def print_summary(redactor: Redactor) -> None:
     """Print to standard error what was redacted, and what still is in the recording."""
     for sentence in redactor.summary():
-        _say(sentence)
-
-
-def _say(text: str) -> None:
-    from mqvitals_agent.text.terminal import safe
-
-    print(f"mqvitals: {safe(text)}", file=sys.stderr)
+        say(sentence)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mqvitals_agent.commandline.arguments import speed
+from mqvitals_agent.commandline.output import say
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def _play(
     collector = Collector(settings.name or header.name, header.queue_managers, zone_of)
     interval_ms = DEFAULT_INTERVAL_MS
     if header.interval_s is None:
-        _say(f"the recording does not state its interval: {interval_ms // 1000} s are assumed")
+        say(f"the recording does not state its interval: {interval_ms // 1000} s are assumed")
     else:
         interval_ms = round(header.interval_s * 1000)
     summary = ReplaySummary()
@@ -130,10 +131,10 @@ def _play(
     except KeyboardInterrupt:
         interrupted = True
     for warning in recording.warnings:
-        _say(f"{recording.path.name}: {warning}")
+        say(f"{recording.path.name}: {warning}")
     for warning in _time_warnings(summary):
-        _say(f"{recording.path.name}: {warning}")
-    _say(_summary(summary, interrupted=interrupted))
+        say(f"{recording.path.name}: {warning}")
+    say(_summary(summary, interrupted=interrupted))
     if interrupted:
         return _INTERRUPTED
     return ExitCode.FOUND if recording.damaged or summary.disordered else ExitCode.DONE
@@ -150,7 +151,7 @@ def _cycle_handler(store: Store, judging: RuleConfig, *, talkative: bool) -> Cal
     def take(cycle: ReplayCycle) -> None:
         intake.take(cycle.snapshots)
         if talkative:
-            _say(f"cycle {cycle.number}, {iso(cycle.began)}: {counted(intake.firing, 'alert')} firing")
+            say(f"cycle {cycle.number}, {iso(cycle.began)}: {counted(intake.firing, 'alert')} firing")
 
     return take
 
@@ -193,9 +194,3 @@ def _summary(summary: ReplaySummary, *, interrupted: bool) -> str:
         named = ", ".join(f"{name} ({count})" for name, count in sorted(summary.unprobed.items()))
         text += f"; commands without a probe: {named}"
     return text
-
-
-def _say(text: str) -> None:
-    from mqvitals_agent.text.terminal import safe
-
-    print(f"mqvitals: {safe(text)}", file=sys.stderr)

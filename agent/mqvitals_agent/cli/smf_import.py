@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mqvitals_agent.commandline.output import say
 from mqvitals_agent.errors import ExitCode, Failure
 
 if TYPE_CHECKING:
@@ -101,9 +102,9 @@ def _import(files: Iterable[str], path: Path, settings: Settings, judging: RuleC
         except KeyboardInterrupt:
             interrupted = True
         for line in (*counts.lines(), *import_lines(records.result)):
-            _say(line)
+            say(line)
         if interrupted:
-            _say("interrupted: what was read is kept; import the same files again for the rest")
+            say("interrupted: what was read is kept; import the same files again for the rest")
             return _INTERRUPTED
     if failed:
         return ExitCode.FAILED
@@ -133,10 +134,10 @@ def _read(name: str, intake: RecordIngest, counts: ReadCounts, now: int) -> bool
             for _ in intake.ingest(_with_progress(name, records(stream, counts, now * 1000))):
                 pass
     except OSError as error:
-        _say(f"{name}: {error.strerror or error}")
+        say(f"{name}: {error.strerror or error}")
         return False
     except SmfError as error:
-        _say(f"{name}: {error}")
+        say(f"{name}: {error}")
         return False
     return True
 
@@ -147,7 +148,7 @@ def _with_progress(name: str, records: Iterable[Record]) -> Iterator[Record]:
     for count, record in enumerate(records, 1):
         if talkative and count % 256 == 0 and time.monotonic() - told_at >= _PROGRESS_S:
             told_at = time.monotonic()
-            _say(f"{name}: {count:,} records, {record.offset / 1e6:,.0f} MB")
+            say(f"{name}: {count:,} records, {record.offset / 1e6:,.0f} MB")
         yield record
 
 
@@ -170,9 +171,3 @@ def import_lines(taken: IngestResult) -> list[str]:
             " with them, and import again"
         )
     return lines
-
-
-def _say(text: str) -> None:
-    from mqvitals_agent.text.terminal import safe
-
-    print(f"mqvitals: {safe(text)}", file=sys.stderr)

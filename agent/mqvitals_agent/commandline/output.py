@@ -63,6 +63,13 @@ def complain(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
+def say(text: str) -> None:
+    """Print a sentence to stderr, after the program's name and made harmless to a terminal."""
+    from mqvitals_agent.text.terminal import safe
+
+    complain(f"mqvitals: {safe(text)}")
+
+
 def _fill_closed() -> None:
     """Replace standard streams that are closed.
 

@@ -81,7 +81,7 @@ class FileFollower:
             self._tail.close()
             return FollowStep(problem=error.strerror or str(error))
         messages: list[ConsoleMessage] = []
-        if piece.anew:
+        if piece.new_file:
             self._change_file()
         if piece.data:
             self._quiet = 0

@@ -33,10 +33,10 @@ class FilePosition:
 
 @dataclass(frozen=True, slots=True)
 class FilePiece:
-    """What was read. ``anew``: another file begins here. ``caught_up``: the end was reached."""
+    """What was read. ``new_file``: another file begins here. ``caught_up``: the end was reached."""
 
     data: bytes
-    anew: bool = False
+    new_file: bool = False
     caught_up: bool = False
 
 
@@ -56,7 +56,7 @@ class Tail:
         self._offset = 0
         self._mark = ""
         self._leaving = False
-        self._anew = False
+        self._new_file = False
         self.lost = False
         """Whether lines of a file that is gone may be missing; the reader of this resets it."""
 
@@ -91,8 +91,8 @@ class Tail:
             self._descriptor = None
 
     def _begins(self) -> bool:
-        anew, self._anew = self._anew, False
-        return anew
+        new_file, self._new_file = self._new_file, False
+        return new_file
 
     def _open(self) -> None:
         before, self._resume = self._resume, None
@@ -110,7 +110,7 @@ class Tail:
         elif _is_at(descriptor, size, before):
             self._take(descriptor, inode, before.offset)
         else:
-            self._anew = True
+            self._new_file = True
             left = self._renamed(before)
             if left is None:
                 self.lost = True
@@ -118,7 +118,7 @@ class Tail:
             else:
                 # Read its rest first; the other file at the path is found when it ends.
                 os.close(descriptor)
-                self._anew = False
+                self._new_file = False
                 self._take(left, before.inode, before.offset)
 
     def _take(self, descriptor: int, inode: int, offset: int) -> None:
@@ -149,7 +149,7 @@ class Tail:
                 begin = os.lseek(self._descriptor, 0, os.SEEK_DATA)
             except OSError:
                 begin = 0
-        self._offset, self._anew = begin, True
+        self._offset, self._new_file = begin, True
         self._mark = _mark(self._descriptor, begin)
 
     def _moved_on(self) -> bool:
@@ -174,7 +174,7 @@ class Tail:
             self._take(descriptor, inode, position.offset)
         else:
             self._take(descriptor, inode, 0)
-            self._anew = True
+            self._new_file = True
         return True
 
     def _renamed(self, before: FilePosition) -> int | None:

@@ -249,8 +249,8 @@ def zone_remark(declared: str | None, where: tzinfo | None, newest: NewestTime |
         return Remark(
             f"{declared} is declared. No local time was reported to compare it with.", facts=facts, advised=False
         )
-    told = datetime.fromtimestamp(newest.local / 1000, UTC).replace(tzinfo=where)
-    ahead = int(told.timestamp() * 1000) - newest.at - newest.took
+    utc = datetime.fromtimestamp(newest.local / 1000, UTC).replace(tzinfo=where)
+    ahead = int(utc.timestamp() * 1000) - newest.at - newest.took
     if ahead <= TOLERATED_MS:
         return Remark(f"{declared} is declared.", facts=facts, advised=False)
     text = (

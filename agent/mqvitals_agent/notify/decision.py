@@ -14,7 +14,7 @@ OPERATIONAL = "operational"
 """The ``kind_of_rule`` of rules that someone must act on; everything else is advice."""
 
 LATE_EFFECT_MS = 1_800_000
-"""An effect that begins later than this after its cause is notified: nobody may be looking at the cause any more."""
+"""An effect that begins later than this after its cause is notified: no one may be looking at the cause any more."""
 
 
 class DecisionReason(Enum):

@@ -116,7 +116,7 @@ def live_targets(settings: Settings, environ: Mapping[str, str], clock: Clock) -
     found = routes(settings, environ)
     if not found:
         raise Failure(
-            "the settings tell of no queue manager how it is reached",
+            "the settings have a connection to no queue manager",
             hint="give queue_managers with a connection ('mqvitals help configuration'); a --scenario needs none",
         )
     ticks = TimeSource(clock.now, lambda: time.monotonic_ns() // 1_000_000)
