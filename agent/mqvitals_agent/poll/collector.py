@@ -125,13 +125,13 @@ class Collector:
         if probe is None and not self._pass_over(exchange.command):
             return
         if probe is None:
-            reply = read_answer(exchange, self._decoder)
+            answer = read_answer(exchange, self._decoder)
         else:
-            reply = read_answer(exchange, self._decoder, probe.wanted, probe.key)
-        self._count(reply, name)
-        members, damaged = reply.members, reply.damaged
-        whole = reply.complete and not damaged and exchange.error is None
-        told = {member.queue_manager or asked: member for member in members}
+            answer = read_answer(exchange, self._decoder, probe.wanted, probe.key)
+        self._count(answer, name)
+        damaged = answer.damaged
+        whole = answer.complete and not damaged and exchange.error is None
+        told = {member.queue_manager or asked: member for member in answer.members}
         self._judge(exchange, name, told, damaged=damaged, whole=whole)
         if probe is None:
             return

@@ -151,3 +151,5 @@ SYSTEM_PROBE = Probe(
     read_system,
     wanted_parameters(mq.MQIACF_SYSP_TYPE, columns=[_SYSTEM.wanted, _SYSTEM_LOG.wanted]),
 )
+
+PROBES = (LOG_PROBE, ARCHIVE_PROBE, SYSTEM_PROBE)

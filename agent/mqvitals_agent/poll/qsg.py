@@ -265,3 +265,5 @@ SMDS_PROBE = Probe(
     read_smds,
     wanted_parameters(mq.MQCACF_CF_SMDS, mq.MQCA_CF_STRUC_NAME, columns=[_SMDS_COLUMNS.wanted]),
 )
+
+PROBES = (CF_STATUS_PROBE, CF_DEFINITION_PROBE, QSG_PROBE, SMDS_PROBE)

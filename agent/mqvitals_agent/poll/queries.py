@@ -130,26 +130,9 @@ def _seconds(ms: int) -> str:
 
 
 PROBES: Mapping[int, Probe] = {
-    probe.command: probe
-    for probe in (
-        queue_manager.ATTRIBUTES_PROBE,
-        queue_manager.STATUS_PROBE,
-        channel.STATUS_PROBE,
-        channel.DEFINITION_PROBE,
-        queue.STATUS_PROBE,
-        queue.DEFINITION_PROBE,
-        queue.STORAGE_CLASS_PROBE,
-        qsg.CF_STATUS_PROBE,
-        qsg.CF_DEFINITION_PROBE,
-        storage.PROBE,
-        queue_manager.CHANNEL_INITIATOR_PROBE,
-        log.LOG_PROBE,
-        log.ARCHIVE_PROBE,
-        log.SYSTEM_PROBE,
-        qsg.QSG_PROBE,
-        qsg.SMDS_PROBE,
-    )
+    probe.command: probe for kind in (queue_manager, channel, queue, qsg, storage, log) for probe in kind.PROBES
 }
+"""All probes by the number of their command. A kind of object has one module: what is asked of it, and how answers are read."""
 
 
 GROUP_QUERIES = frozenset({"INQUIRE_CF_STRUC", "INQUIRE_SMDS", "INQUIRE_QSG", "INQUIRE_CF_STRUC_STATUS", BACKUP})

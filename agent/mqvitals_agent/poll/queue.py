@@ -229,3 +229,5 @@ STORAGE_CLASS_PROBE = Probe(
     read_storage_classes,
     wanted_parameters(mq.MQCA_STORAGE_CLASS, mq.MQIA_PAGESET_ID, mq.MQIA_QSG_DISP),
 )
+
+PROBES = (STATUS_PROBE, DEFINITION_PROBE, STORAGE_CLASS_PROBE)

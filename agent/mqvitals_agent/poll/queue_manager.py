@@ -129,3 +129,5 @@ CHANNEL_INITIATOR_PROBE = Probe(
     read_channel_initiator,
     wanted_parameters(mq.MQIACF_CHINIT_STATUS, mq.MQIACH_LISTENER_STATUS, columns=[_COLUMNS.wanted]),
 )
+
+PROBES = (ATTRIBUTES_PROBE, STATUS_PROBE, CHANNEL_INITIATOR_PROBE)

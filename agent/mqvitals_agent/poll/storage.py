@@ -135,3 +135,5 @@ PROBE = Probe(
         columns=[_PAGE_SET.wanted, _BUFFER_POOL.wanted, _DATA_SETS.wanted],
     ),
 )
+
+PROBES = (PROBE,)
