@@ -12,12 +12,13 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from queue import SimpleQueue
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar, TypeVarTuple
 
 from mqvitals_agent.clock import Clock, SystemClock, VirtualClock, VirtualLoop, held
 from mqvitals_agent.errors import MqvitalsError
 
 _T = TypeVar("_T")
+_Ts = TypeVarTuple("_Ts")
 
 _BOUND = 8
 """Jobs that may wait. Whoever brings one more waits himself: nothing is dropped."""
@@ -25,18 +26,6 @@ _BOUND = 8
 
 class WorkerEndedError(MqvitalsError):
     """A worker was asked for something after its end."""
-
-
-class Worker(Protocol):
-    """Runs functions one after another, in the order in which they were brought, all in one thread."""
-
-    async def call(self, function: Callable[[], _T]) -> _T:
-        """What the function returns; raises what it raises, and WorkerEndedError after the end."""
-        ...
-
-    def end(self) -> None:
-        """Take no more. A second call does nothing."""
-        ...
 
 
 class ThreadWorker:
@@ -55,8 +44,8 @@ class ThreadWorker:
         """Whether the thread has not ended yet."""
         return self._thread.is_alive()
 
-    async def call(self, function: Callable[[], _T]) -> _T:
-        """What the function returns; raises what it raises, and WorkerEndedError after the end.
+    async def run(self, function: Callable[[*_Ts], _T], *arguments: *_Ts) -> _T:
+        """The result of ``function(*arguments)``; raises what it raises, and WorkerEndedError after the end.
 
         When the caller is cancelled the function runs nevertheless.
         """
@@ -69,7 +58,7 @@ class ThreadWorker:
 
             def job() -> None:
                 try:
-                    result = function()
+                    result = function(*arguments)
                 except BaseException as error:  # noqa: BLE001 - it is raised where it was called for
                     tell(future.set_exception, error)
                 else:

@@ -489,7 +489,7 @@ async def test_the_service_manager_hears_of_its_life(tmp_path: Path) -> None:
 
         assert script.run is not None
         hangs = threading.Event()
-        job = asyncio.create_task(script.run._worker.call(hangs.wait))
+        job = asyncio.create_task(script.run._worker.run(hangs.wait))
         await asyncio.sleep(0.01)
         answered = asyncio.create_task(script.run._await_worker())
         await asyncio.sleep(0.05)

@@ -81,7 +81,7 @@ async def test_time_stands_still_while_a_thread_works(how: str) -> None:
 
     async def ask() -> None:
         await clock.sleep(10)
-        result = await (worker.call(work) if how == "worker" else asyncio.to_thread(work))
+        result = await (worker.run(work) if how == "worker" else asyncio.to_thread(work))
         events.append((result, clock.now()))
 
     async def others() -> None:
@@ -103,7 +103,7 @@ async def test_time_stands_still_while_a_call_goes_on_that_nobody_waits_for() ->
         released.wait(60)
         done.set()
 
-    task = asyncio.create_task(worker.call(work))
+    task = asyncio.create_task(worker.run(work))
     await asyncio.sleep(0)
     task.cancel()
     asyncio.get_running_loop().call_later(0.02, released.set)
@@ -139,7 +139,7 @@ def test_what_threads_bring_has_its_place_however_long_they_take() -> None:
                 for turn in range(15):
                     await clock.sleep(dice.randrange(1, 8))
                     seen.append((name, turn, clock.now()))
-                    await worker.call(lambda: time.sleep(delay()))
+                    await worker.run(lambda: time.sleep(delay()))
                     seen.append((f"{name} stored", turn, clock.now()))
                     await asyncio.sleep(0)
                     seen.append((f"{name} after", turn, clock.now()))

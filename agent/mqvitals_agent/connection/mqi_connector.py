@@ -85,7 +85,7 @@ class MqiConnector:
         self._threads.append(thread)
         stopping = threading.Event()
         try:
-            conversation = await thread.call(lambda: self._converse(stopping))
+            conversation = await thread.run(lambda: self._converse(stopping))
         except BaseException as error:
             # What MQ is still doing in the thread ends by itself, and is undone there.
             stopping.set()
@@ -150,7 +150,7 @@ class MqiConnection:
         if self._lost or self._stopping.is_set():
             return self._broken(query, began, steady)
         conversation = self._conversation
-        asking = asyncio.ensure_future(self._thread.call(lambda: conversation.ask(query, wait_ms)))
+        asking = asyncio.ensure_future(self._thread.run(lambda: conversation.ask(query, wait_ms)))
         try:
             if not await self._ended(asking):
                 self._lost = True
@@ -171,7 +171,7 @@ class MqiConnection:
         if not self._thread.alive:
             return
         try:
-            await self._thread.call(self._conversation.close)
+            await self._thread.run(self._conversation.close)
         finally:
             self._thread.end()
 

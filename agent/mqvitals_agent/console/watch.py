@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from pathlib import Path
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.console.follower import FileFollower, FollowProgress, FollowStep
@@ -24,7 +24,7 @@ from mqvitals_agent.store.deletion_clock import trusted_now
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.messages import ConsoleRow, StoredMessage, message
 from mqvitals_agent.store.writer import Store
-from mqvitals_agent.threads import ThreadWorker, Worker
+from mqvitals_agent.threads import ThreadWorker
 from mqvitals_config.collection import FollowedFile
 from mqvitals_config.scalars import time_zone
 from mqvitals_config.settings import Settings
@@ -46,14 +46,6 @@ PAUSE_MS: Final = 10
 FORGET_MS: Final = 3_600_000
 """The interval of deleting old messages."""
 _CLOSE_S: Final = 0.2
-
-
-class StoreCall(Protocol):
-    """Calls a function with the open store, on its thread. Raises what the function raises."""
-
-    def __call__(self, function: Callable[[Store], _T], /) -> Awaitable[_T]:
-        """The function's result."""
-        ...
 
 
 @dataclass(slots=True)
@@ -83,10 +75,11 @@ class ConsoleWatch:
         self,
         settings: Settings,
         watched: Callable[[], Collection[str]],
-        in_store: StoreCall,
+        store: Callable[[], Store],
+        thread: ThreadWorker,
         clock: Clock,
         *,
-        worker: Callable[[], Worker] | None = None,
+        worker: Callable[[], ThreadWorker] | None = None,
         answer_s: float = ANSWER_S,
     ) -> None:
         """``watched`` returns the queue managers whose messages are kept; ``worker`` makes the thread of a file.
@@ -96,7 +89,8 @@ class ConsoleWatch:
         self._answer_s = answer_s
         self._settings = settings
         self._watched = watched
-        self._in_store = in_store
+        self._store = store
+        self._thread = thread
         self._clock = clock
         self._worker = worker or (lambda: ThreadWorker(clock=clock))
 
@@ -124,13 +118,13 @@ class ConsoleWatch:
             while True:
                 file.reader.watched = {*self._watched(), *([file.own] if file.own else ())}
                 now = self._clock.now()
-                step = await self._answered(file, worker.call(lambda: file.follower.step(now)))  # noqa: B023 - used before the next round
+                step = await self._answered(file, worker.run(file.follower.step, now))
                 await self._store_step(file, step, now)
                 await self._clock.sleep(PAUSE_MS if step.more else LOOK_MS)
         finally:
             # The thread may hang in the file: do not wait long.
             with suppress(TimeoutError):
-                await asyncio.wait_for(worker.call(file.follower.close), _CLOSE_S)
+                await asyncio.wait_for(worker.run(file.follower.close), _CLOSE_S)
             worker.end()
 
     async def _answered(self, file: _ConsoleFile, step: Awaitable[FollowStep]) -> FollowStep:
@@ -227,7 +221,7 @@ class ConsoleWatch:
         """The function's result, called again until the store succeeds."""
         while True:
             try:
-                result = await self._in_store(function)
+                result = await self._thread.run(lambda: function(self._store()))
             except StoreError as error:
                 text = f"console messages cannot be stored: {error}; it is tried again"
                 _LOG.error(text, extra=as_change("console store", "console.store_failed"))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from mqvitals_agent.notify.decision import Decision, decide, inhibitions
 from mqvitals_agent.notify.payload import RuleText, content, notification
@@ -25,16 +25,7 @@ if TYPE_CHECKING:
     from mqvitals_agent.store.alerts import StoredAlert
     from mqvitals_agent.store.resilient import ResilientStore
     from mqvitals_agent.store.writer import Store
-
-T = TypeVar("T")
-
-
-class StoreThread(Protocol):
-    """Runs a function on the thread that the store belongs to; awaits its result or exception."""
-
-    def __call__(self, function: Callable[[], T], /) -> Awaitable[T]:
-        """The function's result."""
-        ...
+    from mqvitals_agent.threads import ThreadWorker
 
 
 class _OutboxSettings(NamedTuple):
@@ -54,7 +45,7 @@ class Outbox:
     def __init__(
         self,
         store: Callable[[], Store | ResilientStore],
-        call: StoreThread,
+        thread: ThreadWorker,
         receivers: Sequence[ReceiverSettings],
         rules: RuleSet,
         group: str = "",
@@ -64,7 +55,7 @@ class Outbox:
         ``group`` is the name of the queue-sharing group; empty: as the store has it.
         """
         self._store = store
-        self._call = call
+        self._thread = thread
         self._settings = _OutboxSettings(tuple(receivers), rules, group)
 
     def configure(self, receivers: Sequence[ReceiverSettings], rules: RuleSet, group: str = "") -> None:
@@ -111,22 +102,22 @@ class Outbox:
 
     async def due(self, receiver: str, now: int, limit: int) -> Sequence[StoredNotification]:
         """The oldest notifications to a receiver, in order, up to the first that is not due at ``now`` (ms UTC)."""
-        return await self._call(lambda: self._store().notifications.due(receiver, now, limit))
+        return await self._thread.run(lambda: self._store().notifications.due(receiver, now, limit))
 
     async def next_due(self, receiver: str, now: int) -> int | None:
         """When the next notification that waits at ``now`` is due, ms UTC; None when none waits."""
-        return await self._call(lambda: self._store().notifications.next_due(receiver, now))
+        return await self._thread.run(lambda: self._store().notifications.next_due(receiver, now))
 
     async def done(self, number: int, ts: int, outcome: NotificationOutcome, error: str) -> None:
         """A notification is accepted, or refused for good because of ``error``."""
-        await self._call(lambda: self._store().notifications.done(number, ts, outcome, error))
+        await self._thread.run(lambda: self._store().notifications.done(number, ts, outcome, error))
 
     async def failed(self, number: int, ts: int, error: str, next_ts: int, *, refused: bool) -> None:
         """An attempt failed at ``ts`` because of ``error``; the next is due at ``next_ts``.
 
         ``refused``: because of the notification itself, not of the receiver's state.
         """
-        await self._call(lambda: self._store().notifications.failed(number, ts, error, next_ts, refused=refused))
+        await self._thread.run(lambda: self._store().notifications.failed(number, ts, error, next_ts, refused=refused))
 
     async def adopt(self, ts: int) -> ReceiverChanges:
         """From ``ts`` (ms UTC) on the receivers are those of the settings.
@@ -134,13 +125,13 @@ class Outbox:
         Notifications to others are dropped; new receivers are notified about what fires.
         """
         names = [str(receiver.name) for receiver in self.receivers]
-        return await self._call(
+        return await self._thread.run(
             lambda: self._store().notifications.update_receivers(names, ts, lambda new: self.introduce(new, ts))
         )
 
     async def counts(self) -> Mapping[str, int]:
         """How many notifications wait for each receiver that has some."""
-        return await self._call(lambda: self._store().notifications.pending_counts())  # noqa: PLW0108 - the store is looked up on its thread
+        return await self._thread.run(lambda: self._store().notifications.pending_counts())  # noqa: PLW0108 - the store is looked up on its thread
 
     def _decide(
         self,

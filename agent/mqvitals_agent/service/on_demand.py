@@ -8,15 +8,17 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.connection.answer import NO_REPLY
 from mqvitals_agent.connection.connection import Exchange, MqiFailure, Query
 from mqvitals_agent.log import as_change, as_recovery
+from mqvitals_agent.service.poller_pool import PollerPool
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.requests import WAITS_MS, WHO, StoredRequest
 from mqvitals_agent.store.writer import Store
+from mqvitals_agent.threads import ThreadWorker
 from mqvitals_agent.who.holder import Holders, MemberHolders, to_json
 from mqvitals_agent.who.query import ask_holders
 from mqvitals_rules.snapshot import ObjectName
@@ -37,34 +39,8 @@ _FORGET_MS = 60_000
 _TOO_LATE = MqiFailure(2, NO_REPLY)
 
 
-class Members(Protocol):
-    """The queue managers that are watched."""
-
-    @property
-    def members(self) -> Sequence[str]:
-        """Those that can be asked about now."""
-        ...
-
-    @property
-    def of_group(self) -> Sequence[str]:
-        """Those of them that are members of the group."""
-        ...
-
-    async def put(self, queue_manager: str, build: Callable[[str], Query]) -> Exchange:
-        """Ask one of them, as ``who.query.Put``."""
-        ...
-
-
-class InStore(Protocol):
-    """Runs something with the open store, in its thread. Raises what it raises, and StoreError when it is not open."""
-
-    async def __call__(self, function: Callable[[Store], _T], /) -> _T:
-        """What the function returns."""
-        ...
-
-
 def queue_managers_to_ask(
-    question: str, about: ObjectName, members: Members, name: str, groups: frozenset[str]
+    question: str, about: ObjectName, members: PollerPool, name: str, groups: frozenset[str]
 ) -> tuple[tuple[str, ...], str]:
     """The queue managers to ask, or none and a sentence why not.
 
@@ -94,8 +70,9 @@ class OnDemandRequests:
 
     def __init__(
         self,
-        members: Members,
-        in_store: InStore,
+        members: PollerPool,
+        store: Callable[[], Store],
+        thread: ThreadWorker,
         group: str,
         clock: Clock,
         samples: Clock,
@@ -105,7 +82,8 @@ class OnDemandRequests:
         most: int = MOST,
     ) -> None:
         self._members = members
-        self._in_store = in_store
+        self._store = store
+        self._thread = thread
         self._group = group
         self._clock = clock
         self._samples = samples
@@ -130,7 +108,7 @@ class OnDemandRequests:
     async def _wishes(self) -> tuple[StoredRequest, ...]:
         now = self._clock.now()
         try:
-            found = await self._in_store(lambda store: store.requests.waiting(now))
+            found = await self._thread.run(lambda: self._store().requests.waiting(now))
         except StoreError as error:
             self._say("read", str(error))
             return ()
@@ -140,7 +118,7 @@ class OnDemandRequests:
     async def _forget(self) -> None:
         now = self._clock.now()
         try:
-            await self._in_store(lambda store: store.requests.delete_old(now))
+            await self._thread.run(lambda: self._store().requests.delete_old(now))
         except StoreError as error:
             self._say("removed", str(error))
         else:
@@ -177,7 +155,7 @@ class OnDemandRequests:
         groups: frozenset[str] = frozenset()
         if about.owner not in self._members.members:
             try:
-                groups = await self._in_store(lambda store: store.groups())
+                groups = await self._thread.run(lambda: self._store().groups())
             except StoreError as error:
                 return self._nothing(about, f"the agent cannot read its store: {error}")
         names, problem = queue_managers_to_ask(question, about, self._members, self._group, groups)
@@ -198,7 +176,7 @@ class OnDemandRequests:
         for _ in range(0, WAITS_MS, self._look_ms):
             now = self._clock.now()
             try:
-                await self._in_store(lambda store: store.requests.answer(numbers, text, now))  # noqa: B023 - used at once
+                await self._thread.run(lambda: self._store().requests.answer(numbers, text, now))  # noqa: B023 - used at once
             except StoreError as error:
                 self._say("answered", str(error))
             else:
@@ -219,13 +197,13 @@ class OnDemandRequests:
 class _Patient:
     """Puts commands until the deadline. What is not answered by then counts as an answer that did not come."""
 
-    def __init__(self, members: Members, clock: Clock, deadline: asyncio.Task[None]) -> None:
+    def __init__(self, members: PollerPool, clock: Clock, deadline: asyncio.Task[None]) -> None:
         self._members = members
         self._clock = clock
         self._deadline = deadline
 
     async def put(self, queue_manager: str, build: Callable[[str], Query]) -> Exchange:
-        """As ``Members.put``."""
+        """As ``PollerPool.put``."""
         began = self._clock.now()
         exchange = await _before(self._deadline, self._members.put(queue_manager, build))
         if exchange is not None:

@@ -139,7 +139,7 @@ class AgentRun:
         settings = self._config.settings
         self._outbox = Outbox(
             lambda: self._service.ledger,
-            self._worker.call,
+            self._worker,
             settings.receivers,
             self._config.rule_config.rules,
             settings.name or "",
@@ -307,7 +307,7 @@ class AgentRun:
     async def _await_worker(self) -> None:
         """Return when the store's thread answers."""
         with suppress(WorkerEndedError):
-            await self._worker.call(lambda: None)
+            await self._worker.run(lambda: None)
 
     def _begin_delivery(self) -> None:
         self._notifier = Notifier(self._outbox, self._group.clock, self._group.chance_of)
@@ -346,7 +346,7 @@ class AgentRun:
         """Store what is wrong with the settings, for readers of the store."""
         refused = self._refused
         with suppress(StoreError, WorkerEndedError):
-            await self._worker.call(lambda: self._service.ledger.note_refused(refused))
+            await self._worker.run(lambda: self._service.ledger.note_refused(refused))
 
     async def _apply_config(self) -> tuple[str, tuple[str, ...]]:
         """Read the configuration and apply it. Returns what is wrong with it and the files with problems."""

@@ -30,7 +30,7 @@ from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.notifications import BuildNotifications
 from mqvitals_agent.store.resilient import ResilientStore, StoreState
 from mqvitals_agent.store.writer import Store
-from mqvitals_agent.threads import ThreadWorker, Worker
+from mqvitals_agent.threads import ThreadWorker
 from mqvitals_config.scalars import format_duration
 from mqvitals_config.settings import Settings, format_size
 from mqvitals_rules.ruleset.config import RuleConfig
@@ -66,7 +66,7 @@ class Service:
         stored: Callable[[StoredCycle], None] | None = None,
         uniform: Uniform = random.uniform,
         usage_floor_ms: int = USAGE_FLOOR_MS,
-        worker: Worker | None = None,
+        worker: ThreadWorker | None = None,
         farewell: Callable[[], Awaitable[None]] | None = None,
         others: Sequence[str] = (),
         asking: Clock | None = None,
@@ -75,7 +75,8 @@ class Service:
         self._settings = settings
         self._clock = clock
         self._stored = stored
-        self._worker = worker
+        self._worker = worker or ThreadWorker(clock=clock)
+        self._asking = asking or clock
         self._farewell = farewell
         self._cycle_clock = CycleClock(settings.polling.interval)
         self._writer = CycleWriter(
@@ -91,7 +92,6 @@ class Service:
         )
         self._pool = PollerPool(self, clock, uniform, usage_floor_ms)
         self._pool.plan(settings.polling, connectors, others, anew=True)
-        self._on_demand = OnDemandRequests(self._pool, self._in_store, settings.name or "", asking or clock, clock)
         self._next: tuple[Settings, RuleConfig, Sequence[Connector], Sequence[str]] | None = None
         self._connectors = tuple(connectors)
         self._others = tuple(others)
@@ -159,24 +159,23 @@ class Service:
 
     async def run(self) -> None:
         """Work until ``stop``. Raises StoreError when the store cannot be opened, and in a group whatever is a mistake."""
-        worker = self._worker = self._worker or ThreadWorker(clock=self._clock)
         with ExitStack() as ending:
-            await self._run(worker, ending)
+            await self._run(ending)
 
-    async def _run(self, worker: Worker, ending: ExitStack) -> None:
+    async def _run(self, ending: ExitStack) -> None:
         begin = self._clock.now()
         try:
             try:
-                last, last_ts = await worker.call(lambda: self._writer.open(begin))
+                last, last_ts = await self._worker.run(self._writer.open, begin)
             except BaseException:
                 # Whoever is cancelled meanwhile must not leave it open.
-                await self._work(self._writer.close)
+                await self._worker.run(self._writer.close)
                 raise
             self._cycle_clock.start(begin, self._steady_ms(), last, last_ts)
             try:
                 async with asyncio.TaskGroup() as tasks:
                     self._pool.start(tasks)
-                    on_demand = tasks.create_task(self._on_demand.run(), name="questions")
+                    on_demand = self._answer_requests(tasks)
                     folder = self._watch_folder(tasks)
                     consoles = self._follow_consoles(tasks)
                     retention = tasks.create_task(self._retain(), name="retention")
@@ -193,7 +192,13 @@ class Service:
             finally:
                 await self._finish()
         finally:
-            worker.end()
+            self._worker.end()
+
+    def _answer_requests(self, tasks: asyncio.TaskGroup) -> asyncio.Task[None]:
+        """Begin to answer requests in the store."""
+        group = self._settings.name or ""
+        requests = OnDemandRequests(self._pool, lambda: self.store, self._worker, group, self._asking, self._clock)
+        return tasks.create_task(requests.run(), name="questions")
 
     def _watch_folder(self, tasks: asyncio.TaskGroup) -> asyncio.Task[None] | None:
         """Begin to look for SMF records where the settings say so."""
@@ -202,14 +207,14 @@ class Service:
             return None
         members = [*(each.queue_manager for each in self._connectors), *self._others]
         groups = GroupNames(dict.fromkeys(members, str(settings.name)) if settings.name else {})
-        folder = WatchedFolder(Path(settings.smf.watch), self._writer, self._work, groups, self._clock)
+        folder = WatchedFolder(Path(settings.smf.watch), self._writer, self._worker, groups, self._clock)
         return tasks.create_task(folder.run(), name="SMF records")
 
     def _follow_consoles(self, tasks: asyncio.TaskGroup) -> asyncio.Task[None] | None:
         """Begin to follow files of console lines where the settings say so."""
         if not self._settings.console.follow:
             return None
-        consoles = ConsoleWatch(self._settings, self._members, self._in_store, self._clock)
+        consoles = ConsoleWatch(self._settings, self._members, lambda: self.store, self._worker, self._clock)
         return tasks.create_task(consoles.run(), name="consoles")
 
     def _members(self) -> frozenset[str]:
@@ -267,7 +272,7 @@ class Service:
         # One that is asked no more has no snapshot any more, whatever it still said.
         self._arrived = [exchange for exchange in self._arrived if exchange.queue_manager in names]
         try:
-            await self._work(lambda: self._writer.reload(settings, judging, names, anew=anew))
+            await self._worker.run(lambda: self._writer.reload(settings, judging, names, anew=anew))
         except StoreError as error:
             self._tell((error,), self._left)
 
@@ -312,7 +317,7 @@ class Service:
         )
 
     async def _store(self, batch: CycleExchanges) -> None:
-        stored = await self._work(lambda: self._writer.take(batch))
+        stored = await self._worker.run(self._writer.take, batch)
         self._tell_incidents(stored)
         self._tell(stored.errors, stored.state)
         if stored.unwatched:
@@ -331,7 +336,7 @@ class Service:
             more = True
             while more and not self._is_storing():
                 try:
-                    step = await self._work(lambda: self._writer.delete_old(self._is_storing))
+                    step = await self._worker.run(self._writer.delete_old, self._is_storing)
                 except StoreError as error:
                     text = f"what is older than the store keeps cannot be deleted: {error}"
                     _LOG.error(text, extra=as_change("retention", "store.retention_failed"))
@@ -373,13 +378,6 @@ class Service:
             await self._storing
             self._storing = None
 
-    async def _work(self, function: Callable[[], _T]) -> _T:
-        assert self._worker is not None, "it was made when the service began to run"
-        return await self._worker.call(function)
-
-    async def _in_store(self, function: Callable[[Store], _T]) -> _T:
-        return await self._work(lambda: function(self._writer.store))
-
     async def _finish(self) -> None:
         """Store what came last, let those who read and write beside us end, and close the store."""
         try:
@@ -391,7 +389,7 @@ class Service:
             if self._farewell is not None:
                 await self._farewell()
         finally:
-            self._left = await self._work(self._writer.close)
+            self._left = await self._worker.run(self._writer.close)
             self._tell_left(self._left)
 
     def _tell(self, errors: Sequence[StoreError], state: StoreState) -> None:

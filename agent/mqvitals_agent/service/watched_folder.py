@@ -10,14 +10,15 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
 from mqvitals_agent.clock import Clock
 from mqvitals_agent.log import as_change, as_event, as_recovery, forget
+from mqvitals_agent.service.cycle_writer import CycleWriter
 from mqvitals_agent.smf.ingest import IngestResult, RecordIngest
 from mqvitals_agent.smf.partial_sample import GroupNames
 from mqvitals_agent.smf.reader import ReadCounts, open_smf, records_in_steps
@@ -25,9 +26,7 @@ from mqvitals_agent.smf.record import Record, SmfError
 from mqvitals_agent.smf.restart import RestartDetector
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.smf_records import SmfFile
-from mqvitals_agent.store.writer import Store
-from mqvitals_agent.threads import BoundedCall, NoAnswerError
-from mqvitals_rules.snapshot import Snapshot
+from mqvitals_agent.threads import BoundedCall, NoAnswerError, ThreadWorker
 
 _LOG = logging.getLogger(__name__)
 
@@ -42,35 +41,6 @@ PAUSE_MS: Final = 10
 ANSWER_S: Final = 60.0
 """A file that cannot be read on for so long is given up until it changes."""
 _AT_ONCE: Final = 60
-
-
-class Taking(Protocol):
-    """What takes records in, in the thread of the store."""
-
-    @property
-    def store(self) -> Store:
-        """The open store. Raises StoreError."""
-        ...
-
-    def take_records(self, snapshot: Snapshot) -> None:
-        """Judge and store. Raises StoreError."""
-        ...
-
-
-class InThread(Protocol):
-    """Runs a function in the thread of the store."""
-
-    def __call__(self, function: Callable[[], _T], /) -> Awaitable[_T]:
-        """What the function returns; raises what it raises."""
-        ...
-
-
-class Calls(Protocol):
-    """Makes calls that may hang; BoundedCall does."""
-
-    async def run(self, function: Callable[[], _T], limit_s: float) -> _T:
-        """What the function returns; raises what it raises, and NoAnswerError."""
-        ...
 
 
 class _Reading:
@@ -119,17 +89,17 @@ class WatchedFolder:
     def __init__(
         self,
         folder: Path,
-        writer: Taking,
-        in_thread: InThread,
+        writer: CycleWriter,
+        thread: ThreadWorker,
         groups: GroupNames,
         clock: Clock,
         *,
         steady: Callable[[], float] | None = None,
-        calls: Callable[[], Calls] = BoundedCall,
+        calls: Callable[[], BoundedCall] = BoundedCall,
     ) -> None:
         self._folder = folder
         self._writer = writer
-        self._in_thread = in_thread
+        self._thread = thread
         self._groups = groups
         self._clock = clock
         self._steady = steady or clock.steady_s
@@ -152,7 +122,7 @@ class WatchedFolder:
         try:
             with self._clock.hold():
                 paths = await self._looking.run(self._look, ANSWER_S)
-            done = await self._in_thread(self._done)
+            done = await self._thread.run(self._done)
         except (OSError, NoAnswerError) as error:
             why = f"({error.strerror}): make it" if isinstance(error, OSError) else "as it does not answer: mend it"
             problem = f"the watched folder {self._folder} cannot be read {why}, or set smf.watch"
@@ -191,13 +161,13 @@ class WatchedFolder:
         reading = _Reading(self._paths[file], self._clock.now() * 1000)
         call = self._calls()
         try:
-            intake = await self._in_thread(self._intake)
+            intake = await self._thread.run(self._intake)
             while batch := await self._batch(call, reading):
                 if found := [record for record in batch if record is not None]:
                     await self._in_turns(intake.add(found))
             await self._in_turns(intake.finish())
             now = self._clock.now()
-            await self._in_thread(lambda: self._writer.store.smf.add_file(file, now))
+            await self._thread.run(lambda: self._writer.store.smf.add_file(file, now))
         except (OSError, SmfError) as error:
             why = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
             self._failed.add(file)
@@ -218,7 +188,7 @@ class WatchedFolder:
         finally:
             reading.close()
 
-    async def _batch(self, call: Calls, reading: _Reading) -> Sequence[Record | None]:
+    async def _batch(self, call: BoundedCall, reading: _Reading) -> Sequence[Record | None]:
         with self._clock.hold():
             return await call.run(reading.batch, ANSWER_S)
 
@@ -229,7 +199,7 @@ class WatchedFolder:
 
     async def _in_turns(self, steps: Iterator[None]) -> None:
         """Make all steps in the thread of the store, for a short while at a time."""
-        while await self._in_thread(lambda: self._turn(steps)):
+        while await self._thread.run(self._turn, steps):
             await self._clock.sleep(PAUSE_MS)
 
     def _turn(self, steps: Iterator[None]) -> bool:

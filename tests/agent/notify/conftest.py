@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, TypeVarTuple
 
 import pytest
 from aiohttp import web
@@ -25,6 +25,7 @@ from mqvitals_agent.notify.webhook import WebhookReceiver
 from mqvitals_agent.store.notifications import ReceiverRow
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
+from mqvitals_agent.threads import ThreadWorker
 from mqvitals_config.receiver import Receiver, receiver_of
 from mqvitals_rules.engine import Evaluation
 from mqvitals_rules.lifecycle.alert import Alert, AlertKey, AlertState, Severity, Transition, Why
@@ -36,6 +37,7 @@ from mqvitals_rules.vocabulary.tables import KINDS
 START = 1_795_176_000_000
 POOL = ObjectName("QM01", "buffer_pool", "3")
 T = TypeVar("T")
+_Ts = TypeVarTuple("_Ts")
 
 
 class NotedClock(VirtualClock):
@@ -138,6 +140,17 @@ def ruleset() -> RuleSet:
     return RuleSet(read_rules(KINDS)[0], KINDS)
 
 
+class InlineThread(ThreadWorker):
+    """Runs functions at once, and notes that it was asked."""
+
+    def __init__(self, asked: asyncio.Event) -> None:
+        self._asked = asked
+
+    async def run(self, function: Callable[[*_Ts], T], *arguments: *_Ts) -> T:
+        self._asked.set()
+        return function(*arguments)
+
+
 @dataclass
 class Site:
     """A store, the receivers of its alerts, and the way from one to the other."""
@@ -151,11 +164,7 @@ class Site:
     asked: asyncio.Event = field(default_factory=asyncio.Event)
 
     def outbox(self, group: str = "PRDQSG") -> Outbox:
-        async def call(job: Callable[[], T]) -> T:
-            self.asked.set()
-            return job()
-
-        return Outbox(lambda: self.store, call, self.receivers, ruleset(), group)
+        return Outbox(lambda: self.store, InlineThread(self.asked), self.receivers, ruleset(), group)
 
     def change(self, *alerts: Alert, owed: Any = None) -> None:
         """A cycle after which the alerts are so."""

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequenc
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, TypeVarTuple
 
 import pytest
 
@@ -23,10 +23,12 @@ from mqvitals_agent.service.cycle_writer import StoredCycle
 from mqvitals_agent.service.service import Service
 from mqvitals_agent.service.store_meter import DiskSpace
 from mqvitals_agent.simulator.answer import answer
+from mqvitals_agent.threads import ThreadWorker
 from mqvitals_config.settings import Settings
 from mqvitals_rules.ruleset.config import load_rule_config
 
 _T = TypeVar("_T")
+_Ts = TypeVarTuple("_Ts")
 
 BEGAN = 1795176000000  # 2026-11-20 12:00:00 UTC
 
@@ -41,11 +43,14 @@ class NobodyAsks:
         await asyncio.get_running_loop().create_future()
 
 
-class InlineWorker:
+class InlineWorker(ThreadWorker):
     """Does everything at once, in the test's own thread."""
 
-    async def call(self, function: Callable[[], _T]) -> _T:
-        return function()
+    def __init__(self) -> None:
+        """No thread."""
+
+    async def run(self, function: Callable[[*_Ts], _T], *arguments: *_Ts) -> _T:
+        return function(*arguments)
 
     def end(self) -> None:
         """Nothing to end."""

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, TypeVarTuple
 
 import pytest
 
@@ -16,11 +16,13 @@ from mqvitals_agent.console.watch import FORGET_MS, LOOK_MS, MISSING_MS, SAVE_MS
 from mqvitals_agent.store.error import StoreError
 from mqvitals_agent.store.reader import StoreReader
 from mqvitals_agent.store.writer import Store
+from mqvitals_agent.threads import ThreadWorker
 from mqvitals_config.collection import ConsoleSettings, FollowedFile
 from mqvitals_config.problem import LocatedText, Place
 from mqvitals_config.settings import Settings
 
 _T = TypeVar("_T")
+_Ts = TypeVarTuple("_Ts")
 
 LOOK = LOOK_MS + 100
 LINE = "CSQP020E {} CSQP1RSW Buffer pool 1 is too small\n"
@@ -36,11 +38,14 @@ def settings_of(*paths: Path, queue_manager: str = "", **others: Any) -> Setting
     return Settings(console=ConsoleSettings(files, **others))
 
 
-class Inline:
+class Inline(ThreadWorker):
     """Does everything at once."""
 
-    async def call(self, function: Callable[[], _T]) -> _T:
-        return function()
+    def __init__(self) -> None:
+        """No thread."""
+
+    async def run(self, function: Callable[[*_Ts], _T], *arguments: *_Ts) -> _T:
+        return function(*arguments)
 
     def end(self) -> None:
         """Nothing to end."""
@@ -49,12 +54,12 @@ class Inline:
 class Hanging(Inline):
     """Reads from a network that does not answer."""
 
-    async def call(self, function: Callable[[], _T]) -> _T:
+    async def run(self, function: Callable[[*_Ts], _T], *arguments: *_Ts) -> _T:
         await asyncio.get_running_loop().create_future()
         raise AssertionError
 
 
-class Depot:
+class Depot(ThreadWorker):
     """A store that may fail."""
 
     def __init__(self, store: Store) -> None:
@@ -62,11 +67,11 @@ class Depot:
         self.fails = False
         self.jobs = 0
 
-    async def __call__(self, function: Callable[[Store], _T]) -> _T:
+    async def run(self, function: Callable[[*_Ts], _T], *arguments: *_Ts) -> _T:
         self.jobs += 1
         if self.fails:
             raise StoreError("the disk is full")
-        return function(self.store)
+        return function(*arguments)
 
 
 @asynccontextmanager
@@ -75,7 +80,9 @@ async def following(
 ) -> AsyncIterator[Depot]:
     with Store.open(house.store) as store:
         depot = Depot(store)
-        watch = ConsoleWatch(settings, lambda: {"QM01", "QM02"}, depot, house.clock, worker=worker, **how)
+        watch = ConsoleWatch(
+            settings, lambda: {"QM01", "QM02"}, lambda: store, depot, house.clock, worker=worker, **how
+        )
         task = asyncio.create_task(watch.run())
         await house.clock.advance(0)
         try:
@@ -193,9 +200,9 @@ async def test_one_that_hangs_is_told_of(house: Any, tmp_path: Path) -> None:
     release = asyncio.Event()
 
     class Slow(Inline):
-        async def call(self, function: Callable[[], _T]) -> _T:
+        async def run(self, function: Callable[[*_Ts], _T], *arguments: *_Ts) -> _T:
             await release.wait()
-            return function()
+            return function(*arguments)
 
     append(tmp_path / "a", LINE.format("QM01"))
     async with following(house, settings_of(tmp_path / "a"), Slow, answer_s=0.01):

@@ -215,14 +215,15 @@ async def test_late_questions_are_not_asked(house: Any) -> None:
 )
 def test_whom_to_ask(about: ObjectName, name: str, groups: frozenset[str], expected: tuple[str, ...]) -> None:
     """The queue manager itself, or all of the group under the name it has now; else there is a reason."""
-    asked, problem = queue_managers_to_ask(WHO, about, Shelf(), name, groups)
+    made: Any = Shelf()
+    asked, problem = queue_managers_to_ask(WHO, about, made, name, groups)
     assert asked == expected
     assert bool(problem) is not bool(expected)
 
 
 def test_a_group_of_nobody() -> None:
     """Where all that is watched runs elsewhere than on z/OS, there is nobody to ask about a shared queue."""
-    shelf = Shelf(of_group=())
+    shelf: Any = Shelf(of_group=())
     assert queue_managers_to_ask(WHO, QUEUE._replace(owner="PLEX"), shelf, "PLEX", frozenset()) == (
         (),
         "no member of the group is watched",
@@ -271,9 +272,12 @@ class Shelf:
             raise StoreError("it is damaged")
         return frozenset()
 
-    async def within(self, function: Callable[[Any], Any]) -> Any:
+    def opened(self) -> Any:
+        return self
+
+    async def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         await asyncio.sleep(0)
-        found = function(self)
+        found = function(*arguments)
         await asyncio.sleep(0)
         return found
 
@@ -294,7 +298,8 @@ class Shelf:
 @asynccontextmanager
 async def looking(house: Any, shelf: Shelf, **options: Any) -> AsyncIterator[None]:
     """Somebody looks for questions on the shelf until the block ends."""
-    inquiries = OnDemandRequests(shelf, shelf.within, "", house.clock, house.clock, **options)
+    fake: Any = shelf
+    inquiries = OnDemandRequests(fake, shelf.opened, fake, "", house.clock, house.clock, **options)
     task = asyncio.create_task(inquiries.run())
     await house.clock.advance(0)
     try:
@@ -401,7 +406,8 @@ async def test_whoever_comes_while_the_answer_is_written(house: Any) -> None:
             inquiries._begun([StoredRequest(2, WHO, QUEUE._replace(name="Q"), 0)])
 
     shelf.written = written
-    inquiries = OnDemandRequests(shelf, shelf.within, "", house.clock, house.clock)
+    fake: Any = shelf
+    inquiries = OnDemandRequests(fake, shelf.opened, fake, "", house.clock, house.clock)
     task = asyncio.create_task(inquiries.run())
     await house.clock.advance(0)
     shelf.gate.set()

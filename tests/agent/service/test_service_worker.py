@@ -22,7 +22,7 @@ async def test_jobs_keep_their_order() -> None:
         threads.add(threading.get_ident())
         return number
 
-    results = await asyncio.gather(*(worker.call(partial(job, number)) for number in range(50)))
+    results = await asyncio.gather(*(worker.run(partial(job, number)) for number in range(50)))
     worker.end()
     assert results == done == list(range(50))
     assert len(threads) == 1
@@ -37,8 +37,8 @@ async def test_mistakes_come_back() -> None:
         raise KeyError("x")
 
     with pytest.raises(KeyError, match="x"):
-        await worker.call(broken)
-    assert await worker.call(lambda: 7) == 7
+        await worker.run(broken)
+    assert await worker.run(lambda: 7) == 7
     worker.end()
 
 
@@ -52,13 +52,13 @@ async def test_cancelled_caller() -> None:
         gate.wait(10)
         done.append("held")
 
-    task = asyncio.create_task(worker.call(held))
+    task = asyncio.create_task(worker.run(held))
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
     gate.set()
-    assert await worker.call(lambda: "next") == "next"
+    assert await worker.run(lambda: "next") == "next"
     assert done == ["held"]
     worker.end()
 
@@ -73,7 +73,7 @@ async def test_nothing_is_taken_after_the_end() -> None:
         assert gate.wait(10)
         done.append(number)
 
-    calls = [asyncio.create_task(worker.call(partial(job, number))) for number in range(12)]
+    calls = [asyncio.create_task(worker.run(partial(job, number))) for number in range(12)]
     await asyncio.sleep(0)
     worker.end()
     gate.set()
@@ -81,4 +81,4 @@ async def test_nothing_is_taken_after_the_end() -> None:
     assert done == list(range(8))
     assert [type(each) for each in found[8:]] == [WorkerEndedError] * 4
     with pytest.raises(WorkerEndedError):
-        await worker.call(lambda: 7)
+        await worker.run(lambda: 7)

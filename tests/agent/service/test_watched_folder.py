@@ -66,12 +66,12 @@ class Taker:
             raise StoreError("the disk is full")
         self.store.write(snapshot, Evaluation((), ()))
 
-    async def in_thread(self, function: Callable[[], _T]) -> _T:
+    async def run(self, function: Callable[..., _T], *arguments: Any) -> _T:
         self.turns += 1
-        return function()
+        return function(*arguments)
 
 
-class Inline:
+class Inline(BoundedCall):
     """Reads at once."""
 
     async def run(self, function: Callable[[], _T], limit_s: float) -> _T:
@@ -81,9 +81,9 @@ class Inline:
 @asynccontextmanager
 async def watching(house: Any, folder: Path, **how: Any) -> AsyncIterator[Taker]:
     with Store.open(house.store) as store:
-        taker = Taker(store)
+        taker: Any = Taker(store)
         how = {"calls": Inline, **how}
-        watched = WatchedFolder(folder, taker, taker.in_thread, GroupNames(), house.clock, **how)
+        watched = WatchedFolder(folder, taker, taker, GroupNames(), house.clock, **how)
         task = asyncio.create_task(watched.run())
         await house.clock.advance(0)
         try:
@@ -369,11 +369,11 @@ async def test_the_service_watches(house: Any, smf: Any, tmp_path: Path, monkeyp
 async def test_queue_managers_known_by_records_alone_are_not_ended(house: Any, smf: Any, tmp_path: Path) -> None:
     """The agent takes nothing away that it never watched: their pools are there after its next start."""
     with Store.open(house.store) as store:
-        taker = Taker(store)
+        taker: Any = Taker(store)
         folder = tmp_path / "in"
         folder.mkdir()
         (folder / "smf.dat").write_bytes(records(smf, 600))
-        watched = WatchedFolder(folder, taker, taker.in_thread, GroupNames(), house.clock, calls=Inline)
+        watched = WatchedFolder(folder, taker, taker, GroupNames(), house.clock, calls=Inline)
         task = asyncio.create_task(watched.run())
         await house.clock.advance(2 * LOOK)
         task.cancel()
