@@ -4,10 +4,10 @@ Three truth values; nothing is evaluated unchecked.
 """
 
 from mqvitals_rules.expression.context import Context
+from mqvitals_rules.expression.evaluation import Missing
 from mqvitals_rules.expression.explanation import Explanation, TermVerdict
 from mqvitals_rules.expression.expression import Calculation, Expression, compile_expression, compile_value
 from mqvitals_rules.expression.functions import WindowUse
-from mqvitals_rules.expression.judge import Missing
 from mqvitals_rules.expression.syntax import ExpressionError
 
 __all__ = [

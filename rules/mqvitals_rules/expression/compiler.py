@@ -5,7 +5,8 @@ the functions of the language. No text of a rule gets into it.
 
 Its parameters are ``c``, the context, and ``v``, which returns the value of a metric of the object itself where it is
 present; other values come from the context. The function returns True, False or None. It raises ArithmeticError when a
-calculation overflows: then ``DetailedEvaluator`` finds what is unknown.
+calculation overflows. A ``safe`` function takes the result of such a calculation as unknown, and calls a function for
+each operator.
 
 Conditions on the same objects can also become one function (``compile_together``), which looks up once what several of
 them read.
@@ -13,8 +14,10 @@ them read.
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from math import nan
 from types import CodeType, FunctionType
 from typing import Any as Whatever
 from typing import NamedTuple, Protocol
@@ -95,23 +98,23 @@ class _Code(NamedTuple):
     read: _Read
 
 
-def compile_condition(root: Condition) -> Judge:
+def compile_condition(root: Condition, *, safe: bool = False) -> Judge:
     """The function that evaluates a condition."""
-    writer = _Writer()
+    writer = _Writer(safe=safe)
     code = writer.condition(root, frozenset())
     text = f"(None if (t := {code.text}) is L else t)" if code.leaves else code.text
     return _function(text, writer)
 
 
 def compile_part(root: Condition) -> Callable[..., Whatever]:
-    """The function that evaluates a part of a condition: ``LEFT_OUT`` where a fact is not declared."""
-    writer = _Writer()
+    """The safe function that evaluates a part of a condition: ``LEFT_OUT`` where a fact is not declared."""
+    writer = _Writer(safe=True)
     return _function(writer.condition(root, frozenset()).text, writer)
 
 
-def compile_operand(root: Operand) -> Callable[..., Whatever]:
-    """The function that calculates a number: None where it is unknown."""
-    writer = _Writer()
+def compile_operand(root: Operand, *, safe: bool = False) -> Callable[..., Whatever]:
+    """The function that calculates an operand: None where it is unknown."""
+    writer = _Writer(safe=safe)
     tests = _Tests(frozenset())
     value = writer.settled(root, tests)
     return _function(f"({value} if {' and '.join(tests.parts)} else None)" if tests.parts else value, writer)
@@ -156,8 +159,9 @@ class _Writer:
     local ``a`` notes the first absence met, unless the context met one before.
     """
 
-    def __init__(self, unreported: Mapping[str, Absence] | None = None) -> None:
+    def __init__(self, unreported: Mapping[str, Absence] | None = None, *, safe: bool = False) -> None:
         self._unreported = unreported
+        self._safe = safe
         self._fetched: frozenset[str] = frozenset()
         self.table: dict[str, Whatever] = {
             "__builtins__": {},
@@ -198,7 +202,7 @@ class _Writer:
                 text = f"rising({_whose(node.metric)}, {self._address(node.metric)}, {self._constant(node.rises)})"
                 return _Code(text, leaves=False, read=read)
             case AnyMember():
-                body = self._held(compile_condition(node.body))
+                body = self._held(compile_condition(node.body, safe=self._safe))
                 text = f"any_member(c, {self._constant(node.kind)}, {body}, {self._constant(node.alike)})"
                 return _Code(text, leaves=False, read=read)
             case Seen():
@@ -241,8 +245,8 @@ class _Writer:
         elif isinstance(node, Affix):
             value = f"{self.settled(node.text, tests)}.{node.function}({self.settled(node.affix, tests)})"
         else:
-            operator = "not in" if node.negated else "in"
-            value = f"{self.settled(node.operand, tests)} {operator} {self._constant(node.members)}"
+            word = "not in" if node.negated else "in"
+            value = f"{self.settled(node.operand, tests)} {word} {self._constant(node.members)}"
         text = f"({value} if {' and '.join(tests.parts)} else None)" if tests.parts else f"({value})"
         if undeclared:
             text = f"(L if {' or '.join(undeclared)} else {text})"
@@ -283,14 +287,17 @@ class _Writer:
                     local = self._local()
                     tests.parts.append(f"({local} := {right}) != 0")
                     right = local
+                if self._safe:
+                    return f"{self._held(_OPERATORS[node.operator])}({left}, {right})"
                 return f"({left} {node.operator} {right})"
             case Window():
                 return self._looked_back(node, tests)
             case MemberTally():
-                counts = node.function == "count"
-                body = self._held(compile_condition(node.body) if counts else compile_operand(node.body))  # type: ignore[arg-type]
+                compiled: Callable[..., Whatever] = compile_condition if node.function == "count" else compile_operand
+                body = self._held(compiled(node.body, safe=self._safe))
                 kind, function, alike = map(self._constant, (node.kind, node.function, node.alike))
-                return self._found(f"tally(c, {kind}, {body}, {function}, {alike})", tests)
+                called = self._held(_or(None, tally)) if self._safe else "tally"
+                return self._found(f"{called}(c, {kind}, {body}, {function}, {alike})", tests)
             case Elapsed():
                 first, second, window = map(self._constant, (node.first, node.second, node.window_ms))
                 return self._found(f"elapsed(c, {first}, {second}, {window})", tests)
@@ -300,7 +307,8 @@ class _Writer:
         if node.limit is not None:
             parts = "".join(f"({_whose(each)}, {self._address(each)}), " for each in limit_metrics(node.limit))
             limit = f", {self.settled(node.limit, tests)}, ({parts})"
-        look = self._held(WINDOW_FUNCTIONS[node.function].look(node.metric.metric.type))
+        function = WINDOW_FUNCTIONS[node.function].look(node.metric.metric.type)
+        look = self._held(_or(None, function) if self._safe else function)
         address = f"{_whose(node.metric)}, {self._address(node.metric)}"
         return self._found(f"{look}({address}, {self._constant(node.window_ms)}{limit})", tests)
 
@@ -391,6 +399,27 @@ class _Writer:
         name = self._constants.setdefault((type(value), value), f"k{len(self._constants)}")
         self.table[name] = value
         return name
+
+
+def _or(otherwise: float | None, function: Callable[..., Whatever]) -> Callable[..., Whatever]:
+    """The function; where a calculation overflows, it returns ``otherwise``."""
+
+    def guarded(*arguments: Whatever) -> Whatever:
+        try:
+            return function(*arguments)
+        except ArithmeticError:
+            return otherwise
+
+    return guarded
+
+
+_OPERATORS: Mapping[str, Callable[..., Whatever]] = {
+    "+": _or(nan, operator.add),
+    "-": _or(nan, operator.sub),
+    "*": _or(nan, operator.mul),
+    "/": _or(nan, operator.truediv),
+}
+"""The operators of safe functions. Where the result overflows it is NaN, for which every calculation is tested."""
 
 
 class _Tests:

@@ -1,55 +1,40 @@
-"""Explains verdicts: each term with its values, and why a condition is unknown.
-
-``DetailedEvaluator`` gives every absence and takes a hundred times as long as ``reason_of``, which is compiled and
-looks only at the one term that decides: an agent that begins with 10,000 queues needs the reason of every unknown
-verdict.
-"""
+"""Explains verdicts: each term with its values, and what is missing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import inf
-from typing import Any as Whatever
 from typing import NamedTuple
 
 from mqvitals_config.problem import shown
-from mqvitals_rules.expression.compiler import LEFT_OUT, NUMBERS, TEXTS, compile_part
+from mqvitals_rules.expression.compiler import LEFT_OUT
 from mqvitals_rules.expression.context import Context
-from mqvitals_rules.expression.functions import WINDOW_FUNCTIONS, Look
-from mqvitals_rules.expression.judge import DetailedEvaluator, Missing, UnknownError
-from mqvitals_rules.expression.names import Type, type_of, values_of
+from mqvitals_rules.expression.evaluation import CompiledParts, Evaluation, Missing
+from mqvitals_rules.expression.names import values_of
 from mqvitals_rules.expression.node import (
     PAIR,
     THIS,
-    Absolute,
-    Affix,
     All,
     Any,
     AnyMember,
-    Arithmetic,
-    Comparison,
     Condition,
     Constant,
     Elapsed,
-    Extreme,
-    Membership,
     MemberTally,
     MetricValue,
     NameText,
-    Negation,
     Node,
     Not,
     Operand,
     Present,
     Rising,
-    Seen,
     Term,
     Window,
     children,
     walk_outside,
 )
-from mqvitals_rules.vocabulary.metric import Absence, Reported
+from mqvitals_rules.vocabulary.metric import Reported
 
 _TOO_LONG = 1e15
 """Numbers from here on are not written out."""
@@ -86,35 +71,39 @@ class Explanation:
     filled: str
 
 
-def explain(text: str, root: Condition, context: Context) -> Explanation:
+def explain(text: str, root: Condition, parts: CompiledParts, context: Context) -> Explanation:
     """Evaluate every part of an expression and return the truth of each."""
-    judge = DetailedEvaluator(text, context)
-    outcome = judge.condition(root)
-    terms = []
-    for term in _terms(root):
-        verdict = judge.condition(term)
-        filled = _fill(text, term, judge, term.start, term.end)
-        terms.append(TermVerdict(text[term.start : term.end], filled, verdict.truth, verdict.left_out))
+    evaluation = Evaluation(text, parts, context)
+    truth = evaluation.verdict(root)
+    terms = [
+        TermVerdict(
+            text[term.start : term.end],
+            _fill(text, term, evaluation, term.start, term.end),
+            evaluation.verdict(term),
+            evaluation.truth(term) is LEFT_OUT,
+        )
+        for term in _terms(root)
+    ]
     metrics = {
         node.metric.name if node.of == THIS else node.name: node
         for node in walk_outside(root)
         if isinstance(node, MetricValue)
     }
     return Explanation(
-        truth=outcome.truth,
+        truth=truth,
         terms=tuple(terms),
         values={
             name: (context.pair if metric.of == PAIR else context).value(metric.kind, metric.metric.name)
             for name, metric in metrics.items()
         },
-        missing=outcome.missing,
-        filled=_fill(text, root, judge, 0, len(text)),
+        missing=evaluation.missing(root) if truth is None else (),
+        filled=_fill(text, root, evaluation, 0, len(text)),
     )
 
 
-def filled(text: str, root: Condition | Operand, context: Context) -> str:
+def filled(text: str, root: Condition | Operand, parts: CompiledParts, context: Context) -> str:
     """The expression with the value of each metric, parameter and window behind it: ``free_pct [4] <= 5``."""
-    return _fill(text, root, DetailedEvaluator(text, context), 0, len(text))
+    return _fill(text, root, Evaluation(text, parts, context), 0, len(text))
 
 
 def _terms(node: Condition) -> Iterator[Term]:
@@ -128,10 +117,10 @@ def _terms(node: Condition) -> Iterator[Term]:
             yield node
 
 
-def _fill(text: str, root: Node, judge: DetailedEvaluator, start: int, end: int) -> str:
+def _fill(text: str, root: Node, evaluation: Evaluation, start: int, end: int) -> str:
     parts = []
     for node in _shown(root):
-        parts += [text[start : node.end], f" [{_word(node, judge)}]"]
+        parts += [text[start : node.end], f" [{_word(node, evaluation)}]"]
         start = node.end
     return "".join([*parts, text[start:end]])
 
@@ -171,13 +160,12 @@ def _shown(node: Node) -> list[_Shown]:
     return [found[end] for end in sorted(found)]
 
 
-def _word(node: _Shown, judge: DetailedEvaluator) -> str:
+def _word(node: _Shown, evaluation: Evaluation) -> str:
     if isinstance(node, AnyMember):
-        return _which(node, judge)
-    try:
-        value = judge.operand(node)
-    except UnknownError as unknown:
-        return _reasons(unknown.missing)
+        return _which(node, evaluation)
+    value = evaluation.value(node)
+    if value is None:
+        return _reasons(evaluation.missing(node))
     if isinstance(value, str):
         return shown(value)
     names = values_of(node)
@@ -186,17 +174,14 @@ def _word(node: _Shown, judge: DetailedEvaluator) -> str:
     return _number(value)
 
 
-def _which(node: AnyMember, judge: DetailedEvaluator) -> str:
+def _which(node: AnyMember, evaluation: Evaluation) -> str:
     """The members for which a condition holds; without any, of how many."""
-    try:
-        members = judge.members(node)
-    except UnknownError as unknown:
-        return _reasons(unknown.missing)
+    members = evaluation.members(node) or ()
     holding = [member.name for member in members if member.found]
     if holding:
         more = f" and {len(holding) - _MOST_NAMED} more" if len(holding) > _MOST_NAMED else ""
         return ", ".join(map(_plain, holding[:_MOST_NAMED])) + more
-    missing = judge.condition(node).missing
+    missing = evaluation.missing(node)
     return _reasons(missing) if missing else f"none of {len(members)}"
 
 
@@ -217,100 +202,3 @@ def _number(value: float) -> str:
     if value == int(value):
         return str(int(value))
     return f"{value:.2f}" if size >= _EXACTLY else f"{value:.6g}"
-
-
-Reason = Callable[[Context, Callable[[str], Whatever]], Absence | None]
-"""(context, look-up of the object's own values) -> the reason; called only where the condition is unknown.
-
-Raises ArithmeticError.
-"""
-
-_PLAIN = (Comparison, Membership, Affix, Constant, MetricValue, NameText, Negation, Absolute, Arithmetic, Extreme)
-"""What needs nothing but the values of metrics."""
-
-
-def reason_of(text: str, root: Condition) -> Reason:
-    """The function that finds the reason of an unknown condition."""
-    match root:
-        case All() | Any():
-            return _of_first(text, root.operands)
-        case Not():
-            return reason_of(text, root.operand)
-    return _of_term(text, root)
-
-
-def _of_first(text: str, operands: tuple[Condition, ...]) -> Reason:
-    """The reason of the first operand that is unknown. Where none is, all are about undeclared facts."""
-    parts = [(compile_part(each), reason_of(text, each)) for each in operands]
-
-    def reason(context: Context, value_of: Callable[[str], Whatever]) -> Absence | None:
-        left_out = True
-        for judge, why in parts:
-            found = judge(context, value_of)
-            if found is None:
-                return why(context, value_of)
-            left_out = left_out and found is LEFT_OUT
-        return Absence.NOT_DECLARED if left_out else None
-
-    return reason
-
-
-def _of_term(text: str, term: Term) -> Reason:
-    if isinstance(term, Seen):
-        return _no_console
-
-    def careful(context: Context, _: Callable[[str], Whatever]) -> Absence | None:
-        missing = DetailedEvaluator(text, context).condition(term).missing
-        return missing[0].absence if missing else None
-
-    looks = _looks(term)
-    if not looks or any(isinstance(each, MetricValue) and each.optional for each in looks):
-        return careful
-    read = tuple(_read(each) for each in looks)
-
-    def reason(context: Context, value_of: Callable[[str], Whatever]) -> Absence | None:
-        for metric, classes, look, window_ms in read:
-            of, kind, name = metric
-            whose = context if not of else context.this if of == THIS else context.pair
-            if look is None:
-                value = whose.value(kind, name)
-                if value.__class__ not in classes:
-                    return value if isinstance(value, Absence) else Absence.NOT_ASKED
-            elif look(whose, kind, name, window_ms) is None:
-                value = whose.value(kind, name)
-                if value.__class__ in NUMBERS:
-                    return Absence.WINDOW
-                return value if isinstance(value, Absence) else Absence.NOT_ASKED
-        return careful(context, value_of)
-
-    return reason
-
-
-def _read(node: MetricValue | Window) -> tuple[tuple[str, str, str], frozenset[type], Look | None, int]:
-    """What is asked: of whom, kind and metric; the classes of a present value; for a window how it is worked out, and
-    its length.
-    """
-    metric = node.metric if isinstance(node, Window) else node
-    address = metric.of, metric.kind, metric.metric.name
-    if isinstance(node, Window):
-        return address, NUMBERS, WINDOW_FUNCTIONS[node.function].look(metric.metric.type), node.window_ms
-    return address, TEXTS if type_of(metric) is Type.TEXT else NUMBERS, None, 0
-
-
-def _no_console(context: Context, value_of: Callable[[str], Whatever]) -> Absence:  # noqa: ARG001
-    return Absence.NEEDS_CONSOLE
-
-
-def _looks(node: Node) -> list[MetricValue | Window] | None:
-    """The metrics and windows of a term in the order of the text; None where it needs more than these."""
-    if isinstance(node, Window):
-        return [node] if node.limit is None else None
-    if not isinstance(node, _PLAIN):
-        return None
-    found: list[MetricValue | Window] = [node] if isinstance(node, MetricValue) else []
-    for child in children(node):
-        below = _looks(child)
-        if below is None:
-            return None
-        found += below
-    return found

@@ -17,9 +17,9 @@ from mqvitals_rules.expression.compiler import (
 )
 from mqvitals_rules.expression.context import Context
 from mqvitals_rules.expression.doubts import doubts
-from mqvitals_rules.expression.explanation import Explanation, Reason, explain, filled, reason_of
+from mqvitals_rules.expression.evaluation import CompiledParts, Evaluation
+from mqvitals_rules.expression.explanation import Explanation, explain, filled
 from mqvitals_rules.expression.functions import WindowUse
-from mqvitals_rules.expression.judge import DetailedEvaluator, UnknownError
 from mqvitals_rules.expression.names import Names
 from mqvitals_rules.expression.node import (
     PAIR,
@@ -70,13 +70,13 @@ class Expression:
     raises ArithmeticError where a calculation overflows; ``truth`` handles that.
     """
 
-    __slots__ = ("_reason", "judge", "members", "messages", "names", "pairs", "root", "shares", "source", "windows")
+    __slots__ = ("_parts", "judge", "members", "messages", "names", "pairs", "root", "shares", "source", "windows")
 
     def __init__(self, source: LocatedText, root: Condition) -> None:
         self.source = source
         self.root = root
         self.judge: Judge = self._judged_first
-        self._reason: Reason | None = None
+        self._parts = CompiledParts()
         self.names = names_of(root)
         self.pairs = pairs_of(root)
         self.members = members_of(root)
@@ -109,8 +109,8 @@ class Expression:
         """
         try:
             return self.judge(context, values.get)
-        except ArithmeticError:  # an overflow: only a detailed evaluation shows whether it matters
-            return DetailedEvaluator(self.source, context).condition(self.root).truth
+        except ArithmeticError:  # an overflow: the safe functions show whether it matters
+            return Evaluation(self.source, self._parts, context, values).verdict(self.root)
 
     def _judged_first(self, context: Context, value_of: Callable[[str], Reported | None]) -> bool | None:
         """Compile on first use: that takes longer than all the rest of loading, and most programs
@@ -121,7 +121,7 @@ class Expression:
 
     def explain(self, context: Context) -> Explanation:
         """The truth again, with every term's values and, for an unknown verdict, what is missing."""
-        return explain(self.source, self.root, context)
+        return explain(self.source, self.root, self._parts, context)
 
     def reason(self, context: Context, values: Mapping[str, Reported] = _NOTHING) -> Absence | None:
         """Why the verdict is unknown: the first absence that makes it so.
@@ -132,17 +132,11 @@ class Expression:
 
     def why_unknown(self, context: Context, values: Mapping[str, Reported] = _NOTHING) -> Absence | None:
         """The same where the verdict is known to be unknown."""
-        if self._reason is None:
-            self._reason = reason_of(self.source, self.root)
-        try:
-            return self._reason(context, values.get)
-        except ArithmeticError:
-            missing = DetailedEvaluator(self.source, context).condition(self.root).missing
-            return missing[0].absence if missing else None
+        return Evaluation(self.source, self._parts, context, values).reason(self.root)
 
     def filled(self, context: Context) -> str:
         """The text with the value of each metric, parameter and window in brackets behind it: ``free_pct [4] <= 5``."""
-        return filled(self.source, self.root, context)
+        return filled(self.source, self.root, self._parts, context)
 
     def sides(self) -> dict[tuple[str, str], bool | None]:
         """(kind, metric) of each metric that is compared by itself -> whether low values fulfil the condition.
@@ -163,11 +157,12 @@ class Expression:
 class Calculation:
     """A number calculated from metrics. Make it with ``compile_value``."""
 
-    __slots__ = ("_compiled", "_root", "names", "source", "windows")
+    __slots__ = ("_compiled", "_parts", "_root", "names", "source", "windows")
 
     def __init__(self, source: LocatedText, root: Operand) -> None:
         self.source = source
         self._root = root
+        self._parts = CompiledParts()
         self._compiled: Callable[..., float | None] | None = None
         self.names = names_of(root)
         self.windows = windows_of(root)
@@ -182,16 +177,15 @@ class Calculation:
         try:
             return self._compiled(context, value_of)
         except ArithmeticError:
-            return None
+            found: float | None = self._parts.function(self._root)(context, value_of)
+            return found
 
     def value(self, context: Context) -> float | Absence:
         """The number, or why there is none."""
-        try:
-            value = DetailedEvaluator(self.source, context).operand(self._root)
-        except UnknownError as unknown:
-            return unknown.missing[0].absence
+        evaluation = Evaluation(self.source, self._parts, context)
+        value = evaluation.value(self._root)
         assert not isinstance(value, str), "the checker lets only numbers be calculated"
-        return value
+        return evaluation.missing(self._root)[0].absence if value is None else value
 
 
 def compile_expression(
