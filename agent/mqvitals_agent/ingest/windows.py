@@ -263,7 +263,7 @@ class WindowHistory:
         points = track.after(since, self._plans[name.kind].index[metric])
         if since >= track.floor or self._older is None:
             return points
-        older = self._older.recorded(name, metric, source, first=since + 1, last=track.floor)
+        older = self._older.samples(name, metric, source, first=since + 1, last=track.floor)
         return [*_as_points(older), *points]
 
     def _last_records(
@@ -272,7 +272,7 @@ class WindowHistory:
         points = track.after(_BEGINNING, self._plans[name.kind].index[metric])
         missing = count - len(points)
         if missing > 0 and self._older is not None and track.floor != _BEGINNING and metric not in track.untold:
-            older = self._older.recorded(name, metric, source, last=track.floor, newest=missing)
+            older = self._older.samples(name, metric, source, last=track.floor, newest=missing)
             if not older and not self._older.failing:
                 track.untold.add(metric)
             points = [*_as_points(older), *points]

@@ -121,6 +121,9 @@ FIRST, LAST = FIRST_MOMENT, LAST_MOMENT
 """The bounds of time in a store: what is dated outside of them is passed over."""
 
 
+_OBJECT = "SELECT id FROM object WHERE owner = ? AND kind = ? AND name = ?"
+
+
 class Sample(NamedTuple):
     """A poll of one metric: when, the ms that a counter's increase covers (None: unknown), the value (None: absent).
 
@@ -160,61 +163,45 @@ class HistoryQuery:
         connection: sqlite3.Connection,
         name: ObjectName,
         metric: str,
+        source: Source = Source.POLL,
         *,
         first: int = FIRST,
         last: int = LAST,
         polled_only: bool = False,
         newest: int | None = None,
     ) -> list[Sample]:
-        """The polls of an object with ``first`` <= ts <= ``last``, or the ``newest`` of them; oldest first.
+        """The samples of an object from ``source`` with ``first`` <= ts <= ``last``, or the ``newest`` of them; oldest first.
 
-        Raises sqlite3.Error.
-
-        Without ``polled_only``, other answers that told this metric too.
+        Polls: those of the object, and without ``polled_only`` also other answers that hold this metric. Records: those that
+        ended then and hold the metric; another probe's of the same source are left out. Raises sqlite3.Error.
         """
-        if not self._columns:
-            return []
         column = self._column(metric)
-        polled = "s.polled" if polled_only or column == "NULL" else f"(s.polled OR {column} IS NOT NULL)"
-        # The snapshots of the owner lead to the rows: one seek each. Any other order reads the rows of all objects.
+        if not self._columns or (column == "NULL" and source is not Source.POLL):
+            return []
+        parameters: tuple[str | int, ...]
+        if source is Source.POLL:
+            polled = "s.polled" if polled_only or column == "NULL" else f"(s.polled OR {column} IS NOT NULL)"
+            # The snapshots of the owner lead to the rows: one seek each. Any other order reads the rows of all objects.
+            rows_of = (
+                "snapshot AS t",
+                "t.owner = ?",
+                f" AND s.object_id = ({_OBJECT}) AND s.source = {POLL} AND {polled}",
+            )
+            parameters = (name.owner, max(first, FIRST), min(last, LAST), *name)
+        else:
+            rows_of = (
+                "record AS t",
+                f"t.object_id = ({_OBJECT}) AND t.source = ?",
+                f" AND s.object_id = t.object_id AND s.source = t.source AND {column} IS NOT NULL",
+            )
+            parameters = (*name, int(source), max(first, FIRST), min(last, LAST))
+        times, of_object, matching = rows_of
         rows = connection.execute(
             # Table and columns are the vocabulary's, checked where the tables are made.
-            f"SELECT s.ts, s.interval_ms, {column} FROM snapshot AS t CROSS JOIN {self._tables.history} AS s"  # noqa: S608
-            " WHERE t.owner = ? AND t.ts BETWEEN ? AND ? AND s.ts = t.ts"
-            " AND s.object_id = (SELECT id FROM object WHERE owner = ? AND kind = ? AND name = ?)"
-            f" AND s.source = {POLL} AND {polled} ORDER BY t.ts {'ASC' if newest is None else 'DESC LIMIT ?'}",
-            (name.owner, max(first, FIRST), min(last, LAST), *name, *(() if newest is None else (newest,))),
-        )
-        types = self._types((metric,))
-        samples = [Sample(moment(ts), integer_or_none(ms), *checked_values(cells, types)) for ts, ms, *cells in rows]
-        if newest is not None:
-            samples.reverse()
-        return samples
-
-    def recorded(
-        self,
-        connection: sqlite3.Connection,
-        name: ObjectName,
-        metric: str,
-        source: Source,
-        *,
-        first: int = FIRST,
-        last: int = LAST,
-        newest: int | None = None,
-    ) -> list[Sample]:
-        """What records of ``source`` that ended at ``first`` <= ts <= ``last`` tell of a metric, or the ``newest``; oldest first.
-
-        Raises sqlite3.Error. A record that does not tell the metric is none of them: another probe's, of the same source.
-        """
-        column = self._column(metric)
-        if not self._columns or column == "NULL":
-            return []
-        rows = connection.execute(
-            f"SELECT s.ts, s.interval_ms, {column} FROM record AS t CROSS JOIN {self._tables.history} AS s"  # noqa: S608
-            " WHERE t.object_id = (SELECT id FROM object WHERE owner = ? AND kind = ? AND name = ?) AND t.source = ?"
-            " AND t.ts BETWEEN ? AND ? AND s.ts = t.ts AND s.object_id = t.object_id AND s.source = t.source"
-            f" AND {column} IS NOT NULL ORDER BY t.ts {'ASC' if newest is None else 'DESC LIMIT ?'}",
-            (*name, int(source), max(first, FIRST), min(last, LAST), *(() if newest is None else (newest,))),
+            f"SELECT s.ts, s.interval_ms, {column} FROM {times} CROSS JOIN {self._tables.history} AS s"  # noqa: S608
+            f" WHERE {of_object} AND t.ts BETWEEN ? AND ? AND s.ts = t.ts{matching}"
+            f" ORDER BY t.ts {'ASC' if newest is None else 'DESC LIMIT ?'}",
+            (*parameters, *(() if newest is None else (newest,))),
         )
         types = self._types((metric,))
         samples = [Sample(moment(ts), integer_or_none(ms), *checked_values(cells, types)) for ts, ms, *cells in rows]
@@ -225,8 +212,7 @@ class HistoryQuery:
     def sources(self, connection: sqlite3.Connection, name: ObjectName) -> tuple[Source, ...]:
         """The sources, other than polls, that have told of an object. Raises sqlite3.Error."""
         rows = connection.execute(
-            "SELECT DISTINCT source FROM record WHERE object_id ="
-            " (SELECT id FROM object WHERE owner = ? AND kind = ? AND name = ?) ORDER BY source",
+            f"SELECT DISTINCT source FROM record WHERE object_id = ({_OBJECT}) ORDER BY source",  # noqa: S608
             name,
         )
         return tuple(Source(source) for (source,) in rows)

@@ -35,14 +35,10 @@ class PastReader(Protocol):
     def newest_records(self) -> tuple[Snapshot, ...]: ...  # noqa: D102
 
     def samples(  # noqa: D102
-        self, name: ObjectName, metric: str, *, first: int = FIRST, last: int = LAST, newest: int | None = None
-    ) -> list[Sample]: ...
-
-    def recorded(  # noqa: D102
         self,
         name: ObjectName,
         metric: str,
-        source: Source,
+        source: Source = Source.POLL,
         *,
         first: int = FIRST,
         last: int = LAST,
@@ -120,16 +116,10 @@ class ResilientReader:
         return self._read(lambda reader: reader.newest_records(), ())
 
     def samples(
-        self, name: ObjectName, metric: str, *, first: int = FIRST, last: int = LAST, newest: int | None = None
-    ) -> list[Sample]:
-        """As of ``StoreReader``."""
-        return self._read(lambda reader: reader.samples(name, metric, first=first, last=last, newest=newest), [])
-
-    def recorded(
         self,
         name: ObjectName,
         metric: str,
-        source: Source,
+        source: Source = Source.POLL,
         *,
         first: int = FIRST,
         last: int = LAST,
@@ -137,7 +127,7 @@ class ResilientReader:
     ) -> list[Sample]:
         """As of ``StoreReader``."""
         return self._read(
-            lambda reader: reader.recorded(name, metric, source, first=first, last=last, newest=newest), []
+            lambda reader: reader.samples(name, metric, source, first=first, last=last, newest=newest), []
         )
 
     def hour_means(

@@ -189,43 +189,31 @@ class StoreReader:
             history = self._history(name.kind)
             told = {Source.POLL: history.samples(connection, name, metric, first=first, last=last)}
             for source in history.sources(connection, name):
-                told[source] = history.recorded(connection, name, metric, source, first=first, last=last)
+                told[source] = history.samples(connection, name, metric, source, first=first, last=last)
             source, samples = covering(told, first - 1)
             kept_from = self._deleted(connection, name, first)
         points = tuple((ts, value) for ts, _, value in samples)
         return Series(name, metric, known.unit, points, tuple(each[1] for each in samples), source, kept_from)
 
     def samples(
-        self, name: ObjectName, metric: str, *, first: int = FIRST, last: int = LAST, newest: int | None = None
-    ) -> list[Sample]:
-        """The polls of an object with ``first`` <= ts <= ``last``, or the ``newest`` of them; oldest first.
-
-        None for an object that the store does not know. Raises UnknownNameError for an unknown metric.
-        """
-        self._metric(name.kind, metric)
-        with self._query() as connection:
-            return self._history(name.kind).samples(
-                connection, name, metric, first=first, last=last, polled_only=True, newest=newest
-            )
-
-    def recorded(
         self,
         name: ObjectName,
         metric: str,
-        source: Source,
+        source: Source = Source.POLL,
         *,
         first: int = FIRST,
         last: int = LAST,
         newest: int | None = None,
     ) -> list[Sample]:
-        """What records of ``source`` that ended at ``first`` <= ts <= ``last`` tell of a metric, or the ``newest``; oldest first.
+        """The polls of an object with ``first`` <= ts <= ``last``, or the ``newest`` of them; oldest first.
 
-        Raises UnknownNameError for an unknown metric.
+        Of another ``source``, the records that ended then and hold the metric. None for an object that the store does not
+        know. Raises UnknownNameError for an unknown metric.
         """
         self._metric(name.kind, metric)
         with self._query() as connection:
-            return self._history(name.kind).recorded(
-                connection, name, metric, source, first=first, last=last, newest=newest
+            return self._history(name.kind).samples(
+                connection, name, metric, source, first=first, last=last, polled_only=True, newest=newest
             )
 
     def told(
@@ -239,7 +227,7 @@ class StoreReader:
         with self._query() as connection:
             sources = self._history(name.kind).sources(connection, name)
         for source in sources:
-            found[source] = self.recorded(name, metric, source, first=first, last=last, newest=newest_of)
+            found[source] = self.samples(name, metric, source, first=first, last=last, newest=newest_of)
         return covering(found, first - 1) if newest_of is None else newest(found)
 
     def hour_means(

@@ -98,7 +98,7 @@ def lows(house: Any) -> list[float | None]:
     with StoreReader.open(house.store) as reader:
         if not reader.has(POOL):
             return []
-        return [sample.value for sample in reader.recorded(POOL, "low", Source.SMF)]
+        return [sample.value for sample in reader.samples(POOL, "low", Source.SMF)]
 
 
 async def test_a_file_is_read_when_it_lies_still(house: Any, smf: Any, tmp_path: Path) -> None:
@@ -359,7 +359,7 @@ async def test_the_service_watches(house: Any, smf: Any, tmp_path: Path, monkeyp
         await house.clock.advance(4 * LOOK)
         with StoreReader.open(house.store) as reader:
             name = POOL._replace(owner="QM01")
-            assert [each.value for each in reader.recorded(name, "low", Source.SMF)] == [0]
+            assert [each.value for each in reader.samples(name, "low", Source.SMF)] == [0]
             assert reader.alerts(include_ended=True) == ()
             owner = next(each for each in reader.owners() if each.name == "QM01")
             assert owner.last_ts >= house.clock.now() - 2 * LOOK

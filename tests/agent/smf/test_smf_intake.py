@@ -201,7 +201,7 @@ def test_a_late_record_replaces_no_newer_poll(smf: Any, tmp_path: Path) -> None:
     with StoreReader.open(path) as reader:
         told = reader.current(name)
         assert (told["free"].value, told["low"].value) == (777, 600)
-        assert [sample.value for sample in reader.recorded(name, "free", Source.SMF)] == [9_000]
+        assert [sample.value for sample in reader.samples(name, "free", Source.SMF)] == [9_000]
         (owner,) = reader.owners()
         assert (owner.last_ts, owner.last_cycle, owner.first_ts) == (ends + 5_000, 9, ends + 5_000)
         assert reader.snapshot_times("MQ01", 5) == [ends + 5_000]

@@ -112,8 +112,8 @@ def test_the_store_keeps_no_increase_of_a_restart(
     told = capsys.readouterr().err
     assert told.count("MQ01 was restarted between 2026-03-01 12:01:00 and 12:01:20 UTC") == 1
     with StoreReader.open(store) as reader:
-        assert [each.value for each in reader.recorded(POOL, "rio", Source.SMF)] == [7, 7]
-        assert [each.value for each in reader.recorded(POOL, "low", Source.SMF)] == [40_000] * 4
+        assert [each.value for each in reader.samples(POOL, "rio", Source.SMF)] == [7, 7]
+        assert [each.value for each in reader.samples(POOL, "low", Source.SMF)] == [40_000] * 4
     two = tmp_path / "two.db"
     file.write_bytes(b"".join(minute(at, number, late=late, at32=7) for at, (number, late) in enumerate(numbers[:3])))
     assert main(["smf", "import", str(file), "--store", str(two)]) == 0

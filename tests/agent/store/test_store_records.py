@@ -58,13 +58,13 @@ def test_each_record_is_a_row_of_its_own_time(path: Path, make: Any, record: Rec
         assert reader.trend(make.queue(), "depth").points == ((make.ts(1), 5),)
         ends = [make.start + number * HALF_HOUR for number in (1, 2)]
         assert reader.trend(make.queue(), "max_depth").points == ((ends[0], 10), (ends[1], 20))
-        found = reader.recorded(make.queue(), "max_depth", Source.SMF)
+        found = reader.samples(make.queue(), "max_depth", Source.SMF)
         assert [(sample.ts, sample.interval_ms, sample.value) for sample in found] == [
             (ends[0], HALF_HOUR, 10),
             (ends[1], HALF_HOUR, 20),
         ]
-        assert reader.recorded(make.queue(), "max_depth", Source.SMF, newest=1) == found[1:]
-        assert reader.recorded(make.queue(), "max_depth", Source.STATISTICS) == []
+        assert reader.samples(make.queue(), "max_depth", Source.SMF, newest=1) == found[1:]
+        assert reader.samples(make.queue(), "max_depth", Source.STATISTICS) == []
 
 
 def test_a_record_told_twice_is_one(path: Path, make: Any, record: Record) -> None:
@@ -81,8 +81,8 @@ def test_records_of_one_end_share_a_row(path: Path, make: Any, record: Record) -
     """What two probes tell of the same interval stands together, and neither takes away what the other told."""
     tell(path, make, [record(1, "SMF_115", puts=7)], [record(1, "SMF_116", depth=3, puts=Absence.NOT_RETURNED)])
     with StoreReader.open(path, kinds=make.kinds) as reader:
-        assert reader.recorded(make.queue(), "puts", Source.SMF)[0].value == 7
-        assert reader.recorded(make.queue(), "depth", Source.SMF)[0].value == 3
+        assert reader.samples(make.queue(), "puts", Source.SMF)[0].value == 7
+        assert reader.samples(make.queue(), "depth", Source.SMF)[0].value == 3
     assert len(rows(path)) == 1
 
 
@@ -99,7 +99,7 @@ def test_the_newest_told_is_the_value_now(path: Path, make: Any, record: Record)
             Source.SMF,
             HALF_HOUR,
         )
-        assert [sample.value for sample in reader.recorded(make.queue(), "depth", Source.SMF)] == [10, 20, 30]
+        assert [sample.value for sample in reader.samples(make.queue(), "depth", Source.SMF)] == [10, 20, 30]
     tell(path, make, [make.status(700, depth=7)], first=700)
     with StoreReader.open(path, kinds=make.kinds) as reader:
         now = reader.current(make.queue())["depth"]
@@ -267,9 +267,10 @@ def test_what_records_never_told_is_sought_once(path: Path, make: Any, record: R
     asked = []
 
     class Counting(StoreReader):
-        def recorded(self, *arguments: Any, **options: Any) -> Any:
-            asked.append(arguments)
-            return super().recorded(*arguments, **options)
+        def samples(self, *arguments: Any, **options: Any) -> Any:
+            if Source.SMF in arguments:
+                asked.append(arguments)
+            return super().samples(*arguments, **options)
 
     tell(path, make, [make.status(1, depth=1), record(1, puts=1)])
     with Counting.open(path, kinds=make.kinds) as older:

@@ -42,7 +42,7 @@ def test_what_lies_ahead_of_a_later_cycle_goes(path: Path, make: Any) -> None:
             (make.ts(1), 1), (now, 40), (now + 10_000, 50),
         ]  # fmt: skip
         assert len(reader.samples(make.queue(owner="QM02"), "depth")) == 3
-        assert [each.ts for each in reader.recorded(make.queue(), "depth", Source.SMF)] == [make.ts(3) + 5]
+        assert [each.ts for each in reader.samples(make.queue(), "depth", Source.SMF)] == [make.ts(3) + 5]
         owners = {each.name: (each.first_ts, each.last_ts, each.last_cycle) for each in reader.owners()}
     assert owners == {"QM01": (make.ts(1), now + 10_000, 5), "QM02": (make.ts(1), make.ts(3), 3)}
     with closing(sqlite3.connect(path)) as connection, connection:
