@@ -127,7 +127,9 @@ class Check:
 
 
 class RuleEvaluator:
-    """Evaluates rules for one object at a time. Its findings are those of ``rules explain`` and of the detail screen."""
+    """Evaluates rules for one object at a time. Its findings are those of ``rules explain`` and of the detail
+    screen.
+    """
 
     def __init__(self, kinds: Mapping[str, Kind], world: LatestValues, windows: MetricHistory) -> None:
         self.scene = EvalContext(kinds, world, windows)
@@ -166,7 +168,9 @@ class RuleEvaluator:
 
 
 class IntervalEvaluator:
-    """Evaluates rules at each interval of snapshots that come in the order of time, as an agent does that reads them."""
+    """Evaluates rules at each interval of snapshots that come in the order of time, as an agent does that reads
+    them.
+    """
 
     def __init__(self, config: RuleConfig) -> None:
         rules = config.rules

@@ -92,7 +92,9 @@ class SampleSpool:
         )
 
     def restarts(self) -> Iterator[tuple[Restart, int]]:
-        """The restarts of queue managers, each with the time (microseconds) until which rates and increases are absent."""
+        """The restarts of queue managers, each with the time (microseconds) until which rates and increases are
+        absent.
+        """
         rows = self._base.execute(
             "SELECT system, owner, ended, number, began FROM number ORDER BY system, owner, ended, number"
         )

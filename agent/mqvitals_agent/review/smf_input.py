@@ -180,7 +180,9 @@ def intervals_of(spans: Iterable[IntervalUs]) -> Intervals | None:
 
 
 class ExpectedRecords(NamedTuple):
-    """Records that a health check needs: ``kinds`` are the objects they report, ``since`` the first release with them."""
+    """Records that a health check needs: ``kinds`` are the objects they report, ``since`` the first release with
+    them.
+    """
 
     subtypes: frozenset[tuple[int, int]]
     since: int

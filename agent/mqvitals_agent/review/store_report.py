@@ -58,7 +58,9 @@ _REASONS = {Absence.NOTHING_TO_TELL: "nothing to tell"}
 
 
 def review_blocks(examined: Sequence[OwnerReview], origin: str, *, ascii_only: bool = False) -> Iterator[Block]:
-    """The whole review. ``origin``: where the store's samples come from; ``ascii_only``: this program adds only ASCII."""
+    """The whole review. ``origin``: where the store's samples come from; ``ascii_only``: this program adds only
+    ASCII.
+    """
     yield Heading(1, "IBM MQ configuration review")
     yield Paragraph(
         f"Every object is judged as it is now, by every rule about the configuration, the applications and the data themselves. "

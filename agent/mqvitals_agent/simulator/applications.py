@@ -279,7 +279,9 @@ def all_holders(group: GroupState, member: MemberState) -> Iterator[QueueHolder]
 
 
 def _held(group: GroupState, member: MemberState, queue: QueueState) -> int | None:
-    """The time since which the first consumer holds a unit of work, of a shared queue at one member; None: it does not."""
+    """The time since which the first consumer holds a unit of work, of a shared queue at one member; None: it does
+    not.
+    """
     if queue.structure:
         first = min((name for name, each in group.members.items() if open_counts(queue, each)[0]), default=None)
         if member.name != first:

@@ -1,4 +1,6 @@
-"""Connections to the simulated queue managers of a group, and the command server behind each: bytes in, messages out."""
+"""Connections to the simulated queue managers of a group, and the command server behind each: bytes in, messages
+out.
+"""
 
 from __future__ import annotations
 

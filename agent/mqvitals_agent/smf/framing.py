@@ -167,7 +167,9 @@ def _filled(data: bytes, begin: int) -> bool:
 
 
 def _chain(data: bytes, at: int) -> bool:
-    """Whether records follow one another from ``at`` on: one that is certainly SMF's, or a chain too long for chance."""
+    """Whether records follow one another from ``at`` on: one that is certainly SMF's, or a chain too long for
+    chance.
+    """
     for _ in range(_CHAIN):
         if begins(data, at):
             return True

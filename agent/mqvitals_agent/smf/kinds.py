@@ -33,7 +33,9 @@ _BLOCK_MB: Final = 4096 / (1 << 20)
 _DB2: Final = ("read", "list", "updt")
 """The requests of Q5ST made by opens of shared queues and by the status of shared channels."""
 STAMP: Final = (1 << 64) - 1
-"""``ntmx_at`` is the longest network time with its time stamp in these lower 64 bits, so that the maximum keeps both."""
+"""``ntmx_at`` is the longest network time with its time stamp in these lower 64 bits, so that the maximum keeps
+both.
+"""
 
 
 def _over(key: str, parts: tuple[int, ...], *, highest: bool = False) -> MetricFunction:

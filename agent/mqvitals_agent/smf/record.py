@@ -135,13 +135,11 @@ class Record:
 def parse(data: bytes, offset: int = 0) -> Record:
     """Read one whole record, which begins at ``offset`` of its file.
 
-    Raises SmfError: it is shorter than what it says it holds, or a number in it cannot be; of its times, those that lie
-    outside ``FIRST_YEAR`` to ``LAST_YEAR``, differ by more than a time zone, or make an interval longer than
-    ``LONGEST_INTERVAL_US``.
+    Raises SmfError: it is shorter than it says, a number in it is impossible, or its times are outside ``FIRST_YEAR``
+    to ``LAST_YEAR``, differ by more than a time zone, or make an interval longer than ``LONGEST_INTERVAL_US``.
     """
-    size = len(data)
-    if size < _FIRST + 2 * _TRIPLET.size:
-        raise SmfError(f"a record of {size} bytes is too short for its header", offset)
+    if len(data) < _FIRST + 2 * _TRIPLET.size:
+        raise SmfError(f"a record of {len(data)} bytes is too short for its header", offset)
     _, kind, time_cs, packed, sysid, ssid, subtype, release = _HEADER.unpack_from(data, 0)
     if kind not in (STATISTICS, ACCOUNTING):
         raise SmfError(f"a record of type {kind} is none of MQ's", offset)

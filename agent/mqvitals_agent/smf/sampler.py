@@ -119,7 +119,9 @@ class Sampler:
         self._statistics_before: dict[str, Record] = {}
 
     def partial_samples(self, record: Record) -> Iterator[PartialSample]:
-        """The partial samples of a record. Objects of a group have no owner until ``GroupNames.assign`` finds its name."""
+        """The partial samples of a record. Objects of a group have no owner until ``GroupNames.assign`` finds its
+        name.
+        """
         if record.end_us is None:
             dated = self._dated(record)
             if dated is None:
@@ -140,7 +142,9 @@ class Sampler:
                 yield replace(sample, restarted=True) if restarted else sample
 
     def _dated(self, record: Record) -> Record | None:
-        """A storage record with its end in UTC: the header is local, in the time zone of the system's record before it."""
+        """A storage record with its end in UTC: the header is local, in the time zone of the system's record before
+        it.
+        """
         before = self._statistics_before.get(record.sysid)
         if before is None or before.utc_offset_us is None:
             return None

@@ -28,7 +28,9 @@ SECTIONS: Final[Mapping[tuple[int, int], Mapping[int, SectionLayout]]] = {
     (116, 2): {1: WTID, 2: WQST},
     (116, 10): {1: QCST},
 }
-"""By type and subtype: the number of the triplet (0 is the standard section) and its layout. Others are for IBM's use."""
+"""By type and subtype: the number of the triplet (0 is the standard section) and its layout. Others are for IBM's
+use.
+"""
 
 LAYOUTS: Final[Mapping[str, SectionLayout]] = {
     layout.name: layout for triplets in SECTIONS.values() for layout in triplets.values()

@@ -1,4 +1,6 @@
-"""What all answers of the simulated command server share: the request, filters, names, monitoring levels, local times."""
+"""What all answers of the simulated command server share: the request, filters, names, monitoring levels, local
+times.
+"""
 
 from __future__ import annotations
 

@@ -42,7 +42,9 @@ _LOGGED_A_SECOND: Final = 4_096
 def handles(
     request: CommandRequest, group: GroupState, member: MemberState, queues: Iterable[tuple[QueueState, int]]
 ) -> Iterator[ReplyItem]:
-    """The handles of ``queues`` (each with its disposition). Raises CommandRefusedError (3229) for a wrong open type."""
+    """The handles of ``queues`` (each with its disposition). Raises CommandRefusedError (3229) for a wrong open
+    type.
+    """
     wanted = request.choice(mq.MQIACF_OPEN_TYPE, mq.MQQSOT_ALL, _OPEN_TYPES)
     applications = Applications(group.seed, member)
     for queue, disposition in queues:

@@ -187,7 +187,9 @@ def structure_status(request: CommandRequest, group: GroupState, member: MemberS
 
 
 def structure_definitions(request: CommandRequest, group: GroupState, _member: MemberState) -> Iterator[ReplyItem]:
-    """One item an application structure. Raises CommandRefusedError (3208) when the administration structure is named."""
+    """One item an application structure. Raises CommandRefusedError (3208) when the administration structure is
+    named.
+    """
     if request.text(mq.MQCA_CF_STRUC_NAME) == ADMINISTRATION:
         raise CommandRefusedError(mq.MQRCCF_OBJECT_NAME_RESTRICTED, (string(mq.MQCA_CF_STRUC_NAME, ADMINISTRATION),))
     for structure in _selected(request, group):

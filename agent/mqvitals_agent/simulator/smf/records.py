@@ -335,7 +335,9 @@ _EXTENDED_FROM: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class StatisticsInterval:
-    """A queue manager's interval from ``began`` to ``ended``, ms since 1970 UTC. ``zone_ms``: its local time minus UTC."""
+    """A queue manager's interval from ``began`` to ``ended``, ms since 1970 UTC. ``zone_ms``: its local time minus
+    UTC.
+    """
 
     queue_manager: str
     number: int

@@ -50,7 +50,9 @@ class StructureMeter:
         return self._traffic
 
     def second(self, running: list[str]) -> None:
-        """One second has passed; ``running``: the members that are up, this one among them. They share the work evenly."""
+        """One second has passed; ``running``: the members that are up, this one among them. They share the work
+        evenly.
+        """
         place, members = running.index(self._member.name), len(running)
         totals = self._shared_totals()
         for name, queue in self._group.shared_queues.items():

@@ -1,4 +1,6 @@
-"""Sections of messages, buffer pools, page sets, queues, Db2 and coupling facility: SMF 115 subtypes 2, 201, 215, 216."""
+"""Sections of messages, buffer pools, page sets, queues, Db2 and coupling facility: SMF 115 subtypes 2, 201, 215,
+216.
+"""
 
 from __future__ import annotations
 
