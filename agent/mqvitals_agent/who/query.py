@@ -30,7 +30,7 @@ from mqvitals_agent.who.holder import (
 )
 from mqvitals_agent.who.reading import (
     MOST_QUERIES,
-    QueryResult,
+    HolderQueryResult,
     ask_connections,
     ask_handles,
     ask_instances,
@@ -242,11 +242,11 @@ class _MemberQuery:
             tuple(self._notes),
         )
 
-    async def _handles(self) -> QueryResult[Holder]:
+    async def _handles(self) -> HolderQueryResult[Holder]:
         result = await self._ask_handles(disposition=True)
         return await self._ask_handles(disposition=False) if result.problem and result.reason in _PARAMETER else result
 
-    async def _ask_handles(self, *, disposition: bool) -> QueryResult[Holder]:
+    async def _ask_handles(self, *, disposition: bool) -> HolderQueryResult[Holder]:
         exchange = await self._put(
             self._queue_manager,
             partial(ask_handles, self._queue, disposition=disposition),
@@ -275,7 +275,9 @@ class _MemberQuery:
                 break
         return tuple(found)
 
-    async def _ask_connections(self, application: str, *, distributed: bool | None) -> QueryResult[ReportedConnection]:
+    async def _ask_connections(
+        self, application: str, *, distributed: bool | None
+    ) -> HolderQueryResult[ReportedConnection]:
         exchange = await self._put(
             self._queue_manager,
             partial(ask_connections, application, distributed=distributed),
@@ -303,7 +305,7 @@ class _MemberQuery:
                 break
         return tuple(found)
 
-    def _note(self, result: QueryResult[_T]) -> None:
+    def _note(self, result: HolderQueryResult[_T]) -> None:
         if result.note and result.note not in self._notes:
             self._notes.append(result.note)
 

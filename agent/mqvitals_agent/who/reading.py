@@ -193,7 +193,7 @@ _NO_CHANNEL_INITIATOR: Final = frozenset({mq.MQRCCF_CHL_SYSTEM_NOT_ACTIVE, mq.MQ
 
 
 @dataclass(frozen=True, slots=True)
-class QueryResult(Generic[_T]):
+class HolderQueryResult(Generic[_T]):
     """The items of an answer. ``problem`` says why there are none, ``note`` what else is known; sentences, or empty.
 
     ``reason`` is the reason code of MQ behind the one or the other, 0 where none is.
@@ -205,7 +205,7 @@ class QueryResult(Generic[_T]):
     reason: int = 0
 
 
-def read_handles(exchange: Exchange, queue_manager: str, queue: str, decoder: Decoder) -> QueryResult[Holder]:
+def read_handles(exchange: Exchange, queue_manager: str, queue: str, decoder: Decoder) -> HolderQueryResult[Holder]:
     """The handles of a queue, as the queue manager answered: one entry for each, in the order of the answer."""
     raw = _raw_answer(exchange, queue_manager, mq.MQCMD_INQUIRE_Q_STATUS, _HANDLE, decoder)
     handles = tuple(
@@ -215,13 +215,13 @@ def read_handles(exchange: Exchange, queue_manager: str, queue: str, decoder: De
         and item.get(mq.MQIACF_Q_STATUS_TYPE) in (None, mq.MQIACF_Q_HANDLE)
     )
     if not handles and not raw.cause and raw.reason in _NO_SUCH_QUEUE:
-        return QueryResult(note=f"{queue_manager} has no local queue of that name", reason=raw.reason)
+        return HolderQueryResult(note=f"{queue_manager} has no local queue of that name", reason=raw.reason)
     return _result(raw, handles)
 
 
 def read_connections(
     exchange: Exchange, queue_manager: str, application: str, decoder: Decoder
-) -> QueryResult[ReportedConnection]:
+) -> HolderQueryResult[ReportedConnection]:
     """The connections of an application, as the queue manager answered."""
     raw = _raw_answer(exchange, queue_manager, mq.MQCMD_INQUIRE_CONNECTION, _CONNECTION_PARAMETERS, decoder)
     return _result(
@@ -237,7 +237,7 @@ def read_connections(
 
 def read_instances(
     exchange: Exchange, queue_manager: str, channel: str, decoder: Decoder
-) -> QueryResult[ReportedInstance]:
+) -> HolderQueryResult[ReportedInstance]:
     """The current instances of a channel, as the queue manager answered."""
     raw = _raw_answer(exchange, queue_manager, mq.MQCMD_INQUIRE_CHANNEL_STATUS, _INSTANCE, decoder)
     return _result(
@@ -319,12 +319,12 @@ def _code(reason: int) -> str:
     return f"{reason} {name}" if name else str(reason)
 
 
-def _result(raw: _RawAnswer, items: tuple[_T, ...]) -> QueryResult[_T]:
+def _result(raw: _RawAnswer, items: tuple[_T, ...]) -> HolderQueryResult[_T]:
     if not raw.cause:
-        return QueryResult(items, reason=raw.reason)
+        return HolderQueryResult(items, reason=raw.reason)
     if items:
-        return QueryResult(items, note=f"{raw.cause}: there may be more than is shown", reason=raw.reason)
-    return QueryResult(problem=raw.cause, reason=raw.reason)
+        return HolderQueryResult(items, note=f"{raw.cause}: there may be more than is shown", reason=raw.reason)
+    return HolderQueryResult(problem=raw.cause, reason=raw.reason)
 
 
 def _handle(item: DecodedReply) -> Holder:

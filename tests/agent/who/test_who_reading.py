@@ -14,7 +14,7 @@ from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import byte_string, encode_message, integer, string
 from mqvitals_agent.pcf.message import Parameter
 from mqvitals_agent.who.holder import Holder, UnitOfWork
-from mqvitals_agent.who.reading import QueryResult, read_connections, read_handles, read_instances
+from mqvitals_agent.who.reading import HolderQueryResult, read_connections, read_handles, read_instances
 
 STATUS, CONN, CHANNEL = mq.MQCMD_INQUIRE_Q_STATUS, mq.MQCMD_INQUIRE_CONNECTION, mq.MQCMD_INQUIRE_CHANNEL_STATUS
 HANDLE: dict[int, Any] = {
@@ -71,7 +71,7 @@ def parameter(number: int, value: int | str | bytes) -> Parameter:
     return string(number, value) if isinstance(value, str) else byte_string(number, value)
 
 
-def handles(exchange: Exchange, queue_manager: str = "QM01") -> QueryResult[Holder]:
+def handles(exchange: Exchange, queue_manager: str = "QM01") -> HolderQueryResult[Holder]:
     """The handles of PAY.IN."""
     return read_handles(exchange, queue_manager, "PAY.IN", Decoder())
 
@@ -79,7 +79,7 @@ def handles(exchange: Exchange, queue_manager: str = "QM01") -> QueryResult[Hold
 def test_a_handle(zos: Any) -> None:
     """Texts come without blanks, numbers by the names of MQSC, and what is not told is absent."""
     told = handles(zos.exchange(STATUS, [HANDLE]))
-    assert told == QueryResult(
+    assert told == HolderQueryResult(
         (
             Holder(
                 application="PAYBATCH",
@@ -126,7 +126,7 @@ def test_other_things_in_the_answer_are_left_out(zos: Any) -> None:
     """Another queue's handle, and a queue's status, are no handles of this queue."""
     other = {**HANDLE, mq.MQCA_Q_NAME: "PAY.OUT"}
     status = {mq.MQCA_Q_NAME: "PAY.IN", mq.MQIACF_Q_STATUS_TYPE: mq.MQIACF_Q_STATUS, mq.MQIA_CURRENT_Q_DEPTH: 3}
-    assert handles(zos.exchange(STATUS, [other, status])) == QueryResult()
+    assert handles(zos.exchange(STATUS, [other, status])) == HolderQueryResult()
 
 
 def test_a_connection(zos: Any) -> None:
@@ -150,7 +150,7 @@ def test_no_unit_of_work(zos: Any, state: dict[int, Any]) -> None:
 def test_connections_of_other_applications_are_left_out(zos: Any) -> None:
     """Should a filter not be honoured, other applications' connections are not taken for this one's."""
     item = {**CONNECTION, mq.MQCACF_APPL_TAG: "PAYBATCH2"}
-    assert read_connections(zos.exchange(CONN, [item]), "QM01", "PAYBATCH", Decoder()) == QueryResult()
+    assert read_connections(zos.exchange(CONN, [item]), "QM01", "PAYBATCH", Decoder()) == HolderQueryResult()
 
 
 def test_an_instance(zos: Any) -> None:
