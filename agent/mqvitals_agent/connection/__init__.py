@@ -1,1 +1,1 @@
-"""Ways to reach a queue manager, behind one Protocol; recordings of what was said."""
+"""Connections to queue managers: queries, answers, the MQI, recordings."""

@@ -96,11 +96,11 @@ class AnswerReader:
             unknown = 0
             try:
                 item = decode(reply.data, reply.ccsid, parameters)
-                said = item.get(mq.MQCACF_RESPONSE_Q_MGR_NAME)
-                if said and type(said) is str:
-                    if not is_owner_name(said):
+                responder = item.get(mq.MQCACF_RESPONSE_Q_MGR_NAME)
+                if responder and type(responder) is str:
+                    if not is_owner_name(responder):
                         raise PcfError(0, "the name of a queue manager")  # noqa: TRY301 - as damage that the decoder finds
-                    sender = said
+                    sender = responder
             except PcfError:
                 self._damaged += 1
             else:
@@ -134,7 +134,7 @@ def read_answer(exchange: Exchange, decoder: Decoder, parameters: frozenset[int]
 
 
 def _without_object(item: MessageValues) -> MessageValues:
-    """A message in the place of ``item`` that only says what the answer as a whole is made of."""
+    """``item`` without its object: only what belongs to the answer as a whole."""
     values = {number: value for number, value in item.values.items() if number in TRACKED}
     repeated = tuple(each for each in item.repeated if each[0] in TRACKED)
     return MessageValues(

@@ -28,7 +28,7 @@ INSTALL: Final = {
 
 
 def is_installed(name: str) -> bool:
-    """Whether Python finds a package of that name. Whether it can be used, only importing it tells."""
+    """Whether Python finds a package of that name. Only importing it shows whether it is usable."""
     return importlib.util.find_spec(name) is not None
 
 
@@ -48,7 +48,7 @@ TABLE_VARIABLE: Final = "MQCCDTURL"
 
 @dataclass(frozen=True, slots=True)
 class UnsupportedSetting:
-    """One thing that does not come about: ``sentence`` without its full stop, ``setting`` as a key under ``connection``."""
+    """A setting without effect: ``sentence`` without its full stop, ``setting`` as a key under ``connection``."""
 
     setting: str
     sentence: str
@@ -63,7 +63,7 @@ def unsupported_settings(package: str, route: Route, environ: Mapping[str, str])
     """
     found = []
     if route.ccdt_url:
-        # With the variable set to the same address the client reads the very table that is wished for.
+        # With the variable set to the same address the client reads that table.
         if package == "pymqi" and environ.get(TABLE_VARIABLE) != route.ccdt_url:
             found.append(
                 UnsupportedSetting(
@@ -118,7 +118,7 @@ def check_connections(
     ``origins`` says where each setting stands, as ``load_settings`` found it. A setting that several queue managers share
     is warned of once.
     """
-    said: dict[Problem, list[str]] = {}
+    warned: dict[Problem, list[str]] = {}
     by_package: dict[str, list[str]] = {}
     lacking: dict[str, list[str]] = {}
     for index, queue_manager in enumerate(settings.queue_managers):
@@ -130,7 +130,7 @@ def check_connections(
         package = first_installed(preference, installed)
         if package is None:
             lacking.setdefault(preference, []).append(name)
-            # What neither of them can do is told all the same.
+            # What neither of them can do is reported nevertheless.
             packages = allowed_packages(preference)
         else:
             by_package.setdefault(package, []).append(name)
@@ -139,10 +139,10 @@ def check_connections(
         for shortcoming in found[0]:
             if all(shortcoming in others for others in found):
                 place, key = _standing(shortcoming.setting, index, queue_manager, origins)
-                said.setdefault(Problem(place, key, shortcoming.sentence), []).append(name)
+                warned.setdefault(Problem(place, key, shortcoming.sentence), []).append(name)
     warnings = tuple(
         Problem(each.place, each.key, f"warning: {each.message} ({', '.join(names)})")
-        for each, names in sorted(said.items())
+        for each, names in sorted(warned.items())
     )
     notes = [_taking(package, names) for package, names in by_package.items()]
     notes += [_missing(preference, names, installed) for preference, names in lacking.items()]

@@ -93,9 +93,9 @@ class Exchange:
 
 
 class ConnectError(MqvitalsError):
-    """A queue manager could not be reached. ``failure`` is the MQI's, ``text`` a clause that says more (may be empty).
+    """A queue manager could not be reached. ``failure`` is the MQI's, ``text`` a clause with details (may be empty).
 
-    ``call`` is the call that failed (``MQOPEN``), ``queue`` the queue it was about; both empty where nobody knows.
+    ``call`` is the call that failed (``MQOPEN``), ``queue`` its queue; both may be empty.
     """
 
     def __init__(self, failure: MqiFailure, text: str = "", *, call: str = "", queue: str = "") -> None:
@@ -116,12 +116,12 @@ class Connection(Protocol):
 
         Never raises for what MQ does: a failed MQI call or an answer that stopped coming (2033) is the exchange's
         ``error``, beside the replies that came before it. After a reason that breaks the connection
-        (``answer.CONNECTION_FAILURES``) it is of no more use. It may be cancelled.
+        (``answer.CONNECTION_FAILURES``) it is unusable. It may be cancelled.
         """
         ...
 
     async def close(self) -> None:
-        """Let go of the connection, within a second. A second call does nothing."""
+        """Close the connection, within a second. A second call does nothing."""
         ...
 
 

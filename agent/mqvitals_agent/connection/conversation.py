@@ -20,7 +20,7 @@ from mqvitals_agent.pcf.decoder import Decoder
 from mqvitals_agent.pcf.encoder import REQUEST_CCSID
 
 SLICE_MS: Final = 1000
-"""The longest single wait: after so long at the latest a request to stop is heard."""
+"""The longest single wait, and so the longest delay of a stop."""
 FIRST_SIZE: Final = 65_536
 """Replies are small; one that is larger is got again with the length that MQ reports."""
 MOST_AT_ONCE: Final = 1000
@@ -28,7 +28,7 @@ MOST_AT_ONCE: Final = 1000
 LARGEST_SIZE: Final = 104_857_600
 """No message of MQ is longer (MAXMSGL)."""
 _GRACE_MS: Final = 5000
-"""A request, and the replies that inherit its expiry, live so much longer than we wait for them."""
+"""Requests, and replies that inherit their expiry, expire this long after the wait ends."""
 _ENCODING: Final = {mq.MQPL_ZOS: mq.MQENC_S390}
 """What descriptors of requests say of their numbers, by platform. Both are big-endian; elsewhere reals would be of IEEE's form."""
 _SELECTORS: Final = (mq.MQCA_Q_MGR_NAME, mq.MQCA_COMMAND_INPUT_Q_NAME, mq.MQIA_PLATFORM, mq.MQIA_COMMAND_LEVEL)
@@ -48,7 +48,7 @@ class StoppedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ConnectedQueueManager:
-    """Who was reached. ``drained`` counts replies to earlier requests that lay on the reply queue and were thrown away."""
+    """The queue manager and queues of a connection. ``drained`` counts replies to earlier requests that were discarded."""
 
     queue_manager: str
     platform: int
@@ -62,7 +62,7 @@ class ConnectedQueueManager:
 class Conversation:
     """Speaks to the command server over ``link``. Use it in the thread that made the link.
 
-    ``beats`` counts the calls of the MQI that came back: whoever waits for the thread sees by it that none hangs.
+    ``beats`` counts the MQI calls that returned: it grows while none hangs.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Conversation:
     ) -> None:
         """Opens the queues. Raises MqiError; the link is then still to be disconnected.
 
-        ``stopping`` tells whether the end was asked for. Without ``drain`` what lies on a permanent reply queue stays
+        ``stopping`` returns whether the end was asked for. Without ``drain`` what lies on a permanent reply queue stays
         there: it may be an answer to another one who is at work.
         """
         self.beats = 0
@@ -81,16 +81,16 @@ class Conversation:
         self._decoder = Decoder(lenient=True)
         self._given_up: dict[bytes, int] = {}
         self._statistics: OpenQueue | None = None
-        told = link.inquire(_SELECTORS)
-        command_queue = route.command_queue or str(told[mq.MQCA_COMMAND_INPUT_Q_NAME])
+        attributes = link.inquire(_SELECTORS)
+        command_queue = route.command_queue or str(attributes[mq.MQCA_COMMAND_INPUT_Q_NAME])
         self._commands = self._open(command_queue, mq.MQOO_OUTPUT)
-        platform = int(told[mq.MQIA_PLATFORM])
+        platform = int(attributes[mq.MQIA_PLATFORM])
         self._encoding = _ENCODING.get(platform, mq.MQENC_NORMAL)
         self._replies = self._open_replies(zos=platform == mq.MQPL_ZOS)
         self.identity = ConnectedQueueManager(
-            queue_manager=str(told[mq.MQCA_Q_MGR_NAME]),
+            queue_manager=str(attributes[mq.MQCA_Q_MGR_NAME]),
             platform=platform,
-            command_level=int(told[mq.MQIA_COMMAND_LEVEL]),
+            command_level=int(attributes[mq.MQIA_COMMAND_LEVEL]),
             command_queue=command_queue,
             reply_queue=self._replies.name,
             dynamic=not route.reply_queue,
@@ -174,16 +174,16 @@ class Conversation:
             raise
 
     def _drain(self) -> int:
-        """Throw away what an earlier run left on our own reply queue, so that gets by CorrelId need not search past it."""
+        """Discard what an earlier run left on our own reply queue, so that gets by CorrelId need not search past it."""
         count = 0
         while not self._stopping() and self._taken(None):
             count += 1
         return count
 
     def _discard_late(self) -> None:
-        """Throw away what came too late, of requests that were given up.
+        """Discard replies that came too late, to requests that were given up.
 
-        Nobody else would: z/OS removes even an expired message only when a get comes upon it. A request is remembered until
+        Nothing else does: z/OS removes even an expired message only when a get comes upon it. A request is remembered until
         its replies have expired, and a moment longer.
         """
         for message_id, until in tuple(self._given_up.items()):

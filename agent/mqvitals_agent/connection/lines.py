@@ -29,7 +29,7 @@ def read_lines(
 
     The file may be plain, or gzip of one or more members. Damage ends the lines; what was read before it is delivered,
     to the byte. So does a line that is longer than ``longest`` bytes, more gzip ``members`` than that, and what ``expansion``
-    refuses. ``warn`` is told what is wrong, as a clause to which what follows from it can be added.
+    refuses. ``warn`` gets what is wrong as a clause, to which the consequence can be added.
     """
     rest = bytearray()
     for block in _blocks(file, warn, members, expansion or Expansion()):

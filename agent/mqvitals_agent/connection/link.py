@@ -18,7 +18,7 @@ class MqiError(MqvitalsError):
 
     ``call`` is its name (``MQGET``), ``comp`` and ``reason`` its completion and reason codes, ``length`` the whole
     length of a message that did not fit (2080), else 0. ``queue`` is the queue that it was about, where that is known.
-    ``detail`` is what the binding package says of a call that it could not make at all; the reason is then 2195.
+    ``detail`` is the binding package's message about a call that it could not make at all; the reason is then 2195.
     """
 
     def __init__(self, call: str, comp: int, reason: int, length: int = 0, detail: str = "") -> None:
@@ -32,16 +32,16 @@ class MqiError(MqvitalsError):
 
 
 class RouteError(MqvitalsError):
-    """What a route says does not fit into the MQI: it is too long, or not ASCII. The message is a clause that says what."""
+    """A value of a route does not fit into the MQI: it is too long, or not ASCII. The message is a clause."""
 
 
 class BindingError(MqvitalsError):
-    """No binding package can be used. The message is a sentence that says why and what to install."""
+    """No binding package can be used. The message is a sentence: the cause and what to install."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestDescriptor:
-    """What the descriptor of a command message says. ``expiry`` is in tenths of a second."""
+    """The descriptor of a command message. ``expiry`` is in tenths of a second."""
 
     reply_queue: str
     expiry: int
@@ -123,7 +123,7 @@ class Binding(Protocol):
         ...
 
     def shortcomings(self, route: Route) -> tuple[str, ...]:
-        """What the route wishes for and this package cannot do: sentences for the user."""
+        """Settings of the route that this package cannot apply: sentences for the user."""
         ...
 
     def connect(self, route: Route) -> Link:

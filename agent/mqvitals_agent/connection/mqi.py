@@ -1,7 +1,7 @@
 """The MQI through a binding package: IBM's ``ibmmq``, or ``pymqi``. The only module that imports either, and only when asked.
 
 Both packages hand on the same C calls; their own loops and PCF helpers are not used. Of their Python layers only the
-structures and connecting are: the rest goes to the C module directly, which tells warnings from failures and keeps the
+structures and connecting are: the rest goes to the C module directly, which separates warnings from failures and keeps the
 message that a warning comes with.
 """
 
@@ -79,7 +79,7 @@ def _second(digits: bytes) -> int | None:
 
 
 def ascii_field(text: str, length: int, what: str) -> bytes:
-    """The bytes of a name or keyword, at most ``length`` of them. Raises RouteError, which tells ``what`` it was."""
+    """The bytes of a name or keyword, at most ``length`` of them. Raises RouteError, which names ``what`` it was."""
     if not text.isascii():
         raise RouteError(f"{what} has characters that are not ASCII")
     return _fitting(text.encode("ascii"), length, what)
@@ -88,7 +88,7 @@ def ascii_field(text: str, length: int, what: str) -> bytes:
 def text_field(text: str, length: int, what: str) -> bytes:
     """The bytes of a path, a label or a password, in UTF-8, at most ``length`` of them. Raises RouteError.
 
-    The error tells ``what`` it was and nothing of the text: it may be a secret.
+    The error names ``what`` it was and not the text: it may be a secret.
     """
     # What came from the environment as no UTF-8 goes on as the bytes that it was.
     return _fitting(text.encode("utf-8", "surrogateescape"), length, what)
@@ -251,9 +251,9 @@ _CONNECT_OPTIONS: Final = mq.MQCNO_CLIENT_BINDING | mq.MQCNO_HANDLE_SHARE_NO_BLO
 
 
 def load_binding(preference: str = AUTO) -> Binding:
-    """A binding package, ready for use: the one that is wished for, or the first that can be used (``auto``).
+    """A binding package, ready for use: the configured one, or the first usable one (``auto``).
 
-    Raises BindingError with one sentence that says what to install.
+    Raises BindingError: one sentence with the cause and what to install.
     """
     names = allowed_packages(preference)
     causes: dict[str, BaseException] = {}
@@ -262,8 +262,8 @@ def load_binding(preference: str = AUTO) -> Binding:
             return _Package(name)
         except _UNUSABLE as error:
             causes[name] = error
-    told = "; ".join(f"{name}: {_cause(error)}" for name, error in causes.items())
-    # Whoever has one of them installed is told how to use that one.
+    reasons = "; ".join(f"{name}: {_cause(error)}" for name, error in causes.items())
+    # Where one of them is installed, the advice is about that one.
     there = next((name for name in names if is_installed(name)), None)
     advice = INSTALL[names[0]] if there is None else _REPAIR[there]
     if len(names) > 1 and there is not None:
@@ -271,7 +271,7 @@ def load_binding(preference: str = AUTO) -> Binding:
     others = [name for name in PACKAGES if name not in names and is_installed(name)]
     if others:
         advice += f"; {others[0]} is installed, and taken with 'binding: {others[0]}' or 'binding: auto'"
-    raise BindingError(f"no connection to living queue managers without {' or '.join(names)} ({told}): {advice}")
+    raise BindingError(f"no connection to living queue managers without {' or '.join(names)} ({reasons}): {advice}")
 
 
 def _cause(error: BaseException) -> str:
@@ -286,8 +286,8 @@ def _cause(error: BaseException) -> str:
 def _path_as_it_was() -> Iterator[None]:
     """Take away what is added to the module search path meanwhile.
 
-    ibmmq puts its own folder first, with modules such as ``mqlog`` and ``mqpcf``, which whoever imports later would find in
-    place of his own. It has imported all that it needs by then.
+    ibmmq puts its own folder first, with modules such as ``mqlog`` and ``mqpcf``, which later imports would find in
+    place of other modules. It has imported all that it needs by then.
     """
     before = set(sys.path)
     try:
@@ -315,14 +315,14 @@ class _Package:
 
     @property
     def version(self) -> str:
-        """The package's version, as installed; the one it says it is where that is not known."""
+        """The package's version, as installed; else its own ``__version__``."""
         try:
             return importlib.metadata.version(self._name)
         except importlib.metadata.PackageNotFoundError:
             return str(getattr(self._module, "__version__", "of an unknown version"))
 
     def shortcomings(self, route: Route) -> tuple[str, ...]:
-        """What the route wishes for and this package cannot do."""
+        """Settings of the route that this package cannot apply."""
         return tuple(each.sentence for each in unsupported_settings(self._name, route, os.environ))
 
     def connect(self, route: Route) -> Link:

@@ -20,7 +20,7 @@ from mqvitals_agent.threads import ThreadWorker
 from mqvitals_config.secret import SecretError
 
 HUNG_MS: Final = 10_000
-"""A wait of the MQI lasts a second at most: a call that is away so much longer hangs."""
+"""A wait of the MQI lasts a second at most: a call that takes this much longer hangs."""
 MOST_LEFT_BEHIND: Final = 8
 """Threads of one queue manager that may hang before no more are begun."""
 _BROKEN: Final = MqiFailure(mq.MQCC_FAILED, mq.MQRC_CONNECTION_BROKEN)
@@ -94,7 +94,7 @@ class MqiConnector:
                 self.leave_behind(thread)
             if isinstance(error, MqiError):
                 failure = MqiFailure(error.comp, error.reason)
-                raise ConnectError(failure, _told(error, self._route), call=error.call, queue=error.queue) from error
+                raise ConnectError(failure, _details(error, self._route), call=error.call, queue=error.queue) from error
             if isinstance(error, SecretError):
                 raise ConnectError(_NOT_AUTHORIZED, str(error)) from error
             if isinstance(error, RouteError):
@@ -110,7 +110,7 @@ class MqiConnector:
             link.disconnect()
             raise
         if stopping.is_set():
-            # Whoever wanted it has gone meanwhile.
+            # The caller was cancelled meanwhile.
             conversation.close()
             raise StoppedError
         return conversation
@@ -166,7 +166,7 @@ class MqiConnection:
                 asking.cancel()
 
     async def close(self) -> None:
-        """Let go of the connection. Returns when MQ has disconnected; whoever has no time to wait may cancel that."""
+        """Close the connection. Returns when MQ has disconnected; may be cancelled."""
         self._stopping.set()
         if not self._thread.alive:
             return
@@ -195,8 +195,8 @@ class MqiConnection:
         return Exchange(0, began, elapsed, self._connector.queue_manager, query.command, query.request, (), _BROKEN)
 
 
-def _told(error: MqiError, route: Route) -> str:
-    """A clause that says more than the reason's name, where more can be said."""
+def _details(error: MqiError, route: Route) -> str:
+    """A clause that adds to the reason's name; may be empty."""
     if error.detail:
         return f"{error.call} could not be made: {error.detail}"
     if error.reason == mq.MQRC_OBJECT_IN_USE and error.queue and error.queue == route.reply_queue:

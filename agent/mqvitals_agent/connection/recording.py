@@ -2,7 +2,7 @@
 
 The first line is the header, every other line one exchange. Keys that are not known are ignored, so that later versions
 can add some; a greater version number is refused. Every value is checked when it is read (``recording_format``): a line that cannot be
-used is told with its number and left out, and nothing of it reaches the probes.
+used is left out with a warning that has its number.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def _reply_keys(reply: Reply) -> dict[str, Any]:
 
 _WARNINGS_KEPT = 50
 MOST_LEFT_OUT = 10_000
-"""After so many lines that cannot be used the rest is not looked at: the file is something else."""
+"""After this many unusable lines the rest is not read: the file is something else."""
 MOST_BLANK = 100_000
 
 
@@ -215,7 +215,7 @@ class Recording:
         self._named.add(queue_manager)
 
     def close(self) -> None:
-        """Let go of the file. A second call does nothing."""
+        """Close the file. A second call does nothing."""
         self._lines.close()
 
     def __enter__(self) -> Recording:
@@ -254,7 +254,7 @@ class Recording:
             raise RecordingError(f"{self.path}: the header (line 1) is wrong: {error}") from None
 
     def _break(self, what: str) -> None:
-        """The rest of the file is lost: that is told however many lines were complained of before."""
+        """The rest of the file is lost: a warning that is never left out."""
         self.damaged = True
         self._broken = what
         self.warnings.append(f"{what}: the lines before that place were used, the rest is lost")
@@ -302,7 +302,7 @@ def _cannot_open(path: Path, error: OSError) -> str:
 
 
 def _recognise(path: Path, found: LineObject) -> None:
-    """Raises RecordingError unless the first line says that this is a recording, of a version that is known here."""
+    """Raises RecordingError unless the first line is that of a recording of a known version."""
     if found.get("format") != FORMAT:
         raise RecordingError(
             f'{path} is not a recording: its first line does not say "format": "{FORMAT}"', foreign=True

@@ -1,4 +1,4 @@
-"""The answer to one command: which messages belong together, when it is complete, and what each member said.
+"""The answer to one command: which messages belong together, when it is complete, and what each member answered.
 
 An answer is one or more response sets, each a run of messages with one identifier whose last has Control = LAST. Sets
 may come interleaved, and a set may be announced before or after it arrives. A command with CMDSCOPE is first
@@ -42,9 +42,9 @@ class MemberAnswer:
     """What one queue manager answered.
 
     ``items`` are the messages that describe one object or instance each; ``failed`` those that only name an object
-    whose attributes could not be returned. ``reason`` is 0 or the first reason that says something: 3008, "command
+    whose attributes could not be returned. ``reason`` is 0 or the first specific reason: 3008, "command
     failed", only when no other came. ``comp_code`` is the worst. ``complete`` is false when a response set of this
-    queue manager did not end, or has gaps. ``scoped`` tells that the command went to members of the group.
+    queue manager did not end, or has gaps. ``scoped``: the command went to members of the group.
     """
 
     queue_manager: str
@@ -58,7 +58,7 @@ class MemberAnswer:
 
 @dataclass(slots=True)
 class _Fault:
-    """The worst completion code so far, and the first reason of that rank that says something."""
+    """The worst completion code so far, and the first specific reason of that rank."""
 
     comp_code: int = mq.MQCC_OK
     reason: int = 0
@@ -110,7 +110,7 @@ class _Set:
 
     @property
     def only_scope(self) -> bool:
-        """True when it says nothing of the objects asked for, only what became of the scoped command."""
+        """True when it holds no objects, only the progress of the scoped command."""
         return self.scope and not self.items and not self.failed
 
 
@@ -170,7 +170,7 @@ class AnswerTracker:
 
     @property
     def members(self) -> int | None:
-        """To how many queue managers a scoped command was sent, once the answer has told."""
+        """How many queue managers a scoped command was sent to; None until a reply holds it."""
         return self._members
 
     def answers(self) -> tuple[MemberAnswer, ...]:
@@ -221,7 +221,7 @@ class AnswerTracker:
             self._members = count
 
     def _answered(self) -> int:
-        """How many queue managers have answered, those included whose answer the receiving one says cannot come."""
+        """How many queue managers have answered, with those that the receiving one reports as lost."""
         answered = {
             response_set.queue_manager
             for identifier, response_set in self._sets.items()

@@ -95,7 +95,7 @@ class MessageShape:
 
 
 def _places(things: Iterable[_Thing | None]) -> tuple[tuple[_Thing, tuple[int, ...]], ...]:
-    """Every thing, once, with all places where it stands."""
+    """Each distinct value once, with all places where it stands."""
     found: dict[int, tuple[_Thing, list[int]]] = {}
     for place, thing in enumerate(things):
         if thing is not None:
@@ -199,7 +199,7 @@ _Key: TypeAlias = tuple[int, int, bytes, bytes, frozenset[int] | None]
 class Decoder:
     """Decodes messages, and keeps the shapes of those it has seen.
 
-    The byte order is told from the data. The texts of a structure whose CCSID is 0 are in that of the message
+    The byte order follows from the data. The texts of a structure whose CCSID is 0 are in that of the message
     descriptor, ``ccsid``. All methods raise PcfError and nothing else, whatever the bytes. One decoder serves one
     thread; it is worth keeping, for a fresh one knows no shapes.
 
@@ -260,8 +260,8 @@ class Decoder:
     def decode_all(self, data: bytes, ccsid: int) -> Iterator[Message | PcfError]:
         """The messages that stand one after another in ``data``, as in a file of them.
 
-        A damaged message comes as its PcfError, with the offset in ``data``; reading goes on with the next thing that
-        looks like a message header.
+        A damaged message comes as its PcfError, with the offset in ``data``; reading goes on with the next bytes that
+        look like a message header.
         """
         at = 0
         while at < len(data):
@@ -302,7 +302,7 @@ class Decoder:
             raise PcfError(
                 walk.at, f"the end of the message after its {header.parameter_count} parameters, not {rest} more bytes"
             )
-        # A kept shape does not look its character sets up again, and nobody would hear of an unknown one.
+        # A kept shape does not look its character sets up again, so an unknown one would not be reported.
         if len(data) <= LONGEST_MESSAGE and not self._pool.unknown:
             self._learn(key, data, header)
         return header, columns

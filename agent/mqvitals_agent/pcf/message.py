@@ -14,7 +14,7 @@ from mqvitals_agent.pcf.constants import MQCFC_LAST
 class PcfError(MqvitalsError):
     """The bytes are not the PCF they should be.
 
-    ``offset`` counts bytes from the beginning of the data, ``expected`` says in words what should have stood there and,
+    ``offset`` counts bytes from the beginning of the data, ``expected`` is what should have stood there in words and,
     where it helps, what did. It is the only exception that decoding raises.
     """
 
@@ -197,9 +197,9 @@ class DecodedMessage(Message):
 
 
 class MessageValues:
-    """The wanted values of a message and its header; a lighter thing than a Message.
+    """The wanted values of a message and its header; lighter than a Message.
 
-    They come as a ``column`` whose ``layout`` says what stands where, as a rule shared by thousands of messages; no parameter is in it twice.
+    Usually they are a ``column`` with a ``layout`` that thousands of messages share; no parameter is in it twice.
     Of a message that was walked, or that has a parameter more than once, there is no layout, but ``values``; ``repeated`` are the further ones of a
     parameter, in order.
     """

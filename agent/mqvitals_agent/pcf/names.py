@@ -38,7 +38,7 @@ def parameter_number(name: str) -> int:
 
 
 def parameter_name(number: int, structure_type: int) -> str | None:
-    """The name of a parameter. Some 64-bit ones share their number with a narrow one: the structure type tells."""
+    """The name of a parameter. Some 64-bit ones share their number with a narrow one: the structure type decides."""
     if structure_type in _WIDE_STRUCTURES:
         wide = _names((_WIDE,)).get(number)
         if wide is not None:

@@ -88,7 +88,7 @@ def read_header(data: bytes, start: int = 0) -> MessageHeader:
 
 
 def byte_order(data: bytes, start: int = 0) -> Order:
-    """The byte order of a message, told from the length of its header, which is always 36."""
+    """The byte order of a message, from the length of its header, which is always 36."""
     word = data[start + 4 : start + 8]
     if word == b"\0\0\0\x24":
         return ">"

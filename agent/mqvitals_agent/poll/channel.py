@@ -92,8 +92,8 @@ class ChannelStarts:
         fresh = seen.keys - before.keys
         secured = [uses_tls(each.values) for key, each in begun if key in fresh]
         absent = next((each for each in secured if isinstance(each, Absence)), None)
-        told = {key: uses_tls(each.values) for key, each in begun}
-        tls_starts = sum(number for key, number in fresh.items() if told[key] is True)
+        secured_by_key = {key: uses_tls(each.values) for key, each in begun}
+        tls_starts = sum(number for key, number in fresh.items() if secured_by_key[key] is True)
         return {
             "starts": fresh.total(),
             "tls_starts": tls_starts if absent is None else absent,
@@ -133,7 +133,7 @@ def uses_tls(values: Mapping[str, Reported]) -> bool | Absence:
 
 
 def tls_instances(instances: Sequence[InstanceRow]) -> Reported:
-    """How many of the instances are protected by TLS; absent unless all of them tell."""
+    """How many of the instances are protected by TLS; absent unless all of them report it."""
     secured = [uses_tls(each.values) for each in instances]
     absent = next((each for each in secured if isinstance(each, Absence)), None)
     return sum(each is True for each in secured) if absent is None else absent
@@ -185,7 +185,7 @@ _KEY = (
     mq.MQCACH_CHANNEL_START_DATE,
     mq.MQCACH_CHANNEL_START_TIME,
 )
-"""What tells instances of one name apart; a restart makes another one."""
+"""Identifies the instances of one name; a restart makes another one."""
 _PICK = ParameterPicker(mq.MQCACH_CHANNEL_NAME, mq.MQIACH_CHANNEL_INSTANCE_TYPE, mq.MQIA_MONITORING_CHANNEL, *_KEY)
 
 _EXITS = (
@@ -239,7 +239,7 @@ def read_status(answer: MemberReport, rows: CycleRows) -> None:
     channels: dict[str, list[InstanceRow]] = {}
     newest = 0
     for item in answer.items:
-        name, kind, level, *told = _PICK(item)
+        name, kind, level, *key_values = _PICK(item)
         if not name or type(name) is not str or kind not in (None, mq.MQOT_CURRENT_CHANNEL):
             continue
         monitored = type(level) is int and level > 0
@@ -247,7 +247,7 @@ def read_status(answer: MemberReport, rows: CycleRows) -> None:
         local = columns.read_item_times(item, metrics)
         for seen in local:
             newest = max(newest, seen.ms)
-        key = tuple(map(str, told))
+        key = tuple(map(str, key_values))
         channels.setdefault(name, []).append(InstanceRow(key, metrics, local))
     for name, instances in channels.items():
         row = answer.row({})
@@ -279,10 +279,10 @@ def read_definition(answer: MemberReport, rows: CycleRows) -> None:
 
 def _exits(values: ParameterValues) -> Reported:
     """How many exits a definition names. Of one kind there is a name or a list of names; which kinds there are depends on the type."""
-    told = [values[number] for number in _EXITS if number in values]
-    if not told:
+    reported = [values[number] for number in _EXITS if number in values]
+    if not reported:
         return Absence.NOT_RETURNED
-    names = [name for each in told for name in (each if type(each) is tuple else (each,))]
+    names = [name for each in reported for name in (each if type(each) is tuple else (each,))]
     return sum(type(name) is str and bool(name.strip()) for name in names)
 
 
@@ -318,9 +318,9 @@ def combined_instances(instances: Sequence[InstanceRow]) -> tuple[MetricValues, 
     values["tls_instances"] = tls_instances(instances)
     local = []
     for times in _COLUMNS[False].times:
-        told = [(seen, instance) for instance in ordered for seen in instance.local if seen.age == times.age]
-        if told:
-            seen, newest = max(told, key=lambda pair: pair[0].ms)
+        reported = [(seen, instance) for instance in ordered for seen in instance.local if seen.age == times.age]
+        if reported:
+            seen, newest = max(reported, key=lambda pair: pair[0].ms)
             values[times.age] = Absence.TIME_ZONE_UNKNOWN
             if times.text:
                 values[times.text] = newest.values[times.text]
@@ -333,12 +333,12 @@ def _rank(instance: InstanceRow) -> float:
     return _RANK.get(status, _UNRANKED) if type(status) is int else _UNRANKED
 
 
-def _one(name: str, told: Sequence[Reported]) -> Reported:
+def _one(name: str, reported: Sequence[Reported]) -> Reported:
     if name not in _GREATEST and name not in _SUMMED and name not in _LEAST:
-        return told[0]
-    numbers = [value for value in told if type(value) is int]
+        return reported[0]
+    numbers = [value for value in reported if type(value) is int]
     if not numbers:
-        return told[0]
+        return reported[0]
     if name in _SUMMED:
         return sum(numbers)
     return min(numbers) if name in _LEAST else max(numbers)
@@ -351,7 +351,7 @@ def traffic_metrics(values: Mapping[str, Reported]) -> MetricValues:
 
 
 def inactive_metrics(kind: int | None) -> Mapping[str, Reported]:
-    """The metrics of a channel without a current instance; ``kind`` is its type, where a definition has told it."""
+    """The metrics of a channel without a current instance; ``kind`` is its type, where a definition holds it."""
     values: dict[str, Reported] = dict.fromkeys(STATUS.metrics, Absence.INACTIVE)
     values["status"] = mq.MQCHS_INACTIVE
     values.update(dict.fromkeys(("instances", "tls_instances", "carried_bytes", "batch_ends"), 0))

@@ -3,20 +3,20 @@
 What belongs to whom. A reply's items belong to the queue manager that names itself in it, whichever connection it came over.
 Structures, shared message data sets and the queue-sharing group belong to the group, as do queues of disposition SHARED.
 
-One reading an object, probe and cycle. When several answers of a cycle tell of one object, the queue manager's own (unscoped)
+One reading an object, probe and cycle. When several answers of a cycle hold one object, the queue manager's own (unscoped)
 answer goes before a scoped one, then the newest, metric by metric. For shared queues see ``queue``, for channels with
 several instances ``channel``, for counters ``counter``, for local times ``zone``.
 
-An answer speaks only of what its request selected, and only when it came whole:
+An answer counts only for what its request selected, and only when it came whole:
 
-* an object known before, selected by a whole answer and not in it, is gone: one last reading that says so. "Not found"
+* an object known before, selected by a whole answer and not in it, is gone: it gets one last reading. "Not found"
   is a whole answer without objects. A channel is not gone but inactive, as is one that is defined and has no status;
-* an object known before, selected by a question whose answer failed or came in part, and not told of by any message of the cycle,
+* an object known before, selected by a query whose answer failed or is incomplete, and in no message of the cycle,
   gets an unanswered reading with the reason: no answer, not authorised, unreachable;
-* when a queue manager cannot be reached in a cycle, every object whose poll belongs to it and that was not told of gets such
+* when a queue manager cannot be reached in a cycle, every object whose poll belongs to it and that no message holds gets such
   a reading, whether its probe could still be asked or not; for the group's things that is the queue manager that answered
   for them last. A probe that was not due gives nothing;
-* a question with a filter says nothing about objects that are not in its answer.
+* a query with a filter proves nothing about objects that are not in its answer.
 
 Every queue manager, also one that is silent, has a snapshot with a reading of its connection. It is unreachable when the last
 exchange with it in the cycle failed for want of a connection; a wait that ended without a reply is no such failure.
@@ -26,7 +26,7 @@ have: what became of it, how much came back and how long it took.
 
 Statistics messages, which are taken from a queue and answer nothing, become readings of their own source: see ``statistics``.
 
-Pairs of short-term and long-term averages are read in the order of the platform that INQUIRE_Q_MGR told last; until then in that
+Pairs of short-term and long-term averages are read in the order of the platform that INQUIRE_Q_MGR reported last; until then in that
 of distributed queue managers when the answer is of classic responses, which z/OS never gives.
 """
 
@@ -71,15 +71,15 @@ _ABSENCE = {
     Outcome.REFUSED: Absence.NOT_AUTHORISED,
     Outcome.UNREACHABLE: Absence.UNREACHABLE,
 }
-"""What an outcome means for objects that were asked about and not told of; None: the answer is whole."""
+"""What an outcome means for objects that were asked for and are missing; None: the answer is complete."""
 
 
 class Collector:
     """Turns the exchanges of each cycle into snapshots, and keeps what must be known from one cycle to the next.
 
     ``group`` is the site's name for the group, else the queue-sharing group's own name is used as soon as it is known.
-    ``queue_managers`` are those that have a snapshot even before they are heard of. ``zone_of`` tells the configured time
-    zone of a queue manager; where it tells none, the zone is derived. Feed the exchanges in order and call ``end_cycle`` when a cycle is over.
+    ``queue_managers`` have a snapshot even before their first exchange. ``zone_of`` returns the configured time
+    zone of a queue manager; where there is none, the zone is derived. Feed the exchanges in order and call ``end_cycle`` when a cycle is over.
 
     ``exchanges``, ``replies``, ``damaged`` (messages that could not be decoded), ``unprobed`` (commands without a probe, and
     messages of other kinds than statistics, by name) and ``strange`` (statistics of a queue manager that is not watched) count
@@ -94,7 +94,7 @@ class Collector:
     ) -> None:
         self._decoder = Decoder(lenient=True)
         self._selections: dict[bytes, RequestSelection] = {}
-        self._ending = SnapshotBuilder(group, queue_managers, zone_of)
+        self._snapshots = SnapshotBuilder(group, queue_managers, zone_of)
         self._cycle = CycleData()
         self._number = 0
         self.exchanges = 0
@@ -111,7 +111,7 @@ class Collector:
         if cycle.began is None:
             cycle.began = exchange.at
         asked = exchange.queue_manager
-        self._ending.meet(asked)
+        self._snapshots.meet(asked)
         cycle.touch(asked, exchange.at)
         self._note_contact(exchange)
         if exchange.command is None:
@@ -131,35 +131,35 @@ class Collector:
         self._count(answer, name)
         damaged = answer.damaged
         whole = answer.complete and not damaged and exchange.error is None
-        told = {member.queue_manager or asked: member for member in answer.members}
-        self._judge(exchange, name, told, damaged=damaged, whole=whole)
+        by_member = {member.queue_manager or asked: member for member in answer.members}
+        self._judge(exchange, name, by_member, damaged=damaged, whole=whole)
         if probe is None:
             return
-        for member_name, member in told.items():
+        for member_name, member in by_member.items():
             self._read(exchange, probe, selection, member_name, member, damaged=damaged)
-        self._note_silent(exchange, probe, selection, told, whole=whole)
+        self._note_silent(exchange, probe, selection, by_member, whole=whole)
 
     def remember(self, objects: Iterable[ObjectName]) -> None:
-        """Objects that were there before, as far as is known: whichever a whole answer does not tell of is gone."""
-        self._ending.remember(objects)
+        """Objects that an earlier run knew: those that a complete answer does not hold are gone."""
+        self._snapshots.remember(objects)
 
     def shift(self, by_ms: int) -> None:
-        """The clock that exchanges are dated by was set by so much between two cycles: what was dated before differs by it."""
-        self._ending.shift(by_ms)
+        """The clock that dates exchanges was set by ``by_ms`` between two cycles: earlier dates move with it."""
+        self._snapshots.shift(by_ms)
 
     def set_interval(self, queue_manager: str, form: str, interval_ms: int, doubled: int = 0) -> None:
-        """From now on this form of command is sent to the queue manager so often; ``doubled`` times less than configured."""
-        self._ending.set_interval(queue_manager, form, interval_ms, doubled)
+        """From now on this form of command is sent to the queue manager every ``interval_ms``, doubled ``doubled`` times."""
+        self._snapshots.set_interval(queue_manager, form, interval_ms, doubled)
 
     def set_calls(self, queue_manager: str, calls: MqiCalls) -> None:
         """So many calls of MQ hung so far at the queue manager, and hang now."""
-        self._ending.set_calls(queue_manager, calls)
+        self._snapshots.set_calls(queue_manager, calls)
 
     def end_cycle(self, number: int | None = None) -> tuple[Snapshot, ...]:
         """The snapshots of the cycle ``number`` (by default the one after the last), the group's last; a new cycle begins."""
         self._number = self._number + 1 if number is None else number
         cycle, self._cycle = self._cycle, CycleData()
-        return self._ending.snapshots(cycle, self._number)
+        return self._snapshots.snapshots(cycle, self._number)
 
     def _pass_over(self, command: int) -> bool:
         """Count a command that nothing reads; whether it stands by its own name, as there are few."""
@@ -180,7 +180,7 @@ class Collector:
         for command in found.unknown:
             self._pass_over(command)
         for record in found.records:
-            if record.key.queue_manager in self._ending.owners:
+            if record.key.queue_manager in self._snapshots.owners:
                 cycle.records.append(record)
                 cycle.touch(record.key.queue_manager, exchange.at)
             else:
@@ -198,7 +198,7 @@ class Collector:
             # A queue that is not there is no answer without objects.
             tally.judge(Outcome.FAILED if outcome is Outcome.NOT_FOUND else outcome, error.reason)
         else:
-            self._ending.reads_statistics(asked)
+            self._snapshots.reads_statistics(asked)
 
     def _selection(self, exchange: Exchange) -> RequestSelection:
         command = exchange.command or 0
@@ -237,13 +237,13 @@ class Collector:
                 cycle.clock[sender] = total.put
 
     def _judge(
-        self, exchange: Exchange, name: str, told: Mapping[str, MemberAnswer], *, damaged: int, whole: bool
+        self, exchange: Exchange, name: str, by_member: Mapping[str, MemberAnswer], *, damaged: int, whole: bool
     ) -> None:
         """Tell every queue manager concerned what became of the command."""
         cycle = self._cycle
         asked = exchange.queue_manager
-        for member_name, member in told.items():
-            self._ending.meet(member_name)
+        for member_name, member in by_member.items():
+            self._snapshots.meet(member_name)
             cycle.touch(member_name, exchange.at)
             tally = cycle.tally(member_name, name)
             tally.commands += 1
@@ -252,7 +252,7 @@ class Collector:
             if not member.complete and not damaged:
                 tally.judge(Outcome.INCOMPLETE, outcomes.NO_REPLY)
         tally = cycle.tally(asked, name)
-        if asked not in told:
+        if asked not in by_member:
             tally.commands += 1
             tally.elapsed_ms += exchange.elapsed_ms
         if damaged:
@@ -260,8 +260,8 @@ class Collector:
         error = exchange.error
         if error is not None and error.reason != outcomes.NO_REPLY:
             tally.judge(outcomes.outcome_of_call(error.reason), error.reason)
-        elif not whole and not damaged and all(member.complete for member in told.values()):
-            # Something is missing, and no queue manager's answer says that it is its.
+        elif not whole and not damaged and all(member.complete for member in by_member.values()):
+            # Something is missing, and every answer that came is complete.
             tally.judge(Outcome.INCOMPLETE, outcomes.NO_REPLY)
 
     def _read(
@@ -277,7 +277,7 @@ class Collector:
         cycle = self._cycle
         now = max(exchange.at, cycle.clock.get(name, exchange.at))
         if member.items and member.items[0].type == MQCFT_RESPONSE:
-            self._ending.answers_classically(name, cycle)
+            self._snapshots.answers_classically(name, cycle)
         answer = MemberReport(
             name,
             selection,
@@ -286,7 +286,7 @@ class Collector:
             now,
             exchange.elapsed_ms,
             not selection.scope,
-            self._ending.distributed(name, cycle),
+            self._snapshots.distributed(name, cycle),
         )
         if member.items:
             probe.read(answer, cycle.rows)
@@ -299,26 +299,26 @@ class Collector:
                 cycle.ask(part, owner, QueryResult(selection, absence, failed))
                 if owner == GROUP:
                     cycle.touch(GROUP, exchange.at)
-                    self._ending.asked_via(part, exchange.queue_manager)
+                    self._snapshots.asked_via(part, exchange.queue_manager)
 
     def _note_silent(
         self,
         exchange: Exchange,
         probe: Probe,
         selection: RequestSelection,
-        told: Mapping[str, MemberAnswer],
+        by_member: Mapping[str, MemberAnswer],
         *,
         whole: bool,
     ) -> None:
         """Queue managers that should have answered and did not."""
         if whole:
             return
-        silent = self._ending.owners if selection.scope == "*" else (selection.scope or exchange.queue_manager,)
+        silent = self._snapshots.owners if selection.scope == "*" else (selection.scope or exchange.queue_manager,)
         error = exchange.error
         failure = None if error is None else outcomes.outcome_of_call(error.reason)
         absence = (None if failure is None else _ABSENCE.get(failure)) or Absence.NO_ANSWER
         for owner_name in silent:
-            if owner_name in told:
+            if owner_name in by_member:
                 continue
             for part in probe.parts(selection):
                 for owner in _owners(part, owner_name, selection):
@@ -328,7 +328,7 @@ class Collector:
 
 
 def _owners(part: ProbePart, queue_manager: str, selection: RequestSelection) -> Sequence[str]:
-    """Whose objects an answer of this queue manager tells of."""
+    """Whose objects an answer of this queue manager holds."""
     if part.kind.of_group:
         return (GROUP,)
     if part in queue.COMBINE:

@@ -146,7 +146,7 @@ class MetricColumns:
         """The metrics of one item. What is not in it, or has another type than it should, is absent as not returned.
 
         ``long_first`` says that the pairs come as distributed queue managers order them, long-term first. ``monitored``
-        says that monitoring is on: a number that stands for "not available" then means that there is nothing to tell yet.
+        says that monitoring is on: a number that stands for "not available" then means that there is no value yet.
         """
         parameters = tuple(values)
         fetch = self._fetches.get(parameters) or self._fetch(parameters)
@@ -216,15 +216,15 @@ class MetricColumns:
             for name, number, index in self._pairs:
                 if number in places:
                     pairs.setdefault(places[number], []).append((name, index))
-            told = {name for name, _ in there} | {name for halves in pairs.values() for name, _ in halves}
+            found_names = {name for name, _ in there} | {name for halves in pairs.values() for name, _ in halves}
             names = [name for name, _ in (*self._numbers, *self._texts)] + [name for name, _, _ in self._pairs]
             plan = _Plan(
                 {**dict.fromkeys(names, NOT_RETURNED), **self._elsewhere},
                 tuple(name for name, _ in there),
                 _fetcher(tuple(places[number] for _, number in there)),
                 tuple((place, tuple(halves)) for place, halves in pairs.items()),
-                tuple(each for each in self._unmonitored if each[0] in told),
-                tuple(each for each in self._monitored if each[0] in told),
+                tuple(each for each in self._unmonitored if each[0] in found_names),
+                tuple(each for each in self._monitored if each[0] in found_names),
             )
         if len(self._plans) >= _PARAMETERS:
             self._plans.clear()
@@ -244,14 +244,14 @@ class MetricColumns:
         self, item: DecodedReply, row: MetricValues, blank: Absence = Absence.NOTHING_TO_TELL
     ) -> Sequence[LocalTime]:
         """As ``read_times``, of the values of a message."""
-        told = self._pick_times(item)
-        return self._timed(zip(told[::2], told[1::2], strict=True), row, blank)
+        values = self._pick_times(item)
+        return self._timed(zip(values[::2], values[1::2], strict=True), row, blank)
 
     def _timed(
-        self, told: Iterable[tuple[Value | None, Value | None]], row: MetricValues, blank: Absence
+        self, pairs: Iterable[tuple[Value | None, Value | None]], row: MetricValues, blank: Absence
     ) -> Sequence[LocalTime]:
         found = []
-        for (date, time), (_, _, text, age) in zip(told, self.times, strict=True):
+        for (date, time), (_, _, text, age) in zip(pairs, self.times, strict=True):
             ms = local_ms(date, time)
             if ms is None:
                 missing = blank if date == "" or time == "" else NOT_RETURNED

@@ -1,7 +1,7 @@
-"""Running totals to increases: what a counter grew by since the previous answer that told it.
+"""Running totals to increases: what a counter grew by since the previous answer that holds it.
 
 A channel's counters begin again with each start of it, stick at 999,999,999 or wrap past it. So the previous totals are kept
-for each instance, known by its key (which holds its start), and a decrease says nothing of how much was counted meanwhile.
+for each instance, known by its key (which holds its start), and a decrease does not show how much was counted meanwhile.
 """
 
 from __future__ import annotations

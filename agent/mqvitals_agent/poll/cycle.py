@@ -12,7 +12,7 @@ from mqvitals_rules.snapshot import Outcome
 from mqvitals_rules.vocabulary.metric import Absence, Reported
 
 NO_INTERVAL: Mapping[str, Reported] = {"every_ms": Absence.NOT_RETURNED, "stretched": Absence.NOT_RETURNED}
-"""The interval in force, where nobody tells it: a recording does not."""
+"""The interval in force where it is unknown, as in a recording."""
 
 
 def command_form(command: int, scope: str = "") -> str:
@@ -90,7 +90,7 @@ class CommandTally:
 class QueryResult:
     """One question that was put to an owner, and what of its answer: ``absence`` None means that it came whole.
 
-    ``failed`` are the objects that the answer names without being able to tell about them.
+    ``failed`` are the objects that the answer names without attributes.
     """
 
     selection: RequestSelection
@@ -108,7 +108,7 @@ class ConnectAttempt:
 
 @dataclass(slots=True)
 class CycleData:
-    """Everything that the exchanges of one cycle told.
+    """Everything that the exchanges of one cycle hold.
 
     ``first`` is when the first request for each owner was put, ``began`` the first of all; ``clock`` the queue managers' own
     clocks at their last reply; ``unknown_ccsids`` the CCSIDs of their answers that are not known here.
@@ -123,7 +123,7 @@ class CycleData:
     unknown_ccsids: dict[str, int] = field(default_factory=dict)
     began: int | None = None
     records: list[StatisticsRecord] = field(default_factory=list)
-    """What statistics messages told."""
+    """From statistics messages."""
 
     def tally(self, owner: str, form: str) -> CommandTally:
         """The tally of a form of command at a queue manager."""
@@ -143,7 +143,7 @@ class CycleData:
 
 
 def missing_reason(name: str, questions: Sequence[QueryResult], default: Absence | None) -> Absence | None:
-    """Why nothing was told of an object: None when a whole answer would have; NOT_ASKED when nobody asked."""
+    """Why an object is missing: None when a complete answer would hold it; NOT_ASKED without a query."""
     found = default or Absence.NOT_ASKED
     whole = False
     for asked in questions:

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 QUARTER_MS = 900_000
 """ms. Zones differ from UTC by whole quarters of an hour."""
-_RECENT = 120_000  # ms: the newest time must be this near below the derived zone's clock, else it tells nothing
+_RECENT = 120_000  # ms: the newest time must be this near below the derived zone's clock, else it proves nothing
 _SKEW = 5_000  # ms: clocks differ a little, and a time may be rounded up
 _AGREEING = 3
 _EARLIEST, _LATEST = -12 * 3_600_000, 14 * 3_600_000

@@ -1,4 +1,4 @@
-"""INQUIRE_LOG, INQUIRE_ARCHIVE and INQUIRE_SYSTEM: items told apart by type.
+"""INQUIRE_LOG, INQUIRE_ARCHIVE and INQUIRE_SYSTEM: items of several types.
 
 Parameters come twice: as they were at start (INITIAL), and those that were changed since (SET), which override.
 """

@@ -33,7 +33,7 @@ _PART = {
     mq.MQCMD_INQUIRE_CF_STRUC_STATUS: (mq.MQIACF_CF_STATUS_TYPE, mq.MQIACF_CF_STATUS_SUMMARY),
     mq.MQCMD_INQUIRE_USAGE: (mq.MQIACF_USAGE_TYPE, mq.MQIACF_USAGE_PAGESET),
 }
-"""The parameter that says which part of what a command can tell is wanted, and the part when it is left out."""
+"""The parameter that selects a part of a command's answers, and the part when it is left out."""
 
 _NEUTRAL = frozenset(
     {
@@ -49,7 +49,7 @@ _NEUTRAL = frozenset(
         mq.MQIA_QSG_DISP,
     }
 )
-"""Lists of wanted attributes restrict what is told of an object, not which objects; scope and disposition are kept apart."""
+"""Lists of wanted attributes restrict the attributes of an object, not which objects; scope and disposition are kept apart."""
 
 _ALL = {
     (mq.MQIACH_CHANNEL_TYPE, mq.MQCHT_ALL),
@@ -97,7 +97,7 @@ class RequestSelection:
 
 
 def unreadable_selection(command: int) -> RequestSelection:
-    """For a request that is missing or cannot be read: its answer is taken as of the usual part, and tells of nothing else."""
+    """For a request that is missing or cannot be read: its answer counts for the usual part, and proves nothing about missing objects."""
     return RequestSelection(command, part=_PART.get(command, (0, 0))[1], disposition=mq.MQQSGD_ALL, partial=True)
 
 
@@ -163,7 +163,7 @@ def pcf_request(command: int, question: QueryOptions, *parameters: Parameter) ->
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProbePart:
-    """What one answer tells of one kind of object.
+    """What one answer holds of one kind of object.
 
     ``probe`` is its name in readings, ``metrics`` all it can fill, ``poll`` true when it counts as a poll of the kind.
     """
@@ -191,7 +191,7 @@ class InstanceRow:
 
 @dataclass(slots=True)
 class ObjectRow:
-    """What one answer told of one object.
+    """What one answer holds of one object.
 
     ``whole`` is true unless a filter selected, ``own`` when the queue manager was asked itself, without a scope. ``at`` is
     when the request was put, ``now`` the best moment for ages (the reply's put time, else ``at``), ``member`` whose clock
@@ -214,7 +214,7 @@ class ObjectRow:
 class MemberReport:
     """What one queue manager answered to one request, put at ``at`` and answered within ``took`` ms.
 
-    ``distributed`` says that it does not run on z/OS.
+    ``distributed``: it does not run on z/OS.
     """
 
     queue_manager: str
@@ -238,7 +238,7 @@ class MemberReport:
 class CycleRows:
     """The rows of one cycle: by part, owner and name; those of shared queues by part, name and member until they are combined."""
 
-    told: dict[ProbePart, dict[str, dict[str, ObjectRow]]] = field(default_factory=dict)
+    reported: dict[ProbePart, dict[str, dict[str, ObjectRow]]] = field(default_factory=dict)
     shared: dict[ProbePart, dict[str, dict[str, ObjectRow]]] = field(default_factory=dict)
     storage_classes: dict[str, dict[str, int]] = field(default_factory=dict)
     """By queue manager: storage class to page set."""
@@ -249,7 +249,7 @@ class CycleRows:
     channel_types: dict[str, dict[str, int]] = field(default_factory=dict)
     """By queue manager: the channels it defines and their types."""
     altered: dict[tuple[str, str], tuple[str, int]] = field(default_factory=dict)
-    """By sort and name: when a definition of the group was last altered, in the local time of the queue manager that told."""
+    """By sort and name: when a definition of the group was last altered, in the local time of the queue manager that answered."""
     group: str = ""
     """The queue-sharing group's own name."""
     newest: dict[str, tuple[int, int, int]] = field(default_factory=dict)
@@ -262,10 +262,10 @@ class CycleRows:
         """
         if not _can_be(part, name):
             return
-        _put(self.told.setdefault(part, {}).setdefault(owner, {}), name, row)
+        _put(self.reported.setdefault(part, {}).setdefault(owner, {}), name, row)
 
     def see(self, answer: MemberReport, local: int) -> None:
-        """Note the newest local time that a status answer tells; 0 when it tells none."""
+        """Note the newest local time in a status answer; 0 when it has none."""
         if local and local >= self.newest.get(answer.queue_manager, (0,))[0]:
             self.newest[answer.queue_manager] = (local, answer.at, answer.took)
 
@@ -299,7 +299,7 @@ def _merged(before: ObjectRow, after: ObjectRow) -> ObjectRow:
 class Probe(NamedTuple):
     """One command: ``pcf_request`` builds a request, ``read`` puts an answer's rows where they belong.
 
-    ``parts`` says what an answer to a selection tells about, ``wanted_parameters`` which parameters reading needs (the tracker's
+    ``parts`` returns what an answer to a selection holds, ``wanted_parameters`` which parameters reading needs (the tracker's
     included), ``key`` which parameter names the object (0: none does).
     """
 

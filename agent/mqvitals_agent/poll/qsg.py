@@ -41,33 +41,33 @@ DefinitionKey = tuple[str, str]
 
 
 class AlterationTime(NamedTuple):
-    """When a definition was altered, in the local time of the queue manager that told."""
+    """When a definition was altered, in the local time of the queue manager that answered."""
 
     member: str
     local_ms: int
 
 
 def note_alteration(rows: CycleRows, sort: str, name: str, member: str, values: ParameterValues) -> None:
-    """Keep when a definition of the group was altered, where its item says so."""
+    """Keep when a definition of the group was altered, where its item has that."""
     found = local_ms(values.get(mq.MQCA_ALTERATION_DATE), values.get(mq.MQCA_ALTERATION_TIME))
     if found is not None:
         rows.altered[sort, name] = (member, found)
 
 
 class AlterationCounter:
-    """What was told of the group's definitions so far, as long as it is of the last day."""
+    """Alterations of the group's definitions within the last day."""
 
     def __init__(self) -> None:
         self._recent: dict[DefinitionKey, AlterationTime] = {}
 
-    def note(self, told: Mapping[DefinitionKey, tuple[str, int]]) -> None:
-        """Remember what a cycle told."""
-        self._recent.update((key, AlterationTime(*each)) for key, each in told.items())
+    def note(self, altered: Mapping[DefinitionKey, tuple[str, int]]) -> None:
+        """Add those of a cycle."""
+        self._recent.update((key, AlterationTime(*each)) for key, each in altered.items())
 
     def count(self, now: int, utc: Callable[[str, int], int | None]) -> Reported:
         """How many were altered within a day before ``now`` (ms UTC).
 
-        ``utc``: a queue manager's local time as UTC; None while its time zone is not known, and then nobody knows how many.
+        ``utc``: a queue manager's local time as UTC; None while its time zone is not known, then the count is absent.
         """
         self._recent = {key: each for key, each in self._recent.items() if now - each.local_ms < DAY_MS + _BEHIND_MS}
         moments = {key: utc(*each) for key, each in self._recent.items()}
@@ -175,7 +175,7 @@ def _status_parts(selection: RequestSelection) -> tuple[ProbePart, ...]:
 
 
 def read_cf_status(answer: MemberReport, rows: CycleRows) -> None:
-    """One row a structure and part; an item says itself which part it is."""
+    """One row a structure and part; each item names its part."""
     for item in answer.items:
         values = item.values
         name = values.get(mq.MQCA_CF_STRUC_NAME)

@@ -185,7 +185,7 @@ def distributed_queries(polling: PollingSettings, statistics_queue: str = "") ->
     """Everything to ask of a distributed queue manager by these settings, definitions first.
 
     It is no member of a group, and its objects have no disposition. ``statistics_queue`` is where statistics messages are
-    taken from, empty: nowhere. Raises ValueError for what ``polling_problems`` tells.
+    taken from, empty: nowhere. Raises ValueError for what ``polling_problems`` returns.
     """
     found = []
     for question in DEFAULT_INTERVALS_MS:
@@ -201,7 +201,7 @@ def zos_queries(polling: PollingSettings, others: Sequence[str] = ()) -> tuple[S
     """Everything to ask of queue managers on z/OS by these settings, definitions first.
 
     ``others`` are members of the group without a connection of their own: what is asked of each queue manager is asked about
-    each of them too, with its name as the command scope. Raises ValueError for what ``polling_problems`` tells.
+    each of them too, with its name as the command scope. Raises ValueError for what ``polling_problems`` returns.
     """
     found: list[ScheduledQuery] = []
     for question in DEFAULT_INTERVALS_MS:

@@ -1,6 +1,6 @@
 """Queues: INQUIRE_Q_STATUS for what changes, INQUIRE_Q for what is defined, INQUIRE_STG_CLASS for where messages are kept.
 
-A private queue belongs to the queue manager that answered. A shared queue is one object of the group: every member tells the
+A private queue belongs to the queue manager that answered. A shared queue is one object of the group: every member reports the
 same depth and its own handles and times. Definitions of disposition GROUP are templates and no queues.
 """
 
@@ -32,7 +32,7 @@ from mqvitals_rules.vocabulary.queue import QUEUE_KIND
 STATUS = probe_part(QUEUE_KIND, "INQUIRE_Q_STATUS")
 DEFINITION = probe_part(QUEUE_KIND, "INQUIRE_Q")
 SUMMED = ("input_handles", "output_handles")
-"""Of a shared queue, each member tells its own handles."""
+"""Of a shared queue, each member reports its own handles."""
 
 _STATUS = {
     distributed: MetricColumns(QUEUE_KIND, "INQUIRE_Q_STATUS", platform="distributed" if distributed else "zos")
@@ -161,9 +161,9 @@ Age = Callable[[ObjectRow, int], Reported]
 
 
 def combine_status(members: Mapping[str, ObjectRow], age: Age) -> ObjectRow:
-    """A shared queue from what its members told: the newest depth, the sum of the handles, the newest times.
+    """A shared queue from what its members report: the newest depth, the sum of the handles, the newest times.
 
-    Members may live in different time zones: which time is the newest their ages tell. Only where no zone is known the
+    Members may live in different time zones: the ages decide which time is the newest. Only where no zone is known the
     times themselves are compared.
     """
     rows = sorted(members.values(), key=lambda row: row.at)
@@ -187,7 +187,7 @@ def combine_status(members: Mapping[str, ObjectRow], age: Age) -> ObjectRow:
 
 
 def combine_definition(members: Mapping[str, ObjectRow], _: Age) -> ObjectRow:
-    """A shared queue's definition is the same whoever tells it: the newest."""
+    """A shared queue's definition is the same from every member: the newest."""
     return max(members.values(), key=lambda row: row.at)
 
 

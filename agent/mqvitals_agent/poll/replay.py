@@ -19,7 +19,7 @@ from mqvitals_agent.poll.collector import Collector
 from mqvitals_rules.snapshot import Snapshot
 
 DEFAULT_INTERVAL_MS = 30_000
-"""For a recording that does not tell its interval."""
+"""For a recording without an interval in its header."""
 
 _GAP_MS = 3_600_000
 _GAP_INTERVALS = 100

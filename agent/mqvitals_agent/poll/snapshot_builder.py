@@ -22,11 +22,11 @@ from mqvitals_rules.vocabulary.queue_manager import QUEUE_MANAGER_KIND as QUEUE_
 
 _NAMELESS_GROUP = "QSG"
 _OBJECTS = {part.kind.name: part for part in (queue.STATUS, channel.STATUS)}
-"""By kind of object that statistics tell of: the part whose answers tell whether it is still there."""
+"""By kind of object in statistics: the part whose answers show whether it still exists."""
 
 
 def _elsewhere(part: ProbePart, *, distributed: bool) -> Mapping[str, Absence]:
-    """Why metrics of other probes than this are absent on that platform, until something tells them nevertheless."""
+    """Why metrics of other probes than this are absent on that platform, until another answer holds them."""
     found = {}
     for metric in part.kind.metrics:
         if metric.command == part.probe:
@@ -46,7 +46,7 @@ _ELSEWHERE = {
 
 @dataclass(slots=True)
 class KnownObject:
-    """An object that was told of before: its whole name, and when its last answered question was put."""
+    """An object of an earlier answer: its whole name, and when its last answered query was sent."""
 
     object: ObjectName
     at: int | None = None
@@ -90,25 +90,25 @@ class SnapshotBuilder:
         }
 
     def meet(self, queue_manager: str) -> None:
-        """A queue manager was heard of: from now on it has a snapshot in every cycle."""
+        """From now on the queue manager has a snapshot in every cycle."""
         self.owners.setdefault(queue_manager)
 
     def remember(self, objects: Iterable[ObjectName]) -> None:
-        """Objects that were there when an earlier run ended: whichever is not told of any more is gone."""
+        """Objects that existed when an earlier run ended: those that no answer holds any more are gone."""
         for owner, kind, name in objects:
             self._remembered.setdefault((owner, kind), set()).add(name)
             if kind == channel.STATUS.kind.name:
                 self._undefined_unless_told.setdefault(owner, set()).add(name)
 
     def shift(self, by_ms: int) -> None:
-        """Exchanges are dated by a clock that was set by so much: intervals are what has elapsed nevertheless."""
+        """The clock that dates exchanges was set by ``by_ms``: intervals stay the elapsed time."""
         by_owner = [known for owners in self._known.values() for known in owners.values()]
         for known in (*(each for names in by_owner for each in names.values()), *self._agents.values()):
             if known.at is not None:
                 known.at += by_ms
 
     def set_interval(self, queue_manager: str, form: str, interval_ms: int, doubled: int) -> None:
-        """This form of command is sent to the queue manager so often, ``doubled`` times less often than configured."""
+        """This form of command is sent to the queue manager every ``interval_ms``, doubled ``doubled`` times."""
         self._intervals[queue_manager, form] = {"every_ms": interval_ms, "stretched": doubled}
 
     def set_calls(self, queue_manager: str, calls: MqiCalls) -> None:
@@ -120,11 +120,11 @@ class SnapshotBuilder:
         self._with_statistics.add(queue_manager)
 
     def asked_via(self, part: ProbePart, queue_manager: str) -> None:
-        """The group's things of this part were told of over the connection to this queue manager."""
+        """The group's objects of this part came over the connection to this queue manager."""
         self._via[part] = queue_manager
 
     def answers_classically(self, queue_manager: str, cycle: CycleData) -> None:
-        """An answer of classic responses came: it does not run on z/OS, unless it said so itself."""
+        """An answer of classic responses came: it does not run on z/OS, unless it reported its platform."""
         if queue_manager not in self._distributed:
             cycle.rows.distributed.setdefault(queue_manager, True)
 
@@ -144,14 +144,14 @@ class SnapshotBuilder:
             readings[owner] = []
             if owner != GROUP:
                 readings[owner].append(self._connection(owner, ts, cycle))
-        for part, owners in cycle.rows.told.items():
+        for part, owners in cycle.rows.reported.items():
             for owner, rows in owners.items():
                 ts = cycle.first.get(owner, began)
                 readings[owner].extend(self._answered(part, owner, rows, ts, instances.setdefault(owner, [])))
         for record in cycle.records:
-            told = self._recorded(record)
-            if told is not None:
-                readings[record.key.queue_manager].append(told)
+            reading = self._recorded(record)
+            if reading is not None:
+                readings[record.key.queue_manager].append(reading)
         for owner, found in readings.items():
             ts = cycle.first.get(owner, began)
             found.extend(self._missing(owner, cycle, ts))
@@ -180,13 +180,13 @@ class SnapshotBuilder:
         return self._group_name or self._site_name or _NAMELESS_GROUP
 
     def _learn(self, cycle: CycleData) -> None:
-        """Take over what the cycle told that is needed later, and name the group once something belongs to it."""
+        """Keep what later cycles need, and name the group once something belongs to it."""
         rows = cycle.rows
         self._distributed.update(rows.distributed)
         self._dead_letter_queues.update(rows.dead_letter_queues)
         for queue_manager, classes in rows.storage_classes.items():
             self._storage_classes.setdefault(queue_manager, {}).update(classes)
-        for queue_manager, page_sets in rows.told.get(storage.PAGE_SET, {}).items():
+        for queue_manager, page_sets in rows.reported.get(storage.PAGE_SET, {}).items():
             pools = self._pools.setdefault(queue_manager, {})
             for number, row in page_sets.items():
                 if type(pool := row.values["buffer_pool"]) is int:
@@ -196,10 +196,10 @@ class SnapshotBuilder:
         for part, objects in rows.shared.items():
             combine = queue.COMBINE[part]
             combined = {name: combine(members, self._age) for name, members in objects.items()}
-            rows.told.setdefault(part, {})[GROUP] = combined
+            rows.reported.setdefault(part, {})[GROUP] = combined
             cycle.touch(GROUP, min(row.at for row in combined.values()))
-        if not self._group_name and (rows.group or any(GROUP in owners for owners in rows.told.values())):
-            # A site may call its group what one of its queue managers is called: then MQ's own name tells them apart.
+        if not self._group_name and (rows.group or any(GROUP in owners for owners in rows.reported.values())):
+            # A site may call its group what one of its queue managers is called: then MQ's own name is used.
             clash = self._site_name in self.owners
             self._group_name = (rows.group if clash or not self._site_name else self._site_name) or _NAMELESS_GROUP
         self._learn_channels(cycle)
@@ -214,7 +214,7 @@ class SnapshotBuilder:
         now = cycle.first.get(GROUP, cycle.began or 0)
         count = self._alterations.count(now, lambda member, local: self._clock(member).utc(local))
         row = ObjectRow({"altered_1d": count}, whole=True, own=True, at=now, now=now, member="")
-        cycle.rows.told.setdefault(CHANGES, {})[GROUP] = {"": row}
+        cycle.rows.reported.setdefault(CHANGES, {})[GROUP] = {"": row}
 
     def _learn_channels(self, cycle: CycleData) -> None:
         """A channel that a whole answer about definitions no longer holds is defined no more."""
@@ -223,18 +223,18 @@ class SnapshotBuilder:
                 continue
             defined = self._channel_types.setdefault(owner, {})
             undefined = self._undefined.setdefault(owner, set())
-            told = cycle.rows.channel_types.get(owner, {})
+            types = cycle.rows.channel_types.get(owner, {})
             for asked in questions:
                 if asked.absence is None:
-                    for name in [n for n in defined if n not in told and asked.selection.selects(n)]:
+                    for name in [n for n in defined if n not in types and asked.selection.selects(n)]:
                         del defined[name]
                         undefined.add(name)
                     before = self._undefined_unless_told.get(owner, set())
                     settled = {name for name in before if asked.selection.selects(name)}
                     undefined.update(settled)
                     before -= settled
-            defined.update(told)
-            undefined.difference_update(told)
+            defined.update(types)
+            undefined.difference_update(types)
 
     def _clock(self, queue_manager: str) -> QueueManagerClock:
         clock = self._clocks.get(queue_manager)
@@ -246,9 +246,9 @@ class SnapshotBuilder:
         contact = cycle.contacts.get(owner)
         name = self._agent(owner, "", QUEUE_MANAGER.name)
         if contact is None and owner not in cycle.first:
-            told = ("reachable", "reason", "unknown_ccsid", "hung_calls", "hanging_calls")
-            values: dict[str, Reported] = dict.fromkeys(told, Absence.NOT_ASKED)
-            # Nobody tried: that says nothing, neither good nor bad.
+            names = ("reachable", "reason", "unknown_ccsid", "hung_calls", "hanging_calls")
+            values: dict[str, Reported] = dict.fromkeys(names, Absence.NOT_ASKED)
+            # No attempt was made: neither good nor bad.
             return Reading(name.object, "CONNECTION", ts, values, poll=False, answered=False)
         reason = 0 if contact is None else contact.reason
         values = {
@@ -282,8 +282,12 @@ class SnapshotBuilder:
             known = self._agent(owner, form)
             interval = known.since(ts)
             known.at = ts
-            told = {**tally.values(), "mqsc": display_command(form), **self._intervals.get((owner, form), NO_INTERVAL)}
-            yield Reading(known.object, "COMMAND", ts, told, interval)
+            values = {
+                **tally.values(),
+                "mqsc": display_command(form),
+                **self._intervals.get((owner, form), NO_INTERVAL),
+            }
+            yield Reading(known.object, "COMMAND", ts, values, interval)
 
     def _answered(
         self, part: ProbePart, owner: str, rows: Mapping[str, ObjectRow], ts: int, instances: list[Instance]
@@ -325,7 +329,7 @@ class SnapshotBuilder:
     def _recorded(self, record: statistics.StatisticsRecord) -> Reading | None:
         """The reading of a statistics record. None for a temporary queue that no answer knows: thousands may come and go.
 
-        From now on an object that it tells of is known, so that an answer that should tell of it and does not shows it gone.
+        From now on its object is known, so that a complete answer without it shows it gone.
         """
         owner, kind, name = record.key[:3]
         part = _OBJECTS.get(kind)
@@ -369,7 +373,7 @@ class SnapshotBuilder:
         row.values.update(channel.traffic_metrics(row.values))
 
     def _missing(self, owner: str, cycle: CycleData, ts: int) -> Iterator[Reading]:
-        """Readings of known objects that no message of the cycle told of."""
+        """Readings of known objects that no message of the cycle holds."""
         parts = {part for part, whose in cycle.asked if whose == owner}
         contact = cycle.contacts.get(owner)
         if contact is not None and contact.reason:
@@ -390,17 +394,17 @@ class SnapshotBuilder:
         if part.poll:
             for name in self._remembered.pop((whose, part.kind.name), ()):
                 known.setdefault(name, KnownObject(ObjectName(whose, part.kind.name, name)))
-        told = cycle.rows.told.get(part, {}).get(owner, {})
+        reported = cycle.rows.reported.get(part, {}).get(owner, {})
         questions = cycle.asked.get((part, owner), [])
         lost = self._lost(cycle, self._via.get(part, "") if owner == GROUP else owner)
         default = Absence.UNREACHABLE if lost and part.poll else None
         if part is channel.STATUS:
             for name in self._channel_types.get(owner, {}):
-                if name not in known and name not in told:
+                if name not in known and name not in reported:
                     known[name] = KnownObject(ObjectName(owner, part.kind.name, name))
-        if len(told) >= len(known) and known.keys() <= told.keys():
+        if len(reported) >= len(known) and known.keys() <= reported.keys():
             return
-        for name in [name for name in known if name not in told]:
+        for name in [name for name in known if name not in reported]:
             why = missing_reason(name, questions, default)
             if why is Absence.NOT_ASKED:
                 continue

@@ -1,8 +1,8 @@
-"""Statistics messages: what distributed queue managers tell of whole intervals, by the queue they put them to.
+"""Statistics messages: what distributed queue managers report of whole intervals, by the queue they put them to.
 
-Nobody answers a command here: the messages are taken from the queue, and are gone with that. One message tells of calls of the
+No command is answered: the messages are taken from the queue, and are gone with that. One message reports calls of the
 MQI (of the queue manager as a whole), of queues, or of channels; several may be written for one interval. Which parameter
-fills which metric the vocabulary says. Of a channel with several instances in an interval
+fills which metric is in the vocabulary. Of a channel with several instances in an interval
 
 * what counts is added, the least and the greatest are those of all;
 * averages are weighed by the batches, those of queues by the messages got.
@@ -39,7 +39,7 @@ _KINDS: Final[Mapping[int, tuple[Kind, int, int]]] = {
     mq.MQCMD_STATISTICS_Q: (queue.QUEUE_KIND, mq.MQGACF_Q_STATISTICS_DATA, mq.MQCA_Q_NAME),
     mq.MQCMD_STATISTICS_CHANNEL: (channel.CHANNEL_KIND, mq.MQGACF_CHL_STATISTICS_DATA, mq.MQCACH_CHANNEL_NAME),
 }
-"""By command: the kind of object, the group that tells of one, and the parameter that names it (0: the message itself)."""
+"""By command: the kind of object, the group that describes one, and the parameter that names it (0: the message itself)."""
 
 _WEIGHTS: Final[Mapping[str, tuple[str, ...]]] = {
     "nettime_avg_us": ("full_batches", "incomplete_batches"),
@@ -93,7 +93,7 @@ _RATES: Final = {
 
 
 class StatisticsKey(NamedTuple):
-    """What a record is about: a queue manager's object, and an interval by the queue manager's own clock face, ms (None: not told)."""
+    """What a record is about: a queue manager's object, and an interval by the queue manager's own clock face, ms (None: not reported)."""
 
     queue_manager: str
     kind: str
@@ -104,7 +104,7 @@ class StatisticsKey(NamedTuple):
 
 @dataclass(slots=True)
 class StatisticsRecord:
-    """What statistics messages tell of one object and interval. ``put`` is when the last of them was put, ms UTC.
+    """What statistics messages report of one object and interval. ``put`` is when the last of them was put, ms UTC.
 
     A ``temporary`` queue is a dynamic one that goes with the handle that made it.
     """
@@ -146,7 +146,7 @@ def read(exchange: Exchange, decoder: Decoder) -> StatisticsResult:
             unknown.append(message.command)
             continue
         put = exchange.at if reply.put is None else reply.put
-        for key, values, temporary in _told(message, exchange.queue_manager):
+        for key, values, temporary in _reported(message, exchange.queue_manager):
             parts.setdefault(key, []).append(values)
             records[key] = StatisticsRecord(key, values, put, temporary)
     for key, record in records.items():
@@ -155,7 +155,7 @@ def read(exchange: Exchange, decoder: Decoder) -> StatisticsResult:
 
 
 def reading(record: StatisticsRecord, utc: Callable[[int], int | None]) -> Reading:
-    """The record as a reading; ``utc`` converts local times, and tells None as long as the zone is not known.
+    """The record as a reading; ``utc`` converts local times, and returns None as long as the zone is unknown.
 
     Then the moment when the message was put is the interval's end: it is written at once.
     """
@@ -186,11 +186,11 @@ def reading(record: StatisticsRecord, utc: Callable[[int], int | None]) -> Readi
     )
 
 
-def _told(message: Message, queue_manager_read: str) -> Iterable[tuple[StatisticsKey, StatisticsValues, bool]]:
+def _reported(message: Message, queue_manager_read: str) -> Iterable[tuple[StatisticsKey, StatisticsValues, bool]]:
     kind, group, name_id = _KINDS[message.command]
     top = message.values
-    said = top.get(mq.MQCA_Q_MGR_NAME)
-    whose = said if type(said) is str and said else queue_manager_read
+    named = top.get(mq.MQCA_Q_MGR_NAME)
+    whose = named if type(named) is str and named else queue_manager_read
     start = local_ms(top.get(mq.MQCAMO_START_DATE), top.get(mq.MQCAMO_START_TIME))
     end = local_ms(top.get(mq.MQCAMO_END_DATE), top.get(mq.MQCAMO_END_TIME))
     if not group:
@@ -252,21 +252,21 @@ def _together(kind: str, parts: Sequence[StatisticsValues]) -> StatisticsValues:
 
 def _one(name: str, parts: Sequence[StatisticsValues], *, count: bool) -> Reported:
     weights = [_weight(name, part) for part in parts]
-    told = [
+    reported = [
         (value, weight)
         for part, weight in zip(parts, weights, strict=True)
         if type(value := part[name]) is int and (weight or not any(weights))
     ]
-    if not told:
+    if not reported:
         return parts[0][name]
-    numbers = [value for value, _ in told]
+    numbers = [value for value, _ in reported]
     if count:
         return sum(numbers)
     if "_min" in name:
         return min(numbers)
     if "_avg" in name or name == "msgs_per_batch":
-        whole = sum(weight for _, weight in told)
-        return round(sum(value * weight for value, weight in told) / whole) if whole else max(numbers)
+        whole = sum(weight for _, weight in reported)
+        return round(sum(value * weight for value, weight in reported) / whole) if whole else max(numbers)
     return max(numbers)
 
 

@@ -1,4 +1,4 @@
-"""INQUIRE_USAGE: page sets, buffer pools, positions in the log, shared message data sets. Every item says its own kind."""
+"""INQUIRE_USAGE: page sets, buffer pools, positions in the log, shared message data sets. Each item names its kind."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ def read(answer: MemberReport, rows: CycleRows) -> None:
             if name and type(name) is str:
                 data_sets.setdefault(name, []).append(item.values)
     if positions:
-        told = {name: positions.get(name, Absence.NOT_RETURNED) for name in POSITIONS.metrics}
-        rows.put(POSITIONS, answer.queue_manager, "", answer.row(told))
+        metrics = {name: positions.get(name, Absence.NOT_RETURNED) for name in POSITIONS.metrics}
+        rows.put(POSITIONS, answer.queue_manager, "", answer.row(metrics))
     for structure, parts in data_sets.items():
         merged = {number: value for values in parts for number, value in values.items()}
         rows.put(DATA_SETS, GROUP, f"{structure}/{answer.queue_manager}", answer.row(_DATA_SETS.read(merged)))
@@ -102,7 +102,7 @@ def _read_buffer_pool(answer: MemberReport, item: DecodedReply, rows: CycleRows)
     if type(number) is not int:
         return
     metrics = _BUFFER_POOL.read_item(item)
-    metrics["worst_free_pct"] = metrics["free_pct"]  # the interval's low is SMF's to tell
+    metrics["worst_free_pct"] = metrics["free_pct"]  # the interval's low is reported by SMF only
     rows.put(BUFFER_POOL, answer.queue_manager, str(number), answer.row(metrics))
 
 
